@@ -1,4 +1,4 @@
-//! What every command is given: where the repository is, how to answer, and as of when to read.
+//! The context of every command: the repository's folder, the output, and the time to read as of.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub struct Global {
         value_name = "PATH"
     )]
     pub repository: PathBuf,
-    /// Hold at most this much memory, e.g. 512MiB, 1.5GiB or 1GB; long values then stay on disk
+    /// Use at most this much memory, e.g. 512MiB, 1.5GiB or 1GB; long values then stay on disk
     #[arg(
         long = "memory",
         global = true,
@@ -31,7 +31,7 @@ pub struct Global {
         value_parser = annals::parse_size
     )]
     pub memory_bytes_max: Option<u64>,
-    /// Read what this candidate would make of the present, or make the changes edits of it
+    /// Read the repository as this candidate would change it, or add the changes to this candidate
     #[arg(long = "candidate", global = true, value_name = "NAME")]
     pub candidate: Option<String>,
     /// Answer in JSON: one object, or one per line for lists; errors too
@@ -39,7 +39,7 @@ pub struct Global {
     pub is_json: bool,
 }
 
-/// As of when to read. Without these arguments: now.
+/// The time to read as of; by default now.
 #[derive(Args, Clone, Debug, Default)]
 pub struct AsOfArguments {
     /// As the repository was after this position
@@ -48,13 +48,13 @@ pub struct AsOfArguments {
     /// As the repository was at this instant (RFC 3339, a date, month or year, now, today or yesterday)
     #[arg(long, value_name = "INSTANT", value_parser = instant, help_heading = "Time")]
     pub at: Option<Instant>,
-    /// What was true at this instant (the same forms)
+    /// As it was true at this instant (the same forms)
     #[arg(long, value_name = "INSTANT", value_parser = instant, help_heading = "Time")]
     pub valid_at: Option<Instant>,
 }
 
 impl AsOfArguments {
-    /// The snapshot that the arguments ask for. Warns if nothing was known at that time.
+    /// The snapshot as of that time. Warns if the repository was empty then.
     pub fn snapshot(&self, context: &Context, repository: &Repository) -> Result<Snapshot> {
         let present = match &context.candidate {
             Some(name) => repository.candidates().view(name)?,
@@ -98,21 +98,21 @@ pub fn instant(text: &str) -> Result<Instant> {
     }
 }
 
-/// Who writes, why, and from when it is true.
+/// Author, message and valid time of a write.
 #[derive(Args, Clone, Debug, Default)]
 pub struct SignatureArguments {
     /// Who writes [default: the name of the user; '' for none]
     #[arg(long, env = "ANNALS_AUTHOR", default_value_t = user_name(), hide_default_value = true)]
     pub author: String,
-    /// Why
+    /// Why you write
     #[arg(long, short = 'm', default_value = "")]
     pub message: String,
-    /// From when it is true, unless an operation says otherwise
+    /// Valid time of the changes, unless an operation names one
     #[arg(long, value_name = "INSTANT", value_parser = instant)]
     pub valid_from: Option<Instant>,
 }
 
-/// The name of the user: `$USER`, or that of the user id of this process; empty if neither is known.
+/// The name of the user: `$USER`, or the name of this process's user id; empty if neither is known.
 pub fn user_name() -> String {
     let given = std::env::var("USER").ok().filter(|name| !name.trim().is_empty());
     given.or_else(account_name).unwrap_or_default()
@@ -121,7 +121,7 @@ pub fn user_name() -> String {
 #[cfg(unix)]
 fn account_name() -> Option<String> {
     use std::os::unix::fs::MetadataExt;
-    // Its folder in /proc belongs to the user of a process; asking the system itself takes unsafe code.
+    // /proc/self belongs to the user of this process; a system call for the user id takes unsafe code.
     let user_id = std::fs::metadata("/proc/self").ok()?.uid().to_string();
     let accounts = std::fs::read_to_string("/etc/passwd").ok()?;
     accounts.lines().find_map(|line| {
@@ -136,13 +136,13 @@ fn account_name() -> Option<String> {
     None
 }
 
-/// What every command is given.
+/// The context of a command.
 pub struct Context {
     /// Folder of the repository.
     pub path: PathBuf,
     /// The memory budget, if there is one. Units: bytes.
     pub memory_bytes_max: Option<u64>,
-    /// The candidate that is read or edited.
+    /// The candidate that the command reads or edits.
     pub candidate: Option<String>,
     /// Where answers go.
     pub output: Output,
@@ -165,7 +165,8 @@ impl Context {
     pub fn open_to_read(&self) -> Result<Repository> {
         self.check_exists()?;
         match self.open(true) {
-            // The writer that died before its first commit left nothing a reader could trust; a writer can.
+            // A writer that ended before its first commit leaves nothing that a reader can use; only a writer can open
+            // it.
             Err(error) if error.kind() == ErrorKind::Unavailable => self.open(false),
             outcome => outcome,
         }
@@ -179,7 +180,7 @@ impl Context {
         self.open(false)
     }
 
-    /// Opens the repository for writing, creating it if there is none.
+    /// Opens the repository for writing, and creates it if it does not exist.
     pub fn open_or_create(&self) -> Result<Repository> {
         self.open(false)
     }

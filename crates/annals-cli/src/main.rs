@@ -19,7 +19,7 @@ fn main() -> ExitCode {
     keep_going_at_the_file_limit();
     let arguments = match command::read_arguments() {
         Ok(arguments) => arguments,
-        // Also `--help` and `--version` come this way; a closed pipe must not turn them into a failure.
+        // `--help` and `--version` also end here; a closed pipe must not make them fail.
         Err(error) if error.use_stderr() && std::env::args().any(|argument| argument == "--json") => {
             return ExitCode::from(stop::tell_usage(&error.to_string()));
         }
@@ -35,10 +35,10 @@ fn main() -> ExitCode {
     }
 }
 
-/// Beyond a limit on the size of files (`ulimit -f`) the system ends a process that does not say otherwise. Here the
-/// write fails instead, and the repository tells that there is no room.
+/// When a process exceeds the limit on the size of files (`ulimit -f`), the system ends it by default. This handler
+/// makes the write fail instead, and the repository reports that the disk is full.
 fn keep_going_at_the_file_limit() {
-    // A flag that nobody looks at is a handler that does nothing. Without it, only that limit ends the process.
+    // The handler only sets a flag, which no code reads. Installing it is enough to keep the process alive.
     #[cfg(unix)]
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, std::sync::Arc::default());
 }

@@ -11,14 +11,14 @@ use annals_json::{Form, json_of};
 
 use crate::stop::Outcome;
 
-/// Columns are not padded beyond this. Units: characters.
+/// Columns are padded to at most this width. Units: characters.
 const COLUMN_WIDTH_MAX: usize = 60;
 /// Summaries of properties are cut here. Units: characters.
 const SUMMARY_LENGTH_MAX: usize = 100;
 
-/// Rows of a table that are aligned with each other; more come in further parts.
+/// Rows of a table that are aligned together; a longer table is printed in parts.
 const ROWS_ALIGNED_MAX: usize = 1_000;
-/// What is buffered is also written when it has waited for so long.
+/// Buffered text is written at the latest after this time.
 const BUFFER_TIME: Duration = Duration::from_millis(100);
 
 /// Standard output, buffered.
@@ -26,12 +26,12 @@ pub struct Output {
     writer: BufWriter<Stdout>,
     flushed: Clock,
     is_json: bool,
-    // True once a line was written.
+    // True after the first line is written.
     has_lines: bool,
 }
 
 impl Output {
-    /// Standard output, in JSON or not.
+    /// Standard output, as JSON or text.
     pub fn new(is_json: bool) -> Output {
         let writer = BufWriter::with_capacity(64 * 1024, std::io::stdout());
         Output { writer, flushed: Clock::now(), is_json, has_lines: false }
@@ -48,7 +48,7 @@ impl Output {
         Ok(writeln!(self.writer, "{text}")?)
     }
 
-    /// Ends a list: tells people if there is nothing in it. Programs see that there are no lines.
+    /// Ends a list: in text form it reports an empty list. In JSON an empty list has no lines.
     pub fn end_list(&self) {
         if !self.is_json && !self.has_lines {
             eprintln!("nothing found");
@@ -62,7 +62,7 @@ impl Output {
         if self.flushed.elapsed() >= BUFFER_TIME { self.flush() } else { Ok(()) }
     }
 
-    /// Writes the rows of a table and takes them out of it; an empty one leaves no line.
+    /// Writes the rows of a table and empties it; writes nothing for an empty table.
     pub fn table(&mut self, table: &mut Table) -> Outcome {
         for line in table.take_lines() {
             self.line(line)?;
@@ -70,7 +70,7 @@ impl Output {
         Ok(())
     }
 
-    /// Adds a row to a table, and writes its rows when they are many, so that a long table comes while it is made.
+    /// Adds a row, and writes the rows when there are many, so that the user sees a long table while it is made.
     pub fn row(&mut self, table: &mut Table, cells: impl IntoIterator<Item = String>) -> Outcome {
         table.row(cells);
         if table.rows.len() < ROWS_ALIGNED_MAX {
@@ -80,13 +80,13 @@ impl Output {
         self.flush()
     }
 
-    /// Writes what is buffered.
+    /// Writes the buffered text.
     pub fn flush(&mut self) -> Outcome {
         self.flushed = Clock::now();
         Ok(self.writer.flush()?)
     }
 
-    /// The buffered writer, for what is neither line nor table.
+    /// The buffered writer, for output that is neither line nor table.
     pub fn writer(&mut self) -> &mut impl Write {
         &mut self.writer
     }
@@ -97,7 +97,7 @@ pub struct Table {
     // Written with the first rows.
     titles: Option<Vec<String>>,
     rows: Vec<Vec<String>>,
-    // Of the columns so far. Units: characters.
+    // Widths of the columns so far. Units: characters.
     widths: Vec<usize>,
 }
 
@@ -143,7 +143,7 @@ impl Table {
     }
 }
 
-/// What a provenance says, for people; what is not said is left out.
+/// The fields of a provenance as text; missing fields are left out.
 ///
 /// Shape: `[(field, text)]`, fields named as in searches, without `@`.
 pub fn provenance_texts(provenance: &Provenance) -> Vec<(&'static str, String)> {
@@ -195,11 +195,11 @@ pub fn relationship_row(relationship: &Relationship) -> [String; 5] {
     ]
 }
 
-/// Bytes in the largest unit that leaves at least 1.
+/// A size in the largest unit that leaves at least 1.
 pub fn bytes(number: u64) -> String {
     let mut units = ["B", "KiB", "MiB", "GiB", "TiB"].into_iter();
     let mut unit = units.next().expect("there are units");
-    #[allow(clippy::cast_precision_loss)] // It is shown with one digit behind the point.
+    #[allow(clippy::cast_precision_loss)] // The number is shown with one decimal digit.
     let mut size = number as f64;
     for larger in units {
         if size < 1024.0 {
@@ -221,7 +221,7 @@ mod tests {
         assert_eq!(table.take_lines().count(), 0);
         table.row(["package:bash".into(), "package".into()]);
         assert_eq!(table.take_lines().collect::<Vec<_>>(), ["ID            TYPE", "package:bash  package"]);
-        // A further part is aligned with what came before.
+        // A later part of the table is aligned with the parts before.
         table.row(["x".into(), "y".into()]);
         assert_eq!(table.take_lines().collect::<Vec<_>>(), ["x             y"]);
     }

@@ -1,4 +1,4 @@
-//! Shows how far something long has come: a bar with rate and time left, only on a terminal.
+//! Shows the progress of long work: a bar with rate and time left, only on a terminal.
 
 use std::io::IsTerminal;
 use std::path::Path;
@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// Nothing is shown of what is done before this long.
+/// The bar appears after this time.
 const QUIET_TIME: Duration = Duration::from_millis(400);
-/// How often a folder that is being written is looked at.
+/// How often the bar measures a folder that is being written.
 const WATCH_INTERVAL: Duration = Duration::from_millis(200);
 
 /// A progress bar on standard error. Clones share it. It does nothing when standard error is no terminal.
@@ -24,7 +24,7 @@ struct Shared {
     unit: &'static str,
     started: Instant,
     is_shown: AtomicBool,
-    // What stands behind the bar; kept to set it only when it changes.
+    // The text behind the bar; kept so that it is set only when it changes.
     note: Mutex<String>,
 }
 
@@ -40,7 +40,7 @@ impl Progress {
         Progress { shared }
     }
 
-    /// Says how much is done, and how much there is if that is known.
+    /// Sets the amount done, and the total if it is known.
     pub fn set(&self, done: u64, total: Option<u64>) {
         let Some(shared) = &self.shared else { return };
         if shared.started.elapsed() >= QUIET_TIME && !shared.is_shown.swap(true, Ordering::Relaxed) {
@@ -53,7 +53,7 @@ impl Progress {
         shared.bar.set_position(done);
     }
 
-    /// Says something more, behind the bar.
+    /// Sets the text behind the bar.
     pub fn note(&self, note: impl FnOnce() -> String) {
         let Some(shared) = &self.shared else { return };
         let text = note();
@@ -64,7 +64,7 @@ impl Progress {
         }
     }
 
-    /// Runs `print` while the bar is out of the way.
+    /// Hides the bar while `print` runs.
     pub fn suspend(&self, print: impl FnOnce()) {
         match &self.shared {
             Some(shared) => shared.bar.suspend(print),
@@ -72,7 +72,7 @@ impl Progress {
         }
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub fn finish(&self) {
         if let Some(shared) = &self.shared {
             shared.bar.finish_and_clear();
@@ -95,7 +95,7 @@ fn style(unit: &'static str, has_total: bool) -> ProgressStyle {
 }
 
 impl Progress {
-    /// A bar of the bytes that somebody else is writing below `folder`, watched from a thread of its own.
+    /// A bar of the bytes that other code writes below `folder`; a thread measures the folder.
     pub fn watch_folder(name: &'static str, folder: &Path, total: u64) -> Progress {
         let progress = Progress::new(name, "bytes");
         let Some(shared) = &progress.shared else { return progress };
@@ -116,7 +116,7 @@ impl annals_exchange::Progress for Progress {
     }
 }
 
-/// Bytes of the files below a folder; what cannot be read counts nothing.
+/// Bytes of the files below a folder; files that cannot be read count as 0.
 fn folder_bytes(folder: &Path, depth_left: usize) -> u64 {
     let Ok(entries) = std::fs::read_dir(folder) else { return 0 };
     let size = |entry: std::fs::DirEntry| match entry.metadata() {

@@ -1,4 +1,4 @@
-//! Why a command ended early, how it says so, and the exit code for it. `docs/cli.md` lists the codes.
+//! Why a command ends early, its message and its exit code. `docs/cli.md` lists the codes.
 
 use std::io;
 use std::path::Path;
@@ -15,7 +15,7 @@ pub const FAILED: u8 = 1;
 pub const USAGE: u8 = 2;
 /// There is no such instance, type, version, position or file.
 pub const NOT_FOUND: u8 = 3;
-/// Somebody else was first, or is at it.
+/// Another writer was first, or has the repository open.
 pub const CONFLICT: u8 = 4;
 /// Stored bytes are damaged.
 pub const DAMAGED: u8 = 5;
@@ -30,16 +30,16 @@ pub type Outcome<T = ()> = std::result::Result<T, Stop>;
 pub enum Stop {
     /// It failed.
     Failed(Error),
-    /// The input is not what it should be, so nothing was done; exit code 1 whatever the kind.
+    /// The input is wrong, so the command did nothing; exit code 1 for every kind.
     Refused(Error),
-    /// Whoever read standard output has gone, as `head` does: no failure.
+    /// The reader of standard output has closed it, as `head` does: no failure.
     OutputClosed,
-    /// It has said all there is to say; the exit code remains.
+    /// The command has printed its message already; the exit code remains.
     Silent(u8),
 }
 
 impl Stop {
-    /// Names the file that was being read, if the error does not name it yet.
+    /// Names the file that the command was reading, if the error does not name it yet.
     pub fn in_file(self, path: &Path) -> Stop {
         let is_named =
             |error: &Error| error.context().iter().any(|(name, _)| matches!(*name, "file" | "path"));
@@ -51,7 +51,7 @@ impl Stop {
         }
     }
 
-    /// Prints what is left to say to standard error; returns the exit code.
+    /// Prints the message to standard error; returns the exit code.
     pub fn tell(&self, is_json: bool) -> u8 {
         match self {
             Stop::Failed(error) | Stop::Refused(error) => {
@@ -95,7 +95,7 @@ impl From<io::Error> for Stop {
     }
 }
 
-/// The text of an error as the command line tells it: where a valid time would find something, by its argument.
+/// The text of an error for the command line: it names the argument for a valid time.
 fn text_of(error: &Error) -> String {
     match error.context() {
         [("validAt", instant)] => format!("{}; try --valid-at {instant} or later", error.text()),
@@ -110,7 +110,7 @@ pub fn error_to_json(error: &Error) -> Json {
     json!({ "kind": error.kind().name(), "text": text_of(error), "context": context })
 }
 
-/// Prints as JSON what is wrong with the command line; returns the exit code.
+/// Prints the error of a malformed command line as JSON; returns the exit code.
 pub fn tell_usage(text: &str) -> u8 {
     let text = text.trim().trim_start_matches("error: ");
     eprintln!("{}", json!({ "error": { "kind": "usage", "text": text, "context": {} } }));

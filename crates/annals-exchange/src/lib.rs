@@ -1,5 +1,5 @@
-//! Import and export: foreign formats into changes of the graph, and the graph into files. Knows nothing of the engine's
-//! insides, nor of who listens: a terminal, or a server that answers.
+//! Import and export: foreign formats into changes of the graph, and the graph into files. This crate does not know the
+//! inside of the engine, nor its listener: a terminal, or a server that answers.
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 

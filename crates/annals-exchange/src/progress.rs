@@ -1,4 +1,4 @@
-//! What imports and exports share: whom they tell how far they are and what they refuse, and why they end early.
+//! Progress of imports and exports: their listener, and why they end early.
 
 use std::fmt::Display;
 use std::io;
@@ -13,9 +13,9 @@ pub type Outcome<T = ()> = std::result::Result<T, Stop>;
 pub enum Stop {
     /// It failed.
     Failed(Error),
-    /// The input is not what it should be, or asks for what a guard forbids.
+    /// The input is wrong, or requests a change that a guard forbids.
     Refused(Error),
-    /// A line was refused, the listener knows it, and the first one was to end the import.
+    /// A line was refused and reported, and the import must stop at the first.
     AtRefusal,
     /// The output could not be written.
     Output(io::Error),
@@ -34,32 +34,32 @@ impl From<io::Error> for Stop {
     }
 }
 
-/// A line, row or stanza that was refused.
+/// A refused line, row or stanza.
 pub struct RefusedLine<'r> {
-    /// The file it stands in.
+    /// Its file.
     pub file: &'r str,
-    /// Its number from 1; 0 if the file as a whole is meant.
+    /// Its number from 1; 0 for the whole file.
     pub line: u64,
-    /// What is wrong, as programs see it.
+    /// The reason, for programs.
     pub kind: ErrorKind,
-    /// What is wrong, as people see it.
+    /// The reason, for people.
     pub reason: &'r dyn Display,
 }
 
-/// Listens to an import or export: a terminal shows what it hears, a server puts it into its answer.
+/// Listens to an import or export: a terminal prints it, a server puts it into its answer.
 pub trait Progress: Send + Sync {
-    /// So much is done, and so much there is, if that is known.
+    /// The amount done, and the total if it is known.
     fn set(&self, _done: u64, _total: Option<u64>) {}
 
-    /// So many changes are committed.
+    /// This many changes are committed.
     fn note_committed(&self, _changes_count: u64) {}
 
     /// A line was refused.
     fn note_refused(&self, _refused: &RefusedLine<'_>) {}
 
-    /// Something is worth knowing and refuses nothing.
+    /// A remark, which refuses nothing.
     fn note_remark(&self, _text: &dyn Display) {}
 }
 
-/// Nobody listens.
+/// No listener.
 impl Progress for () {}

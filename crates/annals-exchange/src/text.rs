@@ -29,7 +29,7 @@ pub fn value_to_text(value: &Value) -> String {
     }
 }
 
-/// The text with control characters made visible, so that data can neither break lines nor command a terminal.
+/// The text with control characters made visible, so that data can neither break lines nor control a terminal.
 pub fn one_line(text: &str) -> String {
     if !text.chars().any(char::is_control) {
         return text.to_owned();

@@ -1,4 +1,4 @@
-//! Looking at memory again and again, and moving what stays.
+//! Looks at memory at intervals, and moves regions that stay resident.
 
 use std::collections::HashMap;
 use std::io::Result;
@@ -9,37 +9,37 @@ use std::time::{Duration, Instant};
 use crate::advice::{collapse, is_known};
 use crate::regions::Regions;
 
-/// From one look to the next.
+/// Time between two looks.
 const LOOK_REST_MIN: Duration = Duration::from_secs(10);
 const LOOK_REST_MAX: Duration = Duration::from_secs(300);
 pub const BEHIND: Pace = Pace { rests: 99, refusals_max: 16 };
-/// Longest rest after one region, which may seem to have taken long because the process was stopped.
+/// Longest rest after one region. A region may seem to have taken long because the process was stopped.
 const MOVE_REST_MAX: Duration = Duration::from_secs(10);
-/// For so many looks what has been moved is taken to be where it is.
+/// After this many looks a moved region is checked again.
 const HUGE_LOOKS: u64 = 60;
 
-/// How much of the time of a process and of its system is used.
+/// Bounds on the time of the process and of the system.
 #[derive(Clone, Copy)]
 pub struct Pace {
-    /// So many times as long as it has worked, the thread rests.
+    /// The thread rests this many times as long as it has worked.
     pub rests: u32,
-    /// After so many refusals, one after the other, the rest waits for the next look: each attempt makes the system look for room.
+    /// After this many refusals in a row, it rests until the next look: each attempt makes the system search for room.
     pub refusals_max: usize,
 }
 
-/// The memory of the process, and what was seen of it.
+/// The memory of the process, and its state at the last look.
 pub struct Watch {
     pub regions: Regions,
-    /// Moves the memory at an address, so many bytes.
+    /// Moves the memory at an address, with a length in bytes.
     pub collapse: fn(usize, usize) -> Result<()>,
     pace: Pace,
     pub seen: HashMap<usize, Seen>,
     looks: u64,
-    /// The address at which a look begins: nothing waits for ever behind what is always refused.
+    /// The address at which the next look begins, so that regions after refused ones get their turn.
     first: usize,
 }
 
-/// What was seen of a region at the last look, if enough of it is resident.
+/// The state of a region at the last look, if enough of it is resident.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Seen {
     Resident,
@@ -48,7 +48,7 @@ pub enum Seen {
     Huge(u64),
 }
 
-/// Starts the thread, unless there is one.
+/// Starts the thread, unless it runs already.
 pub fn start() -> Result<()> {
     static IS_STARTED: AtomicBool = AtomicBool::new(false);
     let mut watch = Watch::new(BEHIND)?;
@@ -57,7 +57,7 @@ pub fn start() -> Result<()> {
     }
     let started = Builder::new().name("annals-huge".into()).spawn(move || {
         loop {
-            // What cannot be read now, for want of a file handle, can be the next time.
+            // A read that fails now, because there is no file handle, may work next time.
             let worked = watch.look().unwrap_or_default();
             sleep((worked * BEHIND.rests).clamp(LOOK_REST_MIN, LOOK_REST_MAX));
         }
@@ -73,7 +73,7 @@ impl Watch {
         Ok(Watch { regions: Regions::new()?, collapse, pace, seen: HashMap::new(), looks: 0, first: 0 })
     }
 
-    /// Moves what was resident at the look before and is now. Returns how long it has worked apart from that.
+    /// Moves regions that were resident at the last look and are now. Returns the time of its other work.
     pub fn look(&mut self) -> Result<Duration> {
         let begin = Instant::now();
         let mut moving = Duration::ZERO;
@@ -89,7 +89,8 @@ impl Watch {
                 continue;
             }
             let now = match self.seen.get(&start) {
-                // New, or the allocator has given back a part of it, which splits a huge page, and may go on.
+                // The region is new; or the allocator has returned a part of it, which splits a huge page, and may
+                // return more.
                 None => Seen::Resident,
                 Some(Seen::Huge(_)) if !resident.is_all() => Seen::Resident,
                 Some(Seen::Huge(moved)) if self.looks - moved < HUGE_LOOKS => Seen::Huge(*moved),

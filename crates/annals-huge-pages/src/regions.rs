@@ -1,4 +1,4 @@
-//! Which memory of the process may stand on huge pages, and how much of it is resident.
+//! The memory of the process that may move onto huge pages, and how much of it is resident.
 
 use std::fs::{File, read, read_to_string};
 use std::io::Result;
@@ -9,21 +9,22 @@ use std::path::Path;
 use crate::advice::page_bytes;
 use crate::unsupported::unsupported;
 
-/// The bytes that `/proc/self/pagemap` has for a page.
+/// Bytes per page in `/proc/self/pagemap`.
 const ENTRY: usize = 8;
-/// Copying more at once would hold up others for too long: with small pages of 64 KiB huge ones have 512 MiB.
+/// Copying more in one step would block other threads for too long: with small pages of 64 KiB, huge pages have 512
+/// MiB.
 const HUGE_BYTES_MAX: usize = 2 << 20;
-/// What the system tells of its huge pages.
+/// The folder in which the system describes its huge pages.
 const FOLDER: &str = "/sys/kernel/mm/transparent_hugepage";
 
-/// The memory of this process, in regions as long as a huge page, at addresses that are multiples of it.
+/// The memory of this process, in regions of the size and the alignment of a huge page.
 pub struct Regions {
     pagemap: File,
     pub page_bytes: usize,
     pub huge_bytes: usize,
 }
 
-/// How many pages of a region are in memory.
+/// The number of resident pages of a region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resident {
     pub pages: usize,
@@ -31,7 +32,7 @@ pub struct Resident {
 }
 
 impl Resident {
-    /// A huge page needs memory for what was not resident, too.
+    /// True if moving the region is worth it: a huge page also takes memory for pages that are not resident.
     pub fn is_enough(self) -> bool {
         self.pages >= self.of / 4 * 3
     }
@@ -42,7 +43,7 @@ impl Resident {
 }
 
 impl Regions {
-    /// Errors: `Unsupported` if the system has no huge pages, none for this process, or does not tell what is resident.
+    /// Errors: `Unsupported` if the system has no huge pages, none for this process, or does not report resident pages.
     pub fn new() -> Result<Regions> {
         let told = |name| read_to_string(Path::new(FOLDER).join(name)).unwrap_or_default();
         let size = told("hpage_pmd_size").trim().parse().ok();
@@ -51,7 +52,7 @@ impl Regions {
             let text = format!("expected {HUGE_BYTES_MAX} bytes or fewer, found {huge_bytes}");
             return Err(unsupported(&text));
         }
-        // Memory could be moved all the same, but somebody does not want any.
+        // Memory could be moved even so, but the administrator does not want huge pages.
         if told("enabled").contains("[never]") {
             return Err(unsupported(&format!("they are turned off in {FOLDER}/enabled")));
         }
@@ -65,9 +66,9 @@ impl Regions {
         Ok(Regions { pagemap, page_bytes: page_bytes(), huge_bytes })
     }
 
-    /// Where all regions begin that the process has for itself and may write to.
+    /// The start of every region in private, writable memory.
     pub fn starts(&self) -> Result<Vec<usize>> {
-        // Names of files may be anything.
+        // Names of files may have any bytes.
         let maps = read("/proc/self/maps")?;
         let whole = |range: Range<usize>| {
             let first = range.start.next_multiple_of(self.huge_bytes);
@@ -76,7 +77,7 @@ impl Regions {
         Ok(String::from_utf8_lossy(&maps).lines().filter_map(private_memory).flat_map(whole).collect())
     }
 
-    /// How much of a region is in memory.
+    /// How much of a region is resident.
     pub fn resident(&self, start: usize) -> Result<Resident> {
         let mut entries = vec![0; self.huge_bytes / self.page_bytes * ENTRY];
         self.pagemap.read_exact_at(&mut entries, (start / self.page_bytes * ENTRY) as u64)?;
@@ -87,7 +88,8 @@ impl Regions {
     }
 }
 
-/// The addresses on a line of `/proc/self/maps`, if it is of memory that is nobody else's, no file's and not the stack of the first thread.
+/// The addresses on a line of `/proc/self/maps`, if the memory is private, without a file, and not the stack of the
+/// first thread.
 ///
 /// Source: proc_pid_maps(5): addresses, permissions, offset, device, inode, name.
 fn private_memory(line: &str) -> Option<Range<usize>> {

@@ -1,4 +1,4 @@
-//! Memory moves onto huge pages, what is in it stays, and what is mostly empty is left alone.
+//! Memory moves onto huge pages and keeps its content; mostly empty memory stays.
 
 use std::collections::BTreeSet;
 use std::fs::read_to_string;
@@ -8,11 +8,11 @@ use std::sync::Mutex;
 use crate::behind::{BEHIND, Pace, Seen, Watch};
 use crate::regions::Resident;
 
-/// So many regions are allocated.
+/// The number of allocated regions.
 const REGIONS: usize = 8;
 const NOW: Pace = Pace { rests: 0, refusals_max: usize::MAX };
 
-/// What `/proc/self/smaps` says of the mappings in which these addresses lie. Units: bytes on huge pages.
+/// The size of huge pages in the mappings of these addresses, from `/proc/self/smaps`. Units: bytes.
 fn huge_bytes(start: usize, end: usize) -> usize {
     let smaps = read_to_string("/proc/self/smaps").unwrap();
     let mut is_within = false;
@@ -30,7 +30,7 @@ fn huge_bytes(start: usize, end: usize) -> usize {
     bytes
 }
 
-/// How much was seen so at the last look. Units: bytes.
+/// The size of regions with this state at the last look. Units: bytes.
 fn bytes(watch: &Watch, is_meant: fn(&Seen) -> bool) -> usize {
     watch.seen.values().filter(|seen| is_meant(seen)).count() * watch.regions.huge_bytes
 }
@@ -43,8 +43,8 @@ fn refused_bytes(watch: &Watch) -> usize {
     bytes(watch, |seen| matches!(seen, Seen::Refused))
 }
 
-/// A process that looks at its memory, unless the system has no huge pages: an old kernel, or one told to have none. All there is to see
-/// then is that it says so.
+/// A watch of this process, unless the system has no huge pages: an old kernel, or one with huge pages turned off. Then
+/// the test only checks the error.
 fn watch(pace: Pace) -> Option<Watch> {
     Watch::new(pace)
         .inspect_err(|error| {
@@ -81,7 +81,8 @@ fn full_memory_moves_and_keeps_its_contents_and_what_is_half_empty_is_left_alone
     let Some(mut watch) = watch(NOW) else { return };
     let (page, huge) = (watch.regions.page_bytes, watch.regions.huge_bytes);
     let full: Vec<u64> = (0..(REGIONS * huge / 8) as u64).collect();
-    // Of each two pages one is written to, so half of it is resident, unless the system gives huge pages to everybody.
+    // The test writes to every other page, so half of the memory is resident, unless the system uses huge pages for all
+    // memory.
     let mut half = vec![0u8; REGIONS * huge];
     half.iter_mut().step_by(2 * page).for_each(|byte| *byte = 1);
     let half_start = half.as_ptr() as usize;

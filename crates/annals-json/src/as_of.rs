@@ -1,4 +1,4 @@
-//! Which time to read as of, as members of an object.
+//! The time to read as of, as members of an object.
 
 use annals::{AsOf, Position, Result};
 use serde_json::Value as Json;
@@ -8,9 +8,9 @@ use super::{Object, invalid, optional_text};
 /// The names of the members.
 pub const AS_OF: [&str; 3] = ["atPosition", "at", "validAt"];
 
-/// The time that members of an object tell: now, if they tell none.
+/// The time in the members of an object; now, if there is none.
 ///
-/// Errors: `InvalidArgument` for what is no position or no instant.
+/// Errors: `InvalidArgument` for a malformed position or instant.
 pub fn as_of_from_json(fields: &Object, what: &str) -> Result<AsOf> {
     let [position, at, valid] = AS_OF;
     let position = match fields.get(position) {
@@ -23,7 +23,7 @@ pub fn as_of_from_json(fields: &Object, what: &str) -> Result<AsOf> {
     Ok(AsOf { position, instant: instant(at)?, valid: instant(valid)? })
 }
 
-/// The same, where a time must be told.
+/// The same; a time is required.
 pub fn past_from_json(fields: &Object, what: &str) -> Result<AsOf> {
     let as_of = as_of_from_json(fields, what)?;
     if as_of == AsOf::default() {

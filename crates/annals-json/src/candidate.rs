@@ -1,4 +1,4 @@
-//! Candidates in JSON: what they are, what is in their way, and how they are committed.
+//! Candidates in JSON: their state, their conflicts, and the options of their commits.
 
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ pub fn candidate_to_json(candidate: &Candidate) -> Json {
     json
 }
 
-/// An edit that is in the way of committing a candidate.
+/// An edit that prevents the commit of a candidate.
 pub fn conflict_to_json(conflict: &CandidateConflict) -> Json {
     let mut json = json!({
         "edit": conflict.edit,
@@ -50,13 +50,13 @@ pub fn conflict_to_json(conflict: &CandidateConflict) -> Json {
 /// Most conflicts that one answer shows.
 const CONFLICTS_SHOWN_MAX: usize = 1_000;
 
-/// The first conflicts, and how many there are.
+/// The first conflicts, and the count of all.
 pub fn conflicts_to_json(conflicts: &[CandidateConflict]) -> Json {
     let items: Vec<Json> = conflicts.iter().take(CONFLICTS_SHOWN_MAX).map(conflict_to_json).collect();
     json!({ "items": items, "count": conflicts.len() })
 }
 
-/// Whose changes stay where both sides changed something.
+/// The side whose changes stay in a conflict.
 ///
 /// Errors: `InvalidArgument`.
 pub fn keep_from_text(text: &str) -> Result<Keep> {
@@ -67,7 +67,7 @@ pub fn keep_from_text(text: &str) -> Result<Keep> {
     }
 }
 
-/// How a candidate is committed: `{"confirmWithin": "PT10M"}`, where the time may be left out.
+/// The options of committing a candidate: `{"confirmWithin": "PT10M"}`, where the time is optional.
 ///
 /// Errors: `InvalidArgument`.
 pub fn candidate_commit_from_json(json: &Json, author: String, message: String) -> Result<CandidateCommit> {
@@ -77,7 +77,7 @@ pub fn candidate_commit_from_json(json: &Json, author: String, message: String) 
     Ok(CandidateCommit { author, message, confirm_within: within })
 }
 
-/// A length of time such as `PT10M`, which must not be negative.
+/// A duration such as `PT10M`; not negative.
 ///
 /// Errors: `InvalidArgument`.
 pub fn time_from_text(text: &str) -> Result<Duration> {

@@ -28,7 +28,7 @@ pub fn record_to_json(position: Position, record: &Record) -> Json {
     })
 }
 
-/// A change, which is true from the time that its record tells unless it tells another.
+/// A change. It has the valid time of its record unless it has its own.
 pub fn change_to_json(change: &Change, record_valid_from: Option<Instant>) -> Json {
     let mut json = action_to_json(&change.action);
     if let Some(instant) = change.valid_from.or(record_valid_from) {
@@ -48,7 +48,7 @@ pub fn action_to_json(action: &Action) -> Json {
     json
 }
 
-/// Adds an entry of the bag, if it is there.
+/// Adds an entry of the bag, if it exists.
 fn add_entry(json: &mut Json, field: &Field, bag: &BagRef) {
     let id = |id: Option<&Id>| id.map(|id| id.to_string().into());
     let text = |text: Option<&Arc<str>>| text.map(|text| (**text).into());
@@ -128,8 +128,8 @@ fn patch_to_json(patch: &Patch) -> Json {
 /// A patch: either its steps (`[{"set": "a", "value": 1}, {"unset": "b"}, {"add": "c", "value": 2}, {"remove": "c",
 /// "value": 3}, {"clear": true}]`), or an object in the manner of JSON Merge Patch (`{"a": 1, "b": null}`).
 ///
-/// Errors: `InvalidArgument` also for an object under `properties`, which is how instances hold them: it would become one
-/// property of this name. A step can set such a one.
+/// Errors: `InvalidArgument` also for an object under `properties`, which is the form of instances: it would become one
+/// property of this name. A step can set such a property.
 pub fn patch_from_json(json: &Json) -> Result<Patch> {
     let steps = match json {
         Json::Object(fields) if fields.get("properties").is_some_and(Json::is_object) => {
@@ -158,7 +158,7 @@ pub fn patch_from_json(json: &Json) -> Result<Patch> {
     Ok(Patch { steps })
 }
 
-/// The patch that was meant, or another one if it is long.
+/// The patch that the user probably means; a short example if it is long.
 fn shown(properties: &Json) -> String {
     const SHOWN_BYTES_MAX: usize = 200;
     let text = properties.to_string();
@@ -189,10 +189,10 @@ fn step_from_json(json: &Json) -> Result<PatchStep> {
     })
 }
 
-/// What operations may be beside actions.
+/// Operations that are not actions.
 const OTHERS: [&str; 4] = ["upsert", "undo", "patch-type", "expect"];
 
-/// The actions that operations may have.
+/// The actions of operations.
 pub fn actions() -> Vec<&'static str> {
     let verbs = Action::FORMS.iter().map(|form| form.verb).filter(|verb| *verb != "void");
     let mut actions: Vec<&str> = verbs.collect();
@@ -202,10 +202,10 @@ pub fn actions() -> Vec<&'static str> {
     actions
 }
 
-/// The members that actions have, each once.
+/// The members of all actions, each once.
 static MEMBERS: LazyLock<Vec<&str>> = LazyLock::new(|| {
     let fields = Action::FORMS.iter().flat_map(|form| form.fields);
-    // Lists of instances are written by compactions only.
+    // Only compactions write lists of instances.
     let fields = fields.filter(|field| field.key != Key::Instances).map(|field| field.name);
     let told = [PROVENANCE_FIELDS, ORIGIN_FIELDS].concat();
     let mut members = vec!["action", "kind", "validFrom"];
@@ -217,14 +217,14 @@ static MEMBERS: LazyLock<Vec<&str>> = LazyLock::new(|| {
     members
 });
 
-/// The creation of an entity, or of a relationship. One without id gets a fresh one.
+/// The creation of an entity, or of a relationship; without an id it gets a new one.
 pub fn creation_from_json(kind: TypeKind, fields: &Object) -> Result<Action> {
     let is_it = |form: &&Form| form.verb == "create" && form.kinds == [kind];
     let form = Action::FORMS.iter().find(is_it).expect("entities and relationships are created");
     of_form(form, kind, fields)
 }
 
-/// An action from its JSON form. A create without id gets a fresh one.
+/// An action from its JSON form. A creation without an id gets a new one.
 pub fn action_from_json(json: &Json) -> Result<Action> {
     let what = "operation";
     let fields = object(json, what)?;
@@ -250,14 +250,14 @@ fn of_form(form: &Form, kind: TypeKind, fields: &Object) -> Result<Action> {
     action(form, Bag { kind: Some(kind), ..Bag::default() }, fields)
 }
 
-/// The action of this form, with what `fields` holds.
+/// The action of this form, with the members of `fields`.
 fn action(form: &Form, mut bag: Bag, fields: &Object) -> Result<Action> {
     form.fields.iter().try_for_each(|field| take_entry(&mut bag, field, fields))?;
     Action::from_bag(form, bag)
         .ok_or_else(|| invalid(format!("operation {}: expected all that it needs, found less", form.verb)))
 }
 
-/// Puts what `fields` holds of an entry into the bag.
+/// Reads an entry from `fields` into the bag.
 fn take_entry(bag: &mut Bag, field: &Field, fields: &Object) -> Result<()> {
     let (what, name) = ("operation", field.name);
     let found = || match field.is_required {
@@ -320,7 +320,7 @@ fn patch(fields: &Object) -> Result<Patch> {
     )
 }
 
-/// Either `[{"name": …, "properties": {…}}]`, or `{name: {"properties": {…}}}` as an entity shows them.
+/// Either `[{"name": …, "properties": {…}}]`, or `{name: {"properties": {…}}}` as in the form of an entity.
 pub(super) fn classifications(fields: &Object) -> Result<Vec<ClassificationContent>> {
     let Some(Json::Object(named)) = fields.get("classifications") else {
         return array(fields, "operation", "classifications")?.iter().map(classification_from_json).collect();

@@ -1,4 +1,4 @@
-//! Differences between versions, and what became of instances and of items of trees, as JSON.
+//! Differences between versions, and changes of instances and of items of trees, as JSON.
 
 use std::sync::Arc;
 
@@ -66,7 +66,7 @@ fn property_differences_to_json(differences: &[PropertyDifference]) -> Json {
         .into()
 }
 
-/// The JSON form of what became of an instance between two positions.
+/// The JSON form of the change of an instance between two positions.
 pub fn instance_change_to_json(change: &InstanceChange) -> Json {
     let (verb, id, difference) = match change {
         InstanceChange::Appeared(id) => ("appeared", id, None),
@@ -80,7 +80,7 @@ pub fn instance_change_to_json(change: &InstanceChange) -> Json {
     json
 }
 
-/// The JSON form of what became of an item of a tree between two times.
+/// The JSON form of the change of an item of a tree between two times.
 pub fn tree_change_to_json(change: &TreeChange) -> Json {
     let mut json = json!({ "path": change.path.to_string(), "id": change.id.to_string() });
     json["change"] = match &change.kind {
@@ -103,7 +103,7 @@ fn step_to_json(step: &Option<TreeStep>) -> Json {
     step.as_ref().map_or(Json::Null, |step| step.to_string().trim_start_matches('/').into())
 }
 
-/// The JSON form of what a record, or several, did to what is watched.
+/// The JSON form of the changes of a watched part by one or several records.
 pub fn event_to_json(event: &Event) -> Json {
     let change = |change: &WatchedChange| match change {
         WatchedChange::Tree(change) => tree_change_to_json(change),

@@ -1,4 +1,4 @@
-//! Searches as JSON. `docs/search.md` describes them beside the text form.
+//! Searches as JSON. `docs/search.md` describes them together with the text form.
 
 use annals::{
     Condition, Deleted, Explanation, Expression, Field, Find, Header, LinkDirection, Operator, Order,
@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 
 use super::{Object, array, boolean, invalid, kind, object, only, optional_text, text, value_from_json};
 
-/// What a search in JSON may say.
+/// The members of a search in JSON.
 pub const FIELDS: [&str; 12] = [
     "q",
     "type",
@@ -24,7 +24,7 @@ pub const FIELDS: [&str; 12] = [
     "after",
 ];
 
-/// The order from a text: `size`, or `-size` for largest first; `@createdAt` for what the repository keeps.
+/// The order from a text: `size`, or `-size` for largest first; `@createdAt` for a header field.
 pub fn order_from_text(text: &str) -> Result<OrderBy> {
     let (name, order) = match text.strip_prefix('-') {
         Some(name) => (name, Order::Descending),
@@ -35,7 +35,7 @@ pub fn order_from_text(text: &str) -> Result<OrderBy> {
 
 /// A property, or a header such as `@type`.
 ///
-/// Errors: `InvalidArgument` for an unknown header, or nothing.
+/// Errors: `InvalidArgument` for an unknown header, or an empty name.
 pub fn field_from_text(name: &str) -> Result<Field> {
     match name.strip_prefix('@') {
         Some("text") => Ok(Field::AnyText),
@@ -52,7 +52,7 @@ fn header_from_text(name: &str) -> Result<Field> {
     })
 }
 
-/// A search from its JSON form, each field of which is optional. `q` is a text form to begin with.
+/// A search from its JSON form; every field is optional. `q` is a text form to begin with.
 pub fn find_from_json(fields: &Object) -> Result<Find> {
     let what = "search";
     only(fields, what, &FIELDS)?;
@@ -96,7 +96,7 @@ pub fn find_from_json(fields: &Object) -> Result<Find> {
     Ok(find)
 }
 
-/// Which of live and deleted instances are meant: `without`, `with` or `only`.
+/// Whether to find deleted instances: `without`, `with` or `only`.
 pub fn deleted_from_text(name: &str) -> Result<Deleted> {
     Ok(match name {
         "without" => Deleted::Without,
@@ -106,7 +106,7 @@ pub fn deleted_from_text(name: &str) -> Result<Deleted> {
     })
 }
 
-/// Whether entities are meant of which only a proxy is here: `without` or `with`.
+/// Whether to find entities that the repository holds only as proxies: `without` or `with`.
 pub fn proxies_from_text(name: &str) -> Result<bool> {
     match name {
         "without" => Ok(false),

@@ -1,4 +1,4 @@
-//! What is written as JSON text straight from where it stands, without a tree of JSON values.
+//! Writes JSON text directly, without a tree of JSON values.
 
 use std::fmt::Display;
 use std::io::Write;
@@ -8,13 +8,13 @@ use annals::{Id, Instant, InstantText};
 use serde::Serialize;
 use serde_json::Value as Json;
 
-/// Most room made before anything needs it.
+/// Most capacity reserved in advance.
 const RESERVED_BYTES_MAX: usize = 1 << 20;
 
-/// Room for the text of an instance with some properties.
+/// Capacity for the text of an instance with some properties.
 const INSTANCE_BYTES: usize = 512;
 
-/// What writes itself as one JSON value.
+/// A value that writes itself as one JSON value.
 pub trait Form {
     /// Appends its text.
     fn write(&self, to: &mut JsonText);
@@ -24,11 +24,11 @@ pub trait Form {
 #[derive(Default)]
 pub struct JsonText {
     bytes: Vec<u8>,
-    /// The last instant that was written: the next one often is of the same second.
+    /// The last written instant: the next one is often in the same second.
     instant: Option<InstantText>,
 }
 
-/// The members of an object that is being written.
+/// The members of an object in progress.
 pub struct Members<'t> {
     to: &'t mut JsonText,
     is_empty: bool,
@@ -47,13 +47,13 @@ pub fn tree(form: &(impl Form + ?Sized)) -> Json {
 }
 
 impl JsonText {
-    /// A string. One in which nothing is to be escaped is copied in one piece.
+    /// A string. One without escapes is copied in one piece.
     #[inline]
     pub fn text(&mut self, text: &str) {
         if is_plain(text.as_bytes()) { self.plain(text.as_bytes()) } else { self.serialized(text) }
     }
 
-    // A string in which nothing is to be escaped.
+    // A string without escapes.
     #[inline(always)]
     fn plain(&mut self, text: &[u8]) {
         self.bytes.reserve(text.len() + 2);
@@ -62,7 +62,7 @@ impl JsonText {
         self.bytes.push(b'"');
     }
 
-    /// Anything that displays, as a string.
+    /// The `Display` form, as a string.
     pub fn display(&mut self, value: &impl Display) {
         let start = self.bytes.len();
         write!(self.bytes, "\"{value}\"").expect("memory takes what is written");
@@ -82,14 +82,14 @@ impl JsonText {
         self.bytes.push(b'"');
     }
 
-    /// What the library writes.
+    /// The form that serde writes.
     #[inline]
     pub fn serialized(&mut self, value: &(impl Serialize + ?Sized)) {
         serde_json::to_writer(&mut self.bytes, value)
             .expect("all keys are strings, and nothing else can fail");
     }
 
-    /// What is JSON text already.
+    /// A text that is JSON already.
     pub fn json(&mut self, text: &[u8]) {
         self.bytes.extend_from_slice(text);
     }
@@ -101,7 +101,7 @@ impl JsonText {
         if let Some(first) = forms.next() {
             let start = self.bytes.len();
             first.write(self);
-            // Most often the others are about as long.
+            // The others usually have a similar length.
             let rest = (self.bytes.len() - start).saturating_mul(forms.size_hint().0);
             self.bytes.reserve(rest.min(RESERVED_BYTES_MAX));
         }
@@ -120,17 +120,17 @@ impl JsonText {
         self.bytes.push(b'}');
     }
 
-    /// The text so far; what follows it comes later.
+    /// The text so far; later text follows it.
     pub fn take(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.bytes)
     }
 
-    /// Takes out what follows the first `length` bytes.
+    /// Removes and returns the text after the first `length` bytes.
     pub fn split_off(&mut self, length: usize) -> Vec<u8> {
         self.bytes.split_off(length)
     }
 
-    /// Leaves out what follows the first `length` bytes.
+    /// Removes the text after the first `length` bytes.
     pub fn cut(&mut self, length: usize) {
         self.bytes.truncate(length);
     }
@@ -147,7 +147,7 @@ impl JsonText {
 }
 
 impl Members<'_> {
-    /// Adds a member with a name in which nothing is to be escaped. Returns where its value stands.
+    /// Adds a member with a name that needs no escapes. Returns the offsets of its value.
     // Inlined, so that the name is stored instead of copied: answers are made of hundreds of short members.
     #[inline(always)]
     pub fn add(&mut self, name: &'static str, form: impl Form) -> Range<usize> {
@@ -157,7 +157,7 @@ impl Members<'_> {
         start..self.to.bytes.len()
     }
 
-    /// Adds a member with the value that stands there.
+    /// Adds a member with the value at that offset.
     #[inline(always)]
     pub fn add_again(&mut self, name: &'static str, value: Range<usize>) {
         self.name(name);
@@ -257,7 +257,7 @@ impl Form for Instant {
     }
 }
 
-/// An object of the members that a function adds.
+/// An object with the members that a function adds.
 pub struct ObjectOf<F>(pub F);
 
 impl<F: Fn(&mut Members)> Form for ObjectOf<F> {
@@ -267,7 +267,7 @@ impl<F: Fn(&mut Members)> Form for ObjectOf<F> {
     }
 }
 
-/// Anything that displays, as a string.
+/// The `Display` form, as a string.
 pub struct Text<'a, T>(pub &'a T);
 
 impl<T: Display> Form for Text<'_, T> {
@@ -276,18 +276,18 @@ impl<T: Display> Form for Text<'_, T> {
     }
 }
 
-/// True if nothing in a text is to be escaped: no quote, no backslash, no control character.
+/// True if a text needs no escapes: no quote, no backslash, no control character.
 #[inline]
 fn is_plain(text: &[u8]) -> bool {
     let is_plain = |word: &[u8; 8]| is_plain_word(u64::from_ne_bytes(*word));
-    // The last word looks again at bytes before it, rather than one by one at those behind the last whole word.
+    // The last word overlaps bytes before it, which is faster than checking the last bytes one by one.
     if let Some(last) = text.last_chunk() {
         return text.as_chunks().0.iter().all(is_plain) && is_plain(last);
     }
     text.iter().all(|byte| !matches!(byte, 0..0x20 | b'"' | b'\\'))
 }
 
-// The same of eight bytes at once: bit 7 of a byte of `x - 1` where `x` had none says that it was 0.
+// Checks eight bytes together: if `x - 1` has bit 7 of a byte and `x` does not, the byte was 0.
 #[inline]
 fn is_plain_word(word: u64) -> bool {
     const EACH: u64 = 0x0101_0101_0101_0101;

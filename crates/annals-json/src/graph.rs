@@ -40,7 +40,7 @@ impl Form for PathStep<'_> {
     }
 }
 
-/// The JSON form of what a walk comes to: `{"distance", "entity"}`.
+/// The JSON form of an entity that a walk reaches: `{"distance", "entity"}`.
 pub struct ReachedForm<'s> {
     distance: usize,
     entity: Entity<'s>,
@@ -62,7 +62,7 @@ impl Form for ReachedForm<'_> {
     }
 }
 
-/// The JSON form of what walks from two entities come to: `{"distances", "entity"}`.
+/// The JSON form of an entity that walks from two entities reach: `{"distances", "entity"}`.
 pub struct SharedForm<'s> {
     distances: [usize; 2],
     entity: Entity<'s>,
@@ -84,11 +84,11 @@ impl Form for SharedForm<'_> {
     }
 }
 
-/// The JSON form of a neighbour: `{"relationship", "entity"}`, and `direction` where it is told.
+/// The JSON form of a neighbour: `{"relationship", "entity"}`, and `direction` if it is given.
 pub struct NeighborForm<'s> {
     /// The relationship and the entity at its other end.
     pub neighbor: Neighbor<'s>,
-    /// Which way the relationship goes.
+    /// The direction of the relationship.
     pub direction: Option<Direction>,
 }
 
@@ -104,7 +104,7 @@ impl Form for NeighborForm<'_> {
     }
 }
 
-/// The JSON form of what a walk goes along, as a line: `{"relationship"}`.
+/// The JSON form of a relationship on a walk, as a line: `{"relationship"}`.
 pub struct CrossedForm<'s>(Relationship<'s>);
 
 impl<'s> CrossedForm<'s> {
@@ -132,24 +132,24 @@ impl Form for Group {
     }
 }
 
-/// The largest groups, and how many more there are: `{"count", "groups", "rest": {"groups", "count"}}`.
+/// The largest groups, and the count of the rest: `{"count", "groups", "rest": {"groups", "count"}}`.
 pub struct GroupsForm<'g> {
     groups: &'g Groups,
     limit: usize,
 }
 
 impl<'g> GroupsForm<'g> {
-    /// At most so many groups.
+    /// With at most this many groups.
     pub fn of(groups: &'g Groups, limit: usize) -> GroupsForm<'g> {
         GroupsForm { groups, limit }
     }
 
-    /// The groups that are shown.
+    /// The shown groups.
     pub fn shown(&self) -> &'g [Group] {
         &self.groups.groups[..self.limit.min(self.groups.groups.len())]
     }
 
-    /// How many groups are not shown, and the sum of their counts.
+    /// The number of groups that are not shown, and the sum of their counts.
     pub fn rest(&self) -> (usize, usize) {
         let rest = &self.groups.groups[self.shown().len()..];
         (rest.len(), rest.iter().map(|group| group.count).sum())
@@ -178,25 +178,25 @@ impl Form for GroupsForm<'_> {
     }
 }
 
-/// Takes items as long as a page has room for what is stored of them; one at least.
+/// Accepts items while a page has room for their stored bytes; at least one.
 pub struct Room {
     /// Units: bytes.
     left: usize,
 }
 
-/// What takes room on a page.
+/// An item that takes room on a page.
 pub trait Stored {
-    /// What is stored of it. Units: bytes.
+    /// Its stored bytes. Units: bytes.
     fn stored_bytes(&self) -> usize;
 }
 
 impl Room {
-    /// Room for so many bytes.
+    /// Room for this many bytes.
     pub fn of(bytes: usize) -> Room {
         Room { left: bytes.max(1) }
     }
 
-    /// True if there is none left.
+    /// True if no room is left.
     pub fn is_full(&self) -> bool {
         self.left == 0
     }
@@ -250,7 +250,7 @@ impl Stored for Seen<'_> {
     }
 }
 
-/// A page of a subgraph: its entities and then its relationships, so many of them left out and so many taken.
+/// A page of a subgraph: its entities and then its relationships, with a number of them skipped and a number taken.
 pub struct SubgraphPage<'s> {
     /// Entities on this page.
     pub entities: Vec<ReachedForm<'s>>,
@@ -263,7 +263,7 @@ pub struct SubgraphPage<'s> {
 }
 
 impl<'s> SubgraphPage<'s> {
-    /// Errors: those of reading what is on it.
+    /// Errors: those of reading its instances.
     pub fn of(
         subgraph: &Subgraph<'s>,
         skip: usize,

@@ -26,7 +26,7 @@ pub enum Seen<'s> {
 pub struct VersionForm<'a> {
     /// The entry.
     pub version: VersionInfo,
-    /// The instance in that version, as `content`, if it is asked for.
+    /// The instance in that version, as `content`, if asked for.
     pub content: Option<Seen<'a>>,
 }
 
@@ -49,7 +49,7 @@ impl<'s> Seen<'s> {
         })
     }
 
-    /// Number of the version written last.
+    /// Number of the latest version.
     pub fn latest_version(&self) -> u32 {
         match self {
             Seen::Entity(entity) => entity.latest_version(),
@@ -75,7 +75,7 @@ impl Form for Seen<'_> {
     }
 }
 
-// What most instances do not have. Entities and relationships tell it by methods of the same names.
+// Members that most instances do not have. Entities and relationships have methods of the same names for them.
 macro_rules! add_rare_members {
     ($members:expr, $instance:expr) => {
         if let Some(provenance) = $instance.provenance() {
@@ -93,8 +93,8 @@ macro_rules! add_rare_members {
     };
 }
 
-// Members that most instances do not have are left out then, and stand behind those that all have, which are in the order
-// of their names.
+// Members that most instances do not have are left out if missing. They come after the common members, which are in the
+// order of their names.
 impl Form for Entity<'_> {
     fn write(&self, to: &mut JsonText) {
         to.object(|members| {
@@ -173,7 +173,7 @@ impl Form for StampRef<'_> {
     }
 }
 
-/// Adds a stamp that most often is the one of the creation, which stands there already.
+/// Adds a stamp that usually equals the one of the creation, which is written already.
 fn add_updated(members: &mut Members, (created, there): (StampRef, Range<usize>), updated: StampRef) {
     if updated == created {
         members.add_again("updated", there);
@@ -201,7 +201,7 @@ impl Form for PropertiesForm<'_> {
 }
 
 impl<'a> VersionForm<'a> {
-    /// The entries of a history, each with the instance in it if that is asked for. Errors: those of reading them.
+    /// The entries of a history, each with the instance in it if asked for. Errors: those of reading them.
     pub fn history(
         snapshot: &'a Snapshot,
         id: &InstanceId,

@@ -1,7 +1,7 @@
-//! Reads JSON in which every key of an object comes once.
+//! Reads JSON in which an object has every key once.
 //!
-//! RFC 8259, section 4, leaves open what two equal keys mean. A proxy or a log that takes the first one sees another
-//! request than a server that takes the last one; so such JSON is refused.
+//! RFC 8259, section 4, does not define the meaning of two equal keys. A proxy or a log that uses the first one sees
+//! another request than a server that uses the last one; so such JSON is refused.
 
 use std::fmt;
 
@@ -10,12 +10,12 @@ use serde_json::{Map, Value as Json};
 
 /// The JSON in a text.
 ///
-/// Errors: what is no JSON, or has a key twice in one object; with line and column.
+/// Errors: for malformed JSON, or a repeated key in an object; with line and column.
 pub(super) fn unique_from_slice(text: &[u8]) -> serde_json::Result<Json> {
     serde_json::from_slice::<Unique>(text).map(|Unique(json)| json)
 }
 
-/// JSON without a key that comes twice.
+/// JSON without repeated keys.
 struct Unique(Json);
 
 impl<'de> Deserialize<'de> for Unique {

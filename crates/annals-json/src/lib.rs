@@ -68,12 +68,12 @@ pub fn invalid(text: impl Into<String>) -> Error {
     Error::new(ErrorKind::InvalidArgument, text)
 }
 
-/// The object, or an error that says what stands in its place.
+/// The object, or an error that names what was found instead.
 pub fn object<'j>(json: &'j Json, what: &str) -> Result<&'j Object> {
     json.as_object().ok_or_else(|| invalid(format!("{what}: expected an object, found {}", kind(json))))
 }
 
-/// What kind of JSON value it is, for error texts.
+/// The kind of a JSON value, for error texts.
 pub fn kind(json: &Json) -> &'static str {
     match json {
         Json::Null => "null",
@@ -95,7 +95,7 @@ pub fn only(object: &Object, what: &str, known: &[&str]) -> Result<()> {
     }
 }
 
-/// The string under `key`, if it is there.
+/// The string under `key`, if it exists.
 pub fn optional_text<'j>(object: &'j Object, what: &str, key: &str) -> Result<Option<&'j str>> {
     match object.get(key) {
         None | Some(Json::Null) => Ok(None),
@@ -110,7 +110,7 @@ pub fn text<'j>(object: &'j Object, what: &str, key: &str) -> Result<&'j str> {
         .ok_or_else(|| invalid(format!("{what}: expected a string as {key:?}, found nothing")))
 }
 
-/// The boolean under `key`; `default` if it is not there.
+/// The boolean under `key`; `default` if it is missing.
 pub fn boolean(object: &Object, what: &str, key: &str, default: bool) -> Result<bool> {
     match object.get(key) {
         None | Some(Json::Null) => Ok(default),
@@ -121,7 +121,7 @@ pub fn boolean(object: &Object, what: &str, key: &str, default: bool) -> Result<
     }
 }
 
-/// The array under `key`; empty if it is not there.
+/// The array under `key`; empty if it is missing.
 pub fn array<'j>(object: &'j Object, what: &str, key: &str) -> Result<&'j [Json]> {
     match object.get(key) {
         None | Some(Json::Null) => Ok(&[]),
@@ -130,7 +130,7 @@ pub fn array<'j>(object: &'j Object, what: &str, key: &str) -> Result<&'j [Json]
     }
 }
 
-/// The whole number under `key`, if it is there.
+/// The whole number under `key`, if it exists.
 pub fn number(object: &Object, what: &str, key: &str) -> Result<Option<u32>> {
     match object.get(key) {
         None | Some(Json::Null) => Ok(None),

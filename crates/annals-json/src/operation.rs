@@ -1,4 +1,5 @@
-//! Operations of a transaction as JSON: actions, with their valid time, and what becomes actions in its snapshot.
+//! Operations of a transaction as JSON: actions with their valid time, and operations that become actions in its
+//! snapshot.
 
 use annals::action;
 use annals::{
@@ -18,7 +19,7 @@ use super::{
 pub struct Operation {
     what: What,
     valid_from: Option<Instant>,
-    // The version that its instance must have before the transaction; 0 if there must be none.
+    // The version that its instance must have before the transaction; 0 if it must not exist.
     if_version: Option<u32>,
     // True if it makes a version even if it changes nothing.
     is_always: bool,
@@ -27,21 +28,21 @@ pub struct Operation {
 #[derive(Clone, Debug, PartialEq)]
 enum What {
     Act(Action),
-    // What is created, or put in the place of what is there; with classifications, also if they are none.
+    // Creates an instance, or replaces the existing one; also its classifications if stated, even if there are none.
     Upsert { new: Action, states_classifications: bool },
     Undo(InstanceId),
-    // Nothing but `if_version`.
+    // Only checks `if_version`.
     Expect(InstanceId),
     PatchType(Box<TypePatch>),
     SaveRelationship(Box<RelationshipCopy>, Vec<EntityProxy>),
-    // A deletion or purge of what is of this type, or was deleted before.
+    // A deletion or purge, if the instance has this type, or is deleted.
     Expecting { type_name: Option<String>, is_deleted: bool, action: Action },
     Tree(Box<TreeOperation>),
 }
 
-/// An operation from its JSON form: that of an action, or `{"action": "undo", "kind": …, "id": …}`; with `validFrom`
-/// if it is true from another time on than now, `ifVersion` if its instance must have that version, and `always` if it makes
-/// a version even if it changes nothing.
+/// An operation from its JSON form: that of an action, or `{"action": "undo", "kind": …, "id": …}`. Optional members
+/// are `validFrom` for its valid time, `ifVersion` for the version that its instance must have, and `always` to make a
+/// version even if it changes nothing.
 pub fn operation_from_json(json: &Json) -> Result<Operation> {
     let what = "operation";
     let fields = object(json, what)?;
@@ -107,10 +108,11 @@ pub fn operation_from_json(json: &Json) -> Result<Operation> {
     Ok(Operation::new(found, valid_from))
 }
 
-/// An upsert has the body of a create, and an id.
+/// An upsert has the members of a creation, and an id.
 fn upsert_from_json(fields: &Object) -> Result<What> {
     if !fields.contains_key("id") {
-        let text = "operation upsert: expected the \"id\" of what is created or replaced, found none; give it, or create";
+        let text =
+            "operation upsert: expected the \"id\" of the instance, found none; give it, or use create";
         return Err(invalid(text));
     }
     let mut created = fields.clone();
@@ -119,7 +121,7 @@ fn upsert_from_json(fields: &Object) -> Result<What> {
     Ok(What::Upsert { new: action_from_json(&Json::Object(created))?, states_classifications })
 }
 
-/// Creates an instance, or puts what `new` creates in the place of what is there; true if it is created.
+/// Creates an instance, or replaces the existing one by `new`; true if it is created.
 pub fn upsert(transaction: &mut Transaction, new: Action, states_classifications: bool) -> Result<bool> {
     match new {
         Action::CreateEntity(new) if states_classifications => transaction.upsert_whole_entity(new),
@@ -139,12 +141,12 @@ impl Operation {
         Operation { what, valid_from, if_version: None, is_always: false }
     }
 
-    /// The id of the instance that it is about.
+    /// The id of its instance.
     pub fn id(&self) -> Option<Id> {
         self.instance().map(|instance| instance.id().clone())
     }
 
-    /// True if it takes a few look-ups and changes: all but some changes of trees do.
+    /// True if it takes only a few look-ups and changes: all operations except some changes of trees.
     pub fn is_short(&self) -> bool {
         !matches!(&self.what, What::Tree(operation) if !operation.change.is_short())
     }
@@ -160,8 +162,8 @@ impl Operation {
         }
     }
 
-    /// Adds it to a transaction; its own valid time goes before `valid_from`. It is kept if it, or the transaction, says so,
-    /// also if it changes nothing.
+    /// Adds it to a transaction; its own valid time has priority over `valid_from`. If it, or the transaction, has
+    /// `always`, it is kept even if it changes nothing.
     ///
     /// Shape: the id of the instance that it creates, if it creates one.
     pub fn add_to(&self, transaction: &mut Transaction, valid_from: Option<Instant>) -> Result<Option<Id>> {

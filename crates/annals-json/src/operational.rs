@@ -1,4 +1,4 @@
-//! The operational view as JSON: items as those of trees, with where they are from; and leases.
+//! The operational view as JSON: items as those of trees, with their origins; and leases.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -12,12 +12,12 @@ use super::tree::{CHILDREN, LISTS, PROPERTIES};
 use super::tree_text::{LeafForm, is_special, lists_of};
 use super::{Object, boolean, invalid, kind, object, only, text};
 
-/// Member: where an item is from, if that is not where the one above it is from.
+/// Member: the origin of an item, if it differs from the origin of the item above.
 const ORIGIN: &str = "@origin";
-/// Member: where properties are from, if that is not where their item is from.
+/// Member: origins of properties that differ from the origin of their item.
 const ORIGINS: &str = "@origins";
 
-/// An item of the operational view with what is below it.
+/// An item of the operational view with its subtree.
 pub struct OperationalForm<'i> {
     item: &'i OperationalItem,
     /// Names of all lists.
@@ -43,7 +43,7 @@ struct ItemForm<'i> {
     lists: &'i HashSet<Arc<str>>,
 }
 
-/// What stands under one name.
+/// The children under one name.
 enum Below<'i> {
     Child(ItemForm<'i>),
     List(Vec<ItemForm<'i>>),
@@ -114,7 +114,7 @@ impl Form for ItemForm<'_> {
 
 type Property<'i> = &'i (Arc<str>, Value, Origin);
 
-/// Adds an object of what there is, unless there is nothing.
+/// Adds an object of the entries, unless there are none.
 fn add_part<I: Iterator>(
     members: &mut Members,
     name: &'static str,
@@ -139,7 +139,7 @@ pub fn lease_to_json(lease: &Lease) -> Json {
     json!({ "name": &*lease.name, "seconds": lease.left.as_secs_f64(), "recorded": lease.is_recorded })
 }
 
-/// A lease to be opened: its name, how long it lasts, and whether it is recorded.
+/// A lease to open: its name, its time, and whether it is recorded.
 ///
 /// Errors: `InvalidArgument`.
 pub fn lease_from_json(json: &Json) -> Result<(String, Duration, bool)> {
@@ -152,7 +152,7 @@ pub fn lease_from_json(json: &Json) -> Result<(String, Duration, bool)> {
     ))
 }
 
-/// How long a lease lasts from now on.
+/// The time of a lease from now on.
 ///
 /// Errors: `InvalidArgument`.
 pub fn lease_time_from_json(json: &Json) -> Result<Duration> {
@@ -167,7 +167,7 @@ fn seconds(fields: &Object) -> Result<Duration> {
         let found = if told.is_null() { "nothing" } else { kind(told) };
         invalid(format!("lease: expected a number as \"seconds\", found {found}"))
     })?;
-    // What is far too long for a lease need not fit.
+    // A time that is far too long need not fit into a `Duration`.
     Duration::try_from_secs_f64(number.min(f64::from(u32::MAX)))
         .map_err(|_| invalid(format!("lease: expected more than 0 as \"seconds\", found {told}")))
 }
@@ -197,7 +197,7 @@ mod tests {
         for name in ["same", "$odd", "lst", "plain"] {
             told = told.child(name, child.clone());
         }
-        // Items of a list need not stand beside each other.
+        // Items of a list need not be adjacent.
         told.children.insert(0, listed(1));
         told.children.push(listed(2));
         let provider = operational.provide("p", &path, move |_| Ok(Some(told.clone()))).unwrap();

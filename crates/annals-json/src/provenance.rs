@@ -1,4 +1,4 @@
-//! Provenance, and copies of what belongs to other collections, as JSON.
+//! Provenance, and copies of instances of other collections, as JSON.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use serde_json::{Value as Json, json};
 use super::form::{Form, JsonText, Members, tree};
 use super::{Object, array, invalid, kind, number, object, only, optional_text, properties_from_json, text};
 
-/// The members that say where something comes from.
+/// The members of a provenance.
 pub const PROVENANCE_FIELDS: &[&str] = &[
     "home",
     "provenance",
@@ -24,7 +24,7 @@ pub const PROVENANCE_FIELDS: &[&str] = &[
     "effectiveTo",
 ];
 
-/// Writes the members of a provenance; what is not said is left out.
+/// Writes the members of a provenance; missing ones are left out.
 pub fn write_provenance(members: &mut Members, provenance: &Provenance) {
     if let Some(home) = &provenance.home {
         members.add("home", &**home);
@@ -78,7 +78,7 @@ pub fn add_provenance(json: &mut Json, provenance: &Provenance) {
     }
 }
 
-/// The members that differ between two provenances, before and after; null stands for what is not said.
+/// The members that differ between two provenances, before and after; null for a missing one.
 pub fn provenance_differences(before: &Provenance, after: &Provenance) -> Vec<(&'static str, Json, Json)> {
     let side = |provenance: &Provenance| {
         let mut json = json!({ "provenance": provenance.kind.name() });
@@ -94,7 +94,7 @@ pub fn provenance_differences(before: &Provenance, after: &Provenance) -> Vec<(&
         .collect()
 }
 
-/// The provenance that the members of an object tell.
+/// The provenance in the members of an object.
 pub fn provenance_from_json(fields: &Object, what: &str) -> Result<Provenance> {
     let name = |key: &str| Ok::<_, annals::Error>(optional_text(fields, what, key)?.map(Into::into));
     let instant = |key: &str| optional_text(fields, what, key)?.map(str::parse::<Instant>).transpose();
@@ -123,9 +123,9 @@ pub fn provenance_from_json(fields: &Object, what: &str) -> Result<Provenance> {
     Ok(provenance)
 }
 
-/// The same; `None` if they tell nothing.
+/// The same; `None` if there are no such members.
 pub fn optional_provenance(fields: &Object, what: &str) -> Result<Option<Arc<Provenance>>> {
-    // Most say nothing, and to see that costs less than asking for each.
+    // Most objects have none, and checking this is cheaper than looking each one up.
     if !fields.keys().any(|name| PROVENANCE_FIELDS.contains(&&**name)) {
         return Ok(None);
     }
@@ -151,7 +151,7 @@ fn stamp_from_json(fields: &Object, what: &str, key: &str) -> Result<Option<Stam
     Ok(Some(Stamp { instant: text(fields, key, "instant")?.parse()?, author }))
 }
 
-/// Members that tell what a copy has of its home, beside its provenance.
+/// Members of a copy's header at its home, in addition to its provenance.
 pub const ORIGIN_FIELDS: &[&str] = &["version", "created", "updated"];
 
 pub(super) fn add_origin(json: &mut Json, version: u32, created: &Stamp, updated: &Stamp) {
@@ -160,7 +160,7 @@ pub(super) fn add_origin(json: &mut Json, version: u32, created: &Stamp, updated
     json["updated"] = stamp_to_json(updated);
 }
 
-// A copy that was not changed since is as it was created.
+// A copy that was not changed since its creation has equal stamps.
 pub(super) fn origin(fields: &Object, what: &str) -> Result<(u32, Stamp, Stamp)> {
     let version = number(fields, what, "version")?.unwrap_or(1);
     let created = stamp_from_json(fields, what, "created")?
@@ -220,7 +220,7 @@ pub fn relationship_copy(fields: &Object, what: &str) -> Result<RelationshipCopy
     })
 }
 
-/// Adds the members of a copied classification, all but its name.
+/// Adds the members of a copied classification, without its name.
 pub fn add_classification_copy(json: &mut Json, copy: &ClassificationCopy) {
     json["properties"] = properties_to_json(&copy.properties);
     add_provenance(json, &copy.provenance);

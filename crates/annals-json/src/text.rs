@@ -1,4 +1,4 @@
-//! Reads JSON text into trees, keeping what integers say, and tells before how much memory the tree takes.
+//! Parses JSON text into trees without losing digits of integers, and estimates the memory of a tree before.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,14 +7,14 @@ use serde_json::Value as Json;
 
 use super::json::unique_from_slice;
 
-/// What an element of a list takes, or a list or object itself: a list may have made room for twice as many. Units: bytes.
+/// Memory of an element of a list, or of a list or object itself: a list may have twice the capacity. Units: bytes.
 const ITEM_BYTES: usize = 2 * size_of::<Json>();
-/// What the name of a member takes beside its text, with the room that maps leave. Units: bytes.
+/// Memory of a member's name in addition to its text, with the free room of maps. Units: bytes.
 const NAME_BYTES: usize = 96;
-/// Fewer digits are an integer of 64 bits.
+/// An integer with at most this many digits has 64 bits.
 const DIGITS_SAFE: usize = 18;
 
-/// Why a text was not read.
+/// Why a text was not parsed.
 #[derive(Debug)]
 pub struct Fault {
     reason: String,
@@ -25,7 +25,7 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// Without the place.
+    /// The reason without the place.
     pub fn reason(&self) -> &str {
         &self.reason
     }
@@ -41,7 +41,8 @@ impl std::error::Error for Fault {}
 
 /// The tree of a JSON text.
 ///
-/// Errors: also for a key that comes twice in one object, and for an integer that has no 64 bits. The parser would take it for a float, and round it.
+/// Errors: also for a repeated key in an object, and for an integer beyond 64 bits, which the parser would round to a
+/// float.
 pub fn json_from_slice(text: &[u8]) -> Result<Json, Fault> {
     let text = exact(text)?;
     unique_from_slice(&text).map_err(|error| {
@@ -51,12 +52,12 @@ pub fn json_from_slice(text: &[u8]) -> Result<Json, Fault> {
     })
 }
 
-/// The same of a string.
+/// The same for a string.
 pub fn json_from_str(text: &str) -> Result<Json, Fault> {
     json_from_slice(text.as_bytes())
 }
 
-/// What the tree of a JSON text takes in memory, roughly and rather more than less. Units: bytes.
+/// Memory of the tree of a JSON text, roughly, and rather too much than too little. Units: bytes.
 pub fn tree_bytes(text: &[u8]) -> usize {
     let mut bytes = text.len() + ITEM_BYTES;
     each_outside_strings(text, |at| {
@@ -70,7 +71,7 @@ pub fn tree_bytes(text: &[u8]) -> usize {
     bytes
 }
 
-/// The same text, in which every integer is one that the parser keeps.
+/// The same text, with every integer in a form that the parser keeps.
 fn exact(text: &[u8]) -> Result<Cow<'_, [u8]>, Fault> {
     let (mut negative_zeros, mut fault) = (Vec::new(), None);
     each_outside_strings(text, |at| {
@@ -102,13 +103,13 @@ fn exact(text: &[u8]) -> Result<Cow<'_, [u8]>, Fault> {
     }
     let mut text = Cow::Borrowed(text);
     for at in negative_zeros {
-        // The parser would make it a float; the integer is 0, and a blank may stand before it.
+        // The parser would make `-0` a float; the integer is 0, and a blank may precede it.
         text.to_mut()[at] = b' ';
     }
     Ok(text)
 }
 
-/// Calls `look` with the place of what stands outside strings; it tells where to go on.
+/// Calls `look` with each offset outside strings; `look` returns the offset at which to continue.
 fn each_outside_strings(text: &[u8], mut look: impl FnMut(usize) -> usize) {
     let mut at = 0;
     while at < text.len() {
@@ -148,7 +149,7 @@ mod tests {
                 && json_from_str("[-]").is_err()
                 && json_from_str("\"\\").is_err()
         );
-        // To the last bit.
+        // Exact to the last bit.
         assert_eq!(json_from_str("0.1e-6").unwrap().as_f64().map(f64::to_bits), Some(0.1e-6_f64.to_bits()));
         assert_eq!(
             json_from_str("7.2057594037927933e16").unwrap().as_f64(),

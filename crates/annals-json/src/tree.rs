@@ -1,7 +1,7 @@
-//! Trees of containers from JSON, in the form in which configurations are written. `tree_text.rs` writes it.
+//! Trees of containers from JSON, in the usual form of configurations. `tree_text.rs` writes it.
 //!
-//! Of the members of an object, objects are children with names of their own, arrays of objects are lists, and all others are
-//! properties. `docs/trees.md` describes it for users.
+//! Among the members of an object, objects are children with names of their own, arrays of objects are lists, and all
+//! others are properties. `docs/trees.md` describes it for users.
 
 use annals::{Branch, Error, Id, Insert, Item, Result, TreePath, TreeStep, Value};
 use serde_json::Value as Json;
@@ -12,17 +12,17 @@ use super::{Object, array, invalid, kind, object, optional_text, value_from_json
 pub(crate) const ID: &str = "@id";
 /// Member: its type.
 pub(crate) const TYPE: &str = "@type";
-/// Member: properties whose names, among the others, would mean something else. Their values are as everywhere.
+/// Member: properties whose names would have another meaning among the other members. Their values are as everywhere.
 pub(crate) const PROPERTIES: &str = "@properties";
-/// Member: children with names of their own of which the same is true.
+/// Member: children with names of their own, for the same reason.
 pub(crate) const CHILDREN: &str = "@children";
-/// Member: lists of which the same is true.
+/// Member: lists, for the same reason.
 pub(crate) const LISTS: &str = "@lists";
 
-/// What a path of a tree leads to.
+/// The target of a path of a tree.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TreeContent {
-    /// An item with what is below it.
+    /// An item with its subtree.
     Item(Item),
     /// The value of a property.
     Value(Value),
@@ -37,9 +37,9 @@ pub fn tree_content_from_json(json: &Json) -> Result<TreeContent> {
     }
 }
 
-/// An item with what is below it.
+/// An item with its subtree.
 ///
-/// Errors: `InvalidArgument`, with the names that lead to what is wrong as `member`.
+/// Errors: `InvalidArgument`, with the names that lead to the error as `member`.
 pub fn item_from_json(json: &Json) -> Result<Item> {
     let mut item = Item::new();
     for (name, member) in object(json, "item")? {
@@ -87,7 +87,7 @@ fn add_member(item: &mut Item, name: &str, member: &Json) -> Result<()> {
 
 fn add_property(item: &mut Item, name: &str, value: Value) -> Result<()> {
     if item.get(name).is_some() {
-        return Err(invalid(format!("item: property {name} is there twice; give it once")));
+        return Err(invalid(format!("item: property {name} occurs twice; give it once")));
     }
     item.properties.push((name.into(), value));
     Ok(())
@@ -108,13 +108,13 @@ fn add_list(item: &mut Item, name: &str, items: &[Json]) -> Result<()> {
     Ok(())
 }
 
-/// True for an object that is no value of a kind that JSON lacks: an item.
+/// True for an object that is an item: it is not a value of a kind that JSON lacks.
 pub fn is_tree_item(json: &Json) -> bool {
     let Json::Object(members) = json else { return false };
     members.len() != 1 || members.keys().all(|name| !name.starts_with('$'))
 }
 
-/// The value of a property: an array of scalars is one of many values.
+/// The value of a property: an array of scalars is a set of values.
 fn leaf_from_json(json: &Json) -> Result<Value> {
     let Json::Array(values) = json else { return value_from_json(json) };
     let is_scalar = |value: &Json| !value.is_array() && !is_tree_item(value);
@@ -130,7 +130,7 @@ fn text_of(json: &Json) -> Result<&str> {
     json.as_str().ok_or_else(|| invalid(format!("item: expected a string, found {}", kind(json))))
 }
 
-/// The same error, which says where it is.
+/// The same error, with the name added to its place.
 fn below(name: &str, error: Error) -> Error {
     let known = error.context().iter().find(|(known, _)| *known == "member").map(|(_, path)| path.clone());
     let mut outer = Error::new(error.kind(), error.text());
@@ -140,7 +140,7 @@ fn below(name: &str, error: Error) -> Error {
     outer.with("member", known.map_or_else(|| name.to_owned(), |path| format!("{name}/{path}")))
 }
 
-/// A place in an ordered list, if one is told: `first`, `last`, or `before` or `after` the sibling that a step names.
+/// A place in an ordered list, if one is given: `first`, `last`, or `before` or `after` the sibling that a step names.
 ///
 /// Errors: `InvalidArgument`.
 pub fn insert_from_texts(place: Option<&str>, sibling: Option<&str>) -> Result<Option<Insert>> {
@@ -179,7 +179,7 @@ fn step_from_text(text: &str) -> Result<TreeStep> {
     }
 }
 
-/// The place that members of an object tell, if they tell one. Errors: those of [`insert_from_texts`].
+/// The place in members of an object, if they have one. Errors: those of [`insert_from_texts`].
 pub(crate) fn insert_from_json(fields: &Object, what: &str) -> Result<Option<Insert>> {
     insert_from_texts(optional_text(fields, what, "insert")?, optional_text(fields, what, "sibling")?)
 }

@@ -12,13 +12,13 @@ use super::{
 /// A change of the tree below an entity.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TreeOperation {
-    /// The entity that paths start from; the usual one if `None`.
+    /// The entity that paths start from; the default root if `None`.
     pub root: Option<Id>,
-    /// What is done.
+    /// The change.
     pub change: TreeChange,
 }
 
-/// What is done to a tree, as [`annals::TreeEdit`] has it.
+/// A change of a tree, as in [`annals::TreeEdit`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum TreeChange {
     /// Create an item, or a property.
@@ -27,33 +27,33 @@ pub enum TreeChange {
     Merge(TreePath, TreeContent),
     /// Put an item in place, or set a property.
     Put(TreePath, TreeContent),
-    /// The same of what is there.
+    /// The same for an existing item or property.
     Replace(TreePath, TreeContent),
     /// Put an item into a place of an ordered list.
     Insert(TreePath, Item, Insert),
-    /// Delete what is there.
+    /// Delete an existing target.
     Delete(TreePath),
-    /// Delete what may be there.
+    /// Delete the target if it exists.
     Remove(TreePath),
     /// Move an item.
     Move {
-        /// Where it is.
+        /// Its path.
         from: TreePath,
-        /// Where it goes.
+        /// Its new path.
         to: TreePath,
         /// Its place in an ordered list.
         insert: Option<Insert>,
     },
     /// Copy an item.
     Copy {
-        /// Where it is.
+        /// Its path.
         from: TreePath,
-        /// Where the copy goes.
+        /// The path of the copy.
         to: TreePath,
     },
-    /// Put an item, or a property, back to how it was.
+    /// Set an item, or a property, back to an earlier time.
     Revert(TreePath, AsOf),
-    /// Bring back the item that was there.
+    /// Restore the item that was at the path.
     Restore(TreePath, AsOf),
 }
 
@@ -75,7 +75,7 @@ pub(crate) const ACTIONS: [&str; 11] = [
     "restore-tree",
 ];
 
-/// The change that an operation with this action says; `None` for other actions.
+/// The change of an operation with this action; `None` for other actions.
 pub(crate) fn tree_operation_from_json(action: &str, fields: &Object) -> Result<Option<TreeOperation>> {
     if !ACTIONS.contains(&action) {
         return Ok(None);
@@ -143,9 +143,9 @@ fn content(fields: &Object, action: &str) -> Result<TreeContent> {
 }
 
 impl TreeChange {
-    /// Where an insertion, or a move, goes to: `Insert` if there is a place, `Create` otherwise.
+    /// An insertion at a place: `Insert` if a place is given, `Create` otherwise.
     ///
-    /// Errors: `InvalidArgument` for a property in a place.
+    /// Errors: `InvalidArgument` for a property with a place.
     pub fn creation(path: TreePath, content: TreeContent, place: Option<Insert>) -> Result<TreeChange> {
         match (content, place) {
             (content, None) => Ok(TreeChange::Create(path, content)),
@@ -156,19 +156,19 @@ impl TreeChange {
         }
     }
 
-    /// True if it takes a few look-ups and changes, whatever is there.
+    /// True if it takes only a few look-ups and changes, for any content of the repository.
     pub fn is_short(&self) -> bool {
         match self {
             TreeChange::Create(_, TreeContent::Item(item))
             | TreeChange::Merge(_, TreeContent::Item(item))
             | TreeChange::Insert(_, item, _) => item.items_count() <= SMALL_ITEMS_MAX,
-            // What goes, is copied or comes back may be much.
+            // A deleted, copied or restored subtree may be large.
             TreeChange::Put(_, TreeContent::Item(_))
             | TreeChange::Replace(_, TreeContent::Item(_))
             | TreeChange::Copy { .. }
             | TreeChange::Revert(..)
             | TreeChange::Restore(..) => false,
-            // All items of a list go one by one, an item with keys takes along what is below it in one change.
+            // The items of a list are deleted one by one; an item with keys is deleted with its subtree in one change.
             TreeChange::Delete(path) | TreeChange::Remove(path) => {
                 path.steps.last().is_some_and(|step| !step.filters.is_empty())
             }
@@ -176,7 +176,7 @@ impl TreeChange {
         }
     }
 
-    /// The path that it is about: where the item is afterwards.
+    /// Its path; after a move the new one.
     pub fn path(&self) -> &TreePath {
         match self {
             TreeChange::Create(path, _)
@@ -197,8 +197,9 @@ impl TreeChange {
 impl TreeOperation {
     /// Adds it to a transaction.
     ///
-    /// Shape: the id of the item that it creates, changes or restores, unless it changes a property, moves, reverts or deletes. Errors: those of
-    /// [`annals::TreeEdit`].
+    /// Shape: the id of the item that it creates, changes or restores; `None` if it changes a property, moves, reverts
+    /// or deletes.
+    /// Errors: those of [`annals::TreeEdit`].
     pub fn add_to(&self, transaction: &mut Transaction) -> Result<Option<Id>> {
         let mut tree = match &self.root {
             Some(root) => transaction.tree_below(root.clone()),
@@ -209,8 +210,8 @@ impl TreeOperation {
 }
 
 impl TreeChange {
-    /// A change of the tree of a lease from its JSON form, an operation. It has no root and no time of its own, and takes nothing back: such a
-    /// tree has no past that others know of.
+    /// A change of the tree of a lease, from its JSON form as an operation. It has no root and no valid time, and
+    /// cannot revert or restore, because such a tree has no shared history.
     ///
     /// Errors: `InvalidArgument`.
     pub fn pushed_from_json(json: &Json) -> Result<TreeChange> {

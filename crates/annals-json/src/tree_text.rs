@@ -14,23 +14,23 @@ use super::graph::Stored;
 use super::tree::{CHILDREN, ID, LISTS, PROPERTIES, TYPE};
 use super::value::{MapForm, tagged};
 
-/// How much of a tree is written.
+/// The extent of a tree to write.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TreeExtent {
     /// Most levels below the item; all of them if `None`.
     pub depth: Option<usize>,
-    /// True if ids and types of all items are to be told.
+    /// True to include ids and types of all items.
     pub has_ids: bool,
 }
 
-/// The tree below the entity `root`, or below the usual one.
+/// The tree below the entity `root`, or below the default root.
 pub fn tree_of<'s>(snapshot: &'s Snapshot, root: Option<&Id>) -> Tree<'s> {
     root.map_or_else(|| snapshot.tree(), |root| snapshot.tree_below(root))
 }
 
-/// Writes the item at a path of look-ups with what is below it. `take` is shown the text so far again and again, and may take it out.
+/// Writes the item at a look-up path with its subtree. `take` gets the text so far at intervals, and may remove it.
 ///
-/// Shape: what it left of the text; `None` if the path leads to no item. Errors: those of `take`, and of [`Tree::visit`].
+/// Shape: the rest of the text; `None` if the path leads to no item. Errors: those of `take`, and of [`Tree::visit`].
 pub fn write_tree(
     snapshot: &Snapshot,
     tree: &Tree,
@@ -52,7 +52,7 @@ pub fn write_tree(
     Ok(is_there.then(|| writer.text.take()))
 }
 
-/// The value of a property, as trees have it.
+/// The value of a property, in the form of trees.
 pub struct LeafForm<'v>(pub &'v Value);
 
 impl Form for LeafForm<'_> {
@@ -64,15 +64,15 @@ impl Form for LeafForm<'_> {
 fn write_leaf(value: &Value, to: &mut JsonText) {
     match value {
         Value::Set(values) if !values.is_empty() => to.array(values.iter()),
-        // Without a tag they would be taken for values, items or children.
+        // Without a tag these would be read as values, items or children.
         Value::List(values) => tagged(to, "$list", &**values),
         Value::Map(values) => tagged(to, "$map", MapForm(values)),
         other => other.write(to),
     }
 }
 
-/// What a path leads to, by itself: `{"path", "id", "type", "value"}`. The value of an item is an object of its properties; that of a
-/// property is told with its name as `property`.
+/// The target of a path, without its subtree: `{"path", "id", "type", "value"}`. The value of an item is an object of
+/// its properties; for a property, `property` is its name.
 pub struct TreeEntry<'s> {
     found: TreeItem<'s>,
     path: TreePath,
@@ -120,7 +120,7 @@ impl Form for OwnForm<'_> {
     }
 }
 
-/// The JSON of what a path leads to, as a value; null if that is nothing. Cost: it is built whole.
+/// The target of a path as a JSON value; null if there is none. Cost: the whole value is built in memory.
 ///
 /// Errors: those of [`Tree::item`] and [`write_tree`].
 pub fn tree_to_json(
@@ -156,7 +156,7 @@ pub(super) fn lists_of(snapshot: &Snapshot) -> HashSet<Arc<str>> {
     lists.map(|known| Arc::clone(&known.name)).collect()
 }
 
-/// True for a name that means something else where the members of an item stand.
+/// True for a name that has another meaning among the members of an item.
 pub(super) fn is_special(name: &str) -> bool {
     name.starts_with(['@', '$'])
 }
@@ -193,28 +193,28 @@ fn write_name(name: &str, has_members: &mut bool, to: &mut JsonText) {
     to.json(b":");
 }
 
-/// An item that is being written.
+/// An item in progress.
 #[derive(Default)]
 struct Level {
     has_members: bool,
-    /// The list that is being written.
+    /// The list in progress.
     list: Option<List>,
-    /// Where the names of its properties begin among all names.
+    /// Index of the first name of its properties among all names.
     names_start: usize,
-    /// Where its text begins, if it goes aside.
+    /// Offset of its text, if it goes aside.
     start: Option<usize>,
-    /// The text of children and lists which stand apart from other members, once there is any.
+    /// The text of children and lists that must be apart from other members, once there is any.
     aside: Option<Box<[Vec<u8>; 2]>>,
 }
 
 struct List {
     name: String,
     has_items: bool,
-    /// Where its text begins, if it goes aside.
+    /// Offset of its text, if it goes aside.
     start: Option<usize>,
 }
 
-/// Texts one behind the other, in one piece of memory that stays.
+/// Consecutive texts in one buffer, which is reused.
 #[derive(Default)]
 struct Names {
     text: String,
@@ -227,7 +227,7 @@ impl Names {
         self.ends.push(self.text.len());
     }
 
-    /// Those from there on.
+    /// The names from an index on.
     fn from(&self, start: usize) -> impl Iterator<Item = &str> {
         let begin = move |at: usize| if at == 0 { 0 } else { self.ends[at - 1] };
         (start..self.ends.len()).map(move |at| &self.text[begin(at)..self.ends[at]])
@@ -239,7 +239,7 @@ impl Names {
     }
 }
 
-/// Which part of [`Level::aside`].
+/// A part of [`Level::aside`].
 #[derive(Clone, Copy)]
 enum Aside {
     Children = 0,
@@ -251,17 +251,17 @@ struct Writer<'w> {
     text: JsonText,
     has_ids: bool,
     open: Vec<Level>,
-    /// Of the properties of all items that are open.
+    /// The names of the properties of all open items.
     names: Names,
-    /// Names of all lists. Looked up when a child has a name of its own.
+    /// Names of all lists. Looked up at the first child with a name of its own.
     lists: OnceCell<HashSet<Arc<str>>>,
-    /// What is being written and goes aside. Invariant: nothing is taken out of the text meanwhile.
+    /// Number of open texts that go aside. Invariant: while it is not 0, nothing is removed from the text.
     asides_count: usize,
     take: &'w mut dyn FnMut(&mut JsonText) -> Result<()>,
 }
 
 impl Writer<'_> {
-    /// Where a child begins. Shape: where its text begins, if it goes aside.
+    /// Begins a child. Shape: the offset of its text, if it goes aside.
     fn begin_child(&mut self, name: &str, is_listed: bool) -> Option<usize> {
         if is_listed {
             self.begin_listed(name);
@@ -289,12 +289,12 @@ impl Writer<'_> {
         list.has_items = true;
     }
 
-    /// Shape: where the text of the member begins, if it goes aside.
+    /// Shape: the offset of the member's text, if it goes aside.
     fn begin_member(&mut self, name: &str, is_aside: bool) -> Option<usize> {
         if is_aside {
             let start = self.text.bytes_count();
             self.asides_count += 1;
-            // What goes aside stands by itself: no comma is due.
+            // A text that goes aside is separate, so it needs no comma.
             write_name(name, &mut false, &mut self.text);
             return Some(start);
         }
@@ -311,7 +311,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Takes the text of a member from there on out, for the end of the item that has it.
+    /// Moves the text of a member from an offset on aside, until the end of its item.
     fn put_aside(&mut self, start: usize, part: Aside) {
         let mut text = self.text.split_off(start);
         self.asides_count -= 1;

@@ -30,7 +30,7 @@ pub fn type_to_json(definition: &TypeDefinition) -> Json {
     if definition.kind == TypeKind::Classification {
         json["appliesTo"] = texts(&definition.applies_to);
     }
-    // What is not said is left out.
+    // Members that are not set are left out.
     for (name, is_set) in [("propagatable", definition.is_propagatable), ("advisory", definition.is_advisory)]
     {
         if is_set {
@@ -123,7 +123,7 @@ fn end_to_json(end: &EndDefinition) -> Json {
     json
 }
 
-/// The JSON form of what [`annals::Snapshot::verify_type`] tells.
+/// The JSON form of the result of [`annals::Snapshot::verify_type`].
 pub fn verification_to_json(outcome: TypeMatch, differences: &[TypeDifference]) -> Json {
     let difference = |found: &TypeDifference| {
         json!({
@@ -178,7 +178,7 @@ pub fn type_from_json(json: &Json) -> Result<TypeDefinition> {
     Ok(definition)
 }
 
-/// What is added to a type, from its JSON form: `kind`, `name`, and what is more or other.
+/// Additions to a type, from their JSON form: `kind`, `name`, and the added or new members.
 pub fn type_patch_from_json(json: &Json) -> Result<TypePatch> {
     let what = "patch of a type";
     let fields = object(json, what)?;
@@ -198,7 +198,7 @@ pub fn type_patch_from_json(json: &Json) -> Result<TypePatch> {
     Ok(patch)
 }
 
-/// Fields of a type that a patch has too.
+/// Members of a type that a patch has, too.
 const SHARED_FIELDS: &[&str] = &[
     "kind",
     "name",

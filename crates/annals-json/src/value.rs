@@ -1,5 +1,5 @@
-//! Values as JSON: booleans, numbers, strings, arrays and objects as they are; every other kind as an object with one
-//! key that starts with `$`.
+//! Values as JSON: booleans, numbers, strings, arrays and objects unchanged; every other kind as an object with one key
+//! that starts with `$`.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ impl Form for Value {
             Value::Uuid(bytes) => tagged(to, "$uuid", Text(&uuid::Uuid::from_bytes(*bytes))),
             Value::Iri(text) => tagged(to, "$iri", &**text),
             Value::List(values) => (**values).write(to),
-            // A map that could be taken for one of the tagged forms is tagged itself.
+            // A map that looks like a tagged form is tagged itself.
             Value::Map(values) if values.keys().any(|name| name.starts_with('$')) => {
                 tagged(to, "$map", MapForm(values));
             }
@@ -40,7 +40,7 @@ impl Form for Value {
     }
 }
 
-/// An object with one key that tells the kind of a value.
+/// An object with one key that names the kind of a value.
 pub(crate) fn tagged(to: &mut JsonText, tag: &'static str, inner: impl Form) {
     to.object(|members| {
         members.add(tag, inner);

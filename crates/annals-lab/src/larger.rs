@@ -1,8 +1,8 @@
-//! More payload than memory: resident set, random gets beside the disk's own random reads, commits beside a repository
-//! without a budget, and a soak.
+//! More payload than memory: resident set, random gets compared with random reads of the disk, commits compared with a
+//! repository without a budget, and a soak test.
 //!
-//! Loading and reading each run in a fresh process. Before gets and raw reads are compared, what the page cache has of
-//! either file is dropped (`POSIX_FADV_DONTNEED`), so that both ask the disk.
+//! Loading and reading each run in a fresh process. Before the lab compares gets with raw reads, it drops both files
+//! from the page cache (`POSIX_FADV_DONTNEED`), so that both read the disk.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -22,17 +22,17 @@ use crate::graph::Random;
 use crate::outcome::Outcome;
 use crate::run::make_folder;
 
-/// Entities in one transaction of the bulk load, and transactions on their way at a time.
+/// Entities in one transaction of the bulk load, and transactions in progress at once.
 const BATCH: usize = 1_000;
 const IN_FLIGHT: usize = 16;
-/// Pairs of runs, ours and the limit in turn.
+/// Pairs of runs; in each pair both sides take turns.
 const ROUNDS: usize = 3;
-/// Most resident memory, in times of the budget.
+/// Greatest resident memory, as a multiple of the budget.
 const RESIDENT_MAX: f64 = 1.2;
-/// What cold gets must reach of the disk's own random reads, and commits with a budget of those without.
+/// Lowest ratio of cold gets to random reads of the disk, and of commits with a budget to commits without.
 const GET_RATIO_MIN: f64 = 0.125;
 const COMMIT_RATIO_MIN: f64 = 0.4;
-/// Entities that are updated while it soaks, and updates a second.
+/// Entities that the soak test updates, and updates per second.
 const UPDATED: usize = 10_000;
 const SOAK_UPDATES: u64 = 50;
 
@@ -60,7 +60,7 @@ pub struct Larger {
     /// Folder to write in; a temporary one in the present folder unless given.
     #[arg(long)]
     folder: Option<PathBuf>,
-    /// What a child process does; all in turn unless given.
+    /// Step of a child process; all steps in order unless given.
     #[arg(long, hide = true)]
     step: Option<Step>,
 }
@@ -116,7 +116,7 @@ impl Larger {
         Options { memory_bytes_max: Some(self.memory), ..Options::default() }
     }
 
-    /// Says that nobody searches by payload, unless somebody does.
+    /// Declares the payload as not indexed, unless the settings want it indexed.
     fn declare(&self, repository: &Repository) -> Outcome<()> {
         let attribute = AttributeDefinition::new("payload", ValueType::String);
         let attribute = if self.indexed { attribute } else { attribute.unindexed() };
@@ -201,7 +201,7 @@ impl Larger {
         Ok(repository.close()?)
     }
 
-    /// Gets an entity and looks at its payload.
+    /// Gets an entity and checks its payload.
     fn get(&self, repository: &Repository, random: &mut Random) -> Outcome<()> {
         let number = random.below(self.elements);
         let snapshot = repository.snapshot();
@@ -211,7 +211,7 @@ impl Larger {
         if is_right { Ok(()) } else { Err("another payload".into()) }
     }
 
-    /// How often `work` is done in a second.
+    /// How often `work` runs per second.
     fn count(&self, mut work: impl FnMut() -> Outcome<()>) -> Outcome<f64> {
         let (start, mut count) = (Instant::now(), 0u32);
         while start.elapsed().as_secs_f64() < self.seconds {
@@ -221,8 +221,8 @@ impl Larger {
         Ok(f64::from(count) / start.elapsed().as_secs_f64())
     }
 
-    /// Random gets of all on one thread, updates of the payloads of some on another: each update is a version more, of
-    /// which memory keeps who, when and where for ever.
+    /// Random gets of all entities on one thread, updates of the payloads of a part on another. Each update makes one
+    /// more version, whose author, time and place stay in memory.
     fn soak(&self, repository: &Repository) -> Outcome<()> {
         let (is_over, updates) = (AtomicBool::new(false), AtomicU64::new(0));
         let start = Instant::now();
@@ -273,7 +273,7 @@ impl Larger {
             let (mut with, mut without) = (Vec::new(), Vec::new());
             for round in 0..2 * ROUNDS {
                 let place = folder.join(format!("commit-{threads}-{round}"));
-                // In pairs, each first in every other: removing the one before costs the next something.
+                // In pairs with changing order: removing the files of one run slows the next one.
                 if (round + round / 2) % 2 == 0 {
                     without.push(self.commit_rate(&place, threads, Options::default())?);
                 } else {
@@ -315,7 +315,7 @@ impl Larger {
     }
 }
 
-/// An id that looks random and follows from the number: none need be remembered.
+/// An id that looks random but follows from the number, so that no id is stored.
 fn id(number: usize) -> annals::Result<Id> {
     let mut random = Random::new(number as u64);
     let (high, low) = (random.next(), random.next());
@@ -329,7 +329,7 @@ fn id(number: usize) -> annals::Result<Id> {
     ))
 }
 
-/// A text that no compression and no shared beginning helps with.
+/// A text without a common beginning, which no compression shortens.
 fn payload(number: usize, length: usize) -> String {
     let mut random = Random::new(!(number as u64));
     let mut text = String::with_capacity(length + 16);
@@ -347,7 +347,7 @@ fn entity(number: usize, length: usize) -> annals::Result<NewEntity> {
     Ok(NewEntity { id: id(number)?, ..entity })
 }
 
-/// A file of as many bytes as all payloads, for the disk's own rate.
+/// A file as large as all payloads, to measure the disk.
 fn raw_file(path: &Path, bytes: usize) -> Outcome<File> {
     let file = File::options().read(true).write(true).create(true).truncate(true).open(path)?;
     let block: Vec<u8> = (0..1 << 20).map(|at: u32| ((at * 31) >> 3) as u8).collect();
@@ -357,13 +357,13 @@ fn raw_file(path: &Path, bytes: usize) -> Outcome<File> {
     Ok(file)
 }
 
-/// Writes a file out and drops what the page cache has of it.
+/// Writes a file to disk and drops it from the page cache.
 fn drop_cached(file: &File) -> Outcome<()> {
     file.sync_all()?;
     Ok(fadvise(file, 0, None, Advice::DontNeed)?)
 }
 
-/// The spill files of this process, which have no name any more.
+/// The spill files of this process, which have no names.
 fn spill_files() -> Outcome<Vec<File>> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir("/proc/self/fd")?.flatten() {

@@ -1,7 +1,7 @@
-//! The lab: measures Annals beside the limit of the machine, in one run.
+//! The lab: measures Annals and the limit of the machine, in one run.
 #![forbid(unsafe_code)]
 
-// In the order a newcomer should read them: what a run is, the graph that is measured, and the lines.
+// In the order a newcomer should read them: runs, the measured graph, and the lines.
 mod outcome;
 mod run;
 mod graph;
@@ -17,7 +17,7 @@ use clap::{Parser, Subcommand};
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Measures Annals beside the physical limit of this machine.
+/// Measures Annals, and compares it with the physical limits of this machine.
 #[derive(Parser)]
 #[command(version, about)]
 struct Arguments {
@@ -27,15 +27,16 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Every line of the table of limits: ours, the limit measured in turn with it, and what must hold.
+    /// Every line of the table of limits: Annals, the limit measured in turn with it, and the bar.
     Limits(run::Limits),
-    /// More payload than memory: stays within a budget, beside the disk and a repository without one.
+    /// More payload than memory: whether Annals keeps a budget, compared with the disk and a repository without a
+    /// budget.
     Larger(larger::Larger),
     /// Every method of a metadata repository, with the data and in the order of the published runs.
     Methods(methods::Methods),
     /// Every row of a published benchmark of a configuration datastore, on Annals and on a JSON file.
     Datastore(datastore::Datastore),
-    /// One round of one experiment, in a process of its own. Prints what it measured, as JSON.
+    /// One round of one experiment, in a separate process. Prints the samples as JSON.
     #[command(hide = true)]
     Round(run::Job),
 }

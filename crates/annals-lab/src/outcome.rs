@@ -1,4 +1,4 @@
-//! What all that can fail returns.
+//! The result of every fallible function.
 
-/// There is nobody to tell kinds of errors apart.
+/// The lab does not distinguish kinds of errors.
 pub type Outcome<T> = Result<T, Box<dyn std::error::Error>>;

@@ -1,4 +1,4 @@
-//! Answers: JSON with the headers of the door.
+//! Builds answers: JSON with the headers of the door.
 
 use std::fmt::Write;
 
@@ -12,7 +12,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use super::call::Call;
 use super::names::POSITION;
 
-// What a path segment may hold as it is (RFC 3986, `unreserved`).
+// A path segment may hold these characters unencoded (RFC 3986, `unreserved`).
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// Room for a slash and a UUID.
@@ -26,19 +26,19 @@ pub fn json(status: StatusCode, body: &impl Form, position: Position) -> Respons
     with_position(response, position)
 }
 
-/// The same answer with the position header.
+/// Adds the position header to an answer.
 pub fn with_position(mut response: Response<Body>, position: Position) -> Response<Body> {
     response.headers_mut().insert(&POSITION, HeaderValue::from(position.0));
     response
 }
 
-/// The same answer with the version as entity tag.
+/// Adds the version as entity tag to an answer.
 pub fn with_etag(mut response: Response<Body>, latest_version: u32) -> Response<Body> {
     response.headers_mut().insert(ETAG, super::etag::tag_of(latest_version));
     response
 }
 
-/// The same answer saying where the new instance is.
+/// Adds the address of the new instance to an answer.
 pub fn with_location(mut response: Response<Body>, collection: &str, id: &annals::Id) -> Response<Body> {
     let mut location = String::with_capacity(collection.len() + LOCATION_ID_BYTES);
     let written = match id.text() {
@@ -52,7 +52,7 @@ pub fn with_location(mut response: Response<Body>, collection: &str, id: &annals
     response
 }
 
-/// A page: items, how many there are in all where they were counted, and how to get the next ones.
+/// A page: items, the count of all if it was counted, and the link to the next page.
 pub fn page(
     call: &Call,
     items: &[impl Form],
@@ -69,7 +69,7 @@ pub fn page(
     parts(call, add, next, position)
 }
 
-/// A page of any members, and how to get the next one.
+/// A page with any members, and the link to the next page.
 pub fn parts(
     call: &Call,
     add: impl Fn(&mut Members),

@@ -13,10 +13,10 @@ use super::door::Door;
 use super::patience::BodyWait;
 use super::problem::Problem;
 
-/// Bodies over this are parsed where searches run, so that they do not hold up others. Units: bytes.
+/// The threads for searches parse larger bodies, so that parsing does not delay other requests. Units: bytes.
 pub const SMALL_BODY_BYTES: usize = 64 << 10;
 
-/// Room for the body of a request, until the request is done. Clones are one and the same.
+/// Room for the body of a request, until the request is done. All clones share one permit.
 #[derive(Clone, Default)]
 pub struct Room(Arc<Mutex<Option<OwnedSemaphorePermit>>>);
 
@@ -27,9 +27,9 @@ pub struct Bytes {
 }
 
 impl Room {
-    /// Takes so much room for the request, beside what it has.
+    /// Reserves this many bytes for the request, in addition to its present room.
     ///
-    /// Errors: `busy` if there is none.
+    /// Errors: `busy` if there is not enough room.
     pub fn reserve(&self, door: &Door, bytes: usize) -> Result<(), Problem> {
         let busy =
             || Problem::busy("bodies: too many bytes are being received or worked on; try again later");
@@ -46,8 +46,8 @@ impl Room {
 impl Bytes {
     /// Receives a body.
     ///
-    /// Errors: `unsupported-media-type`, `too-large`, `slow-request`, `busy` if all bodies together would be too
-    /// large.
+    /// Errors: `unsupported-media-type`; `too-large`; `slow-request`; `busy` if the bodies of all requests together
+    /// would be too large.
     pub async fn receive(door: &Door, headers: &HeaderMap, body: Body, room: Room) -> Result<Bytes, Problem> {
         check_media_type(headers, &["application/json"])?;
         let patience = door.limits.body_time();
@@ -77,12 +77,12 @@ impl Bytes {
             received.room.reserve(door, data.len())?;
             received.bytes.extend_from_slice(&data);
         }
-        // What it takes when it is parsed, which is many times as much where it is made of small parts.
+        // The size of the parsed JSON: many times the size of the text if the JSON consists of small parts.
         let tree_bytes = tree_bytes(&received.bytes);
         if tree_bytes > door.limits.bodies_bytes_max.saturating_sub(received.bytes.len()) {
             let bodies_bytes_max = door.limits.bodies_bytes_max;
             let text = format!(
-                "body: expected what takes at most {bodies_bytes_max} bytes when it is parsed; send it in parts"
+                "body: expected at most {bodies_bytes_max} bytes of memory when it is parsed; send it in parts"
             );
             return Err(Problem::too_large(text).with("bytesMax", bodies_bytes_max));
         }
@@ -90,12 +90,12 @@ impl Bytes {
         Ok(received)
     }
 
-    /// True if it can be parsed in passing.
+    /// True if the body is small enough to parse on the thread of the connection.
     pub fn is_small(&self) -> bool {
         self.bytes.len() <= SMALL_BODY_BYTES
     }
 
-    /// The JSON in it. Errors: `invalid-argument` with line and column, also for a key that comes twice.
+    /// Parses the JSON. Errors: `invalid-argument` with line and column, also for a key that is repeated.
     pub fn json(&self) -> Result<Json, Problem> {
         json_from_slice(&self.bytes).map_err(|fault| {
             Problem::invalid(format!("body: expected JSON: {fault}"))
@@ -110,9 +110,10 @@ fn over(bytes_max: usize) -> Problem {
         .with("bytesMax", bytes_max)
 }
 
-/// The media type must be declared: a web page can send some others to this server without asking it first.
+/// A request must declare its media type: for some other types a web page can send a request to this server without a
+/// preflight.
 ///
-/// Errors: `unsupported-media-type` if it is none of those expected; what is JSON by its name is as good as that.
+/// Errors: `unsupported-media-type` if it is none of the expected ones; any type that names JSON counts as JSON.
 pub fn check_media_type(headers: &HeaderMap, expected: &[&str]) -> Result<(), Problem> {
     let declared = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let media_type = declared.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();

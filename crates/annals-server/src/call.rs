@@ -1,4 +1,4 @@
-//! A request as handlers see it: decoded, checked, with ways to read and to write.
+//! A request for handlers: decoded and checked, with functions to read and to write.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -21,15 +21,15 @@ use super::sending;
 /// How much work a read is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Weight {
-    /// A few look-ups: done in passing while the present is read.
+    /// A few look-ups: done at once while the request reads the present.
     Light,
-    /// Anything longer: done on a thread of its own, a bounded number at once.
+    /// Longer work: done on a separate thread, a bounded number at once.
     Heavy,
 }
 
 /// A request.
 pub struct Call {
-    /// What all requests share.
+    /// The state that all requests share.
     pub door: Arc<Door>,
     /// Path parameters, decoded.
     pub path: Vec<(String, String)>,
@@ -37,13 +37,13 @@ pub struct Call {
     pub query: Query,
     /// Headers.
     pub headers: HeaderMap,
-    /// Where it went.
+    /// Path and query of the request.
     pub uri: Uri,
-    /// What it brought; taken by [`Call::take_body`]. Behind a lock nobody waits for, so that a call can be shared.
+    /// The body, until [`Call::take_body`] takes it. A lock that no thread waits for makes a call shareable.
     pub body: Mutex<Body>,
-    /// Room for it, held until the request is done.
+    /// Room for the body, held until the request is done.
     pub body_room: body::Room,
-    /// Its line in the request log.
+    /// The entry of the request in the request log.
     pub entry: Option<Arc<Entry>>,
 }
 
@@ -67,7 +67,7 @@ impl Call {
         decode_percent(text, name.as_str()).map(Some)
     }
 
-    /// The body, which is received by whoever takes it.
+    /// The body, not received yet.
     pub fn take_body(&mut self) -> Body {
         std::mem::take(self.body.get_mut().unwrap_or_else(PoisonError::into_inner))
     }
@@ -82,41 +82,41 @@ impl Call {
         heavy(&self.door, move || bytes.json()).await
     }
 
-    /// True if the body is known to be short, so that what is in it is looked at in passing.
+    /// True if the body is known to be short, so that the handler can parse it at once.
     pub fn has_small_body(&self) -> bool {
         let length = self.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
         length.is_some_and(|length: usize| length <= body::SMALL_BODY_BYTES)
     }
 
-    /// Page size: the one asked for, within bounds.
+    /// Page size: the `limit` of the request, within bounds.
     pub fn limit(&self) -> Result<usize, Problem> {
         check_limit(&self.door, self.query.number("limit")?)
     }
 
-    /// Room for what is stored of the items of a page.
+    /// Room for the stored bytes of the items of a page.
     pub fn room(&self) -> Room {
         Room::of(self.door.limits.page_bytes_max)
     }
 
-    /// Most items of an answer in lines: all of them unless told otherwise.
+    /// Most items of an answer in lines; by default all.
     pub fn lines_limit(&self) -> Result<usize, Problem> {
         check_lines_limit(self.query.number("limit")?)
     }
 
-    /// The snapshot as of the time asked for, once what the client waits for is visible.
+    /// The snapshot as of the time asked for, after the position that the client waits for is visible.
     pub async fn snapshot(&self) -> Result<Snapshot, Problem> {
         self.wait_visible().await?;
         Ok(self.present().await?.as_of(self.query.as_of()?)?)
     }
 
-    /// The present, or what the candidate that is named would make of it.
+    /// The present, or the present as the candidate of the request would change it.
     async fn present(&self) -> Result<Snapshot, Problem> {
         let Some(name) = self.query.get("candidate") else { return Ok(self.door.repository()?.snapshot()) };
         let (door, name) = (Arc::clone(&self.door), name.to_owned());
         Box::pin(heavy(&self.door, move || Ok(door.repository()?.candidates().view(&name)?))).await
     }
 
-    /// Reads a snapshot, as of the time asked for.
+    /// Runs `work` on a snapshot as of the time asked for.
     pub async fn read(
         self: Box<Self>,
         weight: Weight,
@@ -131,13 +131,13 @@ impl Call {
             return work(&self, snapshot);
         }
         let door = Arc::clone(&self.door);
-        // In a box: the light ones need no room for it.
+        // In a box: light reads need no room for this future.
         Box::pin(heavy_answer(&door, snapshot, move |snapshot| work(&self, snapshot))).await
     }
 
-    /// Waits until the position the client asks for is visible.
+    /// Waits until the position that the client asks for is visible.
     ///
-    /// Errors: `not-visible` if it takes too long; `busy` if too many wait.
+    /// Errors: `not-visible` if that takes too long; `busy` if too many requests wait.
     pub async fn wait_visible(&self) -> Result<(), Problem> {
         let Some(text) = self.header(&WAIT_POSITION)? else { return Ok(()) };
         let wanted = text.trim().parse().map(Position).map_err(|_| {
@@ -165,7 +165,7 @@ impl Call {
     }
 }
 
-/// The page size asked for, or the default, within bounds.
+/// The page size of the request, or the default, within bounds.
 pub fn check_limit(door: &Door, asked: Option<usize>) -> Result<usize, Problem> {
     const DEFAULT: usize = 100;
     let limit_max = door.limits.page_max;
@@ -180,7 +180,7 @@ pub fn check_limit(door: &Door, asked: Option<usize>) -> Result<usize, Problem> 
     }
 }
 
-/// Most items of an answer in lines, which has no bound of its own.
+/// Most items of an answer in lines, which has no upper bound.
 pub fn check_lines_limit(asked: Option<usize>) -> Result<usize, Problem> {
     match asked {
         Some(0) => {
@@ -192,14 +192,14 @@ pub fn check_lines_limit(asked: Option<usize>) -> Result<usize, Problem> {
     }
 }
 
-/// Does long work on a thread of its own, a bounded number at once.
+/// Does long work on a separate thread, a bounded number at once.
 pub async fn heavy<T: Send + 'static>(
     door: &Door,
     work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
 ) -> Result<T, Problem> {
     let permit = Arc::clone(&door.gates.heavy).acquire_owned().await.expect("gates are never closed");
     let running = tokio::task::spawn_blocking(move || {
-        // Work that nothing calls off goes on when the client is gone; the permit goes with the work.
+        // Work that cannot be cancelled continues after the client has gone, so the work holds the permit.
         let _permit = permit;
         work()
     });
@@ -209,8 +209,8 @@ pub async fn heavy<T: Send + 'static>(
     }
 }
 
-/// The same for what reads a snapshot: it is called off when nobody waits for it any more, because the client has gone or
-/// the time of the request is over.
+/// The same for work that reads a snapshot. The work is cancelled when the client has gone or the time of the request
+/// is over.
 pub async fn heavy_read<T: Send + 'static>(
     door: &Door,
     snapshot: Snapshot,
@@ -221,7 +221,7 @@ pub async fn heavy_read<T: Send + 'static>(
     heavy(door, move || work(snapshot)).await
 }
 
-/// The same for what answers a request: the answer gets its room before the next is begun.
+/// The same for work that makes an answer: the permit is released only after the answer has its room.
 pub async fn heavy_answer(
     door: &Arc<Door>,
     snapshot: Snapshot,
@@ -231,7 +231,7 @@ pub async fn heavy_answer(
     heavy_read(door, snapshot, move |snapshot| sending::admit(&known, work(snapshot)?)).await
 }
 
-/// Goes off when the request is dropped, whatever the reason.
+/// Cancels when the request is dropped, for any reason.
 struct CancelOnDrop(Cancel);
 
 impl Drop for CancelOnDrop {

@@ -1,4 +1,4 @@
-//! Writes: a transaction is built, handed over, and waited for without a thread.
+//! Commits writes: builds a transaction, submits it, and waits for it without holding a thread.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,10 +10,10 @@ use super::door::Door;
 use super::names::{AUTHOR, MESSAGE};
 use super::problem::Problem;
 
-/// Longest time a transaction that lost a race waits to see the winner before it is tried again.
+/// Longest time that a transaction waits to see the transaction that conflicted with it, before it is tried again.
 const WINNER_WAIT: Duration = Duration::from_secs(1);
 
-/// Who and why, as the headers and the query of a request say.
+/// Author, message and valid time of a write, from the headers and the query of a request.
 #[derive(Clone, Debug, Default)]
 pub struct Signature {
     /// Who commits.
@@ -22,9 +22,9 @@ pub struct Signature {
     pub message: String,
     /// From when the changes are true.
     pub valid_from: Option<annals::Instant>,
-    /// True if changes that change nothing make versions, too.
+    /// True if a change that changes nothing also makes a version.
     pub is_always: bool,
-    /// The candidate that the changes are edits of.
+    /// The candidate that gets the changes as edits.
     pub candidate: Option<Arc<str>>,
 }
 
@@ -35,7 +35,7 @@ impl Signature {
     pub fn of(call: &Call) -> Result<Signature, Problem> {
         let author = call.header(&AUTHOR)?.unwrap_or_default();
         if call.door.limits.is_author_required && author.trim().is_empty() {
-            let text = "header Annals-Author: expected who writes, found nothing; send it, or let the proxy in front set it";
+            let text = "header Annals-Author: expected the author, found none; send it, or let the proxy in front set it";
             return Err(Problem::invalid(text));
         }
         Ok(Signature {
@@ -47,7 +47,7 @@ impl Signature {
         })
     }
 
-    /// Puts it on a transaction.
+    /// Signs a transaction.
     pub fn sign(&self, transaction: &mut Transaction) {
         transaction
             .author(&self.author)
@@ -57,11 +57,11 @@ impl Signature {
     }
 }
 
-/// What puts changes into a transaction, once or, when that loses a race, again. In a box, because it goes from hand to hand
-/// while a request is worked on, and every hand would make room for all of it.
+/// Puts changes into a transaction. It runs again if the transaction conflicts with another one. In a box, because each
+/// function that passes it on would otherwise make room for all of it.
 pub type Build<T> = Box<dyn FnMut(&mut Transaction) -> Result<T, Problem> + Send>;
 
-/// Commits what `build` puts into a transaction, or makes it edits of the candidate that is named.
+/// Commits the changes that `build` puts into a transaction, or adds them to the candidate of the request as edits.
 pub async fn commit<T: Send + 'static>(
     door: &Arc<Door>,
     weight: Weight,
@@ -74,7 +74,7 @@ pub async fn commit<T: Send + 'static>(
     }
 }
 
-/// Makes what `build` puts into a transaction edits of a candidate.
+/// Adds the changes that `build` puts into a transaction to a candidate as edits.
 async fn edit<T: Send + 'static>(
     door: &Arc<Door>,
     name: Arc<str>,
@@ -82,7 +82,7 @@ async fn edit<T: Send + 'static>(
 ) -> Result<(T, Receipt), Problem> {
     let shared = Arc::clone(door);
     heavy(door, move || {
-        // What goes wrong at this door is told as it is.
+        // A problem of the door is returned unchanged.
         let mut problem = None;
         let outcome = shared.repository()?.candidates().edit(&name, |transaction| {
             build(transaction).map_err(|error| {
@@ -98,8 +98,8 @@ async fn edit<T: Send + 'static>(
     .await
 }
 
-/// Commits what `build` puts into a transaction; builds it again on a fresh snapshot when it loses a race, as
-/// [`annals::Repository::transact`] does, but holds no thread while the log syncs.
+/// Commits the changes that `build` puts into a transaction. After a conflict it builds them again on a fresh snapshot,
+/// as [`annals::Repository::transact`] does, but holds no thread while the log syncs.
 async fn commit_now<T: Send + 'static>(
     door: &Arc<Door>,
     weight: Weight,
@@ -122,7 +122,7 @@ async fn commit_now<T: Send + 'static>(
                 if retry >= RETRIES_MAX {
                     return Err(error.into());
                 }
-                // The winner may still be on its way to the log: a snapshot without it would lose again.
+                // The transaction that won may not be visible yet: a snapshot without it would conflict again.
                 let _ =
                     tokio::time::timeout(WINNER_WAIT, door.visible().wait_for(|known| *known > base)).await;
             }
@@ -143,7 +143,7 @@ async fn settle(door: &Arc<Door>, ticket: Ticket) -> annals::Result<Receipt> {
     (&mut counted.ticket).await
 }
 
-/// A commit that is counted when its outcome is known. The client may be gone by then; the commit holds all the same.
+/// Counts a commit when its outcome is known, even if the client has gone by then.
 struct Counted<'d> {
     door: &'d Arc<Door>,
     ticket: Ticket,

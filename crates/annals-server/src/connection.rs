@@ -1,4 +1,4 @@
-//! One connection: HTTP/1.1 or HTTP/2 on a TCP stream, closed when nothing happens on it any more.
+//! One connection: HTTP/1.1 or HTTP/2 on a TCP stream, closed after some time without traffic.
 
 use std::io;
 use std::pin::{Pin, pin};
@@ -57,7 +57,7 @@ pub async fn serve_connection(door: &Arc<Door>, router: Router, stream: TcpStrea
     let io = TokioIo::new(Watched { stream, activity: Arc::clone(&activity) });
     let mut connection = pin!(builder.serve_connection(io, service));
     let idle_time = door.limits.idle_time;
-    // A slow request and a quiet feed are not stuck.
+    // A slow request or a quiet feed does not make a connection stuck.
     let stuck_time = idle_time.max(2 * door.limits.request_time).max(3 * door.limits.heartbeat);
     let head_time = door.limits.head_time;
     let mut tick = tokio::time::interval((idle_time.min(head_time) / 4).max(Duration::from_millis(10)));
@@ -73,7 +73,7 @@ pub async fn serve_connection(door: &Arc<Door>, router: Router, stream: TcpStrea
                 connection.as_mut().graceful_shutdown();
             }
             () = &mut evicted => {
-                // Begun since: it stays, and may be asked again.
+                // A request has begun since: the connection stays, and may be chosen again.
                 if activity.idleness().is_some() {
                     return;
                 }
@@ -96,17 +96,17 @@ pub async fn serve_connection(door: &Arc<Door>, router: Router, stream: TcpStrea
 }
 
 fn builder(door: &Door) -> Builder<TokioExecutor> {
-    // The smallest buffer that hyper takes.
+    // The smallest buffer that hyper allows.
     const BUFFER_MIN: usize = 8_192;
     let limits = &door.limits;
     let mut builder = Builder::new(TokioExecutor::new());
-    // A request has at most 100 headers: hyper's own bound, for which it makes no room anew with each request.
+    // At most 100 headers is hyper's own default, for which it does not allocate with each request.
     builder
         .http1()
-        // A client may send a request and close its half at once. hyper would close the connection without an answer;
-        // `Watched` lets the answer out if it is ready.
+        // A client may send a request and then close its sending half. hyper would close the connection without an
+        // answer; `Watched` lets the answer out if it is ready.
         .half_close(true)
-        // The tick of the connection sees that no request comes; a timer for each of them would tell the same.
+        // The tick of the connection notices a request that does not come, so no request needs a timer.
         .header_read_timeout(None)
         .max_buf_size(limits.header_bytes_max.max(BUFFER_MIN));
     builder
@@ -119,11 +119,11 @@ fn builder(door: &Door) -> Builder<TokioExecutor> {
     builder
 }
 
-/// Refuses to serve while the clock tells an instant that no `Date` header can say: hyper would panic on every
-/// connection, and without an answer.
+/// Refuses to serve while the clock is outside the years of a `Date` header: hyper would panic on every connection,
+/// without an answer.
 ///
 /// Errors: `wrong-clock` before 1970 and after 9999.
-/// Source: the bounds of `httpdate::HttpDate::from`, which hyper 1 calls whether or not it sends the header.
+/// Source: the bounds of `httpdate::HttpDate::from`, which hyper 1 calls even if it sends no header.
 pub fn check_clock(now: SystemTime) -> Result<(), Problem> {
     const SECONDS_END: u64 = 253_402_300_800;
     match now.duration_since(SystemTime::UNIX_EPOCH) {
@@ -136,7 +136,7 @@ pub fn check_clock(now: SystemTime) -> Result<(), Problem> {
     }
 }
 
-/// Answers a connection that is not served. The answer fits into an empty send buffer, so nobody waits.
+/// Answers a connection that the server does not accept. The answer fits into an empty send buffer, so no thread waits.
 pub fn refuse(stream: &TcpStream, problem: &Problem) {
     let body = problem.to_json().to_string();
     let text = format!(
@@ -147,19 +147,20 @@ pub fn refuse(stream: &TcpStream, problem: &Problem) {
     let _ = stream.try_write(text.as_bytes());
 }
 
-/// What happened last on a connection.
+/// The latest events on a connection.
 pub struct Activity {
-    /// Told when it must close to make room for another one.
+    /// Notified when the connection must close to make room for another one.
     pub evicted: Notify,
     start: Clock,
     // Milliseconds after `start`.
     last_request: AtomicU64,
-    // Since when the head of a request is waited for; `NO_HEAD` between requests. The first one from the start on.
+    // The instant since when the server waits for the head of a request; `NO_HEAD` between requests. For the first
+    // request, the start of the connection.
     head_since: AtomicU64,
     in_flight: AtomicUsize,
     // True while a request has a body that is not read yet.
     is_receiving: AtomicBool,
-    // True if answers are written by tasks of their own.
+    // True if separate tasks write the answers.
     is_multiplexed: AtomicBool,
     outbox: Arc<Outbox>,
 }
@@ -193,19 +194,19 @@ impl Activity {
         self.start.elapsed() > Duration::from_millis(last.load(Ordering::Relaxed)) + age
     }
 
-    /// A request of HTTP/1 is worked on that has come in whole.
+    /// True while the server works on a request of HTTP/1 that it has received completely.
     fn is_answering(&self) -> bool {
         self.in_flight.load(Ordering::Relaxed) > 0
             && !self.is_receiving.load(Ordering::Relaxed)
             && !self.is_multiplexed.load(Ordering::Relaxed)
     }
 
-    /// No request for so long.
+    /// True if no request came for this time.
     fn is_idle(&self, age: Duration) -> bool {
         self.in_flight.load(Ordering::Relaxed) == 0 && self.is_older(&self.last_request, age)
     }
 
-    /// The head of a request has begun and does not end, for so long.
+    /// True if the head of a request has begun and did not end for this time.
     fn is_half(&self, age: Duration) -> bool {
         let since = self.head_since.load(Ordering::Relaxed);
         since != NO_HEAD
@@ -213,7 +214,7 @@ impl Activity {
             && self.start.elapsed() > Duration::from_millis(since) + age
     }
 
-    /// Notes bytes that came: between requests of HTTP/1 they begin a head.
+    /// Notes that bytes came: between requests of HTTP/1 they begin a head.
     fn note_bytes(&self) {
         let is_between = self.in_flight.load(Ordering::Relaxed) == 0
             && !self.is_multiplexed.load(Ordering::Relaxed)
@@ -223,9 +224,9 @@ impl Activity {
         }
     }
 
-    /// How much rather than others it makes room: `None` while a request is worked on or an answer sent.
+    /// The order in which connections make room: `None` while a request is in progress or an answer is being sent.
     ///
-    /// Shape: true if it never had a request, and how long the last one is ago.
+    /// Shape: true if the connection never had a request, and the time since its last one.
     pub fn idleness(&self) -> Option<(bool, Duration)> {
         if self.in_flight.load(Ordering::Relaxed) > 0 || !self.outbox.is_empty() {
             return None;
@@ -236,7 +237,7 @@ impl Activity {
     }
 }
 
-/// A request from its head until the last byte of its answer is handed over.
+/// A request, from its head until the last byte of its answer is handed to the socket.
 struct InFlight(Arc<Activity>);
 
 impl InFlight {
@@ -255,7 +256,7 @@ impl Drop for InFlight {
     }
 }
 
-/// A request whose body is not read yet.
+/// A request whose body is not read completely.
 struct Receiving(Arc<Activity>);
 
 impl Receiving {
@@ -271,14 +272,15 @@ impl Drop for Receiving {
     }
 }
 
-/// A stream that notes when bytes come and when its answers are written.
+/// A stream that notes the bytes it receives, and when its answers are written.
 struct Watched {
     stream: TcpStream,
     activity: Arc<Activity>,
 }
 
 impl Watched {
-    /// True if the client has closed the connection; otherwise the task is woken when it does, or sends more.
+    /// True if the client has closed the connection; otherwise the task is woken when the client closes it or sends
+    /// more.
     fn is_gone(&self, context: &mut Context<'_>) -> bool {
         let mut byte = [0];
         match self.stream.poll_peek(context, &mut ReadBuf::new(&mut byte)) {
@@ -305,12 +307,12 @@ impl AsyncRead for Watched {
 
 impl Drop for Watched {
     fn drop(&mut self) {
-        // Nothing more is written.
+        // hyper writes nothing more.
         self.activity.outbox.note_flushed();
     }
 }
 
-// Not from several places at once: most answers are small, and are copied to one sooner than the system takes them from two.
+// No vectored writes: most answers are small, and copying them into one buffer is faster than a system call with two.
 impl AsyncWrite for Watched {
     fn poll_write(
         mut self: Pin<&mut Self>,
@@ -321,11 +323,11 @@ impl AsyncWrite for Watched {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // hyper comes here whenever it has nothing more to do for a request that is still worked on.
+        // hyper calls this whenever it has nothing more to do for a request in progress.
         if self.activity.is_answering() && self.is_gone(context) {
             return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
         }
-        // It comes here with all that was handed over written.
+        // hyper calls this after it has written everything.
         self.activity.outbox.note_flushed();
         Pin::new(&mut self.stream).poll_flush(context)
     }

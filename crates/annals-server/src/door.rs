@@ -1,4 +1,4 @@
-//! The door: what all requests share. The repository comes in when it is open.
+//! The door: the state that all requests share. It gets the repository when that is open.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -13,27 +13,27 @@ use super::limits::{Gates, Limits};
 use super::metrics::Metrics;
 use super::problem::Problem;
 
-/// How often the herald looks whether it is needed, and whether it is to stop.
+/// How often the herald thread checks whether tasks wait, and whether it must stop.
 const HERALD_WAIT: Duration = Duration::from_millis(250);
 
-/// What all requests share.
+/// The state that all requests share.
 pub struct Door {
     /// Bounds.
     pub limits: Limits,
     /// The permits that hold the bounds.
     pub gates: Gates,
-    /// What requests may call the server.
+    /// The names that requests may call the server by.
     pub hosts: Hosts,
     /// Counters.
     pub metrics: Metrics,
-    /// What the feed names as source of its events.
+    /// The source that the events of the feed name.
     pub source: String,
     /// When the server started.
     pub start: Clock,
-    /// How far opening has come: records replayed, records in all.
+    /// Progress of opening the repository: records replayed, and records in total.
     pub replayed: (AtomicU64, AtomicU64),
     repository: OnceLock<Repository>,
-    /// Made by the first request that needs it.
+    /// The first request that needs it makes it.
     operational: Mutex<Option<Operational>>,
     visible: watch::Sender<Position>,
     stopping: watch::Sender<bool>,
@@ -103,7 +103,7 @@ impl Door {
         Ok(())
     }
 
-    /// Tells tasks that wait for a position when it is visible, so that no task needs a thread to wait.
+    /// Notifies tasks that wait for a position when it is visible, so that no task needs a thread to wait.
     fn announce(&self, repository: &Repository) {
         while !self.is_stopping() {
             let position = repository.snapshot().position();
@@ -111,7 +111,7 @@ impl Door {
             if self.visible.receiver_count() > 0 {
                 repository.wait_for(position.next(), HERALD_WAIT);
             } else {
-                // Being woken by every commit for nobody would hold up each of them.
+                // While no task waits, the herald is not woken by commits: waking it would slow down each of them.
                 std::thread::park_timeout(HERALD_WAIT);
             }
         }
@@ -135,7 +135,8 @@ impl Door {
         self.repository.get()
     }
 
-    /// The operational view, with its leases. It may write first, and wait for others that do: ask for it where long work is done.
+    /// The operational view, with its leases. It may write first, and wait for other writers: call it only on a thread
+    /// for long work.
     ///
     /// Errors: `opening`; those of [`Operational::over`].
     pub fn operational(&self) -> Result<Operational, Problem> {
@@ -147,7 +148,7 @@ impl Door {
         Ok(known.insert(Operational::over(repository)?).clone())
     }
 
-    /// Ends all leases. What they recorded is deleted; what cannot be now, the next process deletes.
+    /// Ends all leases and deletes their records. The next process deletes records that cannot be deleted now.
     pub fn end_leases(&self) {
         let operational = self.operational.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(operational) = operational else { return };
@@ -161,7 +162,7 @@ impl Door {
         [self.replayed.0.load(Ordering::Relaxed), self.replayed.1.load(Ordering::Relaxed)]
     }
 
-    /// The last visible position, as it moves.
+    /// A receiver of the last visible position.
     pub fn visible(&self) -> watch::Receiver<Position> {
         let visible = self.visible.subscribe();
         if let Some(herald) = self.herald.get() {
@@ -170,7 +171,7 @@ impl Door {
         visible
     }
 
-    /// Asks everything to come to its end.
+    /// Asks all tasks to end.
     pub fn stop(&self) {
         self.stopping.send_replace(true);
     }

@@ -11,15 +11,15 @@ use super::names::NDJSON;
 use super::parameter::Parameter;
 use super::problem::Outcome;
 
-/// The call is in a box: it goes from hand to hand, and every hand would make room for all of it.
+/// The call is in a box, because each function that passes it on would otherwise make room for all of it.
 type Handler = Arc<dyn Fn(Box<Call>) -> Pin<Box<dyn Future<Output = Outcome> + Send>> + Send + Sync>;
 
-/// What an endpoint answers when all is well.
+/// A successful answer of an endpoint.
 #[derive(Clone, Debug)]
 pub struct Answer {
     /// HTTP status.
     pub status: u16,
-    /// What it says.
+    /// Meaning of the answer.
     pub description: &'static str,
     /// Media type; empty for an answer without body.
     pub media_type: &'static str,
@@ -36,9 +36,9 @@ pub struct Endpoint {
     pub path: &'static str,
     /// One line for people.
     pub summary: &'static str,
-    /// What else there is to know.
+    /// Further description.
     pub description: &'static str,
-    /// Which group it belongs to.
+    /// The group of the endpoint.
     pub tag: &'static str,
     /// Its parameters.
     pub parameters: Vec<Parameter>,
@@ -46,15 +46,15 @@ pub struct Endpoint {
     pub body: Option<&'static str>,
     /// Media type of its request body.
     pub body_media_type: &'static str,
-    /// What it answers.
+    /// Its successful answers.
     pub answers: Vec<Answer>,
-    /// Kinds of its errors, beside those that every endpoint has.
+    /// Kinds of its errors, in addition to those of every endpoint.
     pub problems: Vec<&'static str>,
-    /// True if its body may come for any time: it bounds the waits for each part itself.
+    /// True if its body may take any time: the endpoint bounds the wait for each part itself.
     pub is_streaming: bool,
-    /// True if it answers even when too many requests are worked on.
+    /// True if it answers even when too many requests are in progress.
     pub is_operational: bool,
-    /// What it does.
+    /// The function that answers.
     pub handler: Handler,
 }
 
@@ -87,53 +87,53 @@ impl Endpoint {
         }
     }
 
-    /// The same in a group.
+    /// Sets the group.
     #[must_use]
     pub fn tag(mut self, tag: &'static str) -> Endpoint {
         self.tag = tag;
         self
     }
 
-    /// The same with a longer description.
+    /// Sets a longer description.
     #[must_use]
     pub fn describe(mut self, description: &'static str) -> Endpoint {
         self.description = description;
         self
     }
 
-    /// The same with parameters more.
+    /// Adds parameters.
     #[must_use]
     pub fn takes(mut self, parameters: impl IntoIterator<Item = Parameter>) -> Endpoint {
         self.parameters.extend(parameters);
         self
     }
 
-    /// The same with a JSON request body.
+    /// Sets a JSON request body.
     #[must_use]
     pub fn body(mut self, schema: &'static str) -> Endpoint {
         self.body = Some(schema);
         self.fails(&["unsupported-media-type", "too-large", "slow-request"])
     }
 
-    /// The same with a request body in lines of JSON.
+    /// Sets a request body in lines of JSON.
     #[must_use]
     pub fn takes_lines(self, schema: &'static str) -> Endpoint {
         Endpoint { body_media_type: NDJSON, ..self.body(schema) }
     }
 
-    /// The same, bounded in time by the progress of its body only.
+    /// Bounds the time of a request only by the progress of its body.
     #[must_use]
     pub fn streaming(self) -> Endpoint {
         Endpoint { is_streaming: true, ..self }
     }
 
-    /// The same with an answer in JSON.
+    /// Adds an answer in JSON.
     #[must_use]
     pub fn answers(self, status: u16, description: &'static str, schema: &'static str) -> Endpoint {
         self.answers_as(status, description, "application/json", schema)
     }
 
-    /// The same with an answer in another media type.
+    /// Adds an answer in another media type.
     #[must_use]
     pub fn answers_as(
         mut self,
@@ -146,26 +146,26 @@ impl Endpoint {
         self
     }
 
-    /// The same, answering also in lines of JSON, as many as there are, if the client accepts them.
+    /// Adds an answer in lines of JSON, with all items, for clients that accept it.
     #[must_use]
     pub fn answers_lines(self, schema: &'static str) -> Endpoint {
         self.answers_as(200, "", NDJSON, schema)
     }
 
-    /// The same with kinds of errors more.
+    /// Adds kinds of errors.
     #[must_use]
     pub fn fails(mut self, kinds: &[&'static str]) -> Endpoint {
         self.problems.extend(kinds);
         self
     }
 
-    /// The same, failing as everything does that is to become durable.
+    /// Adds the errors of every commit.
     #[must_use]
     pub fn commits(self) -> Endpoint {
         self.fails(&["read-only", "conflict", "busy", "unavailable", "no-room", "io", "refused"])
     }
 
-    /// The same, working also when the server is at its limits.
+    /// Lets the endpoint work when the server is at its limits.
     #[must_use]
     pub fn operational(mut self) -> Endpoint {
         self.is_operational = true;

@@ -30,7 +30,7 @@ pub struct Conditions {
 }
 
 impl Conditions {
-    /// The conditions of a request. Errors: `invalid-argument` for what is no list of tags.
+    /// The conditions of a request. Errors: `invalid-argument` for a malformed list of tags.
     pub fn of(call: &Call) -> Result<Conditions, Problem> {
         Ok(Conditions { matches: condition(call, IF_MATCH)?, differs: condition(call, IF_NONE_MATCH)? })
     }
@@ -40,7 +40,7 @@ impl Conditions {
         self.differs.as_ref().is_some_and(|condition| condition.holds(Some(latest_version), true))
     }
 
-    /// True if nothing is asked.
+    /// True if the request has no condition.
     pub fn is_empty(&self) -> bool {
         self.matches.is_none() && self.differs.is_none()
     }
@@ -64,7 +64,7 @@ impl Conditions {
         })
     }
 
-    /// As [`Conditions::check`], looking the version up.
+    /// As [`Conditions::check`]; looks the version up in the snapshot.
     pub fn check_in(&self, snapshot: &Snapshot, instance: &InstanceId) -> Result<(), Problem> {
         if self.is_empty() { Ok(()) } else { self.check(latest_version(snapshot, instance)?) }
     }
@@ -83,7 +83,7 @@ impl Condition {
     }
 }
 
-/// The latest version of an instance, also of a deleted one; `None` if there is none.
+/// The latest version of an instance, also if it is deleted; `None` if the instance does not exist.
 fn latest_version(snapshot: &Snapshot, instance: &InstanceId) -> Result<Option<u32>, Problem> {
     let live = match instance {
         InstanceId::Entity(id) => snapshot.entity(id)?.map(|found| found.latest_version()),

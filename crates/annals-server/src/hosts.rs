@@ -1,8 +1,8 @@
 //! The names that requests may call the server by.
 //!
 //! A web page can give its own name the address of this server (DNS rebinding). The browser then takes the server for
-//! the page's own, and lets the page read and write all of it. But the browser still sends the name, so a name that
-//! nobody has given the server is refused. An address in place of a name cannot be rebound.
+//! the page's own, and lets the page read and write all of it. But the browser still sends the name. So the server
+//! refuses a name that it was not given. A request that names an address instead cannot come from such a page.
 
 use std::net::{IpAddr, Ipv6Addr};
 use std::str::FromStr;
@@ -26,7 +26,7 @@ pub enum Host {
 pub struct Hosts {
     /// The address that the server listens at.
     listen: IpAddr,
-    /// Those that it was given.
+    /// Hosts from the settings.
     given: Vec<Host>,
     /// The origins whose web pages may read and write.
     origins: Vec<Origin>,
@@ -77,7 +77,7 @@ impl Origin {
 }
 
 impl Host {
-    /// The host of an authority such as `localhost:8280`, `[::1]`; `None` if it is no such thing.
+    /// The host of an authority such as `localhost:8280`, `[::1]`; `None` if the authority is malformed.
     fn of_authority(authority: &str) -> Option<Host> {
         let (host, rest) = match authority.strip_prefix('[') {
             Some(rest) => {
@@ -95,7 +95,7 @@ impl Host {
 }
 
 impl Hosts {
-    /// What a server that listens at an address may be called, beside the hosts that it was given.
+    /// The names of a server that listens at an address, together with the hosts that it was given.
     pub fn new(listen: IpAddr, given: Vec<Host>, origins: Vec<Origin>) -> Hosts {
         Hosts { listen: listen.to_canonical(), given, origins }
     }
@@ -105,8 +105,7 @@ impl Hosts {
         &self.origins
     }
 
-    /// Refuses a request that calls the server by a name that it does not have, and a write from a page of another
-    /// origin, open in a browser.
+    /// Refuses a request that calls the server by an unknown name, and a write from a web page of another origin.
     ///
     /// Errors: `invalid-argument` if it names no host or several; `unknown-host`; `cross-origin`.
     pub fn check<B>(&self, request: &Request<B>) -> Result<(), Problem> {
@@ -164,7 +163,8 @@ impl Hosts {
     fn knows(&self, host: &Host) -> bool {
         let is_own = match host {
             Host::Name(name) => name == "localhost",
-            // Listening at all addresses, it has those of the machine, and is behind others that the machine does not know.
+            // A server that listens at all addresses has those of the machine, and further ones that only a gateway
+            // knows.
             Host::Address(address) => {
                 address.is_loopback() || *address == self.listen || self.listen.is_unspecified()
             }
@@ -175,7 +175,7 @@ impl Hosts {
 
 /// The host and port that a request names: in its first line (`:authority` in HTTP/2), or in the header `Host`.
 ///
-/// Shape: `None` only for HTTP/1.0, as probes of load balancers speak it; no browser does.
+/// Shape: `None` only for HTTP/1.0, which probes of load balancers send; no browser does.
 /// Source: RFC 9112, section 3.2; RFC 9113, section 8.3.1.
 fn authority<B>(request: &Request<B>) -> Result<Option<&str>, Problem> {
     let mut headers = request.headers().get_all(HOST).iter();
@@ -186,7 +186,7 @@ fn authority<B>(request: &Request<B>) -> Result<Option<&str>, Problem> {
     let header = match header.map(|value| value.to_str()) {
         None => None,
         Some(Ok(text)) => Some(text.trim()),
-        // It cannot be a name that the server has; the check says so.
+        // The server has no such name; the check refuses it.
         Some(Err(_)) => Some(""),
     };
     let in_line = request.uri().authority().map(http::uri::Authority::as_str);

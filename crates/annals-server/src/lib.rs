@@ -1,6 +1,6 @@
 //! The HTTP door as a library: translates requests into calls of the engine and results into JSON. It decides nothing.
 //!
-//! [`serve`] opens a repository and serves it until a signal says stop.
+//! [`serve`] opens a repository and serves it until a signal stops it.
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 

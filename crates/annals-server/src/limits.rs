@@ -1,52 +1,52 @@
-//! The bounds of the server: how much, how many, how long.
+//! The bounds of the server on sizes, counts and times.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::Semaphore;
 
-/// Most answers in lines at once, whatever is asked for: each has a thread.
+/// Most answers in lines at once; no setting can exceed this, because each answer has a thread.
 pub const STREAMS_MAX: usize = 1_024;
 
-/// Most imports at once: each has a thread, and commits in batches among the transactions of others.
+/// Most imports at once: each has a thread, and its batches compete with other transactions.
 pub const IMPORTS_MAX: usize = 2;
 
-/// What an import may take of the room for all bodies, unless that is small: its longest line and what is parsed of it,
-/// and the batches on their way. Units: bytes.
+/// The part of the room for all bodies that an import takes, unless all the room is small: for its longest line, the
+/// parsed form of it, and the batches in progress. Units: bytes.
 pub const IMPORT_BYTES: usize = 64 << 20;
 
-/// Most answers that are compressed at once; each takes some hundreds of KiB. Others are sent as they are.
+/// Most answers that are compressed at once; each takes some hundreds of KiB. Further ones are sent uncompressed.
 const COMPRESSIONS_MAX: usize = 64;
 
-/// Answers without a permit of a request, all together. Units: bytes.
+/// All answers without a permit of a request together. Units: bytes.
 const ASIDES_BYTES_MAX: usize = 8 << 20;
 
-/// Bounds. Over a bound the answer is a clear refusal; nothing grows or waits without end.
+/// Bounds. Over a bound the server refuses clearly; nothing grows or waits without end.
 #[derive(Clone, Debug)]
 pub struct Limits {
     /// Largest request body. Units: bytes.
     pub body_bytes_max: usize,
-    /// Bodies of all requests that are being received or worked on. Units: bytes.
+    /// Bodies of all requests that are being received or in progress. Units: bytes.
     pub bodies_bytes_max: usize,
-    /// Answers of all requests that are being sent, but for small ones. Units: bytes.
+    /// Answers of all requests that are being sent, except small ones. Units: bytes.
     pub answers_bytes_max: usize,
-    /// A page ends with the item that takes what is stored of its items over this. Units: bytes.
+    /// A page ends with the item whose stored bytes bring the page over this size. Units: bytes.
     pub page_bytes_max: usize,
     /// Largest request head. Units: bytes.
     pub header_bytes_max: usize,
     /// Longest time from the head of a request to the head of its answer.
     pub request_time: Duration,
-    /// Most requests worked on, or whose answers are being sent, at once.
+    /// Most requests in progress at once, including answers that are being sent.
     pub requests_max: usize,
     /// Most open connections.
     pub connections_max: usize,
     /// Longest time from the first byte of a request to the end of its head.
     pub head_time: Duration,
-    /// A connection on which nothing happens for this long is closed.
+    /// A connection without traffic is closed after this time.
     pub idle_time: Duration,
     /// Requests that take this long are reported in the log, with their search or walk.
     pub slow_time: Duration,
-    /// Most searches, walks and differences worked on at once; further ones wait.
+    /// Most searches, walks and differences in progress at once; further ones wait.
     pub heavy_max: usize,
     /// Largest page. Units: items.
     pub page_max: usize,
@@ -54,24 +54,24 @@ pub struct Limits {
     pub streams_max: usize,
     /// Most subscribers of the feed.
     pub subscribers_max: usize,
-    /// A comment is sent on the feed when nothing else was for this long.
+    /// The feed sends a comment after this time without an event.
     pub heartbeat: Duration,
     /// Longest time a read waits for the position it asks for.
     pub visible_time: Duration,
-    /// Longest time for requests in flight to end after a signal to stop.
+    /// Longest time for requests in progress to end after a signal to stop.
     pub stop_time: Duration,
     /// True if a write without the header `Annals-Author` is refused.
     pub is_author_required: bool,
 }
 
 impl Limits {
-    /// Longest time for a body to come, and for the next part of one of any length.
+    /// Longest time for a body to arrive, and for the next part of a body of any length.
     pub fn body_time(&self) -> Duration {
         self.request_time * 4 / 5
     }
 
-    /// Most requests that wait for a position, and most that wait for the rest of a slow body: an eighth of all, but at
-    /// least 16, and at most a quarter of all: both kinds together leave room for others.
+    /// Most requests that wait for a position, and most that wait for the rest of a slow body: an eighth of all
+    /// requests, at least 16, and at most a quarter. Both kinds together leave room for other requests.
     pub fn waits_max(&self) -> usize {
         const WAITS_MIN: usize = 16;
         (self.requests_max / 8).max(WAITS_MIN).min(self.requests_max / 4).max(1)
@@ -105,9 +105,9 @@ impl Default for Limits {
     }
 }
 
-/// The permits that hold the counted limits. A permit is given back when it is dropped.
+/// The permits that hold the counted limits. Dropping a permit returns it.
 pub struct Gates {
-    /// One per request worked on, or whose answer is being sent.
+    /// One per request in progress, including answers that are being sent.
     pub requests: Arc<Semaphore>,
     /// One per request that waits for a position.
     pub position_waits: Arc<Semaphore>,
@@ -115,15 +115,15 @@ pub struct Gates {
     pub slow_bodies: Arc<Semaphore>,
     /// One per open connection.
     pub connections: Arc<Semaphore>,
-    /// One per search, walk or difference worked on.
+    /// One per search, walk or difference in progress.
     pub heavy: Arc<Semaphore>,
     /// One per byte of a request body held.
     pub body_bytes: Arc<Semaphore>,
     /// One per byte of an answer that is being sent.
     pub answer_bytes: Arc<Semaphore>,
-    /// One per byte of answers without a permit of a request: refusals, and what operators ask for.
+    /// One per byte of answers without a permit of a request: refusals, and answers to operators.
     pub aside_bytes: Arc<Semaphore>,
-    /// One per answer that is compressed.
+    /// One per answer that is being compressed.
     pub compressions: Arc<Semaphore>,
     /// One per answer in lines.
     pub streams: Arc<Semaphore>,

@@ -1,5 +1,5 @@
-//! Answers as lines of JSON (`Accept: application/x-ndjson`): sent while they are found, so that an answer of any length
-//! takes little memory here, and waits for a slow client.
+//! Answers as lines of JSON (`Accept: application/x-ndjson`). The server sends lines while it finds them, so that an
+//! answer of any length takes little memory, and waits for a slow client.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,15 +24,15 @@ use super::offset::Offset;
 use super::problem::{Outcome, Problem};
 use super::sending;
 
-/// Items looked up at once.
+/// Items looked up together.
 pub const BATCH_ITEMS_MAX: usize = 500;
-/// Lines are sent together when they are as long as this. Units: bytes.
+/// Lines are sent together once they have this size. Units: bytes.
 pub const CHUNK_BYTES: usize = 64 << 10;
-/// Chunks that wait for the client; then the work waits.
+/// Chunks that wait for the client; when there are more, the work waits.
 const CHUNKS_MAX: usize = 4;
-/// A longer line is made again when there is room for it, if there is none. Units: bytes.
+/// If there is no room for a longer line, it is dropped and made again when there is room. Units: bytes.
 const LINE_BYTES_LONG: usize = CHUNK_BYTES;
-/// Lines are also sent when they have waited for so long.
+/// Lines are sent at the latest after this time.
 const CHUNK_TIME: Duration = Duration::from_millis(100);
 
 /// True if the client asks for lines of JSON.
@@ -40,7 +40,7 @@ pub fn are_wanted(call: &Call) -> bool {
     accepts(call, NDJSON)
 }
 
-/// True if the client names this media type among those that it accepts.
+/// True if the client accepts this media type by name.
 pub fn accepts(call: &Call, wanted: &str) -> bool {
     let accepted = call.headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
     let mut ranges = accepted.flat_map(|value| value.split(','));
@@ -50,22 +50,22 @@ pub fn accepts(call: &Call, wanted: &str) -> bool {
     })
 }
 
-/// Where the lines of an answer go.
+/// The receiver of the lines of an answer.
 pub struct Lines {
     buffer: JsonText,
     flushed: Instant,
     is_begun: bool,
-    /// True if what goes wrong cuts the answer off, instead of being told on a line of its own.
+    /// True if an error cuts the answer off, instead of being reported on its own line.
     is_cut: bool,
     sender: Sender<Result<Bytes, Problem>>,
     runtime: Handle,
     door: Arc<Door>,
-    /// A client that takes nothing for so long is cut off.
+    /// A client that reads nothing for this time is cut off.
     patience: Duration,
 }
 
 impl Lines {
-    /// What is stored of the items looked up at once. Units: bytes.
+    /// Room for the stored bytes of items looked up together. Units: bytes.
     pub fn batch_bytes(&self) -> usize {
         self.door.limits.page_bytes_max
     }
@@ -86,7 +86,7 @@ impl Lines {
         Ok(())
     }
 
-    /// Adds a part of an answer that is one text and has no lines.
+    /// Adds a part of an answer that has no lines.
     ///
     /// Errors: as [`Lines::line`].
     pub fn part(&mut self, text: &[u8]) -> Result<(), Problem> {
@@ -94,13 +94,13 @@ impl Lines {
         if self.buffer.bytes_count() >= CHUNK_BYTES { self.flush() } else { Ok(()) }
     }
 
-    /// Adds the last line of an answer that goes on: how to get the rest.
+    /// Adds the last line of an answer that has more: how to get the rest.
     pub fn next(&mut self, next: Option<String>) -> Result<(), Problem> {
         next.map_or(Ok(()), |next| self.line(&json!({ "next": next })))
     }
 
-    /// Sends a long line, which is in the buffer behind others. Where there is no room for it, it is written again once there
-    /// is: it takes none while it waits.
+    /// Sends a long line, which is in the buffer behind other lines. If there is no room for it, the thread drops it,
+    /// waits for room, and writes it again: while it waits the line takes no memory.
     fn long_line(&mut self, line: &impl Form, before: usize) -> Result<(), Problem> {
         let length = self.buffer.bytes_count();
         if let Some(room) = sending::try_room(&self.door, length) {
@@ -129,7 +129,7 @@ impl Lines {
         self.send(Ok(chunk))
     }
 
-    /// Waits until other answers are sent.
+    /// Waits until other answers are sent and there is room.
     fn wait_for_room(&self, bytes: usize) -> Result<OwnedSemaphorePermit, Problem> {
         let waiting = tokio::time::timeout(self.patience, sending::room(&self.door, bytes));
         self.runtime.block_on(waiting).map_err(|_| {
@@ -146,11 +146,11 @@ impl Lines {
         }
     }
 
-    /// Sends what is left, or why there is no more.
+    /// Sends the remaining lines, or the error that ended the work.
     fn end(&mut self, outcome: Result<(), Problem>) -> Result<(), Problem> {
         match outcome {
             Ok(()) => self.flush(),
-            // Nothing was sent: the answer can still be the error.
+            // The server has sent nothing yet: the answer can still be the error.
             Err(problem) if !self.is_begun => self.send(Err(problem)),
             Err(problem) if self.is_cut => Err(problem),
             Err(problem) => {
@@ -161,7 +161,7 @@ impl Lines {
     }
 }
 
-/// What the body of the answer is made from. When it is dropped, the work is called off.
+/// The source of the body of the answer. Dropping it cancels the work.
 struct Sending {
     receiver: Receiver<Result<Bytes, Problem>>,
     is_whole: Arc<AtomicBool>,
@@ -174,8 +174,8 @@ impl Drop for Sending {
     }
 }
 
-/// Answers with the lines that `work` gives, a bounded number of such answers at once. What goes wrong before the first
-/// lines are sent is answered as it is otherwise, and later as a line `{"error": …}`.
+/// Answers with the lines that `work` writes, a bounded number of such answers at once. An error before the first lines
+/// are sent becomes the answer; a later one becomes a line `{"error": …}`.
 pub async fn send(
     call: Box<Call>,
     snapshot: Snapshot,
@@ -184,7 +184,7 @@ pub async fn send(
     send_lines(call, snapshot, false, work).await
 }
 
-/// The same, but what goes wrong later cuts the answer off: nobody takes a part for the whole.
+/// The same, but a later error cuts the answer off, so that no client takes a part for the whole.
 pub async fn send_whole(
     call: Box<Call>,
     snapshot: Snapshot,
@@ -220,7 +220,7 @@ async fn send_lines(
     tokio::task::spawn_blocking(move || {
         let _permit = permit;
         let outcome = work(&call, &snapshot.cancelled_by(&cancel), &mut lines);
-        // Order: before the channel is closed, whose end the client takes for that of the answer.
+        // Order: before the channel is closed, because the client takes that for the end of the answer.
         is_whole.store(lines.end(outcome).is_ok(), Ordering::Release);
         drop(lines);
     });
@@ -237,7 +237,7 @@ async fn send_lines(
                 Some((chunk, Some(sending)))
             }
             None if sending.is_whole.load(Ordering::Acquire) => None,
-            // Cut off, so that nobody takes it for the whole.
+            // Cut off, so that no client takes it for the whole.
             None => Some((Err(std::io::Error::other("the answer is cut off")), None)),
         }
     });
@@ -246,10 +246,10 @@ async fn send_lines(
     Ok(answer::with_position(response, position))
 }
 
-/// Gives the items from an offset on, at most `limit`, a batch at a time, and how to get the rest.
+/// Sends the items from an offset on, at most `limit`, a batch at a time, and how to get the rest.
 ///
-/// `batch` is told how many to leave out and how many to give as lines; it returns how many it gave, which may be fewer, and
-/// whether there are more.
+/// `batch` gets the number of items to skip and the number to write as lines. It returns the number it wrote, which may
+/// be smaller, and whether there are more.
 pub fn batches(
     lines: &mut Lines,
     offset: Offset,

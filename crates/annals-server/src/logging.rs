@@ -11,7 +11,7 @@ use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::layer::{Layer, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
 
-/// What the log has, and where it goes.
+/// The filter and the destination of the log.
 #[derive(Clone, Debug)]
 pub struct LogSettings {
     /// Least level of a line: `off`, `error`, `warn`, `info`, `debug`, `trace`; or by target, as
@@ -40,7 +40,7 @@ impl LogSettings {
             let text = format!("log {:?}: {expected}, found {part:?}", self.filter);
             Error::new(ErrorKind::InvalidArgument, text)
         };
-        // A word alone would be read as a target of which everything is wanted: a mistyped level, most likely.
+        // A single word would be read as a target with all its lines: most likely it is a mistyped level.
         for part in self.filter.split(',') {
             let level = part.split_once('=').map_or(part, |(_, level)| level);
             level.parse::<LevelFilter>().map_err(|_| invalid(part))?;
@@ -48,7 +48,7 @@ impl LogSettings {
         self.filter.parse().map_err(|_| invalid(&self.filter))
     }
 
-    /// Checks the settings without changing anything but that the file is created.
+    /// Checks the settings. It changes nothing, except that it creates the file.
     ///
     /// Errors: as [`start`].
     pub fn check(&self) -> Result<()> {
@@ -57,7 +57,7 @@ impl LogSettings {
     }
 }
 
-/// Where lines go. Clones are one and the same.
+/// The destination of lines. All clones share one file.
 #[derive(Clone)]
 pub struct LogFile {
     path: Option<Arc<PathBuf>>,
@@ -66,8 +66,8 @@ pub struct LogFile {
 }
 
 impl LogFile {
-    /// Opens the file again under its name, so that a file that was renamed can be taken away. If that fails, lines go on
-    /// to the old one.
+    /// Opens the file again under its name, so that a renamed file can be removed. If that fails, the log continues
+    /// with the old file.
     ///
     /// Errors: `Io`.
     pub fn reopen(&self) -> Result<()> {
@@ -80,7 +80,7 @@ impl LogFile {
 
 impl Write for &LogFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // A full disk must not stop the server: lines are lost then.
+        // A full disk must not stop the server: the log loses lines then.
         match &mut *self.file.lock().unwrap_or_else(PoisonError::into_inner) {
             Some(file) => drop(file.write_all(bytes)),
             None => drop(io::stderr().write_all(bytes)),
@@ -109,7 +109,7 @@ fn open(path: &PathBuf) -> Result<File> {
         .map_err(|source| Error::io("open the log file", source).with("path", path.display().to_string()))
 }
 
-/// Starts the log of this process. A process has one log: if there is one already, this one stays silent.
+/// Starts the log of this process. A process has one log: if there is one already, the new one stays silent.
 ///
 /// Errors: `InvalidArgument` for a filter that does not read; `Io` if the file cannot be opened.
 pub fn start(settings: &LogSettings) -> Result<LogFile> {

@@ -20,10 +20,10 @@ pub const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; char
 /// Upper bounds of the histograms. Units: seconds.
 const BUCKETS: [f64; 12] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0, 30.0];
 
-/// Why writes may be refused: one value of the gauge each.
+/// Reasons to refuse writes: one value of the gauge each.
 const REFUSALS: [ErrorKind; 3] = [ErrorKind::Unavailable, ErrorKind::NoRoom, ErrorKind::Io];
 
-/// Labels of a request. Bounded: methods and routes come from the list of endpoints.
+/// Labels of a request. They are bounded: methods and routes come from the list of endpoints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Request {
     method: &'static str,
@@ -86,7 +86,7 @@ impl Drop for Counted {
 }
 
 impl Metrics {
-    /// Counts a request that is worked on.
+    /// Counts a request in progress.
     pub fn request_begins(&self) -> Counted {
         self.in_flight.inc();
         Counted(self.in_flight.clone())
@@ -130,7 +130,7 @@ impl Metrics {
     }
 }
 
-/// All metrics as text; `refusal` tells why writes are refused now.
+/// All metrics as text; `refusal` is the reason why the repository refuses writes now.
 ///
 /// Source: <https://github.com/prometheus/OpenMetrics/blob/main/specification/OpenMetrics.md>.
 pub fn render(door: &Door, refusal: Option<&Error>) -> String {
@@ -200,7 +200,7 @@ fn register_door(registry: &mut Registry, door: &Door) {
     registry.register("http_request_duration_seconds", "Time from request to answer", durations.clone());
 }
 
-/// The memory of this process that is in use; `None` where the system does not say.
+/// The resident memory of this process; `None` if the system does not report it.
 fn resident_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;

@@ -2,15 +2,15 @@
 
 use http::HeaderName;
 
-/// Header: who commits.
+/// Header: the author of a commit.
 pub static AUTHOR: HeaderName = HeaderName::from_static("annals-author");
-/// Header: why.
+/// Header: the message of a commit.
 pub static MESSAGE: HeaderName = HeaderName::from_static("annals-message");
-/// Header of answers: the position they show, or that they made.
+/// Header of answers: the position of the snapshot, or of the new record.
 pub static POSITION: HeaderName = HeaderName::from_static("annals-position");
 /// Header: read only when this position is visible.
 pub static WAIT_POSITION: HeaderName = HeaderName::from_static("annals-wait-position");
-/// Header: the id of a request, of the client or of the server.
+/// Header: the id of a request, from the client or from the server.
 pub static REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// The media type of lines of JSON.
 pub const NDJSON: &str = "application/x-ndjson";

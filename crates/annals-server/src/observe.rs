@@ -1,4 +1,4 @@
-//! The outermost layer: what every request passes, whatever becomes of it.
+//! The outermost layer, which every request passes.
 
 use std::sync::Arc;
 use std::time::Instant as Clock;
@@ -14,12 +14,12 @@ use super::names::POSITION;
 use super::request_log::Entry;
 use super::sending::{self, Admitted};
 
-/// The path of the endpoint that answered; brought along by the response.
+/// The path of the endpoint that answered; an extension of the response.
 #[derive(Clone, Copy)]
 pub struct Route(pub &'static str);
 
-/// Counts a request, writes it to the request log when its answer is sent, and gives answers that were not admitted their
-/// room.
+/// Counts a request, writes it to the request log when its answer is sent, and gives room to answers of requests that
+/// were not admitted.
 pub async fn observe(State(door): State<Arc<Door>>, mut request: Request, next: Next) -> Response<Body> {
     let start = Clock::now();
     let _in_flight = door.metrics.request_begins();
@@ -32,7 +32,7 @@ pub async fn observe(State(door): State<Arc<Door>>, mut request: Request, next: 
     if response.extensions().get::<Admitted>().is_none() {
         response = sending::admit_aside(&door, response);
     }
-    // A page of an unknown host learns nothing, not even that something was written.
+    // A page of an unknown host must learn nothing, not even that the repository has a new position.
     if let Some(repository) = door.opened()
         && response.status() != StatusCode::MISDIRECTED_REQUEST
     {

@@ -1,16 +1,16 @@
-//! Cursors of pages that are counted off: the position they were read at, and how many items went before.
+//! Cursors of counted pages: the position of the snapshot, and the number of items on earlier pages.
 
 use annals::{AsOf, Position, Snapshot};
 
 use super::call::Call;
 use super::problem::Problem;
 
-/// Where a counted page starts.
+/// The start of a counted page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Offset {
-    /// Items that pages before have shown.
+    /// Items on earlier pages.
     pub skipped: usize,
-    /// The position that the first page showed; later pages show the same, whatever is written meanwhile.
+    /// The position of the first page; later pages show the same position, even after further writes.
     position: Option<Position>,
 }
 
@@ -31,7 +31,7 @@ impl Offset {
     pub fn pin(&self, snapshot: Snapshot) -> Result<Snapshot, Problem> {
         match self.position {
             None => Ok(snapshot),
-            // Already as of an earlier time, which the parameters of the request repeat.
+            // The parameters of the request give an earlier time already.
             Some(position) if position >= snapshot.position() => Ok(snapshot),
             position => Ok(snapshot.as_of(AsOf { position, ..AsOf::default() })?),
         }

@@ -1,20 +1,20 @@
-//! The open connections, so that one on which nothing is done makes room for another when there are too many.
+//! The open connections. When there are too many, an idle one is closed to make room.
 
 use std::sync::{Arc, Weak};
 
 use super::connection::Activity;
 
-/// What happens on the connections that are open. The thread that accepts has it.
+/// The activity of the open connections. The accepting thread owns it.
 #[derive(Default)]
 pub struct OpenConnections {
-    // Those that were closed are in it until it is looked through. Weak: what a connection holds is given back with it.
+    // Closed connections stay in the list until it is cleaned. Weak, so that a closed connection frees its memory.
     list: Vec<Weak<Activity>>,
 }
 
 impl OpenConnections {
-    /// Notes a connection that is opened now; `connections_max` are open at once.
+    /// Notes a connection that is being opened; at most `connections_max` are open at once.
     pub fn add(&mut self, connections_max: usize) -> Arc<Activity> {
-        // Twice as many as can be open: looking through them costs little for each that is opened.
+        // Twice as many as can be open, so that cleaning the list costs little per connection.
         if self.list.len() / 2 >= connections_max {
             self.forget_closed();
         }
@@ -23,8 +23,8 @@ impl OpenConnections {
         activity
     }
 
-    /// Asks a connection to close on which nothing is done: of those that never had a request the oldest, otherwise the
-    /// one whose last request is longest ago. False if requests are worked on, or answers sent, on all of them.
+    /// Asks an idle connection to close: the oldest one that never had a request, otherwise the one with the oldest
+    /// last request. False if all of them have requests in progress or answers to send.
     pub fn close_idlest(&mut self) -> bool {
         self.forget_closed();
         let open = self.list.iter().filter_map(Weak::upgrade);
@@ -35,7 +35,7 @@ impl OpenConnections {
     }
 
     fn forget_closed(&mut self) {
-        // The task of a connection has its activity as long as it is open.
+        // The task of a connection holds its activity while the connection is open.
         self.list.retain(|activity| activity.strong_count() > 0);
     }
 }

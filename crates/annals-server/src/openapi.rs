@@ -1,4 +1,4 @@
-//! The description of the interface (OpenAPI 3.1), made from the same endpoints that the router is made from.
+//! The description of the interface (OpenAPI 3.1), made from the same list of endpoints as the router.
 
 use std::collections::BTreeMap;
 
@@ -15,9 +15,9 @@ use super::parameter::{Parameter, Place};
 use super::problem::{DOOR_KINDS, PROBLEM_JSON, Problem, status_of};
 use super::wire;
 
-/// Errors that every endpoint may answer.
+/// Errors of every endpoint.
 const COMMON: [&str; 5] = ["invalid-argument", "unknown-host", "busy", "time-out", "internal"];
-/// Errors that every endpoint may answer which needs the repository.
+/// Errors of every endpoint that needs the repository.
 const REPOSITORY: [&str; 6] = ["opening", "not-visible", "closed", "corrupted", "gap", "io"];
 
 /// Examples of the schemas by their names.

@@ -1,8 +1,8 @@
-//! A parameter of an endpoint, as it is checked and described.
+//! A parameter of an endpoint, for the check of requests and for the description.
 
 use serde_json::Value as Json;
 
-/// Where a parameter stands.
+/// The place of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// In the path.
@@ -13,21 +13,21 @@ pub enum Place {
     Header,
 }
 
-/// A parameter. Query parameters that an endpoint does not list are refused.
+/// A parameter. The server refuses query parameters that an endpoint does not list.
 #[derive(Clone, Debug)]
 pub struct Parameter {
     /// Its name.
     pub name: &'static str,
-    /// Where it stands.
+    /// Its place.
     pub place: Place,
     /// Its JSON schema.
     pub schema: Json,
-    /// What it is for.
+    /// Its description.
     pub description: &'static str,
     /// An example.
     pub example: Json,
-    /// True if it may be given several times.
+    /// True if a request may repeat it.
     pub is_many: bool,
-    /// True if it must be given.
+    /// True if it is required.
     pub is_required: bool,
 }

@@ -1,4 +1,4 @@
-//! The parameters that endpoints share, each described once.
+//! The parameters that endpoints share, each described in one place.
 
 use annals_json::schema::type_kinds;
 use serde_json::{Value as Json, json};
@@ -27,7 +27,7 @@ pub fn query(
     parameter(name, Place::Query, schema, example, description)
 }
 
-/// A query parameter that must be given.
+/// A required query parameter.
 pub fn required(
     name: &'static str,
     schema: Json,
@@ -67,12 +67,12 @@ pub fn path(name: &str) -> Parameter {
     }
 }
 
-/// Which versions of an instance, in which order, and whether with their content.
+/// The versions of an instance: which, in which order, and whether with content.
 pub fn history() -> Vec<Parameter> {
     vec![
-        query("from", instant(), "2025-01-01", "Begin with the version that was there at this instant."),
+        query("from", instant(), "2025-01-01", "Begin with the version that was current at this instant."),
         query("to", instant(), "2026-01-01T00:00:00Z", "Only versions written before this instant."),
-        query("oldestFirst", flag(), false, "The oldest first, not the newest."),
+        query("oldestFirst", flag(), false, "Show the oldest first."),
         query("content", flag(), true, "Show the instance in each version as `content`."),
     ]
 }
@@ -89,7 +89,7 @@ pub fn type_kind() -> Parameter {
 
 /// Only the type with an external id.
 pub fn external_id() -> Parameter {
-    query("externalId", text(), "283a127d", "Only the type that another system knows by this id.")
+    query("externalId", text(), "283a127d", "Only the type with this id of another system.")
 }
 
 /// The schema of a text.
@@ -111,13 +111,13 @@ fn flag() -> Json {
     json!({ "type": "boolean", "default": false })
 }
 
-/// What every read takes.
+/// Parameters of every read.
 pub fn reading() -> Vec<Parameter> {
     vec![
         query("atPosition", count(), 1, "Read what the repository knew at this position."),
         query("at", instant(), "2025-08-09T00:00:00Z", "Read what the repository knew at this instant."),
         query("validAt", instant(), "2025-08-09T00:00:00Z", "Read what was true at this instant."),
-        candidate("Read what this candidate would make of the present."),
+        candidate("Read the repository as this candidate would change it."),
         wait_position(),
     ]
 }
@@ -131,10 +131,10 @@ pub fn wait_position() -> Parameter {
     )
 }
 
-/// What every write of one instance takes.
+/// Parameters of every write of one instance.
 pub fn writing() -> Vec<Parameter> {
     vec![
-        query("validFrom", instant(), "2025-08-09", "From when the change is true; now if left out."),
+        query("validFrom", instant(), "2025-08-09", "Valid time of the change; now if left out."),
         query("always", flag(), true, "Make a version even if the change changes nothing."),
         candidate(
             "Make the change an edit of this candidate; nobody else sees it before that is committed. A write of an instance is \
@@ -150,38 +150,38 @@ fn candidate(description: &'static str) -> Parameter {
     query("candidate", text(), "maintenance", description)
 }
 
-/// Who writes, why, and what is waited for first.
+/// Author, message, and the position to wait for.
 pub fn signing() -> Vec<Parameter> {
     let is_header = |parameter: &Parameter| parameter.place == Place::Header;
     writing().into_iter().filter(is_header).collect()
 }
 
-/// What an import takes.
+/// Parameters of an import.
 pub fn importing() -> Vec<Parameter> {
     vec![
         query(
             "merge",
             flag(),
             true,
-            "Compare each line with what is there: write what is new or differs, and nothing for what is equal.",
+            "Compare each line with the repository: write new and changed instances, and skip equal ones.",
         ),
         many(query(
             "key",
             text(),
             "column",
-            "With merge: a property that tells relationships without ids apart, beside type and ends; repeatable.",
+            "With merge: a property that identifies relationships without ids, together with type and ends; repeatable.",
         )),
         query(
             "deleteMissing",
             flag(),
             false,
-            "With merge: delete what no line names, of the types that lines have instances of; nothing if a line is refused.",
+            "With merge: delete instances that no line names, of the types that occur in the lines; delete nothing if a line is refused.",
         ),
         query(
             "deleteMissingMax",
             json!({ "type": "integer", "minimum": 0, "maximum": 100, "default": 10 }),
             10,
-            "Delete nothing if that is more than this share, in per cent, of what is there of these types.",
+            "Delete nothing if more than this share of the instances of these types, in per cent, would go.",
         ),
         query(
             "batch",
@@ -193,7 +193,7 @@ pub fn importing() -> Vec<Parameter> {
     ]
 }
 
-/// What an export takes.
+/// Parameters of an export.
 pub fn exporting() -> Vec<Parameter> {
     vec![
         many(query("type", text(), "package", "Only this type and its subtypes; repeatable: any of them.")),
@@ -201,42 +201,42 @@ pub fn exporting() -> Vec<Parameter> {
             "history",
             flag(),
             false,
-            "Every record as it was committed, for `annals import` into an empty repository.",
+            "Every record as committed, for `annals import` into an empty repository.",
         ),
     ]
 }
 
-/// What is asked of a tree of containers.
+/// Parameters of every request on a tree of containers.
 pub fn in_tree() -> Vec<Parameter> {
     vec![
         query(
             "path",
             text(),
             "/interfaces/interface[name='eth0']/mtu",
-            "The path of the tree, for clients that cannot write it in the path of the request, which then is `/v1/tree/`.",
+            "The path of the tree, for clients that cannot put it into the path of the request; that path is then `/v1/tree/`.",
         ),
         query("root", text(), "root", "Id of the entity that paths start from."),
     ]
 }
 
-/// How much of a tree is read.
+/// The part of a tree to read.
 pub fn tree_extent() -> Vec<Parameter> {
     vec![
         query("depth", count(), 1, "Most levels below the item; all if left out."),
-        query("ids", flag(), false, "Tell the id and the type of each item, as `@id` and `@type`."),
+        query("ids", flag(), false, "Include the id and the type of each item, as `@id` and `@type`."),
     ]
 }
 
 /// Whether a page goes backwards.
 pub fn back() -> Parameter {
-    query("back", flag(), false, "The last one first.")
+    query("back", flag(), false, "List the last one first.")
 }
 
-/// What becomes of a change of what is not there.
+/// The parameter for changes of missing items.
 pub fn missing(other: &'static str) -> Parameter {
     let (usual, description) = match other {
-        "ok" => ("refuse", "`ok`: it is no error if there is nothing."),
-        _ => ("create", "`refuse`: it is not-found if there is nothing."),
+        "ok" => ("refuse", "`ok`: a missing item is no error."),
+        _ => ("create", "`refuse`: a missing item is the error not-found."),
     };
     query(
         "missing",
@@ -250,20 +250,25 @@ pub fn missing(other: &'static str) -> Parameter {
 pub fn insert() -> Vec<Parameter> {
     let places = json!({ "type": "string", "enum": ["first", "last", "before", "after"] });
     vec![
-        query("insert", places, "before", "Put the item there in its list, which users order."),
-        query("sibling", text(), "rule[id=7]", "Before or behind which item: the last step of its path."),
+        query("insert", places, "before", "Put the item at this place of its list, which users order."),
+        query(
+            "sibling",
+            text(),
+            "rule[id=7]",
+            "The item to put it before or after: the last step of that item's path.",
+        ),
     ]
 }
 
-/// What a page takes.
+/// Parameters of a page.
 pub fn paging() -> Vec<Parameter> {
     vec![
         query("limit", json!({ "type": "integer", "minimum": 1, "default": 100 }), 100, "Items on a page."),
-        query("after", text(), "0a1b", "The `next` of the page before."),
+        query("after", text(), "0a1b", "Continue after this cursor: `next` of the page before."),
     ]
 }
 
-/// What a search takes.
+/// Parameters of a search.
 pub fn finding() -> Vec<Parameter> {
     vec![
         query(
@@ -291,13 +296,13 @@ pub fn finding() -> Vec<Parameter> {
             "deleted",
             json!({ "type": "string", "enum": ["without", "with", "only"], "default": "without" }),
             "only",
-            "Whether deleted ones are found.",
+            "Whether to find deleted instances.",
         ),
         query(
             "proxies",
             json!({ "type": "string", "enum": ["without", "with"], "default": "without" }),
             "with",
-            "Whether entities are found of which only a proxy is here.",
+            "Whether to find entities that the repository holds only as proxies.",
         ),
         Parameter {
             is_many: true,
@@ -308,12 +313,7 @@ pub fn finding() -> Vec<Parameter> {
                 "Order by this property, or a header such as @createdAt; with a minus sign, largest first. Repeatable.",
             )
         },
-        query(
-            "offset",
-            count(),
-            10,
-            "Leave out so many of the first; `after` does not get slower further on.",
-        ),
+        query("offset", count(), 10, "Skip this many instances. For later pages, `after` is faster."),
     ]
 }
 
@@ -322,7 +322,7 @@ pub fn classified() -> Parameter {
     query("classified", text(), "essential", "Only entities with this classification or a subtype of it.")
 }
 
-/// What a walk takes.
+/// Parameters of a walk.
 pub fn walking(direction: &'static str) -> Vec<Parameter> {
     let names = |name, example, description| many(query(name, text(), example, description));
     vec![
@@ -345,7 +345,7 @@ pub fn walking(direction: &'static str) -> Vec<Parameter> {
             "Walk only along relationships that fulfil this condition in the text form of searches; repeatable, all must hold.",
         ),
         status(),
-        query("depthMin", count(), 0, "List nothing nearer to the start."),
+        query("depthMin", count(), 0, "Leave out entities nearer to the start than this."),
         query("depthMax", count(), 5, "Most steps from the start."),
         query("visitedMax", count(), 100_000, "Most entities to visit before giving up with too-large."),
     ]
@@ -361,7 +361,7 @@ pub fn directions(default: &'static str) -> Parameter {
         "direction",
         json!({ "type": "string", "enum": ["out", "in", "both"], "default": default }),
         default,
-        "Which way to follow relationships.",
+        "Direction along relationships.",
     )
 }
 
@@ -376,8 +376,8 @@ fn walked_type() -> Parameter {
         "type",
         text(),
         "reads:in",
-        "Only relationships of this type and its subtypes; repeatable. With `:in`, `:out` or `:both` behind the name, in \
-         that direction, whatever `direction` says; a name that ends so itself has another one, or a colon, behind it.",
+        "Only relationships of this type and its subtypes; repeatable. With `:in`, `:out` or `:both` after the name, in \
+         that direction instead of `direction`. If a name itself ends so, add a direction, or a colon.",
     ))
 }
 
@@ -402,7 +402,7 @@ pub fn graph_format() -> Parameter {
         "format",
         json!({ "type": "string", "enum": ["json", "graphml", "dot"], "default": "json" }),
         "dot",
-        "As what to send the graph; if left out, what `Accept` names. GraphML and DOT are sent whole.",
+        "Format of the graph; by default the one that `Accept` names. GraphML and DOT are sent as one document.",
     )
 }
 
@@ -412,7 +412,7 @@ pub fn status() -> Parameter {
         "status",
         text(),
         "active",
-        "Only what has this status; repeatable: any of them. All but deleted if left out.",
+        "Only instances with this status; repeatable: any of them. All but deleted if left out.",
     ))
 }
 
@@ -422,26 +422,26 @@ pub fn order() -> Parameter {
         "orderBy",
         text(),
         "-@createdAt",
-        "Order by this property, what lacks it last, or a header such as @createdAt; with a minus sign, largest first. Repeatable.",
+        "Order by this property or a header such as @createdAt; with a minus sign, largest first. Instances without the property come last. Repeatable.",
     ))
 }
 
-/// Whether all are counted.
+/// Whether to count all items.
 pub fn counted() -> Parameter {
     query("count", flag(), true, "Count all of them.")
 }
 
-/// How many to leave out.
+/// The number of items to skip.
 pub fn skip() -> Parameter {
-    query("skip", count(), 0, "How many to leave out first, behind `after` if it is given.")
+    query("skip", count(), 0, "Skip this many items, counted from `after` if it is given.")
 }
 
-/// How many at most.
+/// The greatest number of items.
 pub fn limit() -> Parameter {
-    query("limit", json!({ "type": "integer", "minimum": 1, "default": 10 }), 10, "How many at most.")
+    query("limit", json!({ "type": "integer", "minimum": 1, "default": 10 }), 10, "Greatest number of items.")
 }
 
-/// What is summed up along a path.
+/// The property to sum up along a path.
 pub fn weight() -> Parameter {
     query("weight", text(), "km", "A numeric property of relationships to sum up instead of counting steps.")
 }
@@ -463,17 +463,17 @@ pub fn relationship_type() -> Parameter {
 
 /// Purge instead of delete.
 pub fn purge() -> Parameter {
-    query("purge", flag(), false, "Remove for good, with the whole history.")
+    query("purge", flag(), false, "Delete permanently, with the whole history.")
 }
 
 /// Restore without relationships.
 pub fn alone() -> Parameter {
-    query("alone", flag(), false, "Restore the entity without the relationships that went with it.")
+    query("alone", flag(), false, "Restore the entity without the relationships that were deleted with it.")
 }
 
 /// A condition on the version before a write.
 pub fn if_match() -> Parameter {
-    header("if-match", "\"3\"", "Do it only if this is the latest version, else 412.")
+    header("if-match", "\"3\"", "Write only if this is the latest version, else 412.")
 }
 
 /// A condition on the version, for reads and creations.
@@ -481,7 +481,7 @@ pub fn if_none_match() -> Parameter {
     header("if-none-match", "\"3\"", "Reads: 304 if this is still the latest version. PUT: `*` only creates.")
 }
 
-/// Where the feed goes on.
+/// The position after which the feed continues.
 pub fn last_event_id() -> Parameter {
     header("last-event-id", "17", "Send records after this position, if `after` is not given.")
 }

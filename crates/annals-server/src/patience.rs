@@ -1,4 +1,4 @@
-//! How long the server waits for a client: bodies must flow, and those that wait leave room for other requests.
+//! Bounds the wait for a client: bodies must flow, and slow bodies leave room for other requests.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,9 +13,9 @@ use tokio::time::{Instant, timeout_at};
 use super::door::Door;
 use super::problem::Problem;
 
-/// Bodies that are not there after this time count as slow, and only so many may be.
+/// A body that has not arrived after this time counts as slow; the number of slow bodies is bounded.
 const PROMPT_TIME: Duration = Duration::from_millis(500);
-/// A body must come at least as fast, once its first part of the time is over. Units: bytes per second.
+/// Lowest rate of a body, after the first part of its time. Units: bytes per second.
 const BODY_RATE_MIN: u32 = 16 << 10;
 
 /// The wait for one body.
@@ -27,15 +27,15 @@ pub struct BodyWait<'d> {
 }
 
 impl<'d> BodyWait<'d> {
-    /// Begins now.
+    /// Begins the wait.
     pub fn new(door: &'d Door) -> BodyWait<'d> {
         BodyWait { door, start: Instant::now(), received: 0, slow: None }
     }
 
     /// The next part of the body; `None` at its end.
     ///
-    /// Errors: `slow-request` if it comes too slowly; `busy` if it is slow and too many others are; `invalid-argument` if it
-    /// breaks off.
+    /// Errors: `slow-request` if it comes too slowly; `busy` if it is slow and too many bodies are; `invalid-argument`
+    /// if it breaks off.
     pub async fn next(&mut self, body: &mut Body) -> Result<Option<Frame<Bytes>>, Problem> {
         let frame = match self.slow {
             None => match timeout_at(self.start + PROMPT_TIME, body.frame()).await {
@@ -55,7 +55,7 @@ impl<'d> BodyWait<'d> {
 
     async fn next_slow(&self, body: &mut Body) -> Result<Option<Result<Frame<Bytes>, axum::Error>>, Problem> {
         let received = u32::try_from(self.received).unwrap_or(u32::MAX);
-        // As long as nothing else were wrong, this part of the time is for whatever delays the first bytes.
+        // A sixth of the request's time is for delays before the first bytes; the rate counts only after it.
         let begin = self.door.limits.request_time / 6;
         let time = begin + Duration::from_secs(1) * received / BODY_RATE_MIN;
         timeout_at(self.start + time, body.frame()).await.map_err(|_| {
@@ -77,8 +77,8 @@ impl<'d> BodyWait<'d> {
     }
 }
 
-/// The wait for a body of any length. Only the time counts in which the server waits for its client: it may be busy with
-/// what came before.
+/// The wait for a body of any length. It counts only the time in which the server waits for the client, not the time in
+/// which it works on earlier parts.
 pub struct FlowWait<'d> {
     door: &'d Door,
     waited: Duration,
@@ -86,14 +86,14 @@ pub struct FlowWait<'d> {
 }
 
 impl<'d> FlowWait<'d> {
-    /// Begins now.
+    /// Begins the wait.
     pub fn new(door: &'d Door) -> FlowWait<'d> {
         FlowWait { door, waited: Duration::ZERO, received: 0 }
     }
 
     /// The next part of the body; `None` at its end.
     ///
-    /// Errors: `slow-request` if it does not come, or all of it came too slowly; `invalid-argument` if it breaks off.
+    /// Errors: `slow-request` if it does not come, or the body came too slowly; `invalid-argument` if it breaks off.
     pub async fn next(&mut self, body: &mut Body) -> Result<Option<Bytes>, Problem> {
         let body_time = self.door.limits.body_time();
         loop {
@@ -119,7 +119,7 @@ impl<'d> FlowWait<'d> {
     }
 }
 
-/// The right to wait for a position; given back when it is dropped.
+/// The right to wait for a position; dropping it returns it.
 ///
 /// Errors: `busy` if too many requests wait for positions.
 pub fn position_permit(door: &Door) -> Result<OwnedSemaphorePermit, Problem> {

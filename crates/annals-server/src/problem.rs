@@ -10,7 +10,7 @@ use serde_json::{Map, Value as Json, json};
 /// The media type of every error.
 pub const PROBLEM_JSON: &str = "application/problem+json";
 
-/// Kinds that HTTP itself adds to those of the engine, with status and title.
+/// Kinds of errors that only HTTP has, with status and title.
 pub const DOOR_KINDS: [(&str, StatusCode, &str); 12] = [
     ("opening", StatusCode::SERVICE_UNAVAILABLE, "the repository is still being opened"),
     ("stopping", StatusCode::SERVICE_UNAVAILABLE, "the server is stopping"),
@@ -26,7 +26,7 @@ pub const DOOR_KINDS: [(&str, StatusCode, &str); 12] = [
     ("internal", StatusCode::INTERNAL_SERVER_ERROR, "the server made a mistake"),
 ];
 
-/// What a handler gives.
+/// The result of a handler.
 pub type Outcome = Result<Response<Body>, Problem>;
 
 /// The status of each kind of the engine. `docs/errors.md` has the same table.
@@ -61,7 +61,7 @@ pub fn status_of(kind: ErrorKind) -> StatusCode {
         ErrorKind::Busy | ErrorKind::Unavailable | ErrorKind::Locked | ErrorKind::Closed | ErrorKind::Io => {
             StatusCode::SERVICE_UNAVAILABLE
         }
-        // Corrupted, Gap, NewerFormat: no client can do anything about them.
+        // Corrupted, Gap, NewerFormat: a client cannot do anything about them.
         _ => StatusCode::INTERNAL_SERVER_ERROR,
     }
 }
@@ -128,22 +128,22 @@ impl Problem {
         if is_passing { problem.header(RETRY_AFTER, HeaderValue::from_static("1")) } else { problem }
     }
 
-    /// The request itself is wrong.
+    /// The request is malformed.
     pub fn invalid(detail: impl Into<String>) -> Problem {
         Error::new(ErrorKind::InvalidArgument, detail).into()
     }
 
-    /// The request made the server panic.
+    /// The request caused a panic of the server.
     pub fn panicked() -> Problem {
         Problem::door("internal", "the request made the server panic; please report it")
     }
 
-    /// There is no such thing.
+    /// The addressed thing does not exist.
     pub fn not_found(detail: impl Into<String>) -> Problem {
         Error::new(ErrorKind::NotFound, detail).into()
     }
 
-    /// A bound of the server was exceeded.
+    /// The request exceeds a bound of the server.
     pub fn too_large(detail: impl Into<String>) -> Problem {
         Error::new(ErrorKind::TooLarge, detail).into()
     }
@@ -153,14 +153,14 @@ impl Problem {
         Error::new(ErrorKind::Busy, detail).into()
     }
 
-    /// The same with one fact more.
+    /// Adds a fact.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Into<Json>) -> Problem {
         self.members.insert(name.to_owned(), value.into());
         self
     }
 
-    /// The same with one response header more.
+    /// Adds a response header.
     #[must_use]
     pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Problem {
         self.headers.push((name, value));
@@ -219,7 +219,7 @@ impl From<Error> for Problem {
             members,
             headers: Vec::new(),
         };
-        // After `unavailable` the outcome is unknown: no header invites to repeat the write.
+        // After `unavailable` the outcome is unknown, so no header invites the client to repeat the write.
         if kind == ErrorKind::Busy {
             return problem.header(RETRY_AFTER, HeaderValue::from_static("1"));
         }

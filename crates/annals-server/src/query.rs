@@ -1,4 +1,4 @@
-//! Query strings and paths as text, and texts as numbers, instants and flags.
+//! Reads query strings and paths as text, and texts as numbers, instants and flags.
 
 use annals::{AsOf, Instant, Position};
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
@@ -9,12 +9,12 @@ use super::problem::Problem;
 /// Most query parameters of one request.
 const PARAMETERS_MAX: usize = 128;
 
-/// The query parameters of a request, decoded, all of them known to the endpoint.
+/// The query parameters of a request, decoded; the endpoint knows all of them.
 #[derive(Clone, Debug, Default)]
 pub struct Query(Vec<(String, String)>);
 
 impl Query {
-    /// Reads a query string and refuses names that are not `known`, and repetitions of what comes once.
+    /// Reads a query string. Refuses names that are not `known`, and repetitions of a parameter that may come once.
     pub fn parse(text: &str, known: &[Parameter]) -> Result<Query, Problem> {
         let mut query = Query::default();
         for pair in text.split('&').filter(|pair| !pair.is_empty()) {
@@ -49,12 +49,12 @@ impl Query {
         self.0.iter().filter(move |(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    /// The value of a parameter that must be given.
+    /// The value of a required parameter.
     pub fn required(&self, name: &str) -> Result<&str, Problem> {
         self.get(name).ok_or_else(|| invalid(name, format!("parameter {name} is missing")))
     }
 
-    /// A value of any type that can be read from text.
+    /// A value of any type that can be parsed from text.
     pub fn parsed<T: std::str::FromStr>(&self, name: &str, expected: &str) -> Result<Option<T>, Problem> {
         let parse = |text: &str| {
             text.parse()
@@ -63,12 +63,12 @@ impl Query {
         self.get(name).map(parse).transpose()
     }
 
-    /// A number of things.
+    /// A count.
     pub fn number<T: std::str::FromStr>(&self, name: &str) -> Result<Option<T>, Problem> {
         self.parsed(name, "a whole number from 0")
     }
 
-    /// A flag; false if it is not there, true if it has no value.
+    /// A flag; false if it is missing, true if it has no value.
     pub fn flag(&self, name: &str) -> Result<bool, Problem> {
         match self.get(name) {
             None | Some("false") => Ok(false),
@@ -86,7 +86,7 @@ impl Query {
         self.get(name).map(parse).transpose()
     }
 
-    /// Which time to read as of.
+    /// The time to read as of.
     pub fn as_of(&self) -> Result<AsOf, Problem> {
         Ok(AsOf {
             position: self.number("atPosition")?.map(Position),
@@ -95,7 +95,7 @@ impl Query {
         })
     }
 
-    /// The same query as text, with another value of `after`: the page that follows.
+    /// The same query as text, with another value of `after`: the query of the next page.
     pub fn following(&self, after: &str) -> String {
         let kept = self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         let pairs: Vec<String> = kept
@@ -117,7 +117,7 @@ fn decode(text: &str) -> Result<String, Problem> {
     decode_percent(&spaced, "query")
 }
 
-/// Decodes `%41`. Errors: `invalid-argument` if the result is no UTF-8.
+/// Decodes `%41`. Errors: `invalid-argument` if the result is not UTF-8.
 pub fn decode_percent(text: &str, what: &str) -> Result<String, Problem> {
     let decoded = percent_decode_str(text).decode_utf8();
     decoded.map(Into::into).map_err(|_| Problem::invalid(format!("{what}: expected UTF-8, percent-encoded")))

@@ -1,4 +1,4 @@
-//! The request log: one line for each request, when the last byte of its answer is handed over.
+//! The request log: one line for each request, written when the last byte of its answer is handed to the socket.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -11,15 +11,15 @@ use tracing::Level;
 use super::limits::Limits;
 use super::names::AUTHOR;
 
-/// The name under which a filter of the log finds requests.
+/// The target of the lines of requests, for a filter of the log.
 const TARGET: &str = "annals::request";
 /// Longest text from a client in one field. Units: bytes.
 const TEXT_BYTES_MAX: usize = 2_000;
 /// Longest author and request id. Units: bytes.
 const NAME_BYTES_MAX: usize = 128;
 
-/// A request on its way. Its line is written when the last part of the program that knows the entry drops it: the answer
-/// is sent by then, or the client has gone.
+/// A request in progress. Dropping the last clone of the entry writes its line: by then the answer is sent, or the
+/// client has gone.
 pub struct Entry {
     start: Clock,
     slow_time: Duration,
@@ -29,22 +29,22 @@ pub struct Entry {
     author: String,
     request_id: String,
     answer: OnceLock<Answer>,
-    /// What a request in its body looks for.
+    /// The search or walk in the body of the request.
     search: OnceLock<String>,
-    /// Bytes of the answer's body that were handed over.
+    /// Bytes of the answer's body handed to the socket.
     sent_bytes: AtomicU64,
 }
 
-/// What became of a request.
+/// The answer to a request.
 struct Answer {
     route: &'static str,
     status: u16,
-    /// Until the head of the answer was ready.
+    /// Time until the head of the answer was ready.
     taken: Duration,
 }
 
 impl Entry {
-    /// Begins the entry of a request; `None` if the log takes no requests.
+    /// Begins the entry of a request; `None` if the log leaves requests out.
     pub fn begin(limits: &Limits, method: &'static str, request: &Request) -> Option<Arc<Entry>> {
         if !tracing::enabled!(target: TARGET, Level::WARN) {
             return None;
@@ -68,7 +68,7 @@ impl Entry {
         }))
     }
 
-    /// Notes what a request in its body looks for, for the line of a slow request.
+    /// Notes the search or walk in the body of a request, for the line of a slow request.
     pub fn note_search(&self, text: &str) {
         self.search.get_or_init(|| cut(text, TEXT_BYTES_MAX).to_owned());
     }
@@ -78,7 +78,7 @@ impl Entry {
         let _ = self.answer.set(Answer { route, status, taken: self.start.elapsed() });
     }
 
-    /// Notes a part of the answer that was handed over.
+    /// Notes a part of the answer that was handed to the socket.
     pub fn sent(&self, bytes: usize) {
         self.sent_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
     }
@@ -109,7 +109,7 @@ impl Drop for Entry {
     }
 }
 
-/// The beginning of a text, whole characters only.
+/// The start of a text, cut between characters.
 fn cut(text: &str, bytes_max: usize) -> &str {
     &text[..text.floor_char_boundary(bytes_max)]
 }

@@ -48,7 +48,7 @@ use super::problem::{Outcome, Problem};
 use super::query::Query;
 use super::sending;
 
-/// Shorter answers are sent as they are. Units: bytes.
+/// Shorter answers are not compressed. Units: bytes.
 const COMPRESSED_BYTES_MIN: u64 = 2_048;
 
 /// All endpoints, each at its path, behind the layers.
@@ -79,7 +79,7 @@ async fn check_host(State(door): State<Arc<Door>>, request: Request, next: Next)
     }
 }
 
-/// What web pages of other origins may do, if the server was given some.
+/// The rights of web pages of other origins, if the settings name some.
 fn cors(door: &Door) -> Option<CorsLayer> {
     const MAX_AGE: Duration = Duration::from_secs(3_600);
     let origins: Vec<HeaderValue> =
@@ -96,11 +96,12 @@ fn cors(door: &Door) -> Option<CorsLayer> {
     })
 }
 
-/// Marks an answer that is compressed if the client takes that.
+/// Marks an answer that may be compressed if the client accepts that.
 #[derive(Clone, Copy)]
 struct Compressed;
 
-/// Lets a bounded number of answers be compressed at once: not short ones, and not events, which would wait for more.
+/// Compresses a bounded number of answers at once. It leaves out short answers, and events, which compression would
+/// delay.
 async fn compress(State(door): State<Arc<Door>>, request: Request, next: Next) -> Response<Body> {
     let accepted = request.headers().get_all(ACCEPT_ENCODING).iter();
     let is_accepted =
@@ -126,7 +127,7 @@ fn is_compressed(_: StatusCode, _: Version, _: &HeaderMap, extensions: &Extensio
     extensions.get::<Compressed>().is_some()
 }
 
-/// Numbers of requests that do not bring an id of their own: the second in which the server started, and a count.
+/// Numbers requests without an id: the second in which the server started, and a count.
 #[derive(Clone)]
 struct RequestIds {
     started: u64,
@@ -148,7 +149,7 @@ impl MakeRequestId for RequestIds {
     }
 }
 
-/// What requests for an endpoint ask for: its path. Steps of a tree are any number of segments, and none.
+/// The routes of an endpoint's path. The steps of a tree are any number of segments, also none.
 fn routes(path: &str) -> Vec<String> {
     match path.strip_suffix("/{steps}") {
         Some(above) => vec![above.to_owned(), format!("{above}/"), format!("{above}/{{*steps}}")],
@@ -156,7 +157,7 @@ fn routes(path: &str) -> Vec<String> {
     }
 }
 
-/// One endpoint behind the layers that depend on it.
+/// One endpoint inside the layers that depend on it.
 fn method_router(door: &Arc<Door>, endpoint: &Arc<Endpoint>) -> MethodRouter {
     let filter = MethodFilter::try_from(endpoint.method.clone()).expect("endpoints have usual methods");
     let handler = {
@@ -205,12 +206,12 @@ async fn handle(
         body_room: super::body::Room::default(),
         entry: parts.extensions.get().cloned(),
     };
-    // What was parsed of the body goes from hand to hand; its room is given back when all are done with it.
+    // The parsed body moves between tasks; its room is released when all are done with it.
     let _body_room = call.body_room.clone();
     (endpoint.handler)(Box::new(call)).await
 }
 
-/// Lets a bounded number of requests in, and gives each answer its room. Endpoints for operators are let in always.
+/// Admits a bounded number of requests, and gives each answer its room. Endpoints for operators are always admitted.
 async fn admit(
     State((door, endpoint)): State<(Arc<Door>, Arc<Endpoint>)>,
     request: Request,
@@ -239,7 +240,7 @@ async fn admit(
 
 async fn unknown_path(request: Request) -> Problem {
     let path = request.uri().path();
-    Problem::not_found(format!("path {path}: see /openapi.json for what there is"))
+    Problem::not_found(format!("path {path}: not found; see /openapi.json for all paths"))
 }
 
 async fn unknown_method(request: Request) -> Problem {

@@ -1,5 +1,4 @@
-//! Answers on their way to the client: the room they take until their last byte is on the socket, and whether anybody
-//! reads them.
+//! Answers that are being sent: their room until their last byte is on the socket, and whether the client reads them.
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,37 +19,37 @@ use super::door::Door;
 use super::problem::{Outcome, Problem};
 use super::request_log::Entry;
 
-/// Answers are handed over to be sent in parts of this size. One that is no larger takes no room but that of its request,
-/// of which there is a bounded number. Units: bytes.
+/// Answers are handed to the socket in parts of this size. A smaller answer takes no room of its own: its request holds
+/// a permit, and their number is bounded. Units: bytes.
 pub const PART_BYTES: usize = 16 << 10;
-/// The least that an answer beside the permits of requests counts for: what its stream takes. Units: bytes.
+/// The smallest size that an answer without a permit of a request counts for: that of its stream. Units: bytes.
 const ASIDE_BYTES_MIN: usize = 1 << 10;
-/// Of an answer that waits for the server itself no part is due.
+/// No part of the answer is due, because the server has none ready.
 const NOTHING_DUE: u64 = u64::MAX;
 
-/// Room for an answer, or a place among a bounded number: given back when its last byte is sent.
+/// Room for an answer, or a place among a bounded number: released when its last byte is sent.
 pub type Permits = SmallVec<[OwnedSemaphorePermit; 2]>;
 
-/// Permits that a response brings along. Clones are one and the same.
+/// Permits in a response. All clones share them.
 #[derive(Clone, Default)]
 struct Held(Arc<Mutex<Permits>>);
 
-/// What a response brings along that tells of a write: it must not be refused any more.
+/// Marks a response to a write: the server must not refuse it any more.
 #[derive(Clone)]
 struct Written(Receipt);
 
-/// The same answer, holding a permit until it is sent.
+/// Makes an answer hold a permit until it is sent.
 pub fn hold(response: &mut Response<Body>, permit: OwnedSemaphorePermit) {
     let held: &mut Held = response.extensions_mut().get_or_insert_default();
     held.0.lock().unwrap_or_else(PoisonError::into_inner).push(permit);
 }
 
-/// Marks the answer of a request that was let in: it has its room.
+/// Marks the answer of an admitted request: it has its room.
 #[derive(Clone, Copy)]
 pub struct Admitted;
 
-/// The same answer, marked, and holding the permit of its request until it is sent. What is made while it is sent has
-/// permits of its own, and may go on for ever.
+/// Marks an answer, and makes it hold the permit of its request until it is sent. A streamed answer has permits of its
+/// own, and may run without end.
 pub fn admitted(mut response: Response<Body>, permit: OwnedSemaphorePermit) -> Response<Body> {
     response.extensions_mut().insert(Admitted);
     if response.body().size_hint().exact().is_some() {
@@ -59,7 +58,7 @@ pub fn admitted(mut response: Response<Body>, permit: OwnedSemaphorePermit) -> R
     response
 }
 
-/// The same answer, which tells of a write: if there is no room for it, the receipt is sent in its place.
+/// Marks the answer to a write: if there is no room for it, the receipt is sent instead.
 pub fn written(mut response: Response<Body>, receipt: &Receipt) -> Response<Body> {
     if length_of(&response) > PART_BYTES {
         response.extensions_mut().insert(Written(*receipt));
@@ -72,7 +71,7 @@ pub fn receipt_to_json(receipt: &Receipt) -> Json {
     json!({ "position": receipt.position.0, "instant": receipt.instant.to_string() })
 }
 
-/// Gives an answer room among all that are being sent, unless it is small, has its room, or is made while it is sent.
+/// Gives an answer room among all that are being sent, unless it is small, has room already, or is streamed.
 ///
 /// Errors: `busy` if there is no room.
 pub fn admit(door: &Door, mut response: Response<Body>) -> Outcome {
@@ -93,12 +92,12 @@ pub fn admit(door: &Door, mut response: Response<Body>) -> Outcome {
     Ok(response.map(|_| body))
 }
 
-/// Room for so many bytes, if there is any now. More than there is for all answers is sent alone.
+/// Room for this many bytes, if there is any now. A larger answer than all the room is sent alone.
 pub fn try_room(door: &Door, bytes: usize) -> Option<OwnedSemaphorePermit> {
     Arc::clone(&door.gates.answer_bytes).try_acquire_many_owned(weight(door, bytes)).ok()
 }
 
-/// The same, waiting for it.
+/// The same, but waits for room.
 pub async fn room(door: &Door, bytes: usize) -> OwnedSemaphorePermit {
     let gate: Arc<Semaphore> = Arc::clone(&door.gates.answer_bytes);
     gate.acquire_many_owned(weight(door, bytes)).await.expect("gates are never closed")
@@ -108,8 +107,8 @@ fn weight(door: &Door, bytes: usize) -> u32 {
     u32::try_from(bytes.min(door.limits.answers_bytes_max)).unwrap_or(u32::MAX)
 }
 
-/// Gives room to an answer that has no permit of a request: a refusal, or one for operators. Where there is none, the
-/// answer is its head.
+/// Gives room to an answer without a permit of a request: a refusal, or an answer to operators. Without room, the
+/// answer is only its head.
 pub fn admit_aside(door: &Door, mut response: Response<Body>) -> Response<Body> {
     let bytes = length_of(&response).max(ASIDE_BYTES_MIN);
     let count = u32::try_from(bytes).unwrap_or(u32::MAX);
@@ -125,12 +124,12 @@ pub fn admit_aside(door: &Door, mut response: Response<Body>) -> Response<Body> 
     }
 }
 
-/// How long an answer is, as far as that is known before it is sent. Units: bytes.
+/// Length of an answer, if it is known before it is sent. Units: bytes.
 fn length_of(response: &Response<Body>) -> usize {
     response.body().size_hint().exact().map_or(0, |length| usize::try_from(length).unwrap_or(usize::MAX))
 }
 
-/// Bytes that give something back when the last of them is sent.
+/// Bytes that release something when the last of them is sent.
 pub fn bytes_with<G: Send + Sync + 'static>(bytes: Bytes, guard: G) -> Bytes {
     struct With<G> {
         bytes: Bytes,
@@ -148,12 +147,12 @@ pub fn bytes_with<G: Send + Sync + 'static>(bytes: Bytes, guard: G) -> Bytes {
 #[derive(Default)]
 pub struct Outbox {
     answers: Mutex<Vec<Weak<Answering>>>,
-    /// Of answers that were handed over to the last byte, which may not have been written yet.
+    /// Permits of answers that were handed over completely, but may not have been written yet.
     handed_over: Mutex<Permits>,
 }
 
 impl Outbox {
-    /// Notes that all that was handed over is written.
+    /// Notes that everything handed over is written.
     pub fn note_flushed(&self) {
         self.handed_over.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
@@ -165,16 +164,16 @@ impl Outbox {
             && self.handed_over.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
     }
 
-    /// True if one of the answers has a part due which its client has not taken for so long. Other traffic, such as pings,
-    /// changes nothing about that.
+    /// True if the client has not read a due part of one of the answers for this time. Other traffic, such as pings,
+    /// does not count.
     pub fn is_stuck(&self, age: Duration) -> bool {
         let known = || self.answers.lock().unwrap_or_else(PoisonError::into_inner);
         let answers: Vec<Arc<Answering>> = known().iter().filter_map(Weak::upgrade).collect();
-        // Order: the lock is free again. Dropping the last of an answer takes it.
+        // Order: after the lock is released, because dropping the last reference to an answer takes it.
         answers.iter().any(|answer| answer.is_stuck(age))
     }
 
-    /// The body of an answer, which gives back what it holds once it is written.
+    /// The body of an answer, which releases its permits once it is written.
     pub fn send(
         self: &Arc<Outbox>,
         mut response: Response<Body>,
@@ -197,14 +196,14 @@ impl Outbox {
     }
 }
 
-/// An answer, from its head until its last byte is handed over.
+/// An answer, from its head until its last byte is handed to the socket.
 struct Answering {
     outbox: Arc<Outbox>,
     permits: Permits,
     start: Clock,
-    /// Since when its client could have taken the next part. Units: milliseconds after `start`.
+    /// Since when the client could have taken the next part. Units: milliseconds after `start`.
     due: AtomicU64,
-    /// Its line in the request log.
+    /// The entry of the request in the request log.
     entry: Option<Arc<Entry>>,
     _guard: Box<dyn Send + Sync>,
 }
@@ -230,10 +229,10 @@ impl Drop for Answering {
     }
 }
 
-/// The body of an answer in parts, each of which keeps what the answer holds until it is sent.
+/// The body of an answer in parts; each part keeps the permits of the answer until it is sent.
 pub struct Parts {
     body: Body,
-    // What is left of the last chunk.
+    // The rest of the last chunk.
     rest: Bytes,
     answering: Arc<Answering>,
 }
@@ -242,7 +241,7 @@ impl http_body::Body for Parts {
     type Data = Bytes;
     type Error = axum::Error;
 
-    // It is asked only when the client takes more.
+    // hyper polls only when the client takes more.
     fn poll_frame(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -274,7 +273,7 @@ impl http_body::Body for Parts {
     }
 
     fn size_hint(&self) -> SizeHint {
-        // Invariant: asked before the first part is given.
+        // Invariant: called before the first part.
         self.body.size_hint()
     }
 }

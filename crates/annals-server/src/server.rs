@@ -1,4 +1,4 @@
-//! Listens, serves connections, and stops without losing anything acknowledged.
+//! Listens, serves connections, and stops without losing an acknowledged write.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -22,14 +22,14 @@ use super::open_connections::OpenConnections;
 use super::problem::Problem;
 use super::router::router;
 
-/// What to serve, and where.
+/// The repository to serve, and the address.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// Folder of the repository.
     pub folder: PathBuf,
     /// Address to listen at; port 0 for any free one.
     pub listen: SocketAddr,
-    /// What it may be called, beside localhost and the address it listens at.
+    /// Names of the server, in addition to localhost and the address it listens at.
     pub hosts: Vec<Host>,
     /// Origins whose web pages may read and write.
     pub origins: Vec<Origin>,
@@ -41,8 +41,8 @@ pub struct Settings {
     pub limits: Limits,
 }
 
-/// Serves a repository until a signal (SIGTERM or SIGINT) says stop. `on_listen` is told the address,
-/// `on_open` the repository once it is open.
+/// Serves a repository until a signal (SIGTERM or SIGINT). It calls `on_listen` with the address, and `on_open` with
+/// the repository once it is open.
 ///
 /// Errors: those of opening the repository; `Io` if the address cannot be listened at.
 pub fn serve(
@@ -58,7 +58,7 @@ pub fn serve(
         .build()
         .map_err(|source| Error::io("start the runtime", source))?;
     let result = runtime.block_on(run(settings, log, on_listen, on_open));
-    // Work whose client has gone may still run; it reads only.
+    // Work of clients that have gone may still run; it only reads.
     runtime.shutdown_timeout(Duration::from_secs(1));
     result
 }
@@ -118,11 +118,11 @@ async fn run(
 fn reopen(log: &LogFile) {
     match log.reopen() {
         Ok(()) => tracing::info!(signal = "SIGHUP", "log reopened"),
-        Err(error) => tracing::error!(signal = "SIGHUP", "the log goes on in its old file: {error}"),
+        Err(error) => tracing::error!(signal = "SIGHUP", "the log continues in its old file: {error}"),
     }
 }
 
-/// Opens the repository on a thread of its own, telling the door how far it is.
+/// Opens the repository on a separate thread, which reports its progress to the door.
 fn open(door: &Arc<Door>, settings: &Settings) -> Result<oneshot::Receiver<Result<Repository>>> {
     let (done, opened) = oneshot::channel();
     let progress = Arc::clone(door);
@@ -142,7 +142,7 @@ fn open(door: &Arc<Door>, settings: &Settings) -> Result<oneshot::Receiver<Resul
     Ok(opened)
 }
 
-/// Notes how far opening has come, and reports it now and then to the log and to the service manager.
+/// Notes the progress of opening, and reports it at intervals to the log and to the service manager.
 fn report_replay(door: &Door, reported: &Mutex<Clock>, replayed: Position, records: Position) {
     const REPORT_TIME: Duration = Duration::from_secs(5);
     door.replayed.0.store(replayed.0, Ordering::Relaxed);
@@ -158,10 +158,10 @@ fn report_replay(door: &Door, reported: &Mutex<Clock>, replayed: Position, recor
     notify(&[NotifyState::Status(&status), NotifyState::ExtendTimeoutUsec(longer)]);
 }
 
-/// Tells the service manager (systemd, `Type=notify`), if there is one.
+/// Notifies the service manager (systemd, `Type=notify`), if there is one.
 fn notify(state: &[NotifyState]) {
     if let Err(error) = sd_notify::notify(state) {
-        tracing::warn!("the service manager cannot be told: {error}");
+        tracing::warn!("the service manager cannot be notified: {error}");
     }
 }
 
@@ -190,11 +190,12 @@ fn admit(
     door.open(repository).map_err(|source| Error::io("start the thread annals-herald", source))
 }
 
-/// Accepts connections for ever, a bounded number at once.
+/// Accepts connections without end, a bounded number at once.
 async fn accept(door: Arc<Door>, listener: &TcpListener, connections: &mut JoinSet<()>) {
-    // Pause after a failed accept: out of file handles, most likely, and trying at once would only burn time.
+    // Pause after a failed accept: most likely there are no file handles left, and an immediate retry would only waste
+    // CPU time.
     const PAUSE: Duration = Duration::from_millis(50);
-    // A connection that is asked to make room does so at once, unless its thread is busy.
+    // A connection that must make room closes at once, unless its thread is busy.
     const ROOM_TIME: Duration = Duration::from_millis(100);
     let router = router(&door);
     let mut open = OpenConnections::default();
@@ -227,14 +228,14 @@ async fn accept(door: Arc<Door>, listener: &TcpListener, connections: &mut JoinS
 }
 
 async fn serve_stream(door: Arc<Door>, router: axum::Router, stream: TcpStream, activity: Arc<Activity>) {
-    // Answers are small and whole: waiting to fill packets only adds latency.
+    // Answers are small and complete: waiting to fill packets only adds latency.
     let _ = stream.set_nodelay(true);
     door.metrics.connections.inc();
     serve_connection(&door, router, stream, activity).await;
     door.metrics.connections.dec();
 }
 
-/// Lets requests in flight end, within the bound or until a second signal.
+/// Lets requests in progress end, within the bound or until a second signal.
 async fn stop(door: &Arc<Door>, mut connections: JoinSet<()>, signals: &mut Signals) {
     door.stop();
     let ended = async { while connections.join_next().await.is_some() {} };
@@ -256,11 +257,11 @@ async fn close(door: &Arc<Door>) -> Result<()> {
     tokio::task::spawn_blocking(close).await.expect("closing does not panic")
 }
 
-/// What a signal asks for.
+/// The meaning of a signal.
 enum Signal {
-    /// End, in order. Shape: the name of the signal.
+    /// End in order. Shape: the name of the signal.
     Stop(&'static str),
-    /// Open files again that others may have renamed.
+    /// Open files again that another program may have renamed.
     Reopen,
 }
 

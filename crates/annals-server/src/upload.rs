@@ -1,5 +1,5 @@
-//! A body of any length that a thread reads while it comes: little of it waits here, and the client is waited for
-//! only as long as it sends.
+//! A body of any length that a thread reads while it arrives. The server buffers little of it, and waits only while the
+//! client sends.
 
 use std::io::{self, Read};
 use std::time::Duration;
@@ -13,13 +13,14 @@ use super::door::Door;
 use super::patience::FlowWait;
 use super::problem::Problem;
 
-/// Parts of a body that wait for the thread; then the client waits. Each is at most what was read from a socket at once.
+/// Parts of a body that wait for the thread; when there are more, the client waits. A part is at most one read of a
+/// socket.
 const PARTS_MAX: usize = 4;
 
-/// What is still read of a body that nobody wants, so that its client gets to read why: most look for an answer only once
-/// they have sent what they had in hand. Units: bytes.
+/// The server still reads this much of a body that it refuses, so that the client reads the answer: most clients look
+/// for an answer only after they have sent their buffer. Units: bytes.
 const DISCARDED_BYTES_MAX: usize = 16 << 20;
-/// So long it is read.
+/// Longest time for that.
 const DISCARD_TIME_MAX: Duration = Duration::from_millis(500);
 
 /// A part of a body. A channel that closes without the end means that the body broke off.
@@ -28,10 +29,10 @@ enum Part {
     End,
 }
 
-/// Where the body goes in.
+/// The end that receives the body from the client.
 pub struct Inlet(Sender<Part>);
 
-/// Where the thread reads it.
+/// The end that the thread reads.
 pub struct Upload {
     receiver: Receiver<Part>,
     rest: Bytes,
@@ -45,7 +46,7 @@ pub fn upload() -> (Inlet, Upload) {
 }
 
 impl Inlet {
-    /// Hands on a body until its end, or until the thread wants no more.
+    /// Passes a body on until its end, or until the thread needs no more.
     ///
     /// Errors: `slow-request`; `invalid-argument` if it breaks off; `stopping`.
     pub async fn receive(self, door: &Door, body: &mut Body) -> Result<(), Problem> {
@@ -56,7 +57,7 @@ impl Inlet {
                 data = wait.next(body) => data?,
                 () = self.0.closed() => return Ok(()),
                 _ = stopping.wait_for(|is_stopping| *is_stopping) => {
-                    return Err(Problem::door("stopping", "server: it was asked to stop; go on when it is there again"));
+                    return Err(Problem::door("stopping", "server: it was asked to stop; continue when it is running again"));
                 }
             };
             let is_end = data.is_none();
@@ -67,7 +68,7 @@ impl Inlet {
     }
 }
 
-/// Reads what comes of a body, within bounds, and leaves it.
+/// Reads and drops the rest of a body, within bounds.
 pub async fn discard(body: &mut Body) {
     let reading = async {
         let mut bytes = 0;
@@ -77,7 +78,7 @@ pub async fn discard(body: &mut Body) {
             bytes += frame.data_ref().map_or(0, Bytes::len);
         }
     };
-    // When the time is over the connection is closed instead.
+    // After this time the connection is closed.
     let _ = tokio::time::timeout(DISCARD_TIME_MAX, reading).await;
 }
 

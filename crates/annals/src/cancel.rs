@@ -1,4 +1,4 @@
-//! Calls off reads that take long: by hand, or when their time is over.
+//! Cancels long reads: by a call, or after a time.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::{Error, ErrorKind};
 
-/// Calls off what is read through snapshots that know it. Clones are one and the same.
+/// Cancels reads through the snapshots that hold it. All clones are the same.
 ///
 /// ```
 /// use annals::{Cancel, ErrorKind, NewEntity, Reach, Repository};
@@ -29,12 +29,12 @@ struct State {
 }
 
 impl Cancel {
-    /// One that only [`Cancel::cancel`] sets off.
+    /// One that only [`Cancel::cancel`] triggers.
     pub fn new() -> Cancel {
         Cancel::default()
     }
 
-    /// One that also goes off by itself after `time`.
+    /// One that also triggers after `time`.
     pub fn after(time: Duration) -> Cancel {
         Cancel(Arc::new(State {
             is_cancelled: AtomicBool::new(false),
@@ -42,19 +42,19 @@ impl Cancel {
         }))
     }
 
-    /// Calls off everything that is read through it, from any thread.
+    /// Cancels every read through it, from any thread.
     pub fn cancel(&self) {
         self.0.is_cancelled.store(true, Ordering::Relaxed);
     }
 
-    /// True if it was called off, or its time is over.
+    /// True if it was cancelled, or its time is over.
     pub fn is_cancelled(&self) -> bool {
         self.0.is_cancelled.load(Ordering::Relaxed)
             || self.0.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 }
 
-/// The error of what was called off.
+/// The error of a cancelled read.
 #[cold]
 pub(crate) fn cancelled() -> Error {
     Error::new(

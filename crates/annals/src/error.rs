@@ -1,15 +1,15 @@
-//! One error type: what kind, during which operation, with which facts, caused by what.
+//! One error type: the kind, the operation, the facts and the cause.
 
 use std::fmt;
 
 /// The result of every fallible call of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What went wrong, as a caller can act on it. Every kind is one line of `docs/errors.md`.
+/// What went wrong, in terms of what the caller can do. Every kind is one line of `docs/errors.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// Another transaction changed something this one read or wrote; or another writer took the position.
+    /// Another transaction changed an instance that this one read or wrote; or another writer appended at the position.
     Conflict,
     /// A bounded queue is full and the caller asked not to wait.
     Busy,
@@ -27,29 +27,31 @@ pub enum ErrorKind {
     Gap,
     /// Stored bytes were written by a newer version of Annals.
     NewerFormat,
-    /// No such entity, relationship, classification, type, version or position; or nothing can have a property asked for.
+    /// No such entity, relationship, classification, type, version or position; or no instance can have the property.
     NotFound,
-    /// The id, classification or type is already there.
+    /// The id, classification or type exists already.
     AlreadyExists,
     /// The instance is deleted; restore it first.
     Deleted,
     /// The instance is not deleted, which this operation needs.
     NotDeleted,
-    /// The version of an instance is another one than the transaction expects.
+    /// The version of an instance differs from the one that the transaction expects.
     PreconditionFailed,
     /// An argument is malformed or out of its range.
     InvalidArgument,
-    /// A search or a regular expression does not read, or compares what cannot be compared.
+    /// A search or a regular expression is malformed, or compares values that cannot be compared.
     InvalidExpression,
     /// A page is out of its range, or continues another search.
     InvalidPage,
-    /// A declaration of a type takes something away, contradicts itself or others, or what is there does not fit it.
+    /// A declaration of a type removes something, contradicts itself or other types, or existing instances do not fit
+    /// it.
     TypeViolation,
-    /// A property does not fit the declared type: unknown to it, of another value type, or required and missing.
+    /// A property does not fit the declared type: not declared, of another value type, or required and missing.
     InvalidProperty,
-    /// A relationship end does not exist (or not at that valid time), or nothing has the value that an attribute refers to.
+    /// A relationship end does not exist (or not at that valid time), or no instance has the value that an attribute
+    /// refers to.
     MissingEnd,
-    /// A value of a unique attribute is taken, or values that are unique together are.
+    /// Another instance has the value of a unique attribute, or the values that are unique together.
     NotUnique,
     /// A relationship would exceed the cardinality of its type, or a required child is missing.
     Cardinality,
@@ -59,25 +61,26 @@ pub enum ErrorKind {
     ProxyOnly,
     /// The instance belongs to another collection, and only its home writes it.
     NotHome,
-    /// A copy of it from another home is here, or it belongs to this repository.
+    /// The repository holds a copy of it from another home, or owns it.
     HomeConflict,
-    /// The classification does not fit the type of the entity, or differs from a declared one in upper and lower case only.
+    /// The classification does not fit the type of the entity, or its name differs from a declared one only in upper
+    /// and lower case.
     InvalidClassification,
     /// An entity of this type cannot be at that end of the relationship.
     InvalidEnds,
     /// The type does not have this status.
     StatusNotAllowed,
-    /// A hook of the application refused the transaction; it says why.
+    /// A hook of the application refused the transaction; the text is its reason.
     Refused,
-    /// An instant in the future was given where only the past can be known.
+    /// The call names an instant in the future, but only the past is known.
     FutureInstant,
     /// A bound was exceeded: record, transaction, value, visited elements.
     TooLarge,
-    /// The read was called off, or its time was over.
+    /// The read was cancelled, or its time was over.
     Cancelled,
     /// The storage or the memory budget has no room; nothing was written.
     NoRoom,
-    /// The operating system refused: permission, missing folder, a broken device. Of a write: nothing was written.
+    /// The operating system refused: permission, missing folder, a broken device. After a write: nothing was written.
     Io,
 }
 
@@ -121,8 +124,8 @@ impl ErrorKind {
         ErrorKind::Io,
     ];
 
-    /// What a failed write is, of which nothing is left: `NoRoom` if the disk, the quota or the largest size of a file
-    /// is at its end, otherwise `Io`.
+    /// The kind of a failed write that left nothing: `NoRoom` if the disk, the quota or the limit on file sizes is
+    /// exhausted, otherwise `Io`.
     pub(crate) fn of_failed_write(error: &std::io::Error) -> ErrorKind {
         use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
         match error.kind() {
@@ -131,12 +134,12 @@ impl ErrorKind {
         }
     }
 
-    /// True if the error says that nothing was written, so that writing may go on: `NoRoom` and `Io`.
+    /// True if the error means that nothing was written, so that writing may continue: `NoRoom` and `Io`.
     pub(crate) fn leaves_nothing(self) -> bool {
         matches!(self, ErrorKind::NoRoom | ErrorKind::Io)
     }
 
-    /// True if the same call may succeed when simply made again, on a fresh snapshot.
+    /// True if the same call may succeed when it is repeated on a fresh snapshot.
     pub fn is_retryable(self) -> bool {
         matches!(self, ErrorKind::Conflict | ErrorKind::Busy)
     }
@@ -199,7 +202,7 @@ impl Error {
         Error(Box::new(Inner { kind, text: text.into(), context: Vec::new(), source: None }))
     }
 
-    /// Adds a fact known here and not below: a path, a position, an operation.
+    /// Adds a fact that only this caller knows: a path, a position, an operation.
     #[must_use]
     pub fn with(mut self, name: &'static str, value: impl fmt::Display) -> Error {
         self.0.context.push((name, value.to_string()));
@@ -218,12 +221,12 @@ impl Error {
         Error::new(ErrorKind::Io, operation).caused_by(source)
     }
 
-    /// As [`Error::io`], for an operation that may have written: `NoRoom` if it failed for want of room.
+    /// As [`Error::io`], for an operation that may have written: `NoRoom` if there was no room.
     pub(crate) fn of_disk(operation: impl Into<String>, source: std::io::Error) -> Error {
         Error::new(ErrorKind::of_failed_write(&source), operation).caused_by(source)
     }
 
-    /// The kind: what a program decides by.
+    /// The kind: programs decide by it.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
@@ -238,7 +241,7 @@ impl Error {
         &self.0.context
     }
 
-    /// A copy that can be handed to every waiter of one failed batch; the source becomes text.
+    /// A copy for each thread that waits for one failed batch; the source becomes text.
     #[must_use]
     pub fn duplicate(&self) -> Error {
         let mut copy = Error::new(self.0.kind, self.0.text.clone());
@@ -274,7 +277,7 @@ impl std::error::Error for Error {
 }
 
 impl PartialEq for Error {
-    /// Errors are equal if they tell a caller the same: kind and text.
+    /// Errors are equal if kind and text are equal.
     fn eq(&self, other: &Error) -> bool {
         self.kind() == other.kind() && self.to_string() == other.to_string()
     }
@@ -286,7 +289,7 @@ mod tests {
 
     #[test]
     fn all_lists_every_kind_once() {
-        // Invariant: `ALL` stands in the order of declaration, so a kind left out would shift or be last.
+        // Invariant: `ALL` has the order of declaration, so a missing kind would shift the others or be last.
         for (index, kind) in ErrorKind::ALL.into_iter().enumerate() {
             assert_eq!(kind as usize, index, "{kind:?}");
         }

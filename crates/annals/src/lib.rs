@@ -12,7 +12,7 @@
 //! # let path = folder.path().join("library");
 //! let repository = Repository::open(path)?;
 //!
-//! // Write: all of it is durable when `transact` returns, or nothing is there.
+//! // Write: when `transact` returns, all of it is durable; after an error, nothing is stored.
 //! let (book, first) = repository.transact(|t| {
 //!     t.author("ada").message("first entry");
 //!     let author = t.create_entity(NewEntity::new("person").property("name", "Mary Shelley"))?;
@@ -42,7 +42,7 @@
 //! # }
 //! ```
 //!
-//! # Where to find what
+//! # Where to find things
 //!
 //! | you want to | look at |
 //! |---|---|
@@ -52,29 +52,29 @@
 //! | write from many threads, or without waiting | [`Transaction::submit`], [`Transaction::try_submit`], [`Ticket`] |
 //! | look up one instance | [`Snapshot::entity`], [`Snapshot::relationship`], [`Entity`], [`Relationship`] |
 //! | search, in order, page by page | [`Find`], [`Snapshot::find_entities`], [`Snapshot::find_relationships`] |
-//! | look around | [`Snapshot::neighbors`], [`Snapshot::degree`], [`Snapshot::relationships_of`] |
+//! | list neighbours | [`Snapshot::neighbors`], [`Snapshot::degree`], [`Snapshot::relationships_of`] |
 //! | walk | [`Snapshot::neighborhood`], [`Snapshot::walk`], [`Snapshot::reachable`], [`Snapshot::related`], [`Reach`] |
-//! | ask what is between two entities | [`Snapshot::shortest_path`], [`Snapshot::shortest_paths`], [`Snapshot::linking`], [`Snapshot::shared`] |
-//! | call off what takes long | [`Cancel`], [`Snapshot::cancelled_by`] |
+//! | find paths between two entities | [`Snapshot::shortest_path`], [`Snapshot::shortest_paths`], [`Snapshot::linking`], [`Snapshot::shared`] |
+//! | cancel a long read | [`Cancel`], [`Snapshot::cancelled_by`] |
 //! | read as of a time | [`Snapshot::as_of`], [`AsOf`] |
-//! | see what happened | [`Snapshot::versions`], [`Snapshot::history`], [`Snapshot::difference`], [`Snapshot::changes_between`], [`Repository::follow`], [`Repository::subscribe`] |
-//! | see who changed what, with the values | [`Snapshot::log`], [`LogQuery`] |
+//! | see changes | [`Snapshot::versions`], [`Snapshot::history`], [`Snapshot::difference`], [`Snapshot::changes_between`], [`Repository::follow`], [`Repository::subscribe`] |
+//! | see changes with author, time and values | [`Snapshot::log`], [`LogQuery`] |
 //! | write into the past | [`Transaction::valid_from`] |
-//! | delete, bring back, take back, remove for good | [`Transaction::delete`], [`Transaction::restore`], [`Transaction::undo`], [`Transaction::purge`], [`Repository::compact`] |
+//! | delete, restore, undo, delete permanently | [`Transaction::delete`], [`Transaction::restore`], [`Transaction::undo`], [`Transaction::purge`], [`Repository::compact`] |
 //! | declare types | [`TypeDefinition`], [`Transaction::define_type`] |
 //! | try without committing | [`Transaction::dry_run`] |
-//! | edit for days, then commit, or take it back | [`Repository::candidates`], [`Transaction::take_back`] |
+//! | edit for days, then commit, or undo a commit | [`Repository::candidates`], [`Transaction::take_back`] |
 //! | read beside another process that writes | [`Options::read_only`], [`Repository::wait_for`], [`Repository::refresh`] |
-//! | be sure | [`Repository::check`], [`verify`], [`Repository::backup`], [`restore`] |
+//! | check, back up, restore | [`Repository::check`], [`verify`], [`Repository::backup`], [`restore`] |
 //! | bring your own storage | [`log::Log`], [`log::conformance`]; for checkpoints [`storage::Store`], [`Repository::with_log_and_store`] |
 //! | act on an error | [`ErrorKind`], [`ErrorKind::is_retryable`] |
 //!
 //! # What you can rely on
 //!
-//! A commit that was acknowledged is durable: file and folder are synced. Readers see durable commits only, and never half of
-//! one. Readers never wait for writers, nor writers for readers. No relationship lacks an end, as of any time. Every list,
-//! queue and wait has a bound; beyond it there is an error, never a hang. The crate opens no sockets, starts no async runtime
-//! and prints nothing.
+//! An acknowledged commit is durable: file and folder are synced. Readers see durable commits only, and each commit
+//! completely. Readers never wait for writers, nor writers for readers. Every relationship has both ends, as of any
+//! time. Every list, queue and wait has a bound; beyond it the call returns an error and never hangs. The crate opens
+//! no sockets, starts no async runtime and prints nothing.
 //!
 //! A [`Value`] is cheap to clone, and so are [`Repository`], [`Snapshot`] and [`Ticket`]. All may be used from any thread.
 #![forbid(unsafe_code)]
@@ -128,7 +128,7 @@ pub use size::parse_size;
 pub use tree::*;
 pub use write::*;
 
-/// The examples of the documents are tests.
+/// The examples in the documents are tests.
 #[cfg(doctest)]
 mod documents {
     #[doc = include_str!("../../../docs/semantics.md")]

@@ -1,4 +1,4 @@
-//! The memory budget: how it is shared out, and when it is spent.
+//! The memory budget: its shares, and whether it is spent.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -8,70 +8,71 @@ use std::time::Duration;
 
 use crate::{Error, ErrorKind, Result};
 
-/// Smallest budget: below it there is nothing to share out. Units: bytes.
+/// Smallest budget: a smaller one cannot be divided. Units: bytes.
 pub(crate) const BUDGET_BYTES_MIN: u64 = 16 << 20;
-/// Share of the budget that records read for history, and that waiting transactions, may take: one sixteenth each.
+/// Records read for history, and waiting transactions, may each take this share of the budget: one sixteenth.
 const SHARE: u64 = 16;
-/// Share of the budget that is read, decoded or written before the next look at the resident set: 1/1,024, because in
-/// memory it may be ten times as much.
+/// Share of the budget that is read, decoded or written before the next check of the resident set: 1/1,024, because in
+/// memory it may take ten times as much.
 const STEP_SHARE: u64 = 1_024;
-/// The resident set is looked at when this much was admitted since the last look, or a step of the budget. Units: bytes.
+/// The resident set is checked after this much, or a step of the budget, was admitted since the last check. Units:
+/// bytes.
 const LOOK_BYTES_MAX: usize = 4 << 20;
-/// What a change counts for beside its bytes: row, id, place in the map of ids, keys. Units: bytes.
+/// Fixed part of the size of a change: row, id, entry in the map of ids, keys. Units: bytes.
 const CHANGE_BYTES: u64 = 256;
-/// What a transaction counts for beside its changes. Units: bytes.
+/// Fixed part of the size of a transaction. Units: bytes.
 const TRANSACTION_BYTES: u64 = 1_024;
-/// What a new name of a type or property counts for: each has indexes of its own.
+/// Size of a new name of a type or property, which has its own indexes.
 /// Units: bytes.
 /// Source: 400 in `tests/name_memory.rs`.
 const NEW_NAME_BYTES: u64 = 512;
-/// What a known name counts for: a leaf of each of its indexes is copied.
+/// Size of a known name: a leaf of each of its indexes is copied.
 /// Units: bytes.
 const KNOWN_NAME_BYTES: u64 = 2_048;
-/// What is read of a log or a checkpoint may take so many times as much in memory, at once.
+/// Bytes read from a log or a checkpoint may take this many times as much in memory.
 const STORED_FACTOR: u64 = 4;
-/// An opening that finds too much looks again so often, because allocators give memory back late.
+/// If there is too much at opening, it checks this many times more, because allocators return memory late.
 const LOOKS_AGAIN: u32 = 5;
-/// Between two of these looks.
+/// The pause between two of these checks.
 const LOOK_AGAIN_PAUSE: Duration = Duration::from_millis(10);
 /// Units: bytes. The system counts pages of this size on every machine that Annals is built for.
 const PAGE_BYTES: u64 = 4_096;
 
-/// What all parts of one repository know about its budget.
+/// The memory budget of one repository, shared by all its parts.
 pub(crate) struct Memory {
     /// Units: bytes of the resident set; `None` for no bound.
     bytes_max: Option<u64>,
-    /// What the system says of this process; `None` where it does not tell.
+    /// The statistics of the system on this process; `None` if the system has none.
     statistics: Option<File>,
-    /// Bytes admitted since the last look.
+    /// Bytes admitted since the last check.
     unlooked: AtomicU64,
-    /// What the writes under way are expected to take, of which the resident set may not tell yet. Units: bytes.
+    /// Expected memory of writes in progress, which the resident set may not include yet. Units: bytes.
     expected: AtomicU64,
-    /// True while the last look found more than the budget.
+    /// True if the last check found more than the budget.
     is_spent: AtomicBool,
     has_failed: AtomicBool,
-    /// Why long values cannot leave memory any more.
+    /// Why long values can no longer be written to disk.
     failure: Mutex<Option<Error>>,
 }
 
-/// What a transaction is made of, as far as it takes memory.
+/// The parts of a transaction that take memory.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Need {
     /// Length of its record. Units: bytes.
     pub(crate) bytes: usize,
     pub(crate) changes: usize,
-    /// Names of types and properties that the graph does not have yet.
+    /// Names of types and properties that are new to the graph.
     pub(crate) new_names: usize,
-    /// Names that it has, if there are many.
+    /// Names that the graph has, if there are many.
     pub(crate) known_names: usize,
 }
 
-/// A transaction with more names than this changes as many indexes, each of which is copied while readers have the one
-/// before: known names count then, too.
+/// A transaction with more names than this changes as many indexes. Each of them is copied while readers hold the
+/// version before, so known names count then, too.
 pub(crate) const NAMES_FEW: usize = 1_000;
 
 impl Need {
-    /// What it is expected to take in memory. Units: bytes.
+    /// Expected memory. Units: bytes.
     fn expected_bytes(self) -> u64 {
         self.bytes as u64
             + TRANSACTION_BYTES
@@ -81,22 +82,22 @@ impl Need {
     }
 }
 
-/// What is opened, for the text of a refusal.
+/// The kind of data that is opened, for the text of a refusal.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Stored {
-    /// Records of the log, as many of all as are in memory.
+    /// Records of the log: those in memory, and all of them.
     Records { done: u64, all: u64 },
-    /// A checkpoint of so many bytes, long values not counted.
+    /// A checkpoint of this size, without long values.
     Checkpoint { bytes: u64 },
 }
 
-/// What a checkpoint takes in memory at most, in hundredths of its bytes without long values that stand apart. One that was
+/// Most memory that a checkpoint takes, in hundredths of its bytes without long values stored apart. A checkpoint
 /// written without a budget has long values in its rows, and takes less.
 /// Source: 220 to 240 measured with values of 60 bytes, with relationships and without.
 const CHECKPOINT_PERCENT: u64 = 250;
 
 impl Stored {
-    /// What it needs in all, at most, about, if the process holds `resident` now. Units: bytes.
+    /// Upper estimate of the memory needed in all, if the process holds `resident` now. Units: bytes.
     fn needed_bytes(self, resident: u64) -> u64 {
         let needed = match self {
             Stored::Records { done, all } => resident as f64 * all as f64 / done.max(1) as f64,
@@ -106,7 +107,8 @@ impl Stored {
     }
 }
 
-/// The memory that a write under way is expected to take. It counts until this is dropped: then the resident set tells.
+/// The expected memory of a write in progress. It counts until this is dropped: after that the resident set includes
+/// it.
 #[derive(Default)]
 pub(crate) struct Charge(Option<(Arc<Memory>, u64)>);
 
@@ -123,7 +125,7 @@ impl Memory {
         Memory {
             bytes_max,
             statistics: File::open("/proc/self/statm").ok(),
-            // The first is looked at.
+            // The first admission is checked.
             unlooked: AtomicU64::new(LOOK_BYTES_MAX as u64),
             expected: AtomicU64::new(0),
             is_spent: AtomicBool::new(false),
@@ -132,7 +134,7 @@ impl Memory {
         }
     }
 
-    /// Refuses a budget that nothing fits.
+    /// Refuses a budget that is too small for anything.
     ///
     /// Errors: `InvalidArgument`.
     pub(crate) fn check(&self) -> Result<()> {
@@ -153,12 +155,12 @@ impl Memory {
         self.bytes_max.is_some()
     }
 
-    /// What one of the parts that have a bound of their own may take: `bytes`, or less if the budget is small.
+    /// The share of a part with its own bound: `bytes`, or less if the budget is small.
     pub(crate) fn share(&self, bytes: usize) -> usize {
         self.part(bytes, SHARE)
     }
 
-    /// How much to read or write between two looks at the resident set: `bytes`, or less if the budget is small.
+    /// How much to read or write between two checks of the resident set: `bytes`, or less if the budget is small.
     pub(crate) fn step(&self, bytes: usize) -> usize {
         self.part(bytes, STEP_SHARE)
     }
@@ -168,8 +170,8 @@ impl Memory {
         bytes.min(usize::try_from(part).unwrap_or(usize::MAX))
     }
 
-    /// Admits a write before anything is done for it; it counts until the charge is dropped. Looks at the resident set
-    /// now and then, and at every write while the budget is spent.
+    /// Admits a write before any work for it; it counts until the charge is dropped. Checks the resident set at
+    /// intervals, and at every write while the budget is spent.
     ///
     /// Errors: `NoRoom` if the process would hold more than the budget; `Io` after a spill file could not be written.
     pub(crate) fn admit(self: &Arc<Memory>, need: Need) -> Result<Charge> {
@@ -180,7 +182,7 @@ impl Memory {
         let Some(bytes_max) = self.bytes_max else { return Ok(Charge::default()) };
         let bytes = need.expected_bytes();
         let expected = self.expected.fetch_add(bytes, Ordering::Relaxed) + bytes;
-        // From here on a refusal takes it back.
+        // From here on, a refusal drops the charge.
         let charge = Charge(Some((Arc::clone(self), bytes)));
         if !self.is_look_due(bytes) {
             return Ok(charge);
@@ -190,7 +192,7 @@ impl Memory {
             return Ok(charge);
         }
         if bytes <= self.step(LOOK_BYTES_MAX) as u64 {
-            // Nothing smaller is worth trying.
+            // Even a smaller write would not fit.
             self.is_spent.store(true, Ordering::Relaxed);
         }
         Err(Error::new(
@@ -205,8 +207,8 @@ impl Memory {
         ))
     }
 
-    /// Admits bytes of the log, or of a checkpoint, before they are applied: with a fifth more than the budget, because
-    /// what one process could write under a budget the next must be able to open under the same.
+    /// Admits bytes of the log, or of a checkpoint, before they are applied. The bound is a fifth above the budget,
+    /// because a process must be able to open what another process has written under the same budget.
     ///
     /// Errors: `TooLarge`; `Io` as [`Memory::admit`].
     pub(crate) fn admit_stored(&self, bytes: usize, stored: Stored) -> Result<()> {
@@ -244,7 +246,7 @@ impl Memory {
         ))
     }
 
-    // Notes that `bytes` more are admitted; true if the resident set should be looked at first.
+    // Counts `bytes` as admitted; true if the resident set must be checked first.
     fn is_look_due(&self, bytes: u64) -> bool {
         let unlooked = self.unlooked.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
         if unlooked < self.step(LOOK_BYTES_MAX) as u64 && !self.is_spent() {
@@ -254,14 +256,14 @@ impl Memory {
         true
     }
 
-    // The resident set; notes whether it is more than the budget.
+    // Reads the resident set, and notes whether it is more than the budget.
     fn look(&self, bytes_max: u64) -> u64 {
         let resident = self.resident_bytes();
         self.is_spent.store(resident > bytes_max, Ordering::Relaxed);
         resident
     }
 
-    /// Refuses what needs the memory of a second graph if the budget has no room for one.
+    /// Refuses work that needs the memory of a second graph if the budget has no room for one.
     ///
     /// Errors: `TooLarge`.
     pub(crate) fn admit_second_graph(&self) -> Result<()> {
@@ -281,7 +283,7 @@ impl Memory {
         ))
     }
 
-    /// Units: bytes; 0 where the system does not tell.
+    /// Units: bytes; 0 if the system has no statistics.
     fn resident_bytes(&self) -> u64 {
         let mut buffer = [0; 128];
         let read = self.statistics.as_ref().and_then(|file| file.read_at(&mut buffer, 0).ok());
@@ -291,7 +293,7 @@ impl Memory {
         pages.unwrap_or(0) * PAGE_BYTES
     }
 
-    /// True while the last look found more than the budget.
+    /// True if the last check found more than the budget.
     pub(crate) fn is_spent(&self) -> bool {
         self.is_spent.load(Ordering::Relaxed)
     }
@@ -300,7 +302,7 @@ impl Memory {
         self.has_failed.load(Ordering::Relaxed)
     }
 
-    /// Refuses writes from now on: long values would pile up in memory. The first reason stays.
+    /// Refuses later writes: long values would accumulate in memory. The first reason stays.
     pub(crate) fn fail(&self, error: &Error) {
         let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
         failure.get_or_insert_with(|| error.duplicate());
@@ -308,7 +310,7 @@ impl Memory {
     }
 }
 
-/// A number of bytes as people say it.
+/// A number of bytes in a readable unit.
 fn size(bytes: u64) -> String {
     let mebibytes = bytes as f64 / f64::from(1 << 20);
     if mebibytes < 1_024.0 {

@@ -1,4 +1,4 @@
-//! What a repository reports to the program around it while it works.
+//! Reports of a repository to the program that uses it.
 
 use std::time::Duration;
 

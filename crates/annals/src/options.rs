@@ -1,4 +1,4 @@
-//! Settings of a repository. Every default is what most users want.
+//! Settings of a repository. The defaults suit most users.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,39 +11,40 @@ use crate::model::Instant;
 use crate::observer::Observer;
 use crate::storage::{Disk, RealDisk};
 
-/// Called now and then while a repository is opened: records replayed so far, and records in all.
+/// Called at intervals while a repository is opened: records replayed so far, and records in all.
 pub type ReplayProgress = Arc<dyn Fn(Position, Position) + Send + Sync>;
 
-/// Where commit instants come from.
+/// The source of commit instants.
 pub type WallClock = Arc<dyn Fn() -> Instant + Send + Sync>;
 
 /// Settings of a repository.
 #[derive(Clone)]
 pub struct Options {
-    /// Open for reading beside the writer; follow its commits.
+    /// Open for reading beside the writer, and follow its commits.
     pub is_read_only: bool,
-    /// A read-only repository looks for new records this often. Units: milliseconds.
+    /// How often a read-only repository looks for new records. Units: milliseconds.
     pub poll_interval_ms: u64,
     /// Most transactions that wait to be committed.
     pub queue_transactions_max: usize,
     /// Most bytes that wait to be committed.
     pub queue_bytes_max: usize,
-    /// A checkpoint is taken in the background when the log has grown by this much since the last, and either rests for ten
-    /// seconds or ten times as long has passed as the last one took. Units: bytes.
+    /// The repository writes a checkpoint in the background when the log has grown by this much since the last one, and
+    /// either rests for ten seconds, or has passed ten times the duration of the last one. Units: bytes.
     pub checkpoint_log_bytes: u64,
-    /// Most memory the process shall hold (its resident set), `None` for no bound; at least 16 MiB. With a budget, long
-    /// values are kept in files beside the repository, and what would exceed it is refused: see the manual, docs/memory.md.
+    /// Most memory of the process (its resident set), `None` for no bound; at least 16 MiB. With a budget, long values
+    /// are stored in files beside the repository, and the repository refuses work that would exceed it: see
+    /// docs/memory.md.
     /// Units: bytes.
     pub memory_bytes_max: Option<u64>,
-    /// With a memory budget, values from this length on are kept in files. Units: bytes.
+    /// With a memory budget, values of at least this length are stored in files. Units: bytes.
     pub spilled_value_bytes_min: usize,
     /// Size of the segment files of a log in a folder, 4 KiB to 1 GiB. Units: bytes.
     pub segment_bytes: u64,
-    /// Told how far opening has come.
+    /// Called with the progress of opening.
     pub on_replay: Option<ReplayProgress>,
     /// Receives reports of appends, checkpoints, warnings and failures.
     pub observer: Option<Arc<dyn Observer>>,
-    /// The clock of the machine, unless a test has another one.
+    /// The clock of the machine; tests may set another one.
     #[doc(hidden)]
     pub clock: WallClock,
 }
@@ -67,7 +68,8 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Where long values go, if there is a memory budget: to a folder of a disk, or to the system's folder for temporary files.
+    /// The place for long values, if there is a memory budget: a folder of a disk, or the system's folder for temporary
+    /// files.
     pub(crate) fn spill(
         &self,
         place: Option<(&Arc<dyn Disk>, PathBuf)>,
@@ -87,7 +89,7 @@ impl Options {
         })
     }
 
-    /// How the log of a folder is opened.
+    /// The options of a log in a folder.
     pub(crate) fn of_files(&self) -> FileOptions {
         FileOptions { segment_bytes: self.segment_bytes, ..FileOptions::default() }
     }

@@ -48,7 +48,7 @@ pub struct Repository {
     inner: Arc<Open>,
 }
 
-/// What all clones share. Threads hold [`Inner`] for a moment, but only the last clone closes, and at once.
+/// The state that all clones share. Threads hold [`Inner`] only for a moment; the last clone closes it at once.
 struct Open(Arc<Inner>);
 
 impl Deref for Open {
@@ -59,28 +59,28 @@ impl Deref for Open {
     }
 }
 
-/// What a repository is put together from.
+/// The parts of a new repository.
 struct Parts {
     log: Arc<dyn Log>,
     checkpoints: Option<Checkpoints>,
     folder: Option<Folder>,
-    /// What went wrong before, without stopping anything.
+    /// An earlier problem that stopped nothing.
     warning: Option<String>,
 }
 
 pub(crate) struct Inner {
     pub(crate) committer: Arc<Committer>,
-    /// `None` for a repository on a log alone.
+    /// `None` for a repository on a separate log.
     pub(crate) folder: Option<Folder>,
-    /// `None` if there is no place for them: opening replays the log.
+    /// `None` without a store for checkpoints: then opening replays the log.
     pub(crate) checkpoints: Option<Checkpoints>,
     pub(crate) options: Options,
-    /// What subscriptions share.
+    /// The state that subscriptions share.
     hub: Arc<Hub>,
-    // What went wrong without stopping anything; the oldest go when there are too many.
+    // Problems that stopped nothing; the oldest are dropped when there are too many.
     warnings: Mutex<Vec<String>>,
     threads: Mutex<Vec<JoinHandle<()>>>,
-    /// True once the repository is being closed: what takes long gives up.
+    /// True once the repository is being closed: long work then stops.
     pub(crate) is_stopping: Arc<AtomicBool>,
     /// Position of the checkpoint that was loaded at opening.
     pub(crate) loaded_position: Position,
@@ -88,16 +88,16 @@ pub(crate) struct Inner {
     pub(crate) maintenance: Mutex<()>,
 }
 
-/// How often a repository that is compacted meanwhile is loaded.
+/// Most attempts to load a repository that is compacted during each of them.
 const LOADS_MAX: usize = 10;
 /// Most warnings kept.
 const WARNINGS_MAX: usize = 1_000;
 
 impl Repository {
-    /// Opens the repository in a folder for writing, creating it if there is none.
+    /// Opens the repository in a folder for writing, and creates it if it does not exist.
     ///
-    /// Errors: `Locked` if another process has it open for writing; `Corrupted`, `Gap`, `NewerFormat` for what is
-    /// found in it; `NoRoom`; `Io`.
+    /// Errors: `Locked` if another process has it open for writing; `Corrupted`, `Gap`, `NewerFormat` for damaged
+    /// files; `NoRoom`; `Io`.
     pub fn open(path: impl AsRef<Path>) -> Result<Repository> {
         Repository::open_with(path, Options::default())
     }
@@ -112,7 +112,7 @@ impl Repository {
         let memory = Arc::new(Memory::new(options.memory_bytes_max));
         memory.check()?;
         let folder = Folder::open(&disk, path.as_ref(), options.of_files(), options.is_read_only)?;
-        // A reader may not be allowed to write there.
+        // A reader may have no permission to write there.
         let place = (!options.is_read_only).then(|| (&disk, folder.spilled()));
         let spill = options.spill(place, &memory);
         let log: Arc<dyn Log> = Arc::clone(folder.log()) as Arc<dyn Log>;
@@ -121,19 +121,19 @@ impl Repository {
         Repository::start(parts, spill.as_ref(), memory, options)
     }
 
-    /// A repository that forgets everything when it is dropped.
+    /// A repository in memory; its content is lost when it is dropped.
     pub fn in_memory() -> Repository {
         Repository::with_log(Arc::new(MemoryLog::new()), Options::default())
             .expect("a memory log cannot fail")
     }
 
-    /// A repository on any log. It has no place for checkpoints: opening replays the log.
+    /// A repository on any log, without a store for checkpoints: opening replays the log.
     pub fn with_log(log: Arc<dyn Log>, options: Options) -> Result<Repository> {
         Repository::with_parts(log, None, options)
     }
 
-    /// A repository on any log, whose checkpoints lie in any store, so that opening replays only what came after the last
-    /// one. The store is this repository's alone.
+    /// A repository on any log, with its checkpoints in any store, so that opening replays only the records after the
+    /// last one. No other repository may use the store.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -252,35 +252,36 @@ impl Repository {
         &self.inner.0
     }
 
-    /// The graph as it is now: every durable commit, nothing else. Costs one atomic load.
+    /// The present graph: all durable commits and nothing else. Costs one atomic load.
     pub fn snapshot(&self) -> Snapshot {
         self.inner.committer.snapshot()
     }
 
-    /// A transaction over the present snapshot.
+    /// A transaction on the present snapshot.
     pub fn transaction(&self) -> Transaction {
         Transaction::new(Arc::clone(&self.inner.committer), self.snapshot())
     }
 
-    /// Runs `work` in a transaction and commits it; runs it again, on a fresh snapshot, when it loses a race.
+    /// Runs `work` in a transaction and commits it. After a conflict it runs `work` again, on a fresh snapshot.
     ///
-    /// Errors: what `work` returns; what [`Transaction::commit`] returns, `Conflict` only after
-    /// [`RETRIES_MAX`](crate::RETRIES_MAX) races lost.
+    /// Errors: those of `work`; those of [`Transaction::commit`], but `Conflict` only after
+    /// [`RETRIES_MAX`](crate::RETRIES_MAX) conflicts.
     pub fn transact<T>(&self, work: impl FnMut(&mut Transaction) -> Result<T>) -> Result<(T, Receipt)> {
         transact(&self.inner.committer, work)
     }
 
-    /// Candidates: working copies that last.
+    /// Candidates: working copies that stay until they end.
     pub fn candidates(&self) -> Candidates {
         Candidates::new(Arc::clone(&self.inner.committer))
     }
 
-    /// Every record after `position`, now and as they come.
+    /// Follows the records after `position`: those that exist, and later ones as they are committed.
     pub fn follow(&self, after: Position) -> Follow {
         Follow::new(Arc::clone(&self.inner.committer), after)
     }
 
-    /// What records do to a part of the graph, now and as they come: those after a position, or those to come.
+    /// Subscribes to the changes of a part of the graph by the records after a position; without a position, by later
+    /// records.
     ///
     /// ```
     /// use annals::{Repository, TreePath, Watch, WatchedChange, TreeChangeKind};
@@ -295,17 +296,17 @@ impl Repository {
     /// # }
     /// ```
     ///
-    /// Errors: `InvalidArgument` for a path that is no look-up, or a search that asks for relationships; `NotFound` for a position that is
-    /// not there yet.
+    /// Errors: `InvalidArgument` for a path that is not a look-up, or a search with conditions on relationships;
+    /// `NotFound` for a position that does not exist yet.
     pub fn subscribe(&self, watch: Watch, after: Option<Position>) -> Result<Subscription> {
         Subscription::new(Arc::clone(&self.inner.committer), Arc::clone(&self.inner.hub), watch, after)
     }
 
-    /// Asks `hook` about each transaction before it is durable, for as long as the answer of this call is kept. Whoever commits gets its reason
-    /// as an error, and nothing is written. Meanwhile each record is synced alone, so that the hook sees exactly what is there and
-    /// what would be.
+    /// Calls `hook` for each transaction before it is durable, until the returned value is dropped. If the hook
+    /// refuses, the commit fails with its reason, and nothing is written. While a hook is registered, each record is
+    /// synced alone, so that the hook sees exactly the state before and after the transaction.
     ///
-    /// The hook runs on the thread that commits: while it does, nobody else commits. It must not commit itself.
+    /// The hook runs on the committing thread, and blocks all other commits meanwhile. It must not commit itself.
     ///
     /// ```
     /// use annals::{ErrorKind, NewEntity, Repository};
@@ -329,21 +330,22 @@ impl Repository {
         self.inner.committer.validators().add(name, hook)
     }
 
-    /// From now on indexes stay behind what is committed, or do not any more: for tests, as searches find the same either way.
+    /// Keeps indexes behind the commits, or lets them catch up: for tests, because searches find the same in both
+    /// cases.
     #[doc(hidden)]
     pub fn hold_indexes(&self, is_held: bool) {
         self.inner.committer.publisher().hold(is_held);
     }
 
-    /// Waits until the record at `position` is in new snapshots, at most `timeout`; true if it is. This is how a
-    /// reader beside the writer reads its own writes.
+    /// Waits until new snapshots have the record at `position`, at most `timeout`; true if they have. A reader beside
+    /// the writer uses this to read its own writes.
     pub fn wait_for(&self, position: Position, timeout: Duration) -> bool {
         self.inner.committer.wait_for(position, timeout)
     }
 
-    /// Learns records that other writers, or the writer this repository follows, have added.
+    /// Reads records that other writers, or the writer that this repository follows, have added.
     ///
-    /// Does nothing in a repository that writes: it learns of others when it commits.
+    /// Does nothing in a repository that writes: it reads records of other writers when it commits.
     /// Errors: those of the log.
     pub fn refresh(&self) -> Result<Position> {
         if !self.inner.options.is_read_only {
@@ -353,25 +355,26 @@ impl Repository {
         catch_up(&self.inner.committer).map(|graph| graph.position)
     }
 
-    /// What went wrong without stopping anything, e.g. a damaged checkpoint that was ignored; oldest first.
+    /// Problems that stopped nothing, e.g. a damaged checkpoint that was ignored; oldest first.
     ///
-    /// The last one tells, for as long as it is so, that the clock is more than a minute behind the last record.
+    /// While the clock is more than a minute behind the last record, the last warning reports this.
     pub fn warnings(&self) -> Vec<String> {
         let mut warnings = self.inner.warnings.lock().unwrap_or_else(PoisonError::into_inner).clone();
         warnings.extend(self.inner.committer.clock_warning());
         warnings
     }
 
-    /// Why writes are refused since the last failed sync, if they are.
+    /// The failed sync since which the repository refuses writes, if there is one.
     pub fn failure(&self) -> Option<Error> {
         self.inner.committer.failure()
     }
 
-    /// Why writes are refused now, if they are: for good, as [`Repository::failure`] tells, because the last one found
-    /// no room (`NoRoom`) or was refused by the system (`Io`), or because the memory budget is spent (`NoRoom`).
+    /// Why the repository refuses writes now, if it does: permanently, see [`Repository::failure`]; because the last
+    /// write found no room (`NoRoom`) or the system refused it (`Io`); or because the memory budget is spent
+    /// (`NoRoom`).
     ///
-    /// Asking looks whether there is room again, so that a server to which nobody writes meanwhile finds out, too.
-    /// Always `None` in a repository that was opened read-only.
+    /// The call checks for room, so that a server without writes notices when there is room again. Always `None` in a
+    /// repository that was opened read-only.
     pub fn refusal(&self) -> Option<Error> {
         if self.is_read_only() {
             return None;
@@ -379,12 +382,12 @@ impl Repository {
         self.inner.committer.refusal()
     }
 
-    /// The memory budget it was opened with, if there is one. Units: bytes.
+    /// The memory budget, if there is one. Units: bytes.
     pub fn memory_bytes_max(&self) -> Option<u64> {
         self.inner.options.memory_bytes_max
     }
 
-    /// True while writes are refused because the memory budget is spent.
+    /// True while the repository refuses writes because the memory budget is spent.
     pub fn is_memory_spent(&self) -> bool {
         self.inner.committer.source().memory().is_spent()
     }
@@ -394,7 +397,7 @@ impl Repository {
         self.inner.committer.queue_length()
     }
 
-    /// Size of the log; 0 if the log does not say. Units: bytes.
+    /// Size of the log; 0 if the log does not know it. Units: bytes.
     pub fn log_bytes(&self) -> u64 {
         self.inner.log_bytes()
     }
@@ -404,19 +407,20 @@ impl Repository {
         self.inner.options.is_read_only
     }
 
-    /// Commits what was submitted, refuses more, and releases the folder. Dropping the last clone does the same.
+    /// Commits submitted transactions, refuses later ones, and releases the folder. Dropping the last clone does the
+    /// same.
     ///
     /// Errors: those of the log while it syncs for the last time.
     pub fn close(self) -> Result<()> {
         let is_stopped = self.inner.stop();
-        // A compaction that is under way must not write into a folder that the next writer has opened.
+        // A compaction in progress must not write into a folder that the next writer has opened.
         let _one = self.inner.maintenance.lock().unwrap_or_else(PoisonError::into_inner);
         if is_stopped { self.inner.committer.source().log().close() } else { Ok(()) }
     }
 }
 
-/// Loads a graph with `load` and replays the records after it. Another process may rewrite the log meanwhile: records of
-/// before and after do not fit together, so it is loaded again then.
+/// Loads a graph with `load` and replays the records after it. If another process rewrites the log meanwhile, it loads
+/// again, because the records before and after do not fit together.
 ///
 /// Shape: the graph, and the position at which it was loaded.
 pub(crate) fn load_with(
@@ -449,8 +453,8 @@ impl Inner {
         warnings.push(warning);
     }
 
-    /// Ends the threads, when all that was accepted is written. False if they end later by themselves: a thread of
-    /// ours, calling back, may be the one that drops the last clone, and the others may need it to end.
+    /// Ends the threads, after all accepted transactions are written. False if they end later on their own: one of
+    /// these threads may drop the last clone in a callback, and the others may need it to end.
     fn stop(&self) -> bool {
         self.is_stopping.store(true, Ordering::SeqCst);
         self.committer.close();
@@ -470,14 +474,14 @@ impl Inner {
 impl Drop for Open {
     fn drop(&mut self) {
         let is_stopped = self.stop();
-        // Snapshots may outlive the repository and read on; the next writer need not wait for them.
+        // Snapshots may outlive the repository and still read; the next writer need not wait for them.
         if is_stopped {
             let _ = self.committer.source().log().close();
         }
     }
 }
 
-/// A thread that brings indexes up to date behind those who commit.
+/// A thread that updates indexes after commits.
 fn index(inner: &Arc<Inner>) -> Result<JoinHandle<()>> {
     let publisher = Arc::clone(inner.committer.publisher());
     std::thread::Builder::new()
@@ -497,7 +501,7 @@ fn poll(
         .name("annals-follower".into())
         .spawn(move || {
             while !is_stopping.load(Ordering::SeqCst) {
-                // An error shows again, to whoever calls `refresh`; the thread tries on.
+                // A call of `refresh` returns the error again; the thread keeps trying.
                 let _ = catch_up(&committer);
                 std::thread::park_timeout(interval);
             }

@@ -43,7 +43,7 @@ pub fn parse_size(text: &str) -> Result<u64> {
         None => return Err(malformed()),
     };
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-    // Six digits after the point are more than anybody needs, and keep the sum exact.
+    // Six digits after the point are enough, and keep the sum exact.
     if (whole.is_empty() && fraction.is_empty()) || fraction.len() > 6 || fraction.contains('.') {
         return Err(malformed());
     }

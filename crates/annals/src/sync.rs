@@ -1,5 +1,5 @@
-//! What threads meet at in code that is driven by flags: the standard library's, or Shuttle's, which tries many orders of
-//! their steps. Under Shuttle only the tests named `shuttle` run.
+//! Synchronisation types for code that uses flags: those of the standard library, or of Shuttle, which tries many
+//! orders of the steps of threads. With Shuttle only the tests named `shuttle` run.
 
 #[cfg(all(test, shuttle))]
 mod arc_swap;
@@ -26,9 +26,9 @@ pub(crate) use {
 pub(crate) fn in_many_orders(test: impl Fn() + Copy + Send + Sync + 'static) {
     const ORDERS: usize = 2_000;
     let mut config = shuttle::Config::new();
-    // Graphs put a leaf of ids together on the stack, and by default a thread of Shuttle has 32 KiB of it.
+    // Graphs build a leaf of ids on the stack, and by default a thread of Shuttle has 32 KiB of it.
     config.stack_size = 512 << 10;
     shuttle::Runner::new(RandomScheduler::new(ORDERS), config.clone()).run(test);
-    // Few changes of threads, at chosen steps: finds what random ones seldom come upon.
+    // Few switches between threads, at chosen steps: this finds orders that random switches seldom reach.
     shuttle::Runner::new(PctScheduler::new(3, ORDERS), config).run(test);
 }

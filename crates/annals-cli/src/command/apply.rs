@@ -28,7 +28,7 @@ Examples:
 Actions: create, upsert, update, replace, delete, restore, purge, undo, classify, reclassify, declassify, define-type,
 patch-type, and others.
 docs/json.md describes each. An operation may state the version that it expects (\"ifVersion\"), and have its own \"validFrom\".
-One that changes nothing makes no version, unless it says \"always\": true.")]
+An operation that changes nothing makes no version, unless it has \"always\": true.")]
 pub struct Arguments {
     /// File with an array of operations, or one operation; - for standard input
     file: PathBuf,
@@ -53,7 +53,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     }
 }
 
-/// Commits operations in their JSON form, and says so.
+/// Commits operations in their JSON form and prints the receipt.
 pub fn commit(
     context: &mut Context,
     repository: Repository,
@@ -96,7 +96,7 @@ pub fn commit(
     ))
 }
 
-/// The line of a write that found everything as it would leave it.
+/// The line that reports a write that changes nothing.
 pub fn unchanged(receipt: &Receipt) -> String {
     format!("nothing to change; the repository stays at position {}", receipt.position)
 }
@@ -131,7 +131,7 @@ fn dry_run(
 
 /// Puts operations into a transaction.
 ///
-/// Shape: for each operation the id it is about, fresh ones too; null for operations on types.
+/// Shape: for each operation the id of its instance, also a new id; null for operations on types.
 fn fill(
     transaction: &mut Transaction,
     operations: &[Json],
@@ -166,7 +166,7 @@ fn read_operations(arguments: &Arguments) -> Result<Vec<Json>> {
     }
 }
 
-/// Adds one operation; returns the id it is about.
+/// Adds one operation; returns the id of its instance.
 fn add(transaction: &mut Transaction, json: &Json, valid_from: Option<Instant>) -> Result<Option<Id>> {
     let operation = operation_from_json(json)?;
     let created = operation.add_to(transaction, valid_from)?;

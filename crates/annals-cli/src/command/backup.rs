@@ -1,4 +1,4 @@
-//! `annals backup`: a copy at one position, while writers go on.
+//! `annals backup`: a copy at one position, made while writers continue.
 
 use std::path::PathBuf;
 
@@ -19,13 +19,13 @@ Examples:
   annals backup /backup/monday
   annals -r /backup/monday stats           a backup is a repository
   annals restore /backup/monday again      verifies while it copies
-It may run beside a writer, and holds everything up to one position.")]
+It may run while another process writes. The copy holds everything up to one position.")]
 pub struct Arguments {
     /// New folder, or an empty one
     folder: PathBuf,
 }
 
-/// Copies and tells what was copied.
+/// Makes the copy and prints its size.
 pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     let repository = context.open_to_read()?;
     let progress = Progress::watch_folder("backup", &arguments.folder, repository.log_bytes());
@@ -34,7 +34,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     print(context, "backed up", &report?, &arguments.folder)
 }
 
-/// Prints what was copied.
+/// Prints the size of a copy.
 pub fn print(context: &mut Context, verb: &str, report: &BackupReport, folder: &std::path::Path) -> Outcome {
     if context.output.is_json() {
         return context.output.json(&json!({

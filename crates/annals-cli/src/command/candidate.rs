@@ -1,4 +1,4 @@
-//! `annals candidate`: working copies that last.
+//! `annals candidate`: working copies that stay when the process ends.
 
 use annals::{Candidate, CandidateConflict, Candidates, Receipt};
 use annals_exchange::text::{count, one_line};
@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::context::{Context, SignatureArguments};
 use crate::stop::Outcome;
 
-/// Open, look at, commit and discard candidates: working copies that last
+/// Open, show, commit and discard candidates: working copies that stay until you end them
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -21,8 +21,8 @@ Examples:
   annals diff / --candidate night                                   what the commit would change
   annals candidate commit night --confirm-within 10m
   annals candidate confirm night
-Every command that reads, or writes by operations or paths, takes --candidate. A commit that nobody confirms is taken
-back by the server, or by the next command that writes.")]
+Every command that reads, or writes by operations or paths, takes --candidate. Without a confirmation in time, the server,
+or the next command that writes, undoes the commit.")]
 pub struct Arguments {
     #[command(subcommand)]
     action: Action,
@@ -36,29 +36,29 @@ enum Action {
     Open(Named),
     /// Show a candidate
     Show {
-        /// Its name
+        /// Name of the candidate
         name: String,
     },
     /// List the edits of a candidate as operations
     Edits {
-        /// Its name
+        /// Name of the candidate
         name: String,
     },
-    /// List the edits that are in the way of a commit
+    /// List the edits that prevent a commit
     Conflicts {
-        /// Its name
+        /// Name of the candidate
         name: String,
     },
     /// Find out whether a candidate can be committed
     Check {
-        /// Its name
+        /// Name of the candidate
         name: String,
     },
-    /// Make the repository as it is now the base of a candidate
+    /// Base a candidate on the repository as it is now
     Rebase {
         #[command(flatten)]
         named: Named,
-        /// Of edits in conflict: mine keeps them, theirs drops them
+        /// For edits in conflict: mine keeps them, theirs drops them
         #[arg(long, value_name = "SIDE", value_parser = ["mine", "theirs"])]
         keep: Option<String>,
     },
@@ -66,13 +66,13 @@ enum Action {
     Commit {
         #[command(flatten)]
         named: Named,
-        /// Take the commit back unless it is confirmed within this time, as in 90s, 10m, 2h or PT10M
+        /// Undo the commit unless you confirm it within this time, such as 90s, 10m, 2h or PT10M
         #[arg(long, value_name = "TIME", value_parser = time)]
         confirm_within: Option<String>,
     },
-    /// Confirm a commit that waits for it
+    /// Confirm a commit that waits for confirmation
     Confirm(Named),
-    /// Take back a commit that waits for its confirmation; the candidate is open again
+    /// Undo a commit that waits for confirmation; the candidate is open again
     TakeBack(Named),
     /// End a candidate without committing its edits
     Discard(Named),
@@ -80,7 +80,7 @@ enum Action {
 
 #[derive(Args, Debug)]
 struct Named {
-    /// Its name
+    /// Name of the candidate
     name: String,
     #[command(flatten)]
     signature: SignatureArguments,
@@ -103,7 +103,7 @@ fn time(text: &str) -> Result<String, String> {
     Ok(format!("PT{digits}{unit}"))
 }
 
-/// Does it.
+/// Runs the command.
 pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     match &arguments.action {
         Action::List => {

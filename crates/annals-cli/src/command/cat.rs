@@ -1,4 +1,4 @@
-//! `annals cat`: the value of a property of a tree, or an item with what is below it as JSON.
+//! `annals cat`: the value of a property of a tree, or an item with its subtree as JSON.
 
 use std::io::Write;
 
@@ -10,7 +10,7 @@ use super::tree_path::{ReadArguments, nothing, path};
 use crate::context::Context;
 use crate::stop::{Outcome, Stop};
 
-/// The text is written when it is as long as this. Units: bytes.
+/// The command writes its text whenever it has this many bytes. Units: bytes.
 const CHUNK_BYTES: usize = 64 << 10;
 
 /// Print the value of a property of a tree, or an item as JSON
@@ -23,17 +23,17 @@ Examples:
 pub struct Arguments {
     /// Path of the property or the item
     path: String,
-    /// Most levels below the item
+    /// Print at most this many levels below the item
     #[arg(long, value_name = "N")]
     depth: Option<usize>,
-    /// Tell the id and the type of each item, as @id and @type
+    /// Include the id and the type of each item, as @id and @type
     #[arg(long = "ids")]
     has_ids: bool,
     #[command(flatten)]
     of: ReadArguments,
 }
 
-/// Prints it.
+/// Prints the value or the item.
 pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     let path = path(&arguments.path)?;
     let repository = context.open_to_read()?;

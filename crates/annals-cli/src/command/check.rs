@@ -1,4 +1,4 @@
-//! `annals check`: rebuilds everything from the log and compares.
+//! `annals check`: rebuilds the graph from the log and compares it with the one in use.
 
 use annals_exchange::text::count;
 use clap::Args;
@@ -17,7 +17,7 @@ Examples:
 It changes nothing and may run beside a writer. Exit code 5 if anything is wrong.")]
 pub struct Arguments {}
 
-/// Checks and prints what is wrong.
+/// Checks, and prints what differs.
 pub fn run(context: &mut Context, _: &Arguments) -> Outcome {
     let repository = context.open_to_read()?;
     let progress = Progress::new("check", "records");

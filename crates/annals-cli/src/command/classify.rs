@@ -1,4 +1,4 @@
-//! `annals classify` and `annals declassify`: put a classification on an entity, change it, take it off.
+//! `annals classify` and `annals declassify`: add a classification to an entity, change it, remove it.
 
 use annals::{Error, ErrorKind, Id, Result};
 use annals_json::{Object, json_from_str};
@@ -9,7 +9,7 @@ use super::apply::commit;
 use crate::context::{Context, SignatureArguments};
 use crate::stop::Outcome;
 
-/// Put a classification on an entity, or change the one it carries
+/// Add a classification to an entity, or replace the one it has
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -26,14 +26,14 @@ pub struct Classify {
     /// Properties of the classification
     #[arg(value_name = "PROPERTY=VALUE")]
     properties: Vec<String>,
-    /// Change the one that the entity carries; properties that are not named stay
+    /// Change the classification that the entity has; properties that you do not name stay
     #[arg(long = "update")]
     is_update: bool,
     #[command(flatten)]
     signature: SignatureArguments,
 }
 
-/// Take a classification off an entity
+/// Remove a classification from an entity
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Example:

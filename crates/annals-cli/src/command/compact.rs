@@ -1,4 +1,4 @@
-//! `annals compact`: takes the bytes of purged instances out of the log.
+//! `annals compact`: removes the bytes of purged instances from the log.
 
 use annals_exchange::text::count;
 use clap::Args;
@@ -8,17 +8,17 @@ use crate::context::Context;
 use crate::output::bytes;
 use crate::stop::Outcome;
 
-/// Take the bytes of purged instances out of the log
+/// Remove the bytes of purged instances from the log
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   echo '{\"action\": \"purge\", \"kind\": \"entity\", \"id\": \"ada\"}' | annals apply -
   annals compact
-Positions stay what they are. Backups made before still hold what was purged.
+Positions do not change. Earlier backups still hold purged instances.
 It needs the repository for itself: stop `annals serve` first.")]
 pub struct Arguments {}
 
-/// Compacts and tells what was removed.
+/// Compacts and prints how much it removed.
 pub fn run(context: &mut Context, _: &Arguments) -> Outcome {
     let repository = context.open_to_write()?;
     let report = repository.compact()?;

@@ -14,7 +14,7 @@ Examples:
   annals completions zsh > \"${fpath[1]}/_annals\"
   annals completions fish > ~/.config/fish/completions/annals.fish")]
 pub struct Arguments {
-    /// The shell
+    /// Shell to print completions for
     #[arg(value_enum)]
     shell: Shell,
 }

@@ -11,17 +11,17 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use toml::Value;
 
-/// The command that reads a file.
+/// The command that reads a configuration file.
 const COMMAND: &str = "serve";
-/// Options that make no sense in a file.
+/// Options that a configuration file cannot set.
 const NEVER: [&str; 6] = ["config", "check-config", "candidate", "json", "help", "version"];
 /// Largest file. Units: bytes.
 const BYTES_MAX: u64 = 1 << 20;
 
-/// Reads arguments of `command`, and the file that they name.
+/// Reads the arguments of `command`, and the configuration file that they name.
 ///
-/// Errors: `clap`'s, for arguments that do not read; for a file that cannot be read, is no TOML, or has a key that is no
-/// option.
+/// Errors: `clap`'s, for malformed arguments, and for a file that cannot be read, is not TOML, or has a key that is not
+/// an option.
 pub fn matches(mut command: Command, mut arguments: Vec<OsString>) -> Result<ArgMatches, clap::Error> {
     let unread = command.clone();
     command.build();
@@ -48,7 +48,7 @@ fn read(path: &Path) -> Result<toml::Table, String> {
     text.parse().map_err(|error| format!("expected TOML: {error}"))
 }
 
-/// The arguments that a file stands for, but for those that are given otherwise.
+/// The arguments that a configuration file sets, without those that the command line or the environment sets.
 fn from_table(serve: &Command, given: &ArgMatches, table: &toml::Table) -> Result<Vec<String>, String> {
     let mut arguments = Vec::new();
     for (key, value) in table {

@@ -1,4 +1,4 @@
-//! `annals diff`: what differs between two versions, between two positions, or of a tree between two times.
+//! `annals diff`: the differences between two versions, between two positions, or of a tree between two times.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::context::{AsOfArguments, Context};
 use crate::output::provenance_texts;
 use crate::stop::Outcome;
 
-/// Show what differs between two versions, between two positions, or of a tree between two times
+/// Show the differences between two versions, between two positions, or of a tree between two times
 #[derive(Args, Debug)]
 #[command(
     override_usage = "annals diff <ID> <BEFORE> <AFTER>\n       annals diff --positions <FROM> <TO>\n       annals diff <PATH> --from <INSTANT> [--to <INSTANT>]",
@@ -30,7 +30,7 @@ Examples:
   annals diff / --from-position 41 --to-position 42
 + was created, - deleted, ~ modified, > moved: from another @path, or in an ordered list from behind
 another item, @previous.
-Names with @ are those of the header, such as @status, @type and @home; others are properties.
+Names with @ are header fields, such as @status, @type and @home; other names are properties.
 With --json, of positions and trees each line is one instance, or one item."
 )]
 pub struct Arguments {
@@ -42,10 +42,10 @@ pub struct Arguments {
     before: Option<u32>,
     /// The later version
     after: Option<u32>,
-    /// Take the id for that of a relationship
+    /// Read the id as that of a relationship
     #[arg(long = "relationship")]
     is_relationship: bool,
-    /// Compare the repository at two positions instead
+    /// Compare the repository at these two positions
     #[arg(long, num_args = 2, value_names = ["FROM", "TO"], conflicts_with = "what")]
     positions: Option<Vec<u64>>,
     #[command(flatten)]
@@ -95,7 +95,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     print_difference(context, &difference)
 }
 
-/// What became of the item at a path, and of all below it.
+/// Prints the changes of the item at a path and of its subtree.
 fn tree(
     context: &mut Context,
     snapshot: &Snapshot,
@@ -108,7 +108,7 @@ fn tree(
             format!("{what:?}: expected two versions behind an id, or a path of a tree, which begins with /");
         return Err(Error::new(ErrorKind::InvalidArgument, text).into());
     }
-    // A candidate is compared with what is committed.
+    // By default a candidate is compared with the committed state.
     let from = match arguments.from.as_of() == AsOf::default() && context.candidate.is_some() {
         true => AsOf { position: Some(present), ..AsOf::default() },
         false => arguments.from.past()?,
@@ -162,7 +162,7 @@ fn print_change(context: &mut Context, change: &InstanceChange) -> Outcome {
     }
 }
 
-/// What differs in the header.
+/// The differences in the header.
 ///
 /// Shape: `[(name with @, [before, after])]`.
 pub(super) fn header_differences(difference: &Difference) -> Vec<(String, [String; 2])> {

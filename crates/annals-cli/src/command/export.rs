@@ -12,7 +12,7 @@ use crate::context::{AsOfArguments, Context};
 use crate::progress::Progress;
 use crate::stop::Outcome;
 
-/// Write everything, or what has certain types, to a file or standard output
+/// Write everything, or all instances of certain types, to a file or standard output
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -24,13 +24,13 @@ Examples:
   annals export --format graphml -o all.graphml     for other programs; dot for Graphviz
 docs/json.md describes the lines; docs/cli.md what CSV cannot carry.")]
 pub struct Arguments {
-    /// Every record with position, instant, author and message, instead of what is there now
+    /// Write every record with position, instant, author and message, instead of the current instances
     #[arg(long = "history", conflicts_with_all = ["types", "valid_at", "at"])]
     is_history: bool,
     /// Only this type and its subtypes; may be repeated
     #[arg(long = "type", short = 't', value_name = "TYPE")]
     types: Vec<String>,
-    /// How to write it
+    /// Format of the output
     #[arg(long, value_enum, default_value = "jsonl")]
     format: Format,
     /// File, or folder for csv; standard output if left out

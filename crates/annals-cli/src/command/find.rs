@@ -14,7 +14,7 @@ use crate::stop::Outcome;
 /// Find entities, or relationships, by type, properties, classifications and links
 #[derive(Args, Debug)]
 #[command(after_help = "\
-A search is a type, then what must hold, an order and a page; each may be left out:
+A search is a type, then conditions, an order and a page; you may leave out each of them:
   package where size >= 10 and not section = shells order by size desc, @updatedAt limit 20
 Conditions:
   name = bash    name != bash   size < 10 (<= > >=)   size between 1 and 5   name in (bash, dash)
@@ -23,8 +23,8 @@ Conditions:
   name is null   name is not null   tags has red   @createdAt > 2025-01-01   @version > 1
   is package     classified essential (since > 1996)     has out depends to (name = libc6)
 joined by and, or, not, all(…), any(…), none(…). Quote texts with blanks or signs: name = 'a b'.
-Instead of one text, give a type and conditions one by one; all of them must hold. What begins with { is JSON:
-as the first a whole search, behind it a condition.
+Instead of one text, you can give a type and conditions one by one; all of them must hold. An argument that begins
+with { is JSON: the first argument is a whole search, a later one a condition.
 
 Examples:
   annals find package                                  every package, page by page
@@ -46,35 +46,35 @@ pub struct Arguments {
     /// Find relationships
     #[arg(long = "relationships")]
     is_relationships: bool,
-    /// Only with this status; who names deleted finds deleted ones. Repeatable
+    /// Only with this status; deleted instances are found if you name the status deleted. Repeatable
     #[arg(long = "status", value_name = "STATUS")]
     statuses: Vec<String>,
-    /// Whether deleted ones are found
+    /// Whether to find deleted instances
     #[arg(long, value_name = "WHICH")]
     deleted: Option<DeletedArgument>,
-    /// Find entities of which only a proxy is here, too
+    /// Also find entities of which the repository holds only a proxy
     #[arg(long)]
     with_proxies: bool,
     /// Page size; 100 unless the search says otherwise
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
-    /// Leave out so many of the first
+    /// Skip this many instances
     #[arg(long, value_name = "N")]
     offset: Option<usize>,
-    /// Continue behind the page that ended with this cursor
+    /// Continue after the page that ended with this cursor
     #[arg(long, value_name = "CURSOR")]
     after: Option<String>,
-    /// Print how many there are, on all pages
+    /// Also print the count on all pages
     #[arg(long = "count", conflicts_with = "is_explained")]
     is_counted: bool,
-    /// Print how the page is found: which index, how many candidates
+    /// Print how the search was answered: by which index, with how many candidates
     #[arg(long = "explain")]
     is_explained: bool,
     #[command(flatten)]
     as_of: AsOfArguments,
 }
 
-/// Which of live and deleted instances are found.
+/// Whether live or deleted instances are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum DeletedArgument {
     /// Only live ones
@@ -154,7 +154,7 @@ fn explain(context: &mut Context, told: &annals::Explanation) -> Outcome {
     Ok(())
 }
 
-/// Words that go on with a search: what stands around them is one text.
+/// Words that continue a search: the terms around them are joined into one text.
 const CLAUSES: [&str; 9] = ["where", "only", "order", "limit", "offset", "after", "and", "or", "status"];
 
 fn search(arguments: &Arguments) -> Result<Find> {

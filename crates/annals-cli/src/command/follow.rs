@@ -11,19 +11,19 @@ use clap::Args;
 use crate::context::Context;
 use crate::stop::Outcome;
 
-/// How long one wait for a record lasts; then the wait starts again.
+/// Duration of one wait for a record; after it the command waits again.
 const WAIT: Duration = Duration::from_millis(200);
 
-/// Show commits, and go on as they come
+/// Show commits, and continue as new ones come
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   annals follow                      what is committed from now on
   annals follow --after 0 --once     the whole log, then stop
   annals --json follow --after 42    a feed for programs; resume behind the last position seen
-`annals log` lists what was committed, newest first, by author, type, id and time, with the values before and after.")]
+`annals log` lists commits, newest first, by author, type, id and time, with the values before and after.")]
 pub struct Arguments {
-    /// Start behind this position; 0 for everything. Without it: what is committed from now on
+    /// Start after this position; 0 for everything. Without it: only new commits
     #[arg(long, value_name = "N")]
     after: Option<u64>,
     /// Stop at the end of the log
@@ -34,7 +34,7 @@ pub struct Arguments {
     limit: Option<u64>,
 }
 
-/// Prints records until told to stop.
+/// Prints records until the limit, the end, or a signal.
 pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     let repository = context.open_to_read()?;
     let start = match (arguments.after, arguments.is_once) {
@@ -52,7 +52,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
             }
             None if arguments.is_once => break,
             None => {
-                // Whoever reads must see what is there before we wait for more.
+                // Order: flush before waiting, so that the reader sees all records up to now.
                 context.output.flush()?;
                 if let Some((position, record)) = follow.wait(WAIT)? {
                     print(context, position, &record)?;

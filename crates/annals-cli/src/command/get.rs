@@ -24,7 +24,7 @@ pub struct Arguments {
     /// This version, even a deleted one
     #[arg(long, value_name = "N")]
     version: Option<u32>,
-    /// Show what is known of an entity, also if only a proxy of it is here
+    /// Show all that the repository knows of an entity, even if it holds only a proxy of it
     #[arg(long = "summary", conflicts_with_all = ["version", "is_relationship"])]
     is_summary: bool,
     #[command(flatten)]
@@ -68,12 +68,14 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     }
 }
 
-/// Says how the command line shows a proxy.
+/// Adds to the error how the command line shows a proxy.
 fn with_hint(error: Error, id: &Id) -> Error {
     if error.kind() != ErrorKind::ProxyOnly {
         return error;
     }
-    let text = format!("entity {id}: only a proxy of it is here; add --summary to see what is known of it");
+    let text = format!(
+        "entity {id}: the repository holds only a proxy of it; add --summary to see its known fields"
+    );
     Error::new(ErrorKind::ProxyOnly, text)
 }
 
@@ -85,7 +87,7 @@ fn unseen(id: &InstanceId, version: Option<u32>) -> Error {
     Error::new(ErrorKind::NotFound, text)
 }
 
-/// Adds rows for what most instances do not have.
+/// Adds rows for fields that most instances do not have.
 macro_rules! rare_rows {
     ($table:expr, $instance:expr) => {{
         let instance = $instance;

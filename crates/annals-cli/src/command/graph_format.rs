@@ -1,4 +1,4 @@
-//! Graphs on standard output in formats that other programs read.
+//! Graphs on standard output in formats of other programs.
 
 use annals::{Error, ErrorKind};
 use annals_exchange::export::{GraphFormat, GraphPart};
@@ -7,15 +7,15 @@ use clap::{Args, ValueEnum};
 use crate::context::Context;
 use crate::stop::Outcome;
 
-/// How to write a graph.
+/// The format of a graph.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct GraphFormatArguments {
-    /// Write the entities with the relationships between them as a graph for other programs
+    /// Write the entities and the relationships between them as a graph for other programs
     #[arg(long, value_enum, value_name = "FORMAT")]
     format: Option<GraphFormatArgument>,
 }
 
-/// A format in which other programs read graphs.
+/// A graph format of other programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum GraphFormatArgument {
     /// GraphML, an XML format
@@ -25,7 +25,7 @@ pub enum GraphFormatArgument {
 }
 
 impl GraphFormatArguments {
-    /// The format, if one was asked for.
+    /// The chosen format, if there is one.
     ///
     /// Errors: `InvalidArgument` beside `--json`.
     pub fn of(&self, context: &Context) -> annals::Result<Option<GraphFormatArgument>> {

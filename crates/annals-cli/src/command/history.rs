@@ -19,18 +19,18 @@ Examples:
   annals history package:bash --limit 1
   annals history package:bash --from 2025-01-01 --to 2026-01-01 --oldest-first
   annals diff package:bash 1 2                what differs between two of them
-The version marked with * is the one that `annals get` shows. Statuses, homes, former ids and proxies have columns where
-there are any.")]
+The version marked with * is the one that `annals get` shows. Statuses, homes, former ids and proxies have columns if
+a version has them.")]
 pub struct Arguments {
     #[command(flatten)]
     instance: InstanceArgument,
-    /// Most versions
+    /// Show at most this many versions
     #[arg(long, default_value_t = 100, value_name = "N")]
     limit: usize,
-    /// Leave out this many of the first
+    /// Skip this many versions
     #[arg(long, default_value_t = 0, value_name = "N")]
     skip: usize,
-    /// Begin with the version that was there at this instant
+    /// Begin with the version that was current at this instant
     #[arg(long, value_name = "INSTANT", value_parser = instant)]
     from: Option<Instant>,
     /// Only versions written before this instant
@@ -39,17 +39,17 @@ pub struct Arguments {
     /// Show the instance in each version too, as JSON
     #[arg(long)]
     content: bool,
-    /// The oldest first
+    /// Show the oldest first
     #[arg(long)]
     oldest_first: bool,
     #[command(flatten)]
     as_of: AsOfArguments,
 }
 
-/// A title, and what stands below it; nothing for what is as usual.
+/// A title, and the function that fills the column; it returns `None` for the usual value.
 type Column = (&'static str, fn(&VersionInfo) -> Option<String>);
 
-/// Columns that most histories do not need: those that have something to say of these versions.
+/// The columns that are not empty for these versions.
 fn rare_columns(versions: &[VersionInfo]) -> Vec<Column> {
     let known: [Column; 4] = [
         ("STATUS", |version| {

@@ -22,7 +22,7 @@ use crate::context::{Context, instant, user_name};
 use crate::progress::Progress;
 use crate::stop::{Outcome, REFUSED_LINES, Stop};
 
-/// After this many changes a checkpoint is taken, so that the next command opens at once.
+/// After this many changes the import writes a checkpoint, so that the next command opens fast.
 const CHECKPOINT_CHANGES: u64 = 20_000;
 
 /// Load files: JSON Lines, CSV
@@ -46,46 +46,46 @@ Examples:
   annals import crawl.jsonl --merge --key column     # every night: writes only what differs
   annals import crawl.jsonl --merge --delete-missing # and deletes what is no longer in the file
 
-Each batch is committed whole or not at all. A bad line is told with its number and reason, and left out; then the
-exit code is 6. After an interruption, or when bad lines are repaired in place or others appended, run the same command
-with --resume: lines that are committed are skipped. Each record says in its message which lines it holds, with a sum
-over them; a file whose committed lines have changed is refused.")]
+Each batch is committed completely or not at all. The command skips a bad line and reports its number and the reason;
+the exit code is then 6. After an interruption, or after you have repaired bad lines in place or appended lines, run the
+same command with --resume: it skips committed lines. The message of each record names its lines and a sum over them;
+--resume refuses a file whose committed lines have changed.")]
 pub struct Arguments {
-    /// Format (jsonl or csv; told by the names if left out), then files
+    /// Format (jsonl or csv; guessed from the names if left out), then files
     #[arg(value_name = "FORMAT|FILE", required = true)]
     terms: Vec<String>,
     /// Changes in one batch
     #[arg(long, default_value_t = 5000, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     batch: u64,
-    /// Show at most this many bad lines; the others are counted
+    /// Show at most this many refused lines; the rest are only counted
     #[arg(long, default_value_t = 100, value_name = "N")]
     errors_max: u64,
-    /// Stop at the first bad line
+    /// Stop at the first refused line
     #[arg(long = "stop-on-error")]
     is_stopping: bool,
     /// Skip what an interrupted run of the same import has committed
     #[arg(long = "resume")]
     is_resuming: bool,
-    /// Compare each line with what is there: write what is new or differs, and nothing for what is equal
+    /// Compare each line with the repository: write new and changed instances, and skip equal ones
     #[arg(long = "merge", conflicts_with = "is_resuming")]
     is_merging: bool,
-    /// With --merge: a property that tells relationships without ids apart, beside type and ends; may be repeated
+    /// With --merge: a property that identifies relationships without ids, together with type and ends; may be repeated
     #[arg(long = "key", value_name = "NAME", requires = "is_merging")]
     keys: Vec<String>,
-    /// With --merge: delete what the files do not name, of the types that they have instances of; nothing if a line is
-    /// refused. Relationships go with their entities
+    /// With --merge: delete instances that the files do not name, of the types that occur in the files; delete nothing
+    /// if a line is refused. Relationships are deleted with their entities
     #[arg(long = "delete-missing", requires = "is_merging")]
     is_deleting: bool,
-    /// With --delete-missing: delete nothing if that is more than this share of what is there of these types
+    /// With --delete-missing: delete nothing if more than this share of the instances of these types would go
     #[arg(long, default_value_t, value_name = "SHARE", requires = "is_deleting")]
     delete_missing_max: DeleteMax,
     /// Who imports [default: the name of the user; '' for none]
     #[arg(long, env = "ANNALS_AUTHOR", default_value_t = user_name(), hide_default_value = true)]
     author: String,
-    /// Why
+    /// Why you import
     #[arg(long, short = 'm', default_value = "")]
     message: String,
-    /// From when it is true, unless a line says otherwise
+    /// Valid time of the changes, unless a line names one
     #[arg(long, value_name = "INSTANT", value_parser = instant)]
     valid_from: Option<Instant>,
     #[command(flatten)]
@@ -100,7 +100,7 @@ enum Format {
 
 struct Input {
     format: Format,
-    /// As it stands on the command line, for messages and marks.
+    /// The name as on the command line, for messages and marks.
     name: String,
     path: PathBuf,
     valid_from: Option<Instant>,
@@ -116,7 +116,7 @@ impl Input {
     }
 }
 
-/// Imports the files one after the other.
+/// Imports the files in order.
 pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     let mut inputs = inputs(arguments)?;
     if arguments.is_resuming {
@@ -151,7 +151,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     });
     terminal.finish();
     let summary = report.summary;
-    // Without a checkpoint nothing is lost: the next command replays the log.
+    // A failed checkpoint loses nothing: the next command replays the log.
     let checkpoint =
         (outcome.is_ok() && summary.changes_count >= CHECKPOINT_CHANGES).then(|| repository.checkpoint());
     let snapshot = repository.snapshot();
@@ -240,7 +240,7 @@ fn look(header: &Header, input: &mut Input) -> Result<()> {
     Ok(())
 }
 
-/// Standard input that is resumed is read several times: what is committed of it is checked first.
+/// Saves standard input for a resumed import, which reads it several times: first it checks the part that is committed.
 fn save_standard_input(input: &mut Input) -> Result<()> {
     if !input.is_standard_input() {
         return Ok(());
@@ -280,7 +280,8 @@ fn runs(
     runs.collect()
 }
 
-/// Loads the types of all files of JSON Lines, standard input left out. Returns their lines by the index of the file.
+/// Loads the types of all files of JSON Lines except standard input. Returns the lines of types by the index of the
+/// file.
 fn load_types(
     arguments: &Arguments,
     repository: &Repository,
@@ -290,7 +291,7 @@ fn load_types(
 ) -> Outcome<HashMap<usize, HashSet<u64>>> {
     let mut declarations = Declarations::default();
     for (index, (input, run)) in inputs.iter().zip(runs).enumerate() {
-        // What can be read only once, such as a pipe, brings its types when it is loaded.
+        // A pipe can be read only once: its types are loaded together with its other lines.
         if input.format == Format::Jsonl && input.path.is_file() {
             let source = Source::open(&input.path)?;
             let found = declarations.find(index, &input.name, source, run, report);
@@ -310,7 +311,7 @@ fn load_options(arguments: &Arguments) -> LoadOptions {
     }
 }
 
-/// Which lines of a file are done already.
+/// The lines of a file that are done already.
 struct Lines {
     run: Run,
     set_aside: HashSet<u64>,

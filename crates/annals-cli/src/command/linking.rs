@@ -1,4 +1,4 @@
-//! `annals linking`: what lies between two entities.
+//! `annals linking`: all paths between two entities.
 
 use clap::Args;
 
@@ -7,13 +7,13 @@ use super::path::EndsArguments;
 use crate::context::Context;
 use crate::stop::Outcome;
 
-/// Show everything that lies on a path between two entities
+/// Show everything on a path between two entities
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   annals linking ada charles
   annals linking package:bash package:libssl3 --direction out --depth-max 5
-Of all paths on which no entity comes twice, each entity and relationship once; nothing if there is no path.
+Shows each entity and relationship of these paths once. No path visits an entity twice. Empty if there is no path.
 With --json first come lines {\"distance\", \"entity\"}, then lines {\"relationship\"}.")]
 pub struct Arguments {
     #[command(flatten)]
@@ -22,7 +22,7 @@ pub struct Arguments {
     format: GraphFormatArguments,
 }
 
-/// Prints what links them.
+/// Prints the entities and relationships that link them.
 pub fn run(context: &mut Context, Arguments { ends, format }: &Arguments) -> Outcome {
     let repository = context.open_to_read()?;
     let snapshot = ends.as_of.snapshot(context, &repository)?;

@@ -8,10 +8,10 @@ use crate::context::Context;
 use crate::output::{Table, entity_row, properties_summary, relationship_row};
 use crate::stop::Outcome;
 
-/// Instances looked up at once.
+/// Instances looked up together.
 pub const BATCH_ITEMS_MAX: usize = 1_000;
 
-/// True unless a walk is at its start, which its list leaves out.
+/// False for the start of a walk, which the list leaves out.
 pub fn is_elsewhere(reached: &annals::Result<Reached>) -> bool {
     !matches!(reached, Ok(reached) if reached.distance == 0)
 }
@@ -59,7 +59,7 @@ impl Listing {
         context.output.row(&mut self.0, relationship_row(&crossed.relationship()?))
     }
 
-    /// Prints what a walk came to.
+    /// Prints an entity that a walk reached.
     pub fn reached(&mut self, context: &mut Context, reached: &Reached) -> Outcome {
         if context.output.is_json() {
             return context.output.json(&ReachedForm::of(reached)?);
@@ -67,7 +67,7 @@ impl Listing {
         self.far(context, reached.distance.to_string(), &reached.entity()?)
     }
 
-    /// Prints what walks from two entities came to.
+    /// Prints an entity that walks from two entities reached.
     pub fn shared(&mut self, context: &mut Context, shared: &Shared) -> Outcome {
         if context.output.is_json() {
             return context.output.json(&SharedForm::of(shared)?);
@@ -82,12 +82,12 @@ impl Listing {
         context.output.row(&mut self.0, row)
     }
 
-    /// Prints what is left.
+    /// Prints the remaining rows.
     pub fn end(mut self, context: &mut Context) -> Outcome {
         context.output.table(&mut self.0)
     }
 
-    /// Prints what is left, and which value of an argument shows what follows.
+    /// Prints the remaining rows, and the argument that shows the next page.
     pub fn end_page(
         self,
         context: &mut Context,
@@ -100,7 +100,7 @@ impl Listing {
     }
 }
 
-/// Prints which value of an argument shows what follows, if anything does.
+/// Prints the argument that shows the next page, if there is one.
 pub fn print_next(
     context: &mut Context,
     argument: &str,

@@ -16,7 +16,7 @@ use crate::stop::Outcome;
 
 /// Values are cut here. Units: characters.
 const VALUE_LENGTH_MAX: usize = 40;
-/// A change goes on on another line rather than beyond this. Units: characters.
+/// A longer list of changes continues on another line. Units: characters.
 const LINE_LENGTH_MAX: usize = 80;
 
 /// Show who changed what, with the values before and after, newest first
@@ -27,12 +27,12 @@ Examples:
   annals log ada                                    everything that happened to the instance ada
   annals log --type person --verb delete --limit 5  the last five commits that deleted persons
   annals --json log --oldest-first                  for programs: one record on each line
-Only what fulfils every filter is shown. Instances that were purged do not appear.
-WHEN is an instant (2025-08-09T12:00:00Z), a date (2025-08-09), or how long ago (90m, 12h, 7d, 2w).")]
+It shows changes that match every filter. Purged instances do not appear.
+WHEN is an instant (2025-08-09T12:00:00Z), a date (2025-08-09), or a time before now (90m, 12h, 7d, 2w).")]
 pub struct Arguments {
     /// Only changes of the entity or relationship that has or had this id
     id: Option<Id>,
-    /// Only what this author committed
+    /// Only commits of this author
     #[arg(long)]
     author: Option<String>,
     /// Only changes of instances of this type and its subtypes, or of classifications of this name
@@ -44,19 +44,19 @@ pub struct Arguments {
     /// Only changes of this kind, such as create, update or delete
     #[arg(long, value_parser = PossibleValuesParser::new(Action::verbs()), hide_possible_values = true)]
     verb: Option<String>,
-    /// Only what was committed then or later
+    /// Only commits at this time or later
     #[arg(long, value_name = "WHEN", value_parser = when)]
     since: Option<Instant>,
-    /// Only what was committed before
+    /// Only commits before this time
     #[arg(long, value_name = "WHEN", value_parser = when)]
     until: Option<Instant>,
-    /// Most commits
+    /// Show at most this many commits
     #[arg(long, default_value_t = 100, value_name = "N")]
     limit: usize,
-    /// Go on behind this place: what `more` says, or any position
+    /// Continue after this place: the value of `more` in the page before, or any position
     #[arg(long, value_name = "PLACE")]
     after: Option<LogPlace>,
-    /// The oldest first
+    /// Show the oldest first
     #[arg(long)]
     oldest_first: bool,
 }
@@ -79,11 +79,11 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
         ..LogQuery::default()
     };
     let mut left = arguments.limit;
-    // A page ends early where much is looked at: the whole list is as many pages as it takes.
+    // A page may end early, because it looks at a bounded number of records; so the command prints pages until the end.
     loop {
         let page = snapshot.log(&LogQuery { limit: left.min(BATCH_ITEMS_MAX), ..query.clone() })?;
         for record in &page.records {
-            // The head of a record that goes on was printed with its first changes.
+            // The page before printed the head of this record with its first changes.
             let is_begun = query.after.is_some_and(|after| after.position == record.position);
             print(context, record, is_begun)?;
         }
@@ -123,21 +123,21 @@ fn print(context: &mut Context, record: &LoggedRecord, is_begun: bool) -> Outcom
     })
 }
 
-/// What it is about: type, id, ends, classification.
+/// The instance: type, id, ends, classification.
 fn instance_text(instance: &LoggedInstance) -> String {
     let ends = instance.ends.as_ref().map(|[from, to]| format!(" ({from} -> {to})")).unwrap_or_default();
     let name = instance.classification.as_ref().map(|name| format!(" as {}", one_line(name)));
     format!("{} {}{ends}{}", one_line(&instance.type_name), instance.id.id(), name.unwrap_or_default())
 }
 
-/// What became of it, one part for each value.
+/// The changes, one part for each value.
 fn parts(instance: &LoggedInstance, committed: Instant) -> Vec<String> {
     let difference = &instance.difference;
     let mut parts = Vec::new();
     if instance.base == 0 && &*instance.status != "active" {
         parts.push(format!("@status = {}", one_line(&instance.status)));
     }
-    // The verb says it.
+    // The verb says the status.
     let says_status =
         instance.verb == "delete" || instance.verb == "restore" && &*instance.status == "active";
     let header = header_differences(difference).into_iter();
@@ -160,7 +160,7 @@ fn parts(instance: &LoggedInstance, committed: Instant) -> Vec<String> {
     parts
 }
 
-/// What went or came with it.
+/// The instances that were deleted or restored with it.
 fn taken_text(instance: &LoggedInstance) -> Option<String> {
     let counted = |number: usize, one: &str, several: &str| match number {
         0 => None,
@@ -204,7 +204,7 @@ fn cut(text: &str) -> String {
     }
 }
 
-/// The start and the parts behind it, on as many lines as it takes: a part that does not fit goes to the next line.
+/// Fills lines with the start and the parts; a part that does not fit starts a new line.
 fn filled(start: &str, parts: &[String]) -> Vec<String> {
     let mut lines = vec![start.to_owned()];
     for (index, part) in parts.iter().enumerate() {
@@ -222,7 +222,7 @@ fn filled(start: &str, parts: &[String]) -> Vec<String> {
     lines
 }
 
-/// An instant, or how long ago.
+/// An instant, or a duration before now.
 fn when(text: &str) -> Result<Instant> {
     let minutes = text.char_indices().next_back().and_then(|(end, unit)| {
         let number: i64 = text[..end].parse().ok().filter(|number| *number >= 0)?;

@@ -1,4 +1,4 @@
-//! `annals ls`: the children of an item of a tree, or all that a path leads to.
+//! `annals ls`: the children of an item of a tree, or all items that match a path.
 
 use annals::{ListOptions, TreeItem};
 use annals_exchange::text::{count, one_line, value_to_text};
@@ -24,22 +24,22 @@ pub struct Arguments {
     /// Path of the item, or of a list
     #[arg(default_value = "/")]
     path: String,
-    /// List all that the path leads to: it may have *, // and conditions
+    /// List all items that match the path: it may have *, // and conditions
     #[arg(long = "find", conflicts_with_all = ["after", "is_back", "is_count"])]
     is_find: bool,
-    /// Tell how what the path leads to is found
+    /// Show how the items that match the path are found
     #[arg(long = "explain", conflicts_with_all = ["after", "is_back", "is_count"])]
     is_explain: bool,
-    /// Only say how many
+    /// Print only the count
     #[arg(long = "count", conflicts_with_all = ["after", "is_back"])]
     is_count: bool,
-    /// Most items
+    /// List at most this many items
     #[arg(long, default_value_t = 100, value_name = "N")]
     limit: usize,
-    /// Continue where the page before ended
+    /// Continue after the page that ended with this cursor
     #[arg(long, value_name = "NEXT")]
     after: Option<String>,
-    /// The last one first
+    /// List the last one first
     #[arg(long = "back")]
     is_back: bool,
     #[command(flatten)]

@@ -119,7 +119,7 @@ enum Command {
 }
 
 impl Command {
-    /// True if it reads or edits the candidate that `--candidate` names.
+    /// True if the command reads or edits the candidate that `--candidate` names.
     fn takes_candidate(&self) -> bool {
         !matches!(
             self,
@@ -137,7 +137,7 @@ impl Command {
     }
 }
 
-/// The arguments of this process, with those of a configuration file that is named.
+/// The arguments of this process, together with those of the configuration file that they name.
 pub fn read_arguments() -> Result<Arguments, clap::Error> {
     let matches = config::matches(Arguments::command(), std::env::args_os().collect())?;
     Arguments::from_arg_matches(&matches)
@@ -189,7 +189,7 @@ pub fn run(arguments: Arguments) -> Outcome {
         Command::Serve(serve) => serve.run(&arguments.global).map_err(Into::into),
         Command::Completions(arguments) => completions::run(&mut context, arguments),
     };
-    // Also after a failure: what was printed before it belongs to the answer.
+    // Flush also after a failure: the text printed before it belongs to the answer.
     let flushed = context.output.flush();
     outcome.and(flushed)
 }

@@ -7,13 +7,13 @@ use super::tree_path::{ChangeArguments, PlaceArguments};
 use crate::context::Context;
 use crate::stop::Outcome;
 
-/// Move an item of a tree with all that is below it, or rename it
+/// Move an item of a tree with its subtree, or rename it
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   annals mv /config/clock /system/clock
   annals mv '/filter/rule[id=9]' '/filter/rule[id=9]' --first
-The parent at the new path must be there. The history of the item goes on.")]
+The parent at the new path must exist. The history of the item continues.")]
 pub struct Mv {
     /// Path of the item
     from: String,
@@ -25,7 +25,7 @@ pub struct Mv {
     of: ChangeArguments,
 }
 
-/// Copy an item of a tree with all that is below it
+/// Copy an item of a tree with its subtree
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Example:

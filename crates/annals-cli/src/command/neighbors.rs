@@ -11,7 +11,7 @@ use crate::context::{AsOfArguments, Context};
 use crate::output::{Table, properties_summary};
 use crate::stop::Outcome;
 
-/// Show what an entity is linked with
+/// Show the relationships of an entity, with the entities at their other ends
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -22,19 +22,19 @@ With --json each line is {\"direction\", \"relationship\", \"entity\"}; a last l
 pub struct Arguments {
     /// Id of the entity
     id: Id,
-    /// Which way
+    /// Direction of the relationships
     #[arg(long, short = 'd', value_enum, default_value = "both")]
     direction: DirectionArgument,
     /// Only relationships of this type and its subtypes
     #[arg(long = "type", short = 't', value_name = "TYPE")]
     type_name: Option<String>,
-    /// Most neighbours in one direction
+    /// Show at most this many neighbours in one direction
     #[arg(long, default_value_t = 100, value_name = "N")]
     limit: usize,
-    /// Continue behind this relationship; needs --direction out or in
+    /// Continue after this relationship; needs --direction out or in
     #[arg(long, value_name = "RELATIONSHIP")]
     after: Option<Id>,
-    /// Only say how many
+    /// Print only the count
     #[arg(long = "count", conflicts_with = "after")]
     is_count: bool,
     #[command(flatten)]

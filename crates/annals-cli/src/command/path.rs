@@ -21,11 +21,11 @@ Examples:
   annals path table:raw table:report --type reads:in --type writes:out --format dot | dot -Tsvg
 Exit code 3 if there is no path.")]
 pub struct Arguments {
-    /// Where it starts
+    /// Id of the entity where the path starts
     from: Id,
-    /// Where it ends
+    /// Id of the entity where the path ends
     to: Id,
-    /// How many paths, shortest first
+    /// Show this many paths, shortest first
     #[arg(long, short = 'k', default_value_t = 1, value_name = "K")]
     count: usize,
     /// Sum up this numeric property of relationships instead of counting steps
@@ -39,14 +39,14 @@ pub struct Arguments {
     as_of: AsOfArguments,
 }
 
-/// How to walk.
+/// The walk.
 #[derive(Args, Clone, Debug)]
 pub struct WalkArguments {
-    /// Which way to go along relationships: out for paths and reach, both for the other queries unless told otherwise
+    /// Direction along relationships; by default out for paths and reach, both for the other queries
     #[arg(long, short = 'd', value_enum)]
     direction: Option<DirectionArgument>,
-    /// Only along relationships of this type and its subtypes; may be repeated. With :in, :out or :both behind the name, in
-    /// that direction whatever --direction says
+    /// Only along relationships of this type and its subtypes; may be repeated. With :in, :out or :both after the name,
+    /// in that direction, instead of --direction
     #[arg(long = "type", short = 't', value_name = "TYPE[:DIRECTION]")]
     types: Vec<Along>,
     /// Only through entities of this type and its subtypes; may be repeated
@@ -61,13 +61,13 @@ pub struct WalkArguments {
     /// Only along relationships that fulfil this condition of the search language; may be repeated, all must hold
     #[arg(long, value_name = "CONDITION")]
     relationship_where: Vec<String>,
-    /// Only over what has one of these statuses; all but deleted unless told otherwise; may be repeated
+    /// Only over entities and relationships with one of these statuses; by default all but deleted; may be repeated
     #[arg(long = "status", value_name = "STATUS")]
     statuses: Vec<String>,
-    /// List nothing nearer to the start
+    /// Leave out entities nearer to the start than this
     #[arg(long, default_value_t = 0, value_name = "N")]
     depth_min: usize,
-    /// At most this many steps
+    /// Take at most this many steps
     #[arg(long, value_name = "N")]
     depth_max: Option<usize>,
     /// Give up after visiting this many entities
@@ -89,17 +89,17 @@ pub struct EndsArguments {
 }
 
 impl WalkArguments {
-    /// The walk, along outgoing relationships unless told otherwise.
+    /// The walk, by default along outgoing relationships.
     pub fn reach(&self) -> Result<Reach> {
         self.reach_along(DirectionArgument::Out)
     }
 
-    /// The walk, in both directions unless told otherwise.
+    /// The walk, by default in both directions.
     pub fn reach_both(&self) -> Result<Reach> {
         self.reach_along(DirectionArgument::Both)
     }
 
-    /// The same, one step deep unless told otherwise.
+    /// The walk, by default in both directions and one step deep.
     pub fn reach_near(&self) -> Result<Reach> {
         let reach = self.reach_both()?;
         Ok(Reach { depth_max: reach.depth_max.or(Some(1)), ..reach })
@@ -121,7 +121,7 @@ impl WalkArguments {
     }
 }
 
-/// The condition that all of them hold.
+/// The condition that all of these hold.
 fn all_of(conditions: &[String]) -> Result<Expression> {
     let conditions = conditions.iter().map(|condition| condition_from_text(condition));
     Ok(Expression::All(conditions.collect::<Result<_>>()?))

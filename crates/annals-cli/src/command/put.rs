@@ -18,7 +18,7 @@ Examples:
   echo '{\"interface\": [{\"name\": \"eth0\", \"mtu\": 1500}]}' | annals put /interfaces
   annals put \"/interfaces/interface[name='eth0']/mtu\" --value 9000 -m 'jumbo frames'
   annals put /interfaces interfaces.json --merge      what is there beside stays
-The item becomes what the JSON says, and nothing else; only what differs is written. Items on the way to it are created.
+The item becomes equal to the JSON; only differences are written. Missing items on the path are created.
 A --value is JSON if it reads as JSON, otherwise the text itself. docs/trees.md describes the JSON.")]
 pub struct Put {
     /// Path of the item or the property
@@ -26,16 +26,16 @@ pub struct Put {
     /// File with the item, or the value, in JSON; - for standard input
     #[arg(default_value = "-")]
     file: PathBuf,
-    /// The value of the property, in place of a file
+    /// Value of the property, instead of a file
     #[arg(long, value_name = "VALUE", conflicts_with = "file")]
     value: Option<String>,
-    /// Keep what is there beside
+    /// Keep properties and children that the file does not name
     #[arg(long = "merge", group = "how")]
     is_merge: bool,
-    /// Refuse if it is there already
+    /// Refuse if the item exists already
     #[arg(long = "create", group = "how")]
     is_create: bool,
-    /// Refuse if it is missing
+    /// Refuse if the item is missing
     #[arg(long = "replace", group = "how")]
     is_replace: bool,
     #[command(flatten)]
@@ -48,11 +48,11 @@ pub struct Put {
 Examples:
   annals insert '/filter/rule[id=9]' --before 'rule[id=7]'
   annals insert '/filter/rule[id=9]' rule.json --first
-An item that is there already is moved to the place, and merged with what the file says.")]
+An existing item is moved to the place, and merged with the file.")]
 pub struct Insert {
     /// Path of the item
     path: String,
-    /// File with more of the item, in JSON; - for standard input
+    /// File with content of the item, in JSON; - for standard input
     file: Option<PathBuf>,
     #[command(flatten)]
     place: PlaceArguments,

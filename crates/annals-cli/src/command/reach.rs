@@ -24,19 +24,19 @@ Examples:
   annals reach table:raw.customers -t reads:in -t writes:out --group-by owner   whose tables and jobs these are
   annals reach ada --relationship-where 'since > 1830' --entity-where 'not is machine'
 With --json each line is {\"distance\", \"entity\"}; grouped {\"value\", \"count\"}, and a last line
-{\"count\", \"rest\"}. With --format the start and the relationships that are gone along are written too.")]
+{\"count\", \"rest\"}. With --format the start and the relationships on the walk are written, too.")]
 pub struct Arguments {
     /// Id of the entity to start at
     id: Id,
     #[command(flatten)]
     walk: WalkArguments,
-    /// Only say how many
+    /// Print only the count
     #[arg(long = "count")]
     is_count: bool,
-    /// Count by the values of this property or @header, such as @type; members of a set count one by one
+    /// Count by the values of this property or @header, such as @type; each member of a set counts
     #[arg(long, value_name = "FIELD", conflicts_with = "is_count")]
     group_by: Option<String>,
-    /// Show at most this many; of groups the largest
+    /// Show at most this many; of groups, the largest
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
     #[command(flatten)]
@@ -84,7 +84,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     context.output.line(format!("{entities} within reach, the farthest {distance_max} steps away"))
 }
 
-/// Prints how many there are of each value.
+/// Prints the count of each value.
 fn groups(
     context: &mut Context,
     arguments: &Arguments,

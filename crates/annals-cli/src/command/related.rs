@@ -30,10 +30,10 @@ pub struct Arguments {
     /// Page size
     #[arg(long, default_value_t = 100, value_name = "N")]
     limit: usize,
-    /// Leave out so many first
+    /// Skip this many entities
     #[arg(long, default_value_t = 0, value_name = "N")]
     skip: usize,
-    /// Only say how many
+    /// Print only the count
     #[arg(long = "count")]
     is_count: bool,
     #[command(flatten)]
@@ -67,7 +67,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     listing.end_page(context, "--skip", page.has_more.then_some(arguments.skip + arguments.limit))
 }
 
-/// Prints the page nearest first, each entity when the walk comes to it.
+/// Prints the page nearest first, each entity as soon as the walk reaches it.
 fn as_it_walks(context: &mut Context, arguments: &Arguments, snapshot: &Snapshot, reach: Reach) -> Outcome {
     let found = snapshot.walk(&arguments.id, &reach)?.entities().filter(is_elsewhere);
     let mut found = found.skip(arguments.skip);

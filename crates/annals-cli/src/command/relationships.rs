@@ -21,13 +21,13 @@ With --json each line is one relationship; a last line {\"next\": …} has the c
 pub struct Arguments {
     /// Id of the entity
     id: Id,
-    /// Which way
+    /// Direction of the relationships
     #[arg(long, short = 'd', value_enum, default_value = "both")]
     direction: DirectionArgument,
     /// Only of this type and its subtypes; may be repeated
     #[arg(long = "type", short = 't', value_name = "TYPE")]
     types: Vec<String>,
-    /// Only with this status; all but deleted unless told otherwise; may be repeated
+    /// Only with this status; by default all but deleted; may be repeated
     #[arg(long = "status", value_name = "STATUS")]
     statuses: Vec<String>,
     /// Order by this property or @header, such as @createdAt; with a minus sign in front, largest first. Repeatable
@@ -36,13 +36,13 @@ pub struct Arguments {
     /// Page size
     #[arg(long, default_value_t = 100, value_name = "N")]
     limit: usize,
-    /// Leave out so many first
+    /// Skip this many relationships
     #[arg(long, default_value_t = 0, value_name = "N")]
     skip: usize,
-    /// Continue behind the page that ended with this cursor
+    /// Continue after the page that ended with this cursor
     #[arg(long, value_name = "CURSOR")]
     after: Option<String>,
-    /// Only say how many
+    /// Print only the count
     #[arg(long = "count")]
     is_count: bool,
     #[command(flatten)]
@@ -73,7 +73,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     let mut listing = Listing::of_relationships();
     let mut left = arguments.limit;
     loop {
-        // In an order of its own each page looks at all relationships.
+        // With an order given, each page reads all relationships.
         if of.order.is_empty() {
             of.limit = left.min(BATCH_ITEMS_MAX);
         }

@@ -1,4 +1,4 @@
-//! `annals restore`: makes a repository from a backup, or brings a deleted item of a tree back.
+//! `annals restore`: makes a repository from a backup, or restores a deleted item of a tree.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use super::tree_times::as_of_to_json;
 use crate::context::{AsOfArguments, Context};
 use crate::stop::Outcome;
 
-/// Make a repository from a backup, and verify it; or bring a deleted item of a tree back
+/// Make a repository from a backup, and verify it; or restore a deleted item of a tree
 #[derive(Args, Debug)]
 #[command(
     override_usage = "annals restore <BACKUP> <FOLDER>\n       annals restore <PATH> --at <INSTANT>",
@@ -20,8 +20,8 @@ Examples:
   annals restore /backup/monday annals-data
   annals restore \"/interfaces/interface[name='eth0']\" --at yesterday
   annals restore \"/interfaces/interface[name='eth0']\" --at-position 41
-Of a backup every record is read back and replayed before the command says that it is done.
-An item comes back with all that went with it; the time is one at which it was at this path."
+The command reads back and replays every record of a backup before it reports success.
+An item is restored with the subtree that was deleted with it; give a time at which it was at this path."
 )]
 pub struct Arguments {
     /// Folder of the backup; with a time, the path of the item
@@ -35,7 +35,7 @@ pub struct Arguments {
     of: ChangeArguments,
 }
 
-/// Does it, and tells what came back.
+/// Restores, and prints a summary.
 pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     let is_of_tree = arguments.of.is_given() || context.candidate.is_some();
     match (&arguments.folder, arguments.as_of.is_given()) {
@@ -53,7 +53,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     }
 }
 
-/// Copies, verifies and tells what was copied.
+/// Copies, verifies, and prints the size of the copy.
 fn backup(context: &mut Context, backup: &Path, folder: &Path) -> Outcome {
     let options = Options { memory_bytes_max: context.memory_bytes_max, ..Options::default() };
     let report = annals::restore_with(backup, folder, &options)?;

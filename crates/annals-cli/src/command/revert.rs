@@ -1,4 +1,4 @@
-//! `annals revert`: what is at a path of a tree as it was at a time.
+//! `annals revert`: sets an item or a property at a path of a tree back to an earlier time.
 
 use clap::Args;
 use serde_json::json;
@@ -8,14 +8,14 @@ use super::tree_times::{ToArguments, as_of_to_json};
 use crate::context::Context;
 use crate::stop::Outcome;
 
-/// Put an item of a tree, with all that is below it, or a property back to how it was
+/// Set an item of a tree with its subtree, or a property, back to an earlier time
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   annals revert /interfaces --to yesterday
   annals revert /interfaces --to-position 41 -m 'the new links do not come up'
-What was deleted since comes back, what was created since is deleted, what was moved returns: as new
-versions, so that the time between is not lost. `annals diff PATH --from TIME` tells what that will be.")]
+Items deleted since are restored, items created since are deleted, items moved since return. All of this makes new
+versions, so the history keeps the time between. `annals diff PATH --from TIME` shows the changes in advance.")]
 pub struct Revert {
     /// Path of the item or the property
     path: String,

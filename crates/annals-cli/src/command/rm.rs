@@ -1,4 +1,4 @@
-//! `annals rm`: delete what is at a path of a tree.
+//! `annals rm`: deletes the item or the property at a path of a tree.
 
 use clap::Args;
 use serde_json::json;
@@ -7,17 +7,17 @@ use super::tree_path::ChangeArguments;
 use crate::context::Context;
 use crate::stop::Outcome;
 
-/// Delete an item of a tree with all that is below it, the items of a list, or a property
+/// Delete an item of a tree with its subtree, the items of a list, or a property
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   annals rm \"/interfaces/interface[name='eth0']\"
   annals rm /interfaces/interface --force     all items of the list, if there are any
-What is deleted stays in the history: read it with --at, bring an item back with `annals restore`.")]
+The history keeps deleted items: read them with --at, restore them with `annals restore`.")]
 pub struct Rm {
-    /// Path of what goes
+    /// Path of the item, the list or the property
     path: String,
-    /// Say nothing if it is missing
+    /// Do not fail if it is missing
     #[arg(long = "force", short = 'f')]
     is_forced: bool,
     #[command(flatten)]

@@ -1,9 +1,9 @@
-//! Arguments and look-ups that several commands share: which instance, which way, over which types.
+//! Arguments and look-ups that several commands share: the instance, the direction, the types.
 
 use annals::{Direction, ErrorKind, Id, InstanceId, Result, Snapshot};
 use clap::{Args, ValueEnum};
 
-/// Which way to go along relationships.
+/// The direction along relationships.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum DirectionArgument {
     /// Along relationships that start at the entity
@@ -40,7 +40,7 @@ pub use annals_json::direction_to_text as direction_name;
 pub struct InstanceArgument {
     /// Id of an entity, or of a relationship if no entity has it
     pub id: Id,
-    /// Take the id for that of a relationship
+    /// Read the id as that of a relationship
     #[arg(long = "relationship")]
     pub is_relationship: bool,
 }
@@ -65,7 +65,7 @@ impl InstanceArgument {
         match snapshot.versions(&entity, 0, 1) {
             Ok(_) => Ok(entity),
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                // The message about the entity is the one to show if there is no relationship either.
+                // If there is no relationship either, the command shows the error about the entity.
                 snapshot.versions(&relationship, 0, 1).map(|_| relationship).map_err(|_| error)
             }
             Err(error) => Err(error),

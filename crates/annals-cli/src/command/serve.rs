@@ -35,7 +35,7 @@ pub struct Serve {
     /// Refuse writes without the header Annals-Author, which a proxy that knows its users can set.
     #[arg(long = "require-author")]
     pub is_author_required: bool,
-    /// Address to listen at; port 0 for any free one. There is no login: think before you leave 127.0.0.1.
+    /// Address to listen at; port 0 for any free one. The server has no login: every client that reaches it can write.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8280")]
     pub listen: SocketAddr,
     /// Another name or address that requests may call the server by, without port; repeatable. Requests must name
@@ -65,8 +65,9 @@ pub struct Serve {
     /// Warn of requests that take this long, with their search or walk, and of slow syncs of the log.
     #[arg(long, value_name = "MS", default_value_t = millis(Limits::default().slow_time), help_heading = "Log")]
     pub slow_ms: u64,
-    /// Move memory that stays onto huge pages, behind requests (Linux 6.1). Reads of a large repository wait less for
-    /// memory. It costs a little more memory and processor time, and who touches what is being moved waits meanwhile.
+    /// Move long-lived memory onto huge pages in the background (Linux 6.1). Reads of a large repository then wait less
+    /// for memory. It costs a little more memory and processor time, and a request waits while its memory is being
+    /// moved.
     #[arg(long)]
     pub huge_pages: bool,
     /// Follow the process that writes, and refuse writes.
@@ -78,10 +79,10 @@ pub struct Serve {
     /// Bodies of all requests together.
     #[arg(long, value_name = "BYTES", default_value_t = Limits::default().bodies_bytes_max)]
     pub bodies_bytes_max: usize,
-    /// Answers of all requests together that wait to be read, but for those of at most 16 KiB.
+    /// Total size of answers that wait for their clients; answers of at most 16 KiB do not count.
     #[arg(long, value_name = "BYTES", default_value_t = Limits::default().answers_bytes_max)]
     pub answers_bytes_max: usize,
-    /// End a page with the item that takes what is stored of its items over this.
+    /// End a page with the item whose stored bytes bring the page over this size.
     #[arg(long, value_name = "BYTES", default_value_t = Limits::default().page_bytes_max)]
     pub page_bytes_max: usize,
     /// Largest request head.
@@ -90,38 +91,38 @@ pub struct Serve {
     /// Longest time for one request.
     #[arg(long, value_name = "MS", default_value_t = millis(Limits::default().request_time))]
     pub request_time_ms: u64,
-    /// Most requests worked on, or whose answers wait to be read, at once.
+    /// Most requests in progress at once, including answers that are being sent.
     #[arg(long, value_name = "COUNT", default_value_t = Limits::default().requests_max)]
     pub requests_max: usize,
     /// Most open connections.
     #[arg(long, value_name = "COUNT", default_value_t = Limits::default().connections_max)]
     pub connections_max: usize,
-    /// Close a connection on which the head of a request does not come within this time; the first one counts from
-    /// the beginning of the connection.
+    /// Close a connection if the head of a request does not arrive within this time; for the first request the time
+    /// starts with the connection.
     #[arg(long, value_name = "MS", default_value_t = millis(Limits::default().head_time))]
     pub head_time_ms: u64,
-    /// Close a connection on which nothing happens for this long.
+    /// Close a connection after this time without traffic.
     #[arg(long, value_name = "MS", default_value_t = millis(Limits::default().idle_time))]
     pub idle_time_ms: u64,
-    /// Most searches, walks and differences worked on at once [default: two per core].
+    /// Most searches, walks and differences in progress at once [default: two per core].
     #[arg(long, value_name = "COUNT", default_value_t = Limits::default().heavy_max, hide_default_value = true)]
     pub heavy_max: usize,
     /// Largest page.
     #[arg(long, value_name = "ITEMS", default_value_t = Limits::default().page_max)]
     pub page_max: usize,
-    /// Most answers in lines (application/x-ndjson) sent at once.
+    /// Most answers in lines (application/x-ndjson) that are sent at once.
     #[arg(long, value_name = "COUNT", default_value_t = Limits::default().streams_max)]
     pub streams_max: usize,
     /// Most subscribers of the feed.
     #[arg(long, value_name = "COUNT", default_value_t = Limits::default().subscribers_max)]
     pub subscribers_max: usize,
-    /// Send a comment on a quiet feed this often.
+    /// Send a comment on a feed that is quiet for this long.
     #[arg(long, value_name = "MS", default_value_t = millis(Limits::default().heartbeat))]
     pub heartbeat_ms: u64,
-    /// Longest time a request waits for the position it asks for.
+    /// Longest time that a request waits for the position it asks for.
     #[arg(long, value_name = "MS", default_value_t = millis(Limits::default().visible_time))]
     pub visible_time_ms: u64,
-    /// Longest time for requests in flight to end after a signal.
+    /// Longest time for requests in progress to end after a signal.
     #[arg(long, value_name = "MS", default_value_t = millis(Limits::default().stop_time))]
     pub stop_time_ms: u64,
 }
@@ -135,7 +136,7 @@ pub enum LogFormat {
     Json,
 }
 
-/// True if nothing is there that could be a repository. An empty folder is none: a service manager makes one.
+/// True if the folder is missing or empty, so that no repository can be in it. A service manager creates empty folders.
 fn is_empty(folder: &Path) -> Result<bool> {
     match std::fs::read_dir(folder) {
         Ok(mut entries) => Ok(entries.next().is_none()),
@@ -146,7 +147,7 @@ fn is_empty(folder: &Path) -> Result<bool> {
 
 fn print(line: &str) {
     let mut output = std::io::stdout().lock();
-    // Nobody may be reading; that is no reason not to serve.
+    // Standard output may be closed; the server serves all the same.
     let _ = writeln!(output, "{line}");
     let _ = output.flush();
 }
@@ -186,7 +187,7 @@ impl Serve {
         if self.huge_pages
             && let Err(error) = annals_huge_pages::collapse_behind()
         {
-            // Without them reads take longer; that is no reason not to serve.
+            // Without huge pages reads take longer, but the server can serve.
             eprintln!("warning: huge pages: {error}");
         }
         let place = one_line(&folder.display().to_string());

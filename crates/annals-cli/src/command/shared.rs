@@ -1,4 +1,4 @@
-//! `annals shared`: what two entities have in common.
+//! `annals shared`: the entities that two entities share.
 
 use clap::Args;
 
@@ -7,7 +7,7 @@ use super::path::EndsArguments;
 use crate::context::Context;
 use crate::stop::Outcome;
 
-/// List the neighbours that two entities share, or with --depth-max everything where their ways cross
+/// List the neighbours that two entities share; with --depth-max, all entities that both reach
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:

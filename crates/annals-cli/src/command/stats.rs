@@ -1,4 +1,4 @@
-//! `annals stats`: how much is in the repository.
+//! `annals stats`: the counts and the size of the repository.
 
 use annals::{Result, Snapshot, TypeKind};
 use annals_exchange::text::count;
@@ -47,7 +47,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
         return context.output.json(&json);
     }
     let instant = instant.map(|instant| format!(", committed {instant}")).unwrap_or_default();
-    // The log grows at its end; how long it was then is not known.
+    // The log has no size for an earlier time: only its present size is known.
     let now = if arguments.as_of.is_given() { " now" } else { "" };
     context.output.line(format!(
         "position {}{instant}, log of {}{now}",

@@ -1,4 +1,4 @@
-//! What an import says on a terminal: a bar, refused lines up to a bound, and remarks.
+//! The output of an import on a terminal: a bar, refused lines up to a bound, and remarks.
 
 use std::fmt::Display;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -28,7 +28,7 @@ impl Terminal {
         }
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub fn finish(&self) {
         self.bar.finish();
     }

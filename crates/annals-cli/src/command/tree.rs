@@ -1,4 +1,4 @@
-//! `annals tree`: an item of a tree with all that is below it, a line for each.
+//! `annals tree`: an item of a tree with its subtree, one line for each item.
 
 use annals::{Entity, Error, ErrorKind, Result, TreeVisitor};
 use annals_exchange::text::one_line;
@@ -9,25 +9,25 @@ use crate::context::Context;
 use crate::output::properties_summary;
 use crate::stop::{Outcome, Stop};
 
-/// Show an item of a tree with all that is below it
+/// Show an item of a tree with its subtree
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   annals tree
   annals tree /interfaces --depth 1
-Items of a list are shown with [] behind its name. `annals cat` gives the same as JSON.")]
+Items of a list have [] after its name. `annals cat` prints the same as JSON.")]
 pub struct Arguments {
     /// Path of the item
     #[arg(default_value = "/")]
     path: String,
-    /// Most levels below the item
+    /// Show at most this many levels below the item
     #[arg(long, value_name = "N")]
     depth: Option<usize>,
     #[command(flatten)]
     of: ReadArguments,
 }
 
-/// Prints it.
+/// Prints the subtree.
 pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     let path = path(&arguments.path)?;
     let repository = context.open_to_read()?;
@@ -44,7 +44,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     }
 }
 
-/// Prints items as it is shown them.
+/// Prints each item that the walk shows it.
 struct Lines<'c> {
     context: &'c mut Context,
     /// Of the item at the top.

@@ -1,5 +1,5 @@
-//! What the commands on trees share: the path, the entity that it starts from, the time, who writes, a place in an ordered list, and
-//! an input in JSON.
+//! The arguments that commands on trees share: the path, the root entity, the time, the author, a place in an ordered
+//! list, and an input in JSON.
 
 use std::io::Read;
 use std::path::Path;
@@ -17,7 +17,7 @@ use crate::stop::Outcome;
 /// Longest input. Units: bytes of JSON.
 const INPUT_BYTES_MAX: u64 = 256 << 20;
 
-/// Where paths start.
+/// The entity that paths start from.
 #[derive(Args, Clone, Debug)]
 pub struct RootArgument {
     /// Id of the entity that paths start from
@@ -26,13 +26,13 @@ pub struct RootArgument {
 }
 
 impl RootArgument {
-    /// The tree below it.
+    /// The tree below that entity.
     pub fn tree<'s>(&self, snapshot: &'s Snapshot) -> Tree<'s> {
         tree_of(snapshot, Some(&self.root))
     }
 }
 
-/// Which tree is read, and as of when.
+/// Arguments of commands that read a tree: root and time.
 #[derive(Args, Clone, Debug)]
 pub struct ReadArguments {
     #[command(flatten)]
@@ -41,7 +41,7 @@ pub struct ReadArguments {
     pub as_of: AsOfArguments,
 }
 
-/// Which tree is changed, by whom and why.
+/// Arguments of commands that change a tree: root, author, message.
 #[derive(Args, Clone, Debug)]
 pub struct ChangeArguments {
     #[command(flatten)]
@@ -51,20 +51,20 @@ pub struct ChangeArguments {
 }
 
 impl ChangeArguments {
-    /// True if something is said that only changes of trees take.
+    /// True if an argument is given that only changes of trees have.
     pub fn is_given(&self) -> bool {
         self.root.root.to_string() != annals::ROOT_ID
             || !self.signature.message.is_empty()
             || self.signature.valid_from.is_some()
     }
 
-    /// Commits an operation on the tree, and says so. Shape: `members` as `docs/json.md` has them.
+    /// Commits an operation on the tree and prints the receipt. Shape: `members` as in `docs/json.md`.
     pub fn commit(&self, context: &mut Context, action: &str, members: impl Into<Json>) -> Outcome {
         let repository = context.open_to_write()?;
         self.commit_in(context, repository, action, members)
     }
 
-    /// The same in a repository that is open.
+    /// The same in an open repository.
     pub fn commit_in(
         &self,
         context: &mut Context,
@@ -84,16 +84,16 @@ impl ChangeArguments {
 #[derive(Args, Clone, Debug)]
 #[group(multiple = false)]
 pub struct PlaceArguments {
-    /// Before all others of its list
+    /// Put it before all others of its list
     #[arg(long = "first")]
     is_first: bool,
-    /// Behind all others
+    /// Put it after all others
     #[arg(long = "last")]
     is_last: bool,
-    /// Right before the item with this step, as in rule[id=7]
+    /// Put it right before the item with this step, as in rule[id=7]
     #[arg(long, value_name = "STEP")]
     before: Option<String>,
-    /// Right behind the item with this step
+    /// Put it right after the item with this step
     #[arg(long, value_name = "STEP")]
     after: Option<String>,
 }
@@ -118,11 +118,11 @@ pub fn path(text: &str) -> Result<TreePath> {
     TreePath::parse(text)
 }
 
-/// Why a command finds nothing.
+/// The error of a path that leads to nothing.
 pub fn nothing(path: &TreePath) -> Error {
     Error::new(
         ErrorKind::NotFound,
-        format!("path {path}: there is nothing; list what there is with `annals ls`"),
+        format!("path {path}: not found; list the items there are with `annals ls`"),
     )
 }
 

@@ -1,4 +1,4 @@
-//! The times between which a tree is compared, and to which it is taken back.
+//! The times that a command compares a tree at, or sets it back to.
 
 use annals::{AsOf, Error, ErrorKind, Instant, Position, Result};
 use annals_json::Object;
@@ -15,12 +15,12 @@ pub struct FromArguments {
     /// As the repository was after this position
     #[arg(long, value_name = "N", help_heading = "Time")]
     from_position: Option<u64>,
-    /// What was true at this instant (the same forms)
+    /// As it was true at this instant (the same forms)
     #[arg(long, value_name = "INSTANT", value_parser = instant, help_heading = "Time")]
     from_valid_at: Option<Instant>,
 }
 
-/// The later time, or the one to go back to.
+/// The later time, or the time to go back to.
 #[derive(Args, Clone, Debug, Default)]
 pub struct ToArguments {
     /// As the repository was at this instant (RFC 3339, a date, month or year, now, today or yesterday)
@@ -29,7 +29,7 @@ pub struct ToArguments {
     /// As the repository was after this position
     #[arg(long, value_name = "N", help_heading = "Time")]
     to_position: Option<u64>,
-    /// What was true at this instant (the same forms)
+    /// As it was true at this instant (the same forms)
     #[arg(long, value_name = "INSTANT", value_parser = instant, help_heading = "Time")]
     to_valid_at: Option<Instant>,
 }

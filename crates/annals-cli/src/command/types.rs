@@ -26,7 +26,7 @@ Examples:
   annals --json types           one type per line, as `annals types load` reads it
   annals types load examples/open-metadata-types/types.jsonl
   annals types verify types.jsonl
-Types that are used without a declaration are counted by `annals stats`.")]
+`annals stats` counts types that are used without a declaration.")]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct Arguments {
     #[command(subcommand)]
@@ -36,7 +36,7 @@ pub struct Arguments {
     /// Only types of this kind: entity, relationship, classification or enum
     #[arg(long, value_parser = kind)]
     kind: Option<TypeKind>,
-    /// Only the type that another system knows by this id
+    /// Only the type with this id of another system
     #[arg(long, value_name = "ID")]
     external_id: Option<String>,
     #[command(flatten)]
@@ -52,7 +52,7 @@ enum TypesAction {
         /// Who writes [default: the name of the user; '' for none]
         #[arg(long, env = "ANNALS_AUTHOR", default_value_t = user_name(), hide_default_value = true)]
         author: String,
-        /// Why
+        /// Why you write
         #[arg(long, short = 'm', default_value = "")]
         message: String,
     },

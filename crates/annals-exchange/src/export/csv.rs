@@ -19,8 +19,8 @@ const BUFFER_BYTES: usize = 256 * 1024;
 /// The columns of a file: property name and neo4j type.
 type Columns = BTreeMap<String, &'static str>;
 
-/// Writes `nodes-TYPE.csv` and `relationships-TYPE.csv` into a folder. Each type is read twice: for the columns, and for
-/// the rows. What the columns of others have no place for, such as statuses and homes, stands in one that they skip.
+/// Writes `nodes-TYPE.csv` and `relationships-TYPE.csv` into a folder. It reads each type twice: for the columns, and
+/// for the rows. Fields without a column of neo4j, such as statuses and homes, are in an extra column that neo4j skips.
 pub fn export_csv(
     snapshot: &Snapshot,
     selection: &Selection,
@@ -56,7 +56,7 @@ pub fn export_csv(
     Ok(())
 }
 
-/// The types that something is of, be it a proxy.
+/// The types of all instances, including proxies.
 fn types(snapshot: &Snapshot, kind: TypeKind) -> Result<BTreeSet<String>> {
     let mut types: BTreeSet<String> =
         snapshot.counts(kind)?.into_iter().map(|(name, _)| name.to_string()).collect();
@@ -139,7 +139,7 @@ fn add_columns<'p>(columns: &mut Columns, properties: impl Iterator<Item = (&'p 
         let found = column_type(&value);
         match columns.get_mut(name) {
             Some(known) if *known == found => {}
-            // Values of several types have only text in common.
+            // Values of several types are all written as text.
             Some(known) => *known = "string",
             None => drop(columns.insert(name.to_owned(), found)),
         }
@@ -160,7 +160,7 @@ fn column_type(value: &Value) -> &'static str {
     }
 }
 
-/// The type of a list whose members have one type and no delimiter in them; otherwise text.
+/// The type of a list whose members have one type and contain no delimiter; otherwise text.
 fn list_type(mut values: impl Iterator<Item = Value>) -> &'static str {
     let Some(first) = values.next() else { return "string" };
     let is_plain = |value: &Value| {
@@ -202,7 +202,7 @@ fn joined(values: impl Iterator<Item = Value>) -> String {
     values.map(|value| scalar(&value)).collect::<Vec<_>>().join(&ARRAY_DELIMITER.to_string())
 }
 
-/// A scalar as it is, control characters included: quotes keep them.
+/// A scalar unchanged, including control characters: quotes keep them.
 fn scalar(value: &Value) -> String {
     value.as_str().map_or_else(|| value_to_text(value), str::to_owned)
 }

@@ -1,5 +1,5 @@
-//! DOT: each entity a node with its id and its type, each relationship an edge, what else there is as attributes that
-//! Graphviz has no use for.
+//! DOT: each entity is a node with its id and its type, each relationship an edge; other fields are attributes that
+//! Graphviz ignores.
 //!
 //! Source: <https://graphviz.org/doc/info/lang.html>, <https://graphviz.org/docs/attr-types/escString/>.
 
@@ -11,8 +11,8 @@ use super::graph_file::{by_name, plain_text};
 use super::graph_part::GraphPart;
 use crate::Outcome;
 
-/// What the names of properties begin with: one that is named like an attribute of Graphviz changes no drawing, and reads no
-/// file.
+/// The prefix of properties. Without it, a property with the name of an attribute of Graphviz could change the drawing,
+/// or read a file.
 const PREFIX: &str = "data-";
 
 /// Writes a part of the graph as DOT.
@@ -47,9 +47,9 @@ pub fn write_dot<P: GraphPart + ?Sized>(part: &P, writer: &mut dyn Write) -> Out
 struct Attributes(String);
 
 impl Attributes {
-    /// A label of these lines.
+    /// A label with these lines.
     fn labelled(lines: &[&str]) -> Attributes {
-        // A label may have entities of HTML.
+        // Graphviz decodes entities of HTML in a label.
         let lines = lines.iter().map(|line| content(&line.replace('&', "&amp;"))).collect::<Vec<_>>();
         Attributes(format!("label=\"{}\"", lines.join("\\n")))
     }
@@ -67,8 +67,8 @@ fn quoted(text: &str) -> String {
     format!("\"{}\"", content(text))
 }
 
-/// The text as it stands between quotes. A backslash is doubled: at the end it would escape the quote, and in a label it
-/// would escape what follows; labels show it once.
+/// The text between quotes. A backslash is doubled: at the end it would escape the quote, and in a label the next
+/// character; a label shows it once.
 fn content(text: &str) -> String {
     let mut content = String::with_capacity(text.len());
     for one in text.chars() {

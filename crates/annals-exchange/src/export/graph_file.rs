@@ -10,7 +10,7 @@ use super::graph_part::GraphPart;
 use super::graphml::write_graphml;
 use crate::Outcome;
 
-/// A format in which other programs read graphs.
+/// A graph format of other programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GraphFormat {
     /// GraphML, an XML format, with a typed key for each property.
@@ -20,7 +20,7 @@ pub enum GraphFormat {
 }
 
 impl GraphFormat {
-    /// All.
+    /// All formats.
     pub const ALL: [GraphFormat; 2] = [GraphFormat::GraphMl, GraphFormat::Dot];
 
     /// Its name in every door.
@@ -41,7 +41,7 @@ impl GraphFormat {
 
     /// Writes a part of the graph, in UTF-8, line by line.
     ///
-    /// GraphML goes through the part twice, once for the keys that stand in front. Neither format has a place for control
+    /// GraphML reads the part twice, the first time for the keys at the beginning. Neither format allows control
     /// characters; they become U+FFFD.
     pub fn write<P: GraphPart + ?Sized>(self, part: &P, writer: &mut dyn Write) -> Outcome {
         match self {
@@ -51,7 +51,7 @@ impl GraphFormat {
     }
 }
 
-/// The text of a value: what is a text, as it is; other scalars as searches write them; the rest as JSON.
+/// The text of a value: texts unchanged, other scalars as in searches, all others as JSON.
 pub(super) fn plain_text(value: &Value) -> String {
     match value {
         Value::Boolean(boolean) => boolean.to_string(),

@@ -1,4 +1,4 @@
-//! What is written as a graph for other programs: a part of the graph, paths, or everything.
+//! A graph for other programs: a part of the graph, paths, or everything.
 
 use std::collections::HashSet;
 
@@ -7,22 +7,22 @@ use annals::{Entity, Id, Path, Relationship, Snapshot, Subgraph};
 use super::{Selection, each_entity, each_relationship};
 use crate::Outcome;
 
-/// A node of a graph that is written.
+/// A node of the written graph.
 pub struct Node<'n> {
     /// Id of the entity.
     pub id: &'n Id,
-    /// The entity; `None` for the end of a relationship that is not listed itself, such as a proxy.
+    /// The entity; `None` for an end of a relationship that is not listed itself, such as a proxy.
     pub entity: Option<&'n Entity<'n>>,
-    /// How far it is from the start of the walk, if it was found by one. Units: steps.
+    /// Its distance from the start of a walk, if a walk found it. Units: steps.
     pub distance: Option<usize>,
 }
 
-/// Takes one node after the other.
+/// Takes the nodes one by one.
 pub type TakeNode<'t> = &'t mut dyn FnMut(Node) -> Outcome;
-/// Takes one relationship after the other.
+/// Takes the relationships one by one.
 pub type TakeEdge<'t> = &'t mut dyn FnMut(&Relationship) -> Outcome;
 
-/// A part of the graph that can be gone through several times.
+/// A part of the graph that can be read several times.
 pub trait GraphPart {
     /// Calls `take` with each node, once.
     fn each_node(&self, take: TakeNode) -> Outcome;
@@ -77,11 +77,11 @@ impl GraphPart for [Path<'_>] {
     }
 }
 
-/// Everything that a snapshot holds and that is selected; of relationships those between entities that are.
+/// The selected content of a snapshot, with only those relationships whose ends are both selected.
 pub struct Selected<'s> {
-    /// What is read.
+    /// The snapshot.
     pub snapshot: &'s Snapshot,
-    /// What of it.
+    /// The selection.
     pub selection: &'s Selection,
 }
 
@@ -93,7 +93,7 @@ impl GraphPart for Selected<'_> {
     }
 
     fn each_edge(&self, take: TakeEdge) -> Outcome {
-        // What is selected is selected by its type: the types of the nodes tell which ends are there.
+        // Entities are selected by type, so the types of the nodes show which ends exist.
         let mut types = HashSet::new();
         if !self.selection.is_everything() {
             self.each_node(&mut |node| {

@@ -65,7 +65,7 @@ pub fn write_graphml<P: GraphPart + ?Sized>(part: &P, writer: &mut dyn Write) ->
     Ok(writer.write_all(b"  </graph>\n</graphml>\n")?)
 }
 
-/// Notes the type of each property; one of several types is a string.
+/// Notes the type of each property; a property with several types is a string.
 fn add_keys<'p>(keys: &mut Keys, properties: impl Iterator<Item = (&'p str, Value)>) {
     for (name, value) in properties {
         let found = attribute_type(&value);
@@ -86,7 +86,7 @@ fn attribute_type(value: &Value) -> &'static str {
     }
 }
 
-/// Keys with the ids that they have in the file.
+/// Keys with their ids in the file.
 struct Numbered<'k> {
     keys: BTreeMap<&'k str, (String, &'static str)>,
 }
@@ -125,7 +125,7 @@ impl<'k> Numbered<'k> {
     }
 }
 
-/// XML has other names than Rust for what is no finite number.
+/// XML and Rust have different names for infinite numbers and for NaN.
 fn text_of(value: &Value, attribute_type: &str) -> String {
     match value {
         Value::Float(number) if attribute_type == "double" && number.is_infinite() => {
@@ -143,8 +143,7 @@ fn datum(writer: &mut dyn Write, key: &str, text: &str) -> Outcome {
     Ok(writeln!(writer, "      <data key=\"{key}\">{}</data>", escaped(text))?)
 }
 
-/// The text as it stands in an element or an attribute: white space as references, because a reader changes what is written
-/// as it is.
+/// The text for an element or an attribute. White space is written as references, because a reader would normalise it.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for one in text.chars() {

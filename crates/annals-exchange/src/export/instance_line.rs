@@ -1,4 +1,4 @@
-//! What a line of an export tells of an entity or relationship, so that an import makes the same of it.
+//! The line of an entity or relationship in an export; an import makes an equal instance of it.
 
 use annals::{
     ClassificationRef, Entity, Provenance, ProvenanceKind, Relationship, Snapshot, StampRef, Value,
@@ -8,15 +8,15 @@ use serde_json::{Value as Json, json};
 
 use super::valid_from;
 
-/// What holds for all lines of one export.
+/// The state that holds for all lines of one export.
 pub struct Lines<'s> {
     snapshot: &'s Snapshot,
-    // Without initial statuses `active` goes without saying.
+    // Without initial statuses, the lines leave `active` out.
     tells_status: bool,
 }
 
 impl<'s> Lines<'s> {
-    /// Lines of what this snapshot holds.
+    /// Lines of the content of this snapshot.
     pub fn new(snapshot: &'s Snapshot) -> Lines<'s> {
         let tells_status = snapshot.types().iter().any(|known| known.initial_status.is_some());
         Lines { snapshot, tells_status }
@@ -91,7 +91,7 @@ impl<'s> Lines<'s> {
         }
     }
 
-    // What another collection writes comes in as a copy; what this one replicates is created here.
+    // An instance that another collection writes is imported as a copy; one that this collection replicates is created.
     fn is_foreign(&self, provenance: Option<&Provenance>) -> bool {
         provenance.is_some_and(|known| {
             let is_replicated = known.kind == ProvenanceKind::ExternalSource

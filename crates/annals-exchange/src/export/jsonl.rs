@@ -12,7 +12,8 @@ use super::instance_line::Lines;
 use super::{Selection, each_entity, each_relationship, instances_count};
 use crate::{Outcome, Progress};
 
-/// Writes the name of the collection, if it has one, and types, then entities with proxies, then relationships: no line needs a later one.
+/// Writes the name of the collection, if it has one, and types, then entities with proxies, then relationships: so no
+/// line needs a later one.
 pub fn export_jsonl(
     snapshot: &Snapshot,
     selection: &Selection,
@@ -66,7 +67,8 @@ fn write_line(writer: &mut dyn Write, json: &Json) -> Outcome {
     Ok(writer.write_all(b"\n")?)
 }
 
-/// Enums first, because attributes name them, then entity types, because ends do; supertypes before what inherits from them.
+/// Enums first, because attributes name them, then entity types, because ends name them; supertypes before their
+/// subtypes.
 fn in_order(types: Vec<Arc<TypeDefinition>>) -> Vec<Arc<TypeDefinition>> {
     let mut waiting = types;
     let mut ordered = Vec::new();

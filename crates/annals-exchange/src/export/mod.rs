@@ -1,4 +1,4 @@
-//! Writes what a snapshot holds, one instance at a time: memory does not grow with the repository.
+//! Writes the content of a snapshot, one instance at a time: memory does not grow with the repository.
 
 mod jsonl;
 mod instance_line;
@@ -15,13 +15,13 @@ pub use graph_file::GraphFormat;
 pub use graph_part::{GraphPart, Node, Selected, TakeEdge, TakeNode};
 pub use jsonl::{export_history, export_jsonl};
 
-/// Instances read at once.
+/// Instances read together.
 const PAGE: usize = 5_000;
 
-/// What is stored of the instances read at once: a server may write many exports. Units: bytes.
+/// Stored bytes of the instances read together: a server may run many exports. Units: bytes.
 const PAGE_BYTES_MAX: usize = 4 << 20;
 
-/// What to export.
+/// The types to export.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
     /// Only these types and their subtypes; all if empty.
@@ -78,7 +78,7 @@ fn instances_count(snapshot: &Snapshot) -> u64 {
     snapshot.entities_count() + snapshot.relationships_count()
 }
 
-/// From when a relationship may be said to be true without its past: not before the versions of its ends.
+/// The earliest valid time of a relationship without its past: not before the versions of its ends.
 fn valid_from(snapshot: &Snapshot, relationship: &Relationship) -> Result<annals::Instant> {
     let mut from = relationship.valid_from();
     for end in [relationship.from(), relationship.to()] {

@@ -1,4 +1,4 @@
-//! Types come first, whatever their order in the files: they are found and loaded before anything else of an import.
+//! Loads types first, in whatever order the files have them: it finds them before anything else of an import is loaded.
 
 use annals::action;
 use std::collections::{HashMap, HashSet};
@@ -28,8 +28,8 @@ pub struct Declarations {
 }
 
 impl Declarations {
-    /// Looks for types in a file of JSON Lines; leaves out the lines that its `run` has committed. What is no type, or
-    /// cannot be read, is told when the file is loaded, but its name is noted, if it can be told.
+    /// Looks for types in a file of JSON Lines; skips the lines that its `run` has committed. Loading the file later
+    /// reports lines that are not types or cannot be read; but if such a line names a type, the name is noted here.
     ///
     /// Errors: `TooLarge` for too many types; those of reading.
     pub fn find(
@@ -44,7 +44,7 @@ impl Declarations {
         let (mut is_first, mut follows) = (true, None);
         while let Some((place, text)) = lines.read_text()? {
             let text = text.unwrap_or_default();
-            // A history brings its types in their order.
+            // A history has its types in its own order.
             if std::mem::take(&mut is_first) && has_key(text, b"\"record\"") {
                 return Ok(());
             }
@@ -73,7 +73,7 @@ impl Declarations {
         Ok(())
     }
 
-    /// Loads the types, each behind what it needs. Returns their lines by the index of the file.
+    /// Loads the types, each after the types that it needs. Returns their lines by the index of the file.
     pub fn load(
         self,
         repository: &Repository,
@@ -98,8 +98,8 @@ impl Declarations {
     }
 }
 
-/// The units in an order in which each type stands behind what it needs; otherwise as they were. Types that need each
-/// other in a circle come last.
+/// The units, with each type after the types that it needs; otherwise in their order. Types that need each other in a
+/// circle come last.
 pub fn order_of_need(units: Vec<Unit>) -> Vec<Unit> {
     sorted(units, |unit| unit)
 }
@@ -112,7 +112,7 @@ fn sorted<T>(items: Vec<T>, unit: impl Fn(&T) -> &Unit) -> Vec<T> {
         });
         definitions.collect::<Vec<_>>()
     };
-    // How many declarations of each name have not been put in order yet.
+    // How many declarations of each name are not in order yet.
     let mut waiting: HashMap<(TypeKind, Arc<str>), usize> = HashMap::new();
     let mut rest: Vec<_> = items.into_iter().map(|item| (definitions(&item), item)).collect();
     for definition in rest.iter().flat_map(|(definitions, _)| definitions) {
@@ -151,7 +151,7 @@ fn sorted<T>(items: Vec<T>, unit: impl Fn(&T) -> &Unit) -> Vec<T> {
     }
 }
 
-/// The types that what an action writes is of.
+/// The types of the instance that an action writes.
 pub fn type_names(action: &Action) -> Vec<(TypeKind, &str)> {
     let mut names = Vec::new();
     match action {
@@ -163,7 +163,7 @@ pub fn type_names(action: &Action) -> Vec<(TypeKind, &str)> {
         Action::Classify(action::Classify { content, .. }) => {
             names.push((TypeKind::Classification, &*content.name))
         }
-        // What belongs to another collection was checked there.
+        // The other collection has checked its instances.
         _ => {}
     }
     names
@@ -174,7 +174,7 @@ fn has_key(text: &[u8], key: &[u8]) -> bool {
     text.strip_prefix(b"{").is_some_and(|rest| rest.trim_ascii_start().starts_with(key))
 }
 
-/// The name of a type that could not be read as a whole.
+/// The name of a type whose line could not be read completely.
 fn name_of(text: &[u8]) -> Option<(TypeKind, String)> {
     let line: Object = serde_json::from_slice(text).ok()?;
     let fields = line.get("type")?.as_object()?;

@@ -1,4 +1,4 @@
-//! Loads JSON Lines: as changes of their own, or, if the first line is a record, as the history they were.
+//! Loads JSON Lines: as new changes, or, if the first line is a record, as the original history.
 
 use std::collections::HashSet;
 use std::io::BufRead;
@@ -14,30 +14,30 @@ use super::report::Report;
 use super::unit::Place;
 use crate::{Outcome, Stop};
 
-/// What a file is called, and what of it is wanted.
+/// The name of a file, and the options of its import.
 pub struct JsonlOptions<'a> {
     /// How to load lines without history.
     pub load: &'a LoadOptions,
     /// The file, for messages and marks.
     pub name: &'a str,
-    /// True if an earlier import of the same file goes on.
+    /// True if this continues an earlier import of the same file.
     pub is_resuming: bool,
-    /// The import that begins or goes on.
+    /// The run of the import, new or continued.
     pub run: Run,
     /// Lines whose types are loaded already.
     pub set_aside: HashSet<u64>,
-    /// From when it is true, unless a line says otherwise.
+    /// Valid time of the changes, unless a line names one.
     pub valid_from: Option<Instant>,
-    /// What a line may take.
+    /// Bounds of a line.
     pub line_bounds: LineBounds,
-    /// True if others write meanwhile: a history, whose positions would not hold, is refused, and the messages of records
-    /// carry no sums, because nobody resumes.
+    /// True if other clients write at the same time. Then a history is refused, because its positions would not hold,
+    /// and the messages of records have no sums, because such an import cannot be resumed.
     pub is_shared: bool,
 }
 
-/// Loads a file. The first line says whether it has history; lines of the other kind are refused.
+/// Loads a file. The first line decides whether the file is a history; lines of the other kind are refused.
 ///
-/// Errors: those of the log. In a history the first line that is refused ends the import.
+/// Errors: those of the log. In a history the first refused line ends the import.
 pub fn load_jsonl(
     repository: &Repository,
     report: &mut Report,

@@ -1,4 +1,4 @@
-//! Loads records as they were committed elsewhere: same positions, instants, authors and messages.
+//! Loads records of another repository unchanged: same positions, instants, authors and messages.
 
 use annals::action;
 use std::collections::{HashSet, VecDeque};
@@ -23,19 +23,20 @@ struct InFlight {
     ticket: Ticket,
 }
 
-/// Loads records in their order into a repository that is a beginning of the same history.
+/// Loads records in their order into a repository that holds the beginning of the same history.
 ///
-/// Positions must agree, so a record that is refused ends the import: nothing behind it could be right.
+/// Positions must agree, so a refused record ends the import: no later record could have its position.
 pub struct HistoryLoader<'r> {
     repository: &'r Repository,
     report: &'r mut Report,
     file: String,
     is_resuming: bool,
-    /// The position that comes next.
+    /// The position of the next record.
     next: Position,
     in_flight: VecDeque<InFlight>,
     in_flight_changes: usize,
-    // What the records on their way write; a record that writes the same again has to wait, or it would conflict.
+    // The instances that records in progress write; a record that writes the same instance has to wait, or it would
+    // conflict.
     touched: HashSet<InstanceId>,
 }
 
@@ -59,15 +60,15 @@ impl<'r> HistoryLoader<'r> {
         }
     }
 
-    /// Takes a record.
+    /// Adds a record.
     ///
-    /// Errors: those of the log; `Conflict` if the repository holds another history; what is wrong with the record.
-    /// Everything before it is durable and counted then.
+    /// Errors: those of the log; `Conflict` if the repository holds another history; those of the record. Then
+    /// everything before it is durable and counted.
     pub fn add(&mut self, line: u64, record: RecordLine) -> Outcome {
         self.submit(line, record).map_err(|stop| self.end(stop))
     }
 
-    /// Settles what is on its way before the import ends; what was wrong earlier is told first.
+    /// Waits for records in progress before the import ends; an earlier error has priority.
     pub fn end(&mut self, stop: Stop) -> Stop {
         self.finish().err().unwrap_or(stop)
     }
@@ -85,7 +86,7 @@ impl<'r> HistoryLoader<'r> {
         if instances.iter().any(|instance| self.touched.contains(instance)) {
             self.finish()?;
         }
-        // These change more than the instance they name.
+        // These actions also change instances that they do not name.
         let is_wide = record.operations.iter().any(|operation| {
             matches!(
                 operation.action,
@@ -114,10 +115,10 @@ impl<'r> HistoryLoader<'r> {
     fn transaction(&self, record: RecordLine) -> Result<Transaction> {
         let mut transaction = self.repository.transaction();
         transaction.author(&record.author).message(&record.message).committed_at(record.instant);
-        // Every version of the history is made again, also those that changed nothing.
+        // Every version of the history is written again, also those without a change.
         transaction.always(true);
         if record.operations.is_empty() {
-            // A record without changes still has its position.
+            // A record without changes needs a position, too.
             transaction.push_action(Action::Void(action::Void))?;
         }
         for operation in record.operations {
@@ -141,16 +142,16 @@ impl<'r> HistoryLoader<'r> {
         Ok(())
     }
 
-    /// Waits until everything taken is durable.
+    /// Waits until all added records are durable.
     ///
-    /// Errors: why the first record that was refused was refused.
+    /// Errors: the reason of the first refused record.
     pub fn finish(&mut self) -> Outcome {
         let mut refused: Option<Error> = None;
         let mut misplaced = 0;
         for record in std::mem::take(&mut self.in_flight) {
             match record.ticket.wait() {
                 Ok(receipt) => {
-                    // Also what is misplaced is committed.
+                    // A record at a wrong position is committed, too.
                     self.report.summary.records_count += 1;
                     self.report.summary.changes_count += record.changes_count as u64;
                     if receipt.position != record.position || refused.is_some() {
@@ -177,7 +178,7 @@ impl<'r> HistoryLoader<'r> {
         }
     }
 
-    /// Ends the import at a line that is no record, once everything before it is durable.
+    /// Ends the import at a line that is not a record, after everything before it is durable.
     pub fn stop_at(&mut self, line: u64, reason: &str) -> Stop {
         self.end(self.at(line, Error::new(ErrorKind::InvalidArgument, reason)).into())
     }

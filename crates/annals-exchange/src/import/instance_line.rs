@@ -1,5 +1,5 @@
-//! Reads what a line tells of an entity or relationship: one of this repository, a copy of what belongs to another
-//! collection, or a proxy. All of it is written or nothing.
+//! Reads the line of an entity or relationship: an instance of this repository, a copy of an instance of another
+//! collection, or a proxy. A line is written completely or not at all.
 
 use annals::action;
 use annals::{Action, Id, InstanceId, NewEntity, NewRelationship, Result};
@@ -11,7 +11,7 @@ use annals_json::{
 
 use super::operation::Operation;
 
-/// What writes the entity of a line.
+/// The operations that write the entity of a line.
 pub fn entity_operations(json: &serde_json::Value) -> Result<Vec<Operation>> {
     let what = "entity";
     let fields = object(json, what)?;
@@ -30,7 +30,7 @@ pub fn entity_operations(json: &serde_json::Value) -> Result<Vec<Operation>> {
     timed(fields, what, actions)
 }
 
-/// What writes the relationship of a line.
+/// The operations that write the relationship of a line.
 pub fn relationship_operations(json: &serde_json::Value) -> Result<Vec<Operation>> {
     let what = "relationship";
     let fields = object(json, what)?;
@@ -56,7 +56,7 @@ pub fn relationship_operations(json: &serde_json::Value) -> Result<Vec<Operation
     timed(fields, what, [Action::CreateRelationship(new)].into_iter().chain(renamed).collect())
 }
 
-// A copy tells when it was created at its home.
+// A copy has the instant of its creation at its home.
 fn is_copy(fields: &Object) -> bool {
     fields.contains_key("created")
 }
@@ -67,7 +67,7 @@ fn timed(fields: &Object, what: &str, actions: Vec<Action>) -> Result<Vec<Operat
     Ok(actions.into_iter().map(|action| Operation { action, valid_from, has_fresh_id }).collect())
 }
 
-// The id to create it with, and the one to give it then, if it had another before.
+// The id to create it with, and the id to change it to, if it had another id before.
 fn ids(fields: &Object, what: &str) -> Result<(Id, Option<Id>)> {
     let id = optional_text(fields, what, "id")?.map(Id::new).transpose()?;
     match (optional_text(fields, what, "reidentifiedFrom")?, id) {

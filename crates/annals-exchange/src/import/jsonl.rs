@@ -20,12 +20,12 @@ use super::{Checked, Refused};
 /// Longest line. Units: bytes. A record of 64 MiB can need more than twice that in JSON.
 pub const LINE_BYTES_MAX: usize = 256 << 20;
 
-/// What a line may take.
+/// The bounds of a line.
 #[derive(Clone, Copy, Debug)]
 pub struct LineBounds {
     /// Longest line. Units: bytes.
     pub bytes_max: usize,
-    /// The most that a line takes when it is parsed; `None` for no bound but that of its length. Units: bytes.
+    /// Greatest memory of a parsed line; `None` to bound only its length. Units: bytes.
     pub tree_bytes_max: Option<usize>,
 }
 
@@ -35,43 +35,43 @@ impl Default for LineBounds {
     }
 }
 
-/// One line that is not empty.
+/// A line that is not empty.
 #[derive(Debug)]
 pub struct Line {
-    /// Where it stands.
+    /// Its place.
     pub place: Place,
-    /// What it says.
+    /// Its content.
     pub item: Checked<Item>,
 }
 
-/// What a line says.
+/// The content of a line.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Item {
     /// Changes: a type, an entity or a relationship, or the name of the collection.
     Operations(Vec<Operation>),
-    /// A commit with all that belongs to it.
+    /// A commit with all its changes.
     Record(RecordLine),
 }
 
-/// A commit, carried over from another repository.
+/// A commit of another repository.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecordLine {
     /// Its position there, and here.
     pub position: Position,
-    /// When it was committed.
+    /// Its instant.
     pub instant: Instant,
-    /// Who committed it.
+    /// Its author.
     pub author: String,
-    /// Why.
+    /// Its reason.
     pub message: String,
-    /// What it changed.
+    /// Its changes.
     pub operations: Vec<Operation>,
 }
 
-/// Where a line stands, and its text.
+/// The place of a line, and its text.
 pub type TextLine<'t> = (Place, Checked<&'t [u8]>);
 
-/// Reads lines one by one into a buffer that is used again.
+/// Reads lines one by one into a buffer that it reuses.
 pub struct LineReader<R> {
     input: R,
     bounds: LineBounds,
@@ -86,7 +86,7 @@ impl<R: BufRead> LineReader<R> {
         LineReader::bounded(input, LineBounds::default())
     }
 
-    /// A reader whose lines take no more than these bounds say.
+    /// A reader that refuses lines over these bounds.
     pub fn bounded(input: R, bounds: LineBounds) -> LineReader<R> {
         LineReader { input, bounds, line: 0, buffer: Vec::new(), is_broken: false }
     }
@@ -101,7 +101,7 @@ impl<R: BufRead> LineReader<R> {
 
     /// Reads the next line that is not empty as text, without blanks around it.
     ///
-    /// Errors: those of reading. The inner one tells that the line takes too much.
+    /// Errors: those of reading. The inner one means that the line exceeds a bound.
     pub fn read_text(&mut self) -> Result<Option<TextLine<'_>>> {
         let LineBounds { bytes_max, tree_bytes_max } = self.bounds;
         loop {
@@ -125,7 +125,7 @@ impl<R: BufRead> LineReader<R> {
             }
         }
         let (line, text) = (self.line, self.text());
-        // What is bounded by its tree counts as much for its batch.
+        // A line with a bound on its tree counts by the size of its tree for its batch, too.
         let bytes = tree_bytes_max.map_or(self.buffer.len(), |_| tree_bytes(text));
         if let Some(tree_bytes_max) = tree_bytes_max.filter(|&most| bytes > most) {
             let reason = format!(
@@ -137,7 +137,7 @@ impl<R: BufRead> LineReader<R> {
         Ok(Some((place, Ok(text.trim_ascii()))))
     }
 
-    // A byte order mark is no part of JSON, but some editors leave one.
+    // A byte order mark is not JSON, but some editors write one.
     fn text(&self) -> &[u8] {
         if self.line == 1 { without_mark(&self.buffer) } else { &self.buffer }
     }
@@ -158,7 +158,7 @@ impl<R: BufRead> Iterator for LineReader<R> {
 
 /// Reads one line without blanks around it. Errors: the reason.
 pub fn parse_line(text: &[u8]) -> std::result::Result<Item, String> {
-    // The line is known and always 1 for the parser; the column is what helps.
+    // For the parser the line is always 1, and the caller knows the real one; only the column helps.
     let json: Json = json_from_slice(text).map_err(|fault| {
         format!("expected JSON, found a fault at column {}: {}", fault.column, fault.reason())
     })?;

@@ -1,7 +1,7 @@
-//! Sums over the lines of a file that tell whether they still stand where they stood.
+//! Sums over the lines of a file, to check that the lines have not changed or moved.
 //!
-//! The sum of several lines is the sum of theirs, modulo 2^64; that of one line mixes its number with the CRC-32C of its
-//! bytes. Empty lines count nothing, and neither do the line end (the last line may have none yet) and a byte order mark.
+//! The sum of several lines is the sum of their sums, modulo 2^64; that of one line mixes its number with the CRC-32C
+//! of its bytes. Empty lines do not count, nor do line ends (the last line may have none yet) and a byte order mark.
 
 /// Sums the lines of bytes that come in pieces.
 #[derive(Clone, Debug, Default)]
@@ -10,17 +10,17 @@ pub struct LineSums {
     lines_count: u64,
     /// Their sum.
     total: u64,
-    /// Of the line that has not ended.
+    /// The checksum of the line that has not ended.
     crc32c: u32,
     is_in_line: bool,
     is_blank: bool,
 }
 
-/// What editors put before the first line.
+/// The mark that editors put before the first line.
 pub const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 impl LineSums {
-    /// Takes the next bytes.
+    /// Adds the next bytes.
     pub fn take(&mut self, bytes: &[u8]) {
         for piece in bytes.split_inclusive(|&byte| byte == b'\n') {
             match piece.strip_suffix(b"\n") {

@@ -1,4 +1,4 @@
-//! Loads operations in batches: several on their way at once, each all or nothing, and only the bad lines dropped.
+//! Loads operations in batches: several in progress at once, each all or none; only bad lines are dropped.
 
 use annals::action;
 use std::collections::{HashSet, VecDeque};
@@ -18,28 +18,29 @@ use crate::Outcome;
 const IN_FLIGHT_MAX: usize = 16;
 /// A batch is closed at this size, or at a share of the memory budget. Units: bytes of input.
 pub const BATCH_BYTES_MAX: usize = 4 << 20;
-/// The share: read, parsed, encoded and applied, the batches in flight take many times as much.
+/// The share of the memory budget: in all stages together, the batches in progress take many times as much.
 const BATCH_SHARE: u64 = 512;
-/// Shortest batch, however small the budget. Units: bytes of input.
+/// Shortest batch, even with a small budget. Units: bytes of input.
 const BATCH_BYTES_MIN: usize = 16 << 10;
-/// A batch is closed at this many stretches of lines, because its message names each. Units: stretches, of some 40 bytes.
+/// A batch is closed at this many stretches of lines, because its message names each. Units: stretches, of some 40
+/// bytes.
 const STRETCHES_MAX: usize = 64;
-/// A batch that the memory budget refuses is tried again so often: what was in flight has left memory behind that the
-/// allocator gives back later.
+/// How many times a batch refused by the memory budget is tried again: the allocator returns the memory of earlier
+/// batches late.
 const TRIES_AGAIN: u32 = 5;
-/// Between two of these tries.
+/// The pause between two of these tries.
 const TRY_AGAIN_PAUSE: Duration = Duration::from_millis(20);
 
-/// How to load.
+/// Options of loading.
 #[derive(Clone, Debug)]
 pub struct LoadOptions {
     /// A batch is closed when it has this many changes.
     pub batch_changes: usize,
     /// A batch is closed at this size, or at a share of the memory budget. Units: bytes, as places count them.
     pub batch_bytes_max: usize,
-    /// Who imports.
+    /// The author.
     pub author: String,
-    /// Why.
+    /// The reason.
     pub message: String,
 }
 
@@ -56,7 +57,7 @@ pub struct Loader<'r> {
     report: &'r mut Report,
     file: String,
     run: Run,
-    /// Types that were loaded before everything else: their lines.
+    /// The lines of types that were loaded before everything else.
     set_aside: HashSet<u64>,
     /// Added to the sum of each stretch: the sum over the header of a CSV file.
     header_sum: u64,
@@ -77,7 +78,7 @@ pub struct Loader<'r> {
 }
 
 impl<'r> Loader<'r> {
-    /// Loads lines of `file`, leaving out those that its `run` has committed.
+    /// Loads lines of `file`, without those that its `run` has committed.
     pub fn new(
         repository: &'r Repository,
         options: &'r LoadOptions,
@@ -106,7 +107,7 @@ impl<'r> Loader<'r> {
         }
     }
 
-    /// Leaves out these lines without counting them: their types are loaded already.
+    /// Skips these lines without counting them: their types are loaded already.
     pub fn set_aside(&mut self, lines: HashSet<u64>) {
         self.set_aside = lines;
     }
@@ -121,9 +122,9 @@ impl<'r> Loader<'r> {
         self.header_sum = header_sum;
     }
 
-    /// Takes what a line asks for.
+    /// Adds the operations of a line.
     ///
-    /// Errors: those of the log. What is wrong with the line is reported, sooner or later.
+    /// Errors: those of the log. Errors of the line are reported, sooner or later.
     pub fn add(&mut self, place: Place, operations: Vec<Operation>) -> Outcome {
         self.last_line = place.last;
         if operations.is_empty() {
@@ -140,10 +141,11 @@ impl<'r> Loader<'r> {
         self.add_unit(Unit::new(place, follows, operations))
     }
 
-    /// Takes a unit that no earlier run has committed.
+    /// Adds a unit that no earlier run has committed.
     pub fn add_unit(&mut self, unit: Unit) -> Outcome {
         let Unit { place, follows, operations, .. } = unit;
-        // Order: types are committed before what uses them, because creating looks defaults up in the snapshot.
+        // Order: types are committed before instances of them, because creating an instance reads defaults from the
+        // snapshot.
         let is_defining = operations.iter().any(Operation::is_definition);
         if is_defining != self.is_defining {
             self.finish()?;
@@ -165,7 +167,7 @@ impl<'r> Loader<'r> {
         self.units.push(Unit { place, follows, operations, effect });
         self.follows = Some(place.last);
         let is_full = if is_defining {
-            // Types in a row are sorted before they are committed, so their batches are larger.
+            // Consecutive types are sorted before they are committed, so their batches are larger.
             self.bytes >= self.options.batch_bytes_max.saturating_mul(IN_FLIGHT_MAX)
         } else {
             self.changes_count >= self.options.batch_changes
@@ -175,11 +177,11 @@ impl<'r> Loader<'r> {
         if is_full { self.submit() } else { Ok(()) }
     }
 
-    /// What is left to write once the line is compared with what is there, if it is to be; `None` for nothing.
+    /// The operations that remain after a line is compared with the repository, if it must be; `None` for none.
     fn merge(&mut self, place: Place, operations: Vec<Operation>) -> Outcome<Option<Vec<Operation>>> {
         let Some(merge) = &self.report.merge else { return Ok(Some(operations)) };
         if merge.must_see(&operations) {
-            // An earlier line is about the same; what it wrote has to be seen.
+            // An earlier line names the same instance; its effect must be visible.
             self.finish()?;
         }
         let Some(merge) = &mut self.report.merge else { return Ok(Some(operations)) };
@@ -201,7 +203,7 @@ impl<'r> Loader<'r> {
         }
     }
 
-    /// Why the line is refused, if it is of a type that this import has refused and that is not declared.
+    /// Why the line is refused, if this import has refused its type and the type is not declared.
     fn refused_type(&self, operations: &[Operation]) -> Option<String> {
         if self.report.refused_types.is_empty() {
             return None;
@@ -219,9 +221,9 @@ impl<'r> Loader<'r> {
         })
     }
 
-    /// Takes a line that could not be read.
+    /// Reports a line that could not be read.
     ///
-    /// Errors: ends the import if it was asked to stop at the first; the lines before it are committed then.
+    /// Errors: ends the import if it must stop at the first refused line; the lines before it are then committed.
     pub fn refuse(&mut self, refused: &Refused) -> Outcome {
         self.follows = None;
         self.last_line = self.last_line.max(refused.line);
@@ -234,7 +236,7 @@ impl<'r> Loader<'r> {
         self.report.refuse(&self.file, refused.line, ErrorKind::InvalidArgument, &refused.reason)
     }
 
-    /// Takes a line that was read or not.
+    /// Adds a line, or reports that it could not be read.
     pub fn take(&mut self, place: Place, read: Checked<Vec<Operation>>) -> Outcome {
         match read {
             Ok(operations) => self.add(place, operations),
@@ -242,7 +244,7 @@ impl<'r> Loader<'r> {
         }
     }
 
-    /// Commits what is left and waits until everything is durable.
+    /// Commits the rest and waits until everything is durable.
     pub fn finish(&mut self) -> Outcome {
         self.submit()?;
         self.settle(0, 0)?;
@@ -253,19 +255,19 @@ impl<'r> Loader<'r> {
         Ok(())
     }
 
-    /// Commits what is left. Of an import that failed only what is on its way is waited for, so that it is counted.
+    /// Commits the rest. If the import failed, it only waits for batches in progress, so that they are counted.
     pub fn end(&mut self, outcome: Outcome) -> Outcome {
         match outcome {
             Ok(()) => self.finish(),
             Err(stop) => {
-                // The first failure says why; a second one adds nothing.
+                // The first failure is the reason; a second one adds nothing.
                 let _ = self.settle(0, 0);
                 Err(stop)
             }
         }
     }
 
-    /// Writes a record that changes nothing, with a message that says how far an import came.
+    /// Writes a record without changes, with a message that names the progress of the import.
     pub fn mark(&mut self, message: &str) -> Outcome {
         let mut transaction = self.repository.transaction();
         transaction.author(&self.options.author).message(message);
@@ -275,12 +277,12 @@ impl<'r> Loader<'r> {
         Ok(())
     }
 
-    /// What the user has to say about the import.
+    /// The message that the user gave.
     pub fn message(&self) -> &str {
         &self.options.message
     }
 
-    /// What is done and refused.
+    /// The report of committed and refused lines.
     pub fn report(&mut self) -> &mut Report {
         self.report
     }
@@ -324,7 +326,7 @@ impl<'r> Loader<'r> {
         transaction.submit()
     }
 
-    /// Waits until at most `left` batches of at most so many bytes together are on their way.
+    /// Waits until at most `left` batches, of at most this many bytes together, are in progress.
     fn settle(&mut self, left: usize, bytes_left: usize) -> Outcome {
         while (self.in_flight.len() > left || self.in_flight_bytes > bytes_left)
             && let Some(oldest) = self.in_flight.pop_front()
@@ -339,7 +341,8 @@ impl<'r> Loader<'r> {
         Ok(())
     }
 
-    /// After a refused batch: waits for all others, which may lean on it, then commits the refused ones in parts.
+    /// After a refused batch: waits for all other batches, which the refused one may depend on, then commits the
+    /// refused ones in parts.
     fn settle_all(&mut self, units: Vec<Unit>, error: Error) -> Outcome {
         let mut last = last_line(&units);
         let mut refused = vec![(units, Some(error))];
@@ -348,7 +351,8 @@ impl<'r> Loader<'r> {
             last = last_line(&batch.units);
             match batch.ticket.wait() {
                 Ok(_) => self.count(&batch.units),
-                // What it lacked may be there once the batches before it are in, so it is tried whole again.
+                // An instance that it lacked may exist once the batches before it are committed, so the whole batch is
+                // tried again.
                 Err(_) => refused.push((batch.units, None)),
             }
         }
@@ -359,8 +363,8 @@ impl<'r> Loader<'r> {
         Ok(())
     }
 
-    /// Commits `units` in ever smaller parts, so that only the bad ones are dropped. `error` is why the whole was
-    /// refused, if it was tried.
+    /// Commits `units` in ever smaller parts, so that only bad lines are dropped. `error` is the reason why the whole
+    /// was refused, if it was tried.
     fn commit_parts(&mut self, units: Vec<Unit>, error: Option<Error>) -> Outcome {
         let mut parts = vec![(units, error)];
         let mut tries_left = TRIES_AGAIN;
@@ -374,7 +378,7 @@ impl<'r> Loader<'r> {
                     self.count(&units);
                     tries_left = TRIES_AGAIN;
                 }
-                // Another writer of the repository was first, or what was in flight has to make room.
+                // Another writer of the repository was first, or batches in progress must make room.
                 Err(error)
                     if tries_left > 0 && matches!(error.kind(), ErrorKind::NoRoom | ErrorKind::Conflict) =>
                 {
@@ -406,7 +410,7 @@ impl<'r> Loader<'r> {
         Ok(())
     }
 
-    /// True if a smaller part may be taken: the memory budget has no room for the whole, and is not spent.
+    /// True if a smaller part may succeed: the memory budget has no room for the whole, but is not spent.
     fn may_fit_in_parts(&self, error: &Error) -> bool {
         let is_bounded = self.repository.memory_bytes_max().is_some();
         error.kind() == ErrorKind::NoRoom && is_bounded && !self.repository.is_memory_spent()
@@ -427,18 +431,18 @@ impl<'r> Loader<'r> {
     }
 }
 
-/// The last line of some units. Types are not in the order of their lines.
+/// The last line of these units. Types are not in the order of their lines.
 fn last_line(units: &[Unit]) -> u64 {
     units.iter().map(|unit| unit.place.last).max().unwrap_or_default()
 }
 
-/// The stretches that the units make, ascending.
+/// The stretches of lines of the units, ascending.
 fn stretches(units: &[Unit], header_sum: u64) -> Vec<Stretch> {
     let mut places: Vec<_> = units.iter().map(|unit| (unit.place, unit.follows)).collect();
     // Types are committed in the order in which they need each other.
     places.sort_by_key(|(place, _)| place.line);
     if places.iter().any(|(place, _)| place.sum.is_none()) {
-        // Nobody resumes by lines: the message says for people where the record comes from.
+        // Such an import cannot be resumed by lines: the message only tells people the source of the record.
         let (first, last) = (places[0].0.line, places[places.len() - 1].0.line);
         return vec![Stretch { first, last, sum: None }];
     }
@@ -446,7 +450,7 @@ fn stretches(units: &[Unit], header_sum: u64) -> Vec<Stretch> {
     for (place, follows) in places {
         let sum = place.sum.unwrap_or_default();
         match stretches.last_mut() {
-            // Invariant: no line between the two is left out, because a stretch says that all its lines are held.
+            // Invariant: a stretch skips no line, because it claims that all its lines are committed.
             Some(stretch) if follows == Some(stretch.last) => {
                 stretch.last = place.last;
                 stretch.sum = stretch.sum.map(|before| before.wrapping_add(sum));
@@ -461,13 +465,13 @@ fn stretches(units: &[Unit], header_sum: u64) -> Vec<Stretch> {
     stretches
 }
 
-/// Units: bytes of input in a batch, under a memory budget of so many bytes.
+/// Units: bytes of input in a batch, with a memory budget of this size.
 fn batch_bytes_max(memory_bytes_max: Option<u64>) -> usize {
     let share = memory_bytes_max.map_or(u64::MAX, |bytes| bytes / BATCH_SHARE);
     usize::try_from(share).unwrap_or(usize::MAX).clamp(BATCH_BYTES_MIN, BATCH_BYTES_MAX)
 }
 
-/// True if the log is the trouble and not the line.
+/// True if the log fails, and not the line.
 pub fn is_fatal(kind: ErrorKind) -> bool {
     matches!(
         kind,
@@ -483,7 +487,7 @@ pub fn is_fatal(kind: ErrorKind) -> bool {
     )
 }
 
-/// The error with what an importer can do about it.
+/// The error, with advice for importers.
 fn explain(error: &Error) -> String {
     match error.kind() {
         ErrorKind::MissingEnd => format!("{error}; put entities before the relationships between them"),

@@ -1,9 +1,9 @@
-//! How far an import came, written where it cannot disagree with the log: in the message of each record.
+//! The progress of an import, stored in the message of each record, where it always agrees with the log.
 //!
-//! A record that holds the lines 1 to 4 and 6 of `people.jsonl` ends its message with
-//! `[import people.jsonl run 0 lines 1-4 SUM, 6-6 SUM]`. A run is named by the position it began at; `--resume` goes on
-//! with the latest run of the file and skips the lines that a record of it holds. A refused line is in no stretch, so it
-//! can be repaired in place. Each stretch carries a sum over its lines, so that a file that has changed is noticed.
+//! A record that holds the lines 1 to 4 and 6 of `people.jsonl` ends its message with `[import people.jsonl run 0 lines
+//! 1-4 SUM, 6-6 SUM]`. The name of a run is the position at its beginning; `--resume` continues the latest run of the
+//! file and skips the lines that its records hold. A refused line is in no stretch, so you can repair it in place. Each
+//! stretch has a sum over its lines, so that a changed file is noticed.
 
 use std::collections::BTreeMap;
 use std::io::BufRead;
@@ -18,14 +18,14 @@ const START: &str = "[import ";
 const RUN: &str = " run ";
 const LINES: &str = " lines ";
 
-/// Lines of a file, one behind the other without a refused one between them.
+/// Consecutive lines of a file, without a refused one between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stretch {
     /// The first line.
     pub first: u64,
     /// The last line.
     pub last: u64,
-    /// The sum over the lines; `None` where nobody resumes by lines.
+    /// The sum over the lines; `None` for imports that cannot be resumed by lines.
     pub sum: Option<u64>,
 }
 
@@ -37,7 +37,7 @@ impl Covered {
     /// Adds the lines from `first` to `last`.
     pub fn add(&mut self, first: u64, last: u64) {
         let (mut first, mut last) = (first, last);
-        // Takes in every range that overlaps, so that one look finds the answer.
+        // Merges every range that overlaps, so that one look-up finds the answer.
         while let Some((&start, &end)) = self.0.range(..=last).next_back().filter(|(_, end)| **end >= first) {
             self.0.remove(&start);
             first = first.min(start);
@@ -46,13 +46,13 @@ impl Covered {
         self.0.insert(first, last);
     }
 
-    /// True if the line is held.
+    /// True if the log holds the line.
     pub fn has(&self, line: u64) -> bool {
         self.0.range(..=line).next_back().is_some_and(|(_, last)| *last >= line)
     }
 }
 
-/// One import of a file, with all that went on with it.
+/// One import of a file, with all its continuations.
 #[derive(Clone, Debug, Default)]
 pub struct Run {
     /// The position of the repository when it began.
@@ -68,9 +68,9 @@ impl Run {
         Run { began_at: repository.snapshot().position(), ..Run::default() }
     }
 
-    /// The latest run of a file; one that begins now if there is none. Reads the whole log.
+    /// The latest run of a file; a new one if there is none. Reads the whole log.
     ///
-    /// Errors: `InvalidArgument` if its marks are of the older form, without sums.
+    /// Errors: `InvalidArgument` if its marks have the older form, without sums.
     pub fn latest(repository: &Repository, file: &str, progress: &dyn Progress) -> Result<Run> {
         let tail = repository.snapshot().position();
         let mut run = Run::begin(repository);
@@ -103,14 +103,14 @@ impl Run {
         Ok(run)
     }
 
-    /// True if it has committed nothing.
+    /// True if it has committed no line.
     pub fn is_empty(&self) -> bool {
         self.stretches.is_empty()
     }
 
-    /// Checks that the lines it has committed still stand where they stood. `header_sum` is that of the header of CSV.
+    /// Checks that the committed lines have not changed or moved. `header_sum` is the sum of the header of a CSV file.
     ///
-    /// Errors: `InvalidArgument` if they do not; those of reading.
+    /// Errors: `InvalidArgument` if they have; those of reading.
     pub fn check(&self, file: &str, input: impl BufRead, header_sum: u64) -> Result<()> {
         let mut totals: BTreeMap<u64, u64> = BTreeMap::new();
         for (_, stretch) in &self.stretches {
@@ -135,7 +135,7 @@ impl Run {
     }
 }
 
-/// Fills in the sums of all lines up to each line in `totals`; returns how many lines there are, up to `last`.
+/// Fills in the sum of all lines up to each line in `totals`; returns the number of lines, up to `last`.
 fn sum_lines(mut input: impl BufRead, totals: &mut BTreeMap<u64, u64>, last: u64) -> Result<u64> {
     let mut sums = LineSums::default();
     let mut line = 0;
@@ -171,7 +171,7 @@ fn sum_lines(mut input: impl BufRead, totals: &mut BTreeMap<u64, u64>, last: u64
     Ok(line)
 }
 
-/// The message of a record that holds these lines of a file, behind what the user has to say.
+/// The message of a record that holds these lines of a file, after the message of the user.
 pub fn marked_message(message: &str, file: &str, began_at: Position, stretches: &[Stretch]) -> String {
     let gap = if message.is_empty() { "" } else { " " };
     if let [Stretch { first, last, sum: None }] = stretches {
@@ -187,11 +187,11 @@ pub fn marked_message(message: &str, file: &str, began_at: Position, stretches: 
 #[derive(Debug, PartialEq)]
 enum Mark {
     Summed(Position, Vec<Stretch>),
-    /// Of the older form.
+    /// Of the older form, without sums.
     Unsummed,
 }
 
-/// What a message says its record holds, if it is of this file.
+/// The lines that a message names, if it is of this file.
 fn read_mark(message: &str, file: &str) -> Option<Mark> {
     let mark = message.strip_suffix(']')?;
     let (front, lines) = mark.rsplit_once(LINES)?;

@@ -1,4 +1,4 @@
-//! Compares what lines ask for with what is there, so that only what differs is written.
+//! Compares lines with the repository, so that only differences are written.
 
 use annals::action;
 use std::collections::{BTreeSet, HashSet};
@@ -12,34 +12,35 @@ use annals::{
 
 use super::operation::Operation;
 
-/// Instances that lines on their way may write at once; then they are waited for.
+/// Most instances that lines in progress may write; when there are more, the import waits for them.
 const PENDING_MAX: usize = 1 << 18;
 
-/// How lines are compared, and which instances they were about.
+/// The comparison of lines, and the instances that they named.
 #[derive(Debug, Default)]
 pub struct Merge {
-    /// Properties that tell relationships of one type between the same ends apart.
+    /// Properties that distinguish relationships of one type between the same ends.
     keys: Vec<String>,
     hasher: RandomState,
-    /// Hashes of what lines write that are not known to be committed. Two with one hash cost a wait, nothing else.
+    /// Hashes of instances whose lines may not be committed yet. Two instances with one hash only cost a wait.
     pending: HashSet<u64>,
-    /// What the files name, if what they do not name is to go.
+    /// The instances that the files name, if the others must be deleted.
     named: Option<Named>,
 }
 
-/// What the files of an import name. Units: some 20 bytes for each instance that they leave as it is.
+/// The instances that the files of an import name. Units: some 20 bytes for each instance that they do not change.
 #[derive(Debug, Default)]
 pub struct Named {
     /// The types of instances.
     pub types: BTreeSet<(TypeKind, Arc<str>)>,
     hasher: RandomState,
-    /// Hashes of instances that are named and do not change: others have a newer version than the import is old. Of a
-    /// million instances two have one hash once in forty million imports; then one that has gone stays until the next.
+    /// Hashes of named instances that do not change; a changed instance has a newer version than the import. Among a
+    /// million instances, two have the same hash once in forty million imports; then one missing instance stays until
+    /// the next import.
     unchanged: HashSet<u64>,
 }
 
 impl Named {
-    /// True if a line named it and left it as it is.
+    /// True if a line named it and did not change it.
     pub fn is_unchanged(&self, instance: &InstanceId) -> bool {
         self.unchanged.contains(&self.hasher.hash_one(instance))
     }
@@ -48,28 +49,28 @@ impl Named {
 type Properties = Vec<(Arc<str>, Value)>;
 
 impl Merge {
-    /// A merge with these keys of relationships; with `is_deleting` it notes what the files name.
+    /// A merge with these keys of relationships; with `is_deleting` it notes the named instances.
     pub fn new(keys: Vec<String>, is_deleting: bool) -> Merge {
         Merge { keys, named: is_deleting.then(Named::default), ..Merge::default() }
     }
 
-    /// What the files name, if that was to be noted.
+    /// The named instances, if they were noted.
     pub fn take_named(&mut self) -> Option<Named> {
         self.named.take()
     }
 
-    /// True if what lines write has to be seen before this line is compared: an earlier one may be about the same.
+    /// True if earlier lines must be visible before this line is compared: one of them may name the same instance.
     pub fn must_see(&self, operations: &[Operation]) -> bool {
         self.pending.len() >= PENDING_MAX
             || self.hash(operations).is_some_and(|hash| self.pending.contains(&hash))
     }
 
-    /// Notes that all that lines write is committed.
+    /// Notes that all earlier lines are committed.
     pub fn settle(&mut self) {
         self.pending.clear();
     }
 
-    /// The hash of what a line is about.
+    /// The hash of the instance that a line names.
     fn hash(&self, operations: &[Operation]) -> Option<u64> {
         let operation = operations.first()?;
         match &operation.action {
@@ -83,9 +84,9 @@ impl Merge {
         }
     }
 
-    /// What has to be written so that the line holds; nothing if it does.
+    /// The operations that make the line true; none if it is true already.
     ///
-    /// Errors: `WrongType` if the instance is of another type; `InvalidArgument` for copies, proxies and renamed
+    /// Errors: `WrongType` if the instance has another type; `InvalidArgument` for copies, proxies and renamed
     /// instances, which are not compared.
     pub fn compare(&mut self, snapshot: &Snapshot, operations: Vec<Operation>) -> Result<Vec<Operation>> {
         let hash = self.hash(&operations);
@@ -101,7 +102,7 @@ impl Merge {
         Ok(operations)
     }
 
-    /// What has to be written, and the instance that is there.
+    /// The remaining operations, and the existing instance.
     fn differing(
         &self,
         snapshot: &Snapshot,
@@ -134,7 +135,7 @@ impl Merge {
         Ok((actions.into_iter().map(operation).collect(), Some(found)))
     }
 
-    /// What changes the entity that is there; `None` if there is none.
+    /// The operations that change the existing entity; `None` if it does not exist.
     fn entity(&self, snapshot: &Snapshot, new: &NewEntity) -> Result<Option<Vec<Action>>> {
         let instance = InstanceId::Entity(new.id.clone());
         let wanted = with_defaults(snapshot, TypeKind::Entity, &new.type_name, &new.properties);
@@ -245,7 +246,7 @@ impl Merge {
         if out == 0 || incoming == 0 {
             return Ok(None);
         }
-        // The end with fewer relationships: the other one may be linked with everything.
+        // The end with fewer relationships: the other end may have very many.
         let (start, direction) =
             if out <= incoming { (&new.from, Direction::Out) } else { (&new.to, Direction::In) };
         for neighbor in snapshot.neighbors(start, direction, Some(&new.type_name))? {
@@ -264,7 +265,7 @@ impl Merge {
     }
 }
 
-/// The number of the last version of an instance, live or deleted; `None` if it was never there.
+/// The number of the last version of an instance, live or deleted; `None` if it never existed.
 pub fn last_version(snapshot: &Snapshot, instance: &InstanceId) -> Result<Option<u32>> {
     match snapshot.versions(instance, 0, 1) {
         Ok(versions) => Ok(versions.first().map(|version| version.version)),
@@ -273,7 +274,7 @@ pub fn last_version(snapshot: &Snapshot, instance: &InstanceId) -> Result<Option
     }
 }
 
-/// The type of the instance that a line is about.
+/// The type of the instance that a line names.
 fn type_of(action: &Action) -> Option<(TypeKind, Arc<str>)> {
     match action {
         Action::CreateEntity(new) => Some((TypeKind::Entity, Arc::clone(&new.type_name))),

@@ -1,4 +1,4 @@
-//! Deletes what the files of a merge do not name: instances of the types that they name others of.
+//! Deletes instances that the files of a merge do not name, of the types that occur in the files.
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,10 +14,10 @@ use super::report::Report;
 use crate::export::{each_entity, each_relationship};
 use crate::{Outcome, Stop};
 
-/// Instances looked up at once.
+/// Instances looked up together.
 const PAGE: usize = 5_000;
 
-/// Most of what is there that may be deleted. Units: per cent.
+/// Greatest share of the existing instances that may be deleted. Units: per cent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeleteMax(u8);
 
@@ -42,21 +42,22 @@ impl fmt::Display for DeleteMax {
     }
 }
 
-/// Whether, and how, what is missing is deleted.
+/// Options for deleting missing instances.
 #[derive(Clone, Copy, Debug)]
 pub struct Missing {
-    /// The position at which the import began. What was written later, by it or by others, stays.
+    /// The position at which the import began. Later writes, by it or by other writers, stay.
     pub began_at: Position,
-    /// More is refused.
+    /// A greater share is refused.
     pub delete_max: DeleteMax,
-    /// The option that allows all of it, for the message.
+    /// The option that allows any share, for the message.
     pub option: &'static str,
 }
 
 impl Missing {
-    /// Deletes what is there and not named, unless a line was refused: then what it names is not known.
+    /// Deletes existing instances that are not named, unless a line was refused: then the instance that it names is not
+    /// known.
     ///
-    /// Errors: `Stop::Refused` if that is more than was allowed, and nothing is deleted; those of the log.
+    /// Errors: `Stop::Refused` if the share is too great, and then nothing is deleted; those of the log.
     pub fn delete(&self, repository: &Repository, load: &LoadOptions, report: &mut Report) -> Outcome {
         let Some(named) = report.merge.as_mut().and_then(|merge| merge.take_named()) else { return Ok(()) };
         if report.summary.refused_count > 0 {
@@ -68,7 +69,7 @@ impl Missing {
         }
         let snapshot = repository.snapshot();
         self.check(&snapshot, &named)?;
-        // Order: entities take their relationships with them, so that restoring one brings them back.
+        // Order: entities first, with their relationships, so that restoring an entity restores these.
         for kind in [TypeKind::Entity, TypeKind::Relationship] {
             let mut batch = Vec::new();
             self.each_missing(&snapshot, &named, kind, |instance| {
@@ -91,7 +92,7 @@ impl Missing {
             each_of_types(snapshot, named, kind, |instance, position, version| {
                 let is_old = position <= self.began_at;
                 missing_count += u64::from(is_old && !named.is_unchanged(&instance));
-                // What is newer and has its first version, was not there before the import.
+                // A newer instance in its first version did not exist before the import.
                 there_count += u64::from(is_old || version > 1);
                 Ok(())
             })?;
@@ -119,7 +120,7 @@ impl Missing {
         })
     }
 
-    /// True if it is live, and as it was when the import began.
+    /// True if it is live, and unchanged since the import began.
     fn is_old(&self, snapshot: &Snapshot, instance: &InstanceId) -> Result<bool> {
         let position = match instance {
             InstanceId::Entity(id) => snapshot.entity(id)?.map(|entity| entity.position()),
@@ -143,7 +144,7 @@ fn commit(
         let base = transaction.base().clone();
         let mut count = 0;
         for instance in batch.iter() {
-            // Somebody else may have changed it meanwhile, and relationships go with their entities.
+            // Another writer may have changed it meanwhile, and relationships are deleted with their entities.
             if missing.is_old(&base, instance)? {
                 transaction.delete(instance)?;
                 count += 1;
@@ -159,8 +160,8 @@ fn commit(
     Ok(())
 }
 
-/// Calls `work` with each live instance of the types that are named, their subtypes left out: its id, and the position
-/// and number of its version. What belongs to other collections is left out, too.
+/// Calls `work` for each live instance of the named types, without their subtypes: with its id, and the position and
+/// number of its version. Instances of other collections are left out, too.
 fn each_of_types(
     snapshot: &Snapshot,
     named: &Named,

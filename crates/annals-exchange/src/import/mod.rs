@@ -1,7 +1,7 @@
-//! Reads foreign files one thing at a time, says for every bad part where it is and why, and loads the rest in batches.
+//! Reads foreign files one item at a time, reports place and reason of every bad part, and loads the rest in batches.
 //!
 //! Every reader is an iterator over `Result<Checked<T>>`: the outer error (disk, broken gzip) ends the reading, the
-//! inner one refuses a single stanza, row or line, and reading goes on behind it.
+//! inner one refuses a single stanza, row or line, and reading continues after it.
 
 // In the order a newcomer should read them.
 mod source;

@@ -6,27 +6,27 @@ use annals::{Action, Instant, Repository, Result, Transaction};
 /// One change to be written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Operation {
-    /// What is done.
+    /// The action.
     pub action: Action,
-    /// From when it is true; the commit instant if `None`.
+    /// Its valid time; the commit instant if `None`.
     pub valid_from: Option<Instant>,
-    /// True if it creates a relationship whose id the file does not say.
+    /// True if it creates a relationship whose id is not in the file.
     pub has_fresh_id: bool,
 }
 
-/// What becomes of the instance that a line is about.
+/// The effect of a line on its instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// It is new.
     Created,
     /// It changes.
     Updated,
-    /// It goes.
+    /// It is deleted.
     Deleted,
 }
 
 impl Effect {
-    /// The effect of the operations of one line, which the first of them tells.
+    /// The effect of the operations of one line, which the first operation determines.
     pub fn of(repository: &Repository, operations: &[Operation]) -> Effect {
         match operations.first().map(|operation| &operation.action) {
             Some(Action::DefineType(definition)) => {
@@ -47,7 +47,7 @@ impl Effect {
 }
 
 impl Operation {
-    /// Adds it to a transaction. Creates go through the methods that check names and add defaults of types.
+    /// Adds it to a transaction. Creations use the methods that check names and add defaults of types.
     pub fn push(self, transaction: &mut Transaction) -> Result<()> {
         transaction.valid_from(self.valid_from);
         match self.action {

@@ -1,4 +1,4 @@
-//! A part of the input that could not be read: where it is and why, so that the rest can still be imported.
+//! A part of the input that could not be read: its place and the reason, so that the rest can still be imported.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ pub type Checked<T> = std::result::Result<T, Refused>;
 /// Bytes of input quoted in a reason, so that a damaged file cannot flood the terminal.
 const QUOTED_BYTES_MAX: usize = 60;
 
-/// A stanza or row that was skipped. Reading goes on behind it.
+/// A stanza or row that was skipped. Reading continues after it.
 /// Units: `line` counts lines of the unpacked input from 1 and names the line with the fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
@@ -19,7 +19,7 @@ pub struct Refused {
 }
 
 impl Refused {
-    /// Refuses what stands on `line`.
+    /// Refuses the part on `line`.
     pub fn new(line: u64, reason: impl Into<String>) -> Refused {
         Refused { line, reason: reason.into() }
     }

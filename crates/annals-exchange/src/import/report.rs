@@ -1,4 +1,4 @@
-//! What an import did, and which lines it refused.
+//! The result of an import: committed and refused lines.
 
 use std::collections::HashMap;
 use std::fmt::Display;
@@ -9,10 +9,10 @@ use annals::{Error, ErrorKind, Result, TypeKind};
 use super::merge::Merge;
 use crate::{Outcome, Progress, RefusedLine, Stop};
 
-/// Most refused types that an import remembers. Units: types, of some 100 bytes.
+/// Most refused types that an import stores. Units: types, of some 100 bytes.
 const REFUSED_TYPES_MAX: usize = 10_000;
 
-/// What an import did.
+/// The result of an import.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     /// Changes committed.
@@ -21,27 +21,27 @@ pub struct Summary {
     pub records_count: u64,
     /// Lines committed that created an instance or declared a type.
     pub created_count: u64,
-    /// Lines committed that changed what was there.
+    /// Lines committed that changed an existing instance.
     pub updated_count: u64,
-    /// Lines that said what was there already.
+    /// Lines equal to the existing instance.
     pub unchanged_count: u64,
     /// Instances deleted, because a release or a merge no longer names them.
     pub deleted_count: u64,
     /// Lines, rows or stanzas refused.
     pub refused_count: u64,
-    /// Lines that an earlier run of the same import had committed, or that were needless.
+    /// Lines that an earlier run of the same import had committed, or that were not needed.
     pub skipped_count: u64,
-    /// Each line of the present file up to this one is committed, needless or refused. Units: lines.
+    /// Each line of the present file up to this one is committed, refused or not needed. Units: lines.
     pub through_line: u64,
 }
 
-/// Tells a listener of refused lines as they are met, and counts them.
+/// Passes refused lines to a listener as they occur, and counts them.
 pub struct Report {
-    /// What was done so far.
+    /// The summary so far.
     pub summary: Summary,
-    /// Who listens to the import.
+    /// The listener of the import.
     pub progress: Arc<dyn Progress>,
-    /// How lines are compared with what is there, if they are.
+    /// The comparison of lines with the repository, for a merge.
     pub merge: Option<Merge>,
     /// The types refused, each with the file and line of its declaration.
     pub refused_types: HashMap<(TypeKind, Arc<str>), String>,
@@ -60,16 +60,16 @@ impl Report {
         }
     }
 
-    /// Tells that a line was refused.
+    /// Reports a refused line.
     ///
-    /// Errors: ends the import if it was asked to stop at the first.
+    /// Errors: ends the import if it must stop at the first refused line.
     pub fn refuse(&mut self, file: &str, line: u64, kind: ErrorKind, reason: impl Display) -> Outcome {
         self.summary.refused_count += 1;
         self.progress.note_refused(&RefusedLine { file, line, kind, reason: &reason });
         if self.is_stopping { Err(Stop::AtRefusal) } else { Ok(()) }
     }
 
-    /// Notes that the declaration of a type is refused, so that what is of it is not taken unchecked.
+    /// Notes that the declaration of a type is refused, so that instances of it are not imported unchecked.
     ///
     /// Errors: `TooLarge` for too many of them.
     pub fn refuse_type(&mut self, kind: TypeKind, name: &str, file: &str, line: u64) -> Result<()> {
@@ -84,7 +84,7 @@ impl Report {
         Ok(())
     }
 
-    /// Says something that is worth knowing and refuses nothing.
+    /// Reports a remark, which refuses nothing.
     pub fn remark(&self, text: impl Display) {
         self.progress.note_remark(&text);
     }

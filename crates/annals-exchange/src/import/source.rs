@@ -12,8 +12,8 @@ use flate2::bufread::MultiGzDecoder;
 const BUFFER_BYTES: usize = 128 * 1024;
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 
-/// A readable input. Gzip is told by its first two bytes, never by the name; several gzip members in one file are
-/// read as one. Memory does not depend on the size of the input.
+/// A readable input. It recognises gzip by the first two bytes, never by the name, and reads several gzip members in
+/// one file as one. Memory does not depend on the size of the input.
 ///
 /// Errors: reading gives `InvalidData`, `InvalidInput` or `UnexpectedEof` if the gzip stream is damaged or cut.
 pub struct Source {
@@ -44,7 +44,7 @@ impl Source {
         Ok(source)
     }
 
-    /// Reads from anything else; `name` stands in messages. Waits for the first two bytes or the end.
+    /// Reads from anything else; `name` is used in messages. Waits for the first two bytes or the end.
     pub fn from_reader(name: impl Into<String>, reader: impl Read + Send + 'static) -> Result<Source> {
         let name = name.into();
         let bytes_read = Arc::new(AtomicU64::new(0));
@@ -66,12 +66,12 @@ impl Source {
         &self.name
     }
 
-    /// Bytes taken from the input so far, as stored (packed, if it is gzip). Shared: a progress bar keeps a clone.
+    /// Bytes read from the input so far, as stored (packed, if it is gzip). Shared: a progress bar keeps a clone.
     pub fn bytes_read(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.bytes_read)
     }
 
-    /// The size of the file as stored, or `None` if nobody can know it.
+    /// The size of the file as stored, or `None` if it is unknown.
     pub fn bytes_total(&self) -> Option<u64> {
         self.bytes_total
     }
@@ -93,7 +93,7 @@ impl BufRead for Source {
     }
 }
 
-/// Counts what passes through.
+/// Counts the bytes that are read through it.
 struct Counted<R> {
     reader: R,
     bytes_read: Arc<AtomicU64>,
@@ -102,7 +102,7 @@ struct Counted<R> {
 impl<R: Read> Read for Counted<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let bytes = self.reader.read(buffer)?;
-        // Relaxed: the count is shown to people and orders nothing.
+        // Relaxed: the count is only displayed and orders nothing.
         self.bytes_read.fetch_add(bytes as u64, Ordering::Relaxed);
         Ok(bytes)
     }

@@ -1,8 +1,8 @@
-//! What one line, row or stanza asks for, and where it stands.
+//! The operations of one line, row or stanza, and its place.
 
 use super::operation::{Effect, Operation};
 
-/// Where a line, row or stanza stands.
+/// The place of a line, row or stanza.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
     /// Its first line, which messages name.
@@ -16,26 +16,26 @@ pub struct Place {
 }
 
 impl Place {
-    /// Something on one line, without a sum.
+    /// A single line, without a sum.
     pub fn unsummed(line: u64, bytes: usize) -> Place {
         Place { line, last: line, sum: None, bytes }
     }
 }
 
-/// What one line, row or stanza asks for: all of it or nothing.
+/// The operations of one line, row or stanza: all or none.
 pub struct Unit {
-    /// Where it stands.
+    /// Its place.
     pub place: Place,
-    /// The last line of the unit before it, if nothing but empty lines stands between the two.
+    /// The last line of the unit before it, if only empty lines are between the two.
     pub follows: Option<u64>,
-    /// What it asks for.
+    /// Its operations.
     pub operations: Vec<Operation>,
-    /// What it does, as the summary counts it.
+    /// Its effect, for the summary.
     pub effect: Effect,
 }
 
 impl Unit {
-    /// What a line asks for.
+    /// The unit of a line.
     pub fn new(place: Place, follows: Option<u64>, operations: Vec<Operation>) -> Unit {
         Unit { place, follows, operations, effect: Effect::Created }
     }

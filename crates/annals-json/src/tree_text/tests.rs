@@ -1,4 +1,4 @@
-//! Trees read back as they were written.
+//! Trees are parsed back equal to those written.
 
 use annals::{
     AttributeDefinition, Branch, EndDefinition, Item, ListOptions, Repository, TypeDefinition, ValueType,
@@ -11,7 +11,7 @@ use crate::{TreeContent, item_from_json, tree_content_from_json};
 const WHOLE: TreeExtent = TreeExtent { depth: None, has_ids: true };
 const PLAIN: TreeExtent = TreeExtent { depth: None, has_ids: false };
 
-/// A list with two keys, and one that users order; the name of the second is one that members cannot have.
+/// A list with two keys, and one that users order; members cannot have the name of the second.
 fn repository() -> Repository {
     let repository = Repository::in_memory();
     let key = |name: &str, value_type| AttributeDefinition::new(name, value_type).key();
@@ -60,7 +60,7 @@ fn a_configuration_reads_back_as_written() {
     assert_eq!(read(&repository, "/config/none/such", &PLAIN), Json::Null);
     let short = TreeExtent { depth: Some(0), has_ids: false };
     assert_eq!(read(&repository, "/config/lst[1]", &short), json!({"k1": 9, "k2": "a", "mtu": 1500}));
-    // What was read can be put: nothing changes.
+    // The parsed tree can be put back: nothing changes.
     let before = repository.snapshot().position();
     put(&repository, "/config", &item_from_json(&read(&repository, "/config", &WHOLE)).unwrap());
     assert_eq!(repository.snapshot().position(), before);
@@ -103,7 +103,7 @@ fn sorted(mut item: Item) -> Item {
     item
 }
 
-/// The next number of a row that looks random.
+/// The next pseudo-random number.
 fn next(state: &mut u64) -> usize {
     *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     usize::try_from(*state >> 40).unwrap()

@@ -25,9 +25,9 @@ pub fn forms() -> Vec<NamedForm> {
 #[schemars(example = candidate_example())]
 pub struct Candidate {
     pub name: String,
-    /// The position that it was made from.
+    /// The position that its edits are based on.
     pub base: u64,
-    /// How many changes it holds.
+    /// Number of its changes.
     pub changes: u64,
     pub created: CandidateStamp,
     pub updated: CandidateStamp,
@@ -35,7 +35,7 @@ pub struct Candidate {
     pub unconfirmed: Option<Unconfirmed>,
 }
 
-// When it was written, and by which author.
+// The instant and the author of a write.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(inline)]
@@ -44,7 +44,7 @@ pub struct CandidateStamp {
     pub author: String,
 }
 
-// A commit that is taken back unless it is confirmed.
+// A commit that is undone unless it is confirmed.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(inline)]
@@ -52,7 +52,7 @@ pub struct Unconfirmed {
     /// Position of its record.
     pub position: u64,
     pub confirm_before: Instant,
-    /// Why it could not be taken back.
+    /// Why it could not be undone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
 }
@@ -75,22 +75,22 @@ pub struct CandidateName {
 #[schemars(example = json!({ "items": [{ "action": "delete", "kind": "entity", "id": "dash" }], "next": null }))]
 pub struct CandidateEdits(pub Page<Operation>);
 
-/// What of a candidate no longer goes with what was committed meanwhile.
+/// The edits of a candidate that conflict with later commits, or can no longer be applied.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(example = json!({ "items": [conflict_example()], "count": 1 }))]
 pub struct CandidateConflicts {
     pub items: Vec<Conflict>,
-    /// How many there are, also of those that are not listed.
+    /// The number of conflicts, including those that are not listed.
     pub count: u64,
 }
 
-// An edit that no longer goes.
+// An edit in conflict.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(inline)]
 pub struct Conflict {
-    /// Which edit it is, from 0.
+    /// Number of the edit, from 0.
     pub edit: u64,
     pub action: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -102,17 +102,17 @@ pub struct Conflict {
     pub detail: String,
 }
 
-/// How conflicts are solved.
+/// How to resolve conflicts.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(example = json!({ "keep": "mine" }))]
 pub struct CandidateRebase {
-    /// The edits of the candidate, or what was committed meanwhile; conflicts are only listed if left out.
+    /// The edits of the candidate, or the later commits; if left out, a conflict is an error.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keep: Option<KeepChoice>,
 }
 
-// Which side is kept.
+// The side whose changes are kept.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
@@ -121,12 +121,12 @@ pub enum KeepChoice {
     Theirs,
 }
 
-/// How a candidate is committed.
+/// Options for committing a candidate.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(example = json!({ "confirmWithin": "PT10M" }))]
 pub struct CandidateCommit {
-    /// Take it back unless it is confirmed within this time.
+    /// Undo the commit unless it is confirmed within this time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confirm_within: Option<Duration>,
 }

@@ -1,4 +1,4 @@
-//! What creates instances and takes their place.
+//! The content of new and replaced instances.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,55 +18,55 @@ pub fn forms() -> Vec<NamedForm> {
     ]
 }
 
-/// An entity that is created.
+/// A new entity.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(example = new_entity_example())]
 pub struct NewEntity {
-    /// A fresh UUID if left out.
+    /// A new UUID if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     pub r#type: String,
-    /// The initial one of its type if left out.
+    /// The initial status of its type if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub properties: Option<Properties>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub classifications: Option<GivenClassifications>,
-    /// Name of the collection that it belongs to; this one if left out.
+    /// Name of its collection; this one if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub home: Option<String>,
     #[serde(flatten)]
     pub provenance: ProvenanceMembers,
 }
 
-/// A relationship that is created.
+/// A new relationship.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(example = new_relationship_example())]
 pub struct NewRelationship {
-    /// A fresh UUID if left out.
+    /// A new UUID if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     pub r#type: String,
-    /// Id of the entity that it starts at.
+    /// Id of its start entity.
     pub from: String,
-    /// Id of the entity that it ends at.
+    /// Id of its end entity.
     pub to: String,
-    /// The initial one of its type if left out.
+    /// The initial status of its type if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub properties: Option<Properties>,
-    /// Name of the collection that it belongs to; this one if left out.
+    /// Name of its collection; this one if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub home: Option<String>,
     #[serde(flatten)]
     pub provenance: ProvenanceMembers,
 }
 
-// The members of a header that a read gave and that may be sent back.
+// The header members of a read, which may be sent back.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]
@@ -89,22 +89,22 @@ pub struct SentBack {
     pub reidentified_from: Option<String>,
 }
 
-/// An entity that is created, or what takes the place of its content. What a read gave may be sent back.
+/// A new entity, or new content of an existing one. You may send back the result of a read.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(example = new_entity_example())]
 pub struct EntityContent {
-    /// That of the path, if it is there.
+    /// Must equal the id in the path, if given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// Needed where there is no such entity yet.
+    /// Required for a new entity.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub r#type: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub properties: Option<Properties>,
-    /// They stay if left out.
+    /// They do not change if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub classifications: Option<GivenClassifications>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -115,15 +115,15 @@ pub struct EntityContent {
     pub sent_back: SentBack,
 }
 
-/// A relationship that is created, or what takes the place of its content. What a read gave may be sent back.
+/// A new relationship, or new content of an existing one. You may send back the result of a read.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(example = new_relationship_example())]
 pub struct RelationshipContent {
-    /// That of the path, if it is there.
+    /// Must equal the id in the path, if given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// Needed, as the ends are, where there is no such relationship yet.
+    /// Required for a new relationship, like the ends.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub r#type: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -165,7 +165,7 @@ pub struct NamedClassification {
     pub provenance: ProvenanceMembers,
 }
 
-/// What a classification holds. What a read gave may be sent back.
+/// The content of a classification. You may send back the result of a read.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(example = json!({ "properties": { "since": 1996 } }))]

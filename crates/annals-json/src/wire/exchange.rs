@@ -1,4 +1,4 @@
-//! The lines that imports take and exports give, and what an import did.
+//! The lines of imports and exports, and the report of an import.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -62,12 +62,12 @@ pub struct ExchangeRecord {
     pub record: LineRecord,
 }
 
-// The members that both kinds of instances have in lines.
+// The members of lines of both kinds of instances.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]
 pub struct LineInstance {
-    /// A fresh UUID if left out.
+    /// A new UUID if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     pub r#type: String,
@@ -77,10 +77,10 @@ pub struct LineInstance {
     pub valid_from: Option<Instant>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
-    /// The id that it had before, which nothing else may have.
+    /// Its former id, which no other instance may have.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reidentified_from: Option<String>,
-    /// Name of the collection that it belongs to; this one if left out.
+    /// Name of its collection; this one if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub home: Option<String>,
 }
@@ -98,7 +98,7 @@ pub struct LineEntity {
     pub origin: OriginMembers,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub classifications: Option<Vec<LineClassification>>,
-    /// True if only its id, its type and the properties that tell it are known.
+    /// True if it is a proxy: only its id, its type and its unique properties are known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub is_proxy: Option<bool>,
 }
@@ -145,7 +145,7 @@ pub struct LineRecord {
     pub author: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// Operations, as they were done.
+    /// The operations of the record.
     pub changes: Vec<Map<String, Json>>,
 }
 
@@ -172,7 +172,7 @@ pub enum ExportLine {
     Record(ExchangeRecord),
 }
 
-/// What an import did.
+/// The report of an import.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(example = json!({
@@ -187,18 +187,18 @@ pub struct ImportReport {
     pub position: u64,
     /// Number of the last line that is committed.
     pub through_line: u64,
-    /// How many records were written.
+    /// Number of records written.
     pub records: u64,
     pub created: u64,
     pub updated: u64,
     pub unchanged: u64,
     pub deleted: u64,
     pub refused: u64,
-    /// The first of those that are refused.
+    /// The first refused lines.
     pub refused_lines: Vec<LineRefused>,
 }
 
-// A line that is refused.
+// A refused line.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(inline)]

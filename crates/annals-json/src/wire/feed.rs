@@ -11,7 +11,7 @@ pub fn forms() -> Vec<NamedForm> {
     named_forms![Record, FeedEvent, WatchedChanges, ChangeEvent]
 }
 
-/// A record as it was committed.
+/// A committed record.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(example = record_example())]
@@ -23,7 +23,7 @@ pub struct Record {
     pub changes: Vec<RecordedChange>,
 }
 
-// What every operation of a record has; its other members are those of its action.
+// The common members of operations in records; the other members depend on the action.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(inline, description = "An operation in the form that docs/json.md describes, as it was done.")]
@@ -46,7 +46,7 @@ pub struct RecordedChange {
 #[schemars(inline)]
 pub struct CloudEvent<Kind, Data> {
     pub specversion: SpecVersion,
-    /// The position of the record, of several the last.
+    /// The position of the record; for several records, that of the last.
     pub id: String,
     #[schemars(extend("format" = "uri-reference"))]
     pub source: String,
@@ -66,7 +66,7 @@ word!(ChangeKind, "annals.change");
 #[schemars(example = event_example("annals.record", record_example()))]
 pub struct FeedEvent(pub CloudEvent<RecordKind, Record>);
 
-/// What became of what is watched: of a tree in its order.
+/// The changes of the watched part; for a tree, in its order.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(example = watched_example())]
@@ -75,12 +75,12 @@ pub struct WatchedChanges {
     pub from: u64,
     /// The position of the last record.
     pub position: u64,
-    /// How many records it tells of.
+    /// Number of its records.
     pub records: u64,
     pub changes: Vec<WatchedChange>,
 }
 
-// What became of an item of a tree, or of an instance.
+// The change of an item of a tree, or of an instance.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 #[schemars(inline, transform = super::one_of)]
@@ -89,7 +89,7 @@ pub enum WatchedChange {
     Instance(Box<InstanceChange>),
 }
 
-/// An event with what became of what is watched.
+/// An event with the changes of the watched part.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(example = event_example("annals.change", watched_example()))]
 pub struct ChangeEvent(pub CloudEvent<ChangeKind, WatchedChanges>);

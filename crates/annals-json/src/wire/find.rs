@@ -1,4 +1,4 @@
-//! Searches, and what is told about them.
+//! Searches, and their explanations.
 
 use annals::Operator;
 use schemars::JsonSchema;
@@ -25,7 +25,7 @@ pub fn forms() -> Vec<NamedForm> {
     ]
 }
 
-/// A search. All members may be left out.
+/// A search. All members are optional.
 // No `default`: openapi-typescript requires every member that has one.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -45,7 +45,7 @@ pub struct Find {
     /// Types; their subtypes are found too.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub r#type: Option<OneOrMany<String>>,
-    /// Types, of which more must be told: of those found by `type`, only these and their subtypes.
+    /// Of the types in `type` only these subtypes, without their own subtypes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub only: Option<OneOrMany<String>>,
     /// Classifications, all of which an entity must have.
@@ -68,7 +68,7 @@ pub struct Find {
     pub limit: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub offset: Option<u64>,
-    /// The `next` of the page before.
+    /// Continue after this cursor: `next` of the page before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -79,7 +79,7 @@ pub struct Find {
     pub valid_at: Option<Instant>,
 }
 
-// Whether deleted ones are found.
+// Whether to find deleted instances.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
@@ -89,7 +89,7 @@ pub enum DeletedChoice {
     Only,
 }
 
-// Whether proxies are found.
+// Whether to find proxies.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
@@ -98,7 +98,7 @@ pub enum ProxiesChoice {
     With,
 }
 
-// What is ordered by.
+// A key of an order.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 #[schemars(inline, transform = super::one_of)]
@@ -108,17 +108,17 @@ pub enum OrderBy {
     Order(Order),
 }
 
-/// What is ordered by: a property or a header.
+/// A key of an order: a property or a header.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(example = json!({ "property": "size", "descending": true }))]
 pub struct Order {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub property: Option<String>,
-    /// In the place of `property`: `createdAt`, `version` and others.
+    /// Instead of `property`: `createdAt`, `version` and others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub header: Option<String>,
-    /// The largest first.
+    /// True for the largest first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub descending: Option<bool>,
 }
@@ -152,7 +152,7 @@ pub struct AllExpression {
     pub all: Vec<Expression>,
 }
 
-/// One of these holds, or several.
+/// At least one of these holds.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(example = json!({ "any": ["size >= 5", "name ^= ba"] }))]
@@ -168,7 +168,7 @@ pub struct NoneExpression {
     pub none: Vec<Expression>,
 }
 
-/// It is of this type or of a subtype.
+/// The instance has this type or a subtype.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(example = json!({ "is": "package" }))]
@@ -176,7 +176,7 @@ pub struct IsExpression {
     pub is: String,
 }
 
-/// It has this classification, of whose properties `where` holds.
+/// The entity has this classification, whose properties fulfil `where`.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(example = json!({ "classified": "essential", "where": "since < 2000" }))]
@@ -186,7 +186,7 @@ pub struct ClassifiedExpression {
     pub r#where: Option<Expression>,
 }
 
-/// It has a relationship, of which `where` holds, to an entity of which `to` holds.
+/// The instance has a relationship that fulfils `where`, to an entity that fulfils `to`.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(example = json!({ "has": "out", "type": "depends" }))]
@@ -201,7 +201,7 @@ pub struct HasExpression {
     pub to: Option<Expression>,
 }
 
-// Which way the relationship leads.
+// Direction of the relationship.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
@@ -211,17 +211,17 @@ pub enum LinkDirection {
     Any,
 }
 
-/// A property or a header compares with values.
+/// A comparison of a property or a header with values.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(example = json!({ "property": "size", "operator": ">=", "value": 5 }))]
 pub struct PropertyExpression {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub property: Option<String>,
-    /// In the place of `property`: `createdAt`, `version` and others.
+    /// Instead of `property`: `createdAt`, `version` and others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub header: Option<String>,
-    /// In the place of `property`: any string property.
+    /// Instead of `property`: any string property.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<bool>,
     /// `=` if left out.
@@ -229,10 +229,10 @@ pub struct PropertyExpression {
     pub operator: Option<OperatorName>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<Value>,
-    /// Where the operator takes several.
+    /// For operators with several values.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub values: Option<Vec<Value>>,
-    /// Whether large and small letters are the same.
+    /// Whether upper and lower case are equal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nocase: Option<bool>,
 }
@@ -246,7 +246,7 @@ fn operators() -> std::collections::BTreeSet<&'static str> {
     Operator::ALL.iter().flat_map(|known| [known.sign(), known.word()]).collect()
 }
 
-/// How many there are.
+/// A count.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(example = json!({ "count": 2 }))]
@@ -254,7 +254,7 @@ pub struct Count {
     pub count: u64,
 }
 
-/// How a page of a search is found.
+/// The explanation of a search.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(example = json!({
@@ -267,13 +267,13 @@ pub struct Explanation {
     pub search: String,
     pub order: String,
     pub plans: Vec<String>,
-    /// How many instances the types have.
+    /// Number of instances with the types and classifications of the search.
     pub domain: u64,
-    /// How many instances the indexes offer.
+    /// Number of candidates from indexes.
     pub candidates: u64,
-    /// How many of them were looked at for conditions that no index decides.
+    /// Number of candidates checked for conditions that no index decides.
     pub verified: u64,
-    /// How many entries of indexes were visited.
+    /// Number of visited entries of indexes.
     pub visited: u64,
     pub branches_skipped: u64,
     pub found: u64,

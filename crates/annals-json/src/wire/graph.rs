@@ -1,4 +1,4 @@
-//! What walks through the graph come to.
+//! Results of walks through the graph.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -49,7 +49,7 @@ pub struct Neighbor {
     pub entity: Entity,
 }
 
-/// How many relationships an entity has.
+/// Number of relationships of an entity.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(example = json!({ "degree": 3 }))]
@@ -57,12 +57,12 @@ pub struct Degree {
     pub degree: u64,
 }
 
-/// A page of what a walk reaches, nearest first.
+/// A page of entities that a walk reaches, nearest first.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(example = counted_example(reached_example()))]
 pub struct ReachPage(pub CountedPage<Reached>);
 
-/// A page of entities that relationships lead to.
+/// A page of related entities.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(example = counted_example(reached_example()))]
 pub struct RelatedPage(pub CountablePage<Reached>);
@@ -77,13 +77,13 @@ pub struct Reached {
     pub entity: Entity,
 }
 
-/// A path, or that there is none.
+/// A path; `found` is false if there is none.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(example = json!({ "found": true, "length": 1.0, "start": entity_example(), "steps": [step_example()] }))]
 pub struct Path {
     pub found: bool,
-    /// Steps, or the sum of the weight.
+    /// Number of steps, or sum of the weights.
     #[schemars(range(min = 0))]
     pub length: Number,
     /// Null if there is no path.
@@ -106,12 +106,12 @@ pub struct PathStep {
 #[schemars(example = json!({ "items": [found_path_example()] }))]
 pub struct PathList(pub Listed<FoundPath>);
 
-/// A path that there is.
+/// A path of a list.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(example = found_path_example())]
 pub struct FoundPath {
-    /// Steps, or the sum of the weight.
+    /// Number of steps, or sum of the weights.
     #[schemars(range(min = 0))]
     pub length: Number,
     pub start: Entity,
@@ -128,11 +128,11 @@ pub struct FoundPath {
 pub struct SubgraphPage {
     pub entities: Vec<Reached>,
     pub relationships: Vec<Relationship>,
-    /// How many entities there are on all pages.
+    /// Number of entities on all pages.
     pub entities_count: u64,
-    /// How many relationships there are on all pages.
+    /// Number of relationships on all pages.
     pub relationships_count: u64,
-    /// The `after` of the next page; null on the last one.
+    /// The cursor (`after`) of the next page; null on the last one.
     pub next: Option<String>,
 }
 
@@ -141,7 +141,7 @@ pub struct SubgraphPage {
 #[schemars(example = json!({ "items": [relationship_example()], "next": "1f0000000700000003", "count": 117 }))]
 pub struct RelationshipsOfPage(pub CountablePage<Relationship>);
 
-/// A page of what walks from two entities have in common.
+/// A page of entities that walks from two entities reach.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(example = counted_example(shared_example()))]
 pub struct SharedPage(pub CountedPage<Shared>);
@@ -151,12 +151,12 @@ pub struct SharedPage(pub CountedPage<Shared>);
 #[serde(deny_unknown_fields)]
 #[schemars(example = shared_example())]
 pub struct Shared {
-    /// Steps from the one and from the other.
+    /// Steps from each of the two.
     pub distances: [u64; 2],
     pub entity: Entity,
 }
 
-/// How many entities a walk reaches, by the value of a property.
+/// Counts of the entities that a walk reaches, by the value of a property.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(example = json!({
@@ -166,7 +166,7 @@ pub struct Shared {
 pub struct Groups {
     /// The largest groups, largest first.
     pub groups: Vec<Group>,
-    /// How many entities the walk reaches.
+    /// Number of entities that the walk reaches.
     pub count: u64,
     pub rest: RestOfGroups,
 }
@@ -176,9 +176,9 @@ pub struct Groups {
 #[serde(deny_unknown_fields)]
 #[schemars(inline)]
 pub struct RestOfGroups {
-    /// How many groups are not listed.
+    /// Number of groups that are not listed.
     pub groups: u64,
-    /// How many entities are in them.
+    /// Number of entities in these groups.
     pub count: u64,
 }
 
@@ -187,7 +187,7 @@ pub struct RestOfGroups {
 #[serde(deny_unknown_fields)]
 #[schemars(example = json!({ "value": "finance", "count": 3 }))]
 pub struct Group {
-    /// Null for the entities without the property.
+    /// Null for entities without the property.
     pub value: Option<Value>,
     pub count: u64,
 }

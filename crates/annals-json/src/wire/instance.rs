@@ -1,4 +1,4 @@
-//! Instances as they are read.
+//! Instances as reads return them.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ pub fn forms() -> Vec<NamedForm> {
     named_forms![Entity, Relationship, Classification]
 }
 
-// The members that every instance has, and those that few have.
+// The members that all instances have, and rare ones.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]
@@ -22,26 +22,26 @@ pub struct Header {
     pub r#type: String,
     /// Number of this version, from 1.
     pub version: u64,
-    /// Number of the version that was written last.
+    /// Number of the latest version.
     pub latest_version: u64,
     pub status: String,
     pub created: Stamp,
     pub updated: Stamp,
-    /// From when this version is true.
+    /// Valid time of this version.
     pub valid_from: Instant,
     /// Position of the record that wrote this version.
     pub position: u64,
     pub properties: Properties,
-    /// Name of the collection that it belongs to, if that is another one.
+    /// Name of its collection, if it is not this one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub home: Option<String>,
-    /// Of a copy: number of its version at its home.
+    /// For a copy: the version number at its home.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub home_version: Option<u64>,
-    /// The id that it had before.
+    /// Its former id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reidentified_from: Option<String>,
-    /// Of a deleted one: the status that it had.
+    /// For a deleted instance: its status before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status_on_delete: Option<String>,
 }
@@ -57,7 +57,7 @@ pub struct Entity {
     pub provenance: ProvenanceMembers,
     /// Its classifications by name.
     pub classifications: ByName<Classification>,
-    /// True if only its id, its type and the properties that tell it are here.
+    /// True if it is a proxy: only its id, its type and its unique properties are here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub is_proxy: Option<bool>,
 }
@@ -71,9 +71,9 @@ pub struct Relationship {
     pub header: Header,
     #[serde(flatten)]
     pub provenance: ProvenanceMembers,
-    /// Id of the entity that it starts at.
+    /// Id of its start entity.
     pub from: String,
-    /// Id of the entity that it ends at.
+    /// Id of its end entity.
     pub to: String,
 }
 
@@ -87,7 +87,7 @@ pub struct Classification {
     pub created: Stamp,
     pub updated: Stamp,
     pub properties: Properties,
-    /// Name of the collection that it belongs to, if that is another one.
+    /// Name of its collection, if it is not this one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub home: Option<String>,
     #[serde(flatten)]

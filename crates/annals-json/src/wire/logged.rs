@@ -48,26 +48,26 @@ pub struct LoggedInstance {
     pub kind: InstanceKind,
     pub id: String,
     pub r#type: String,
-    /// Of a relationship: its start.
+    /// For a relationship: its start.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// Of a relationship: its end.
+    /// For a relationship: its end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
-    /// Number of the version that it made.
+    /// Number of the new version.
     pub version: u64,
-    /// Number of the version that it differs from; 0 for a first one.
+    /// Number of the version it is compared with; 0 for a first version.
     pub base: u64,
     pub status: String,
     pub valid_from: Instant,
-    /// The classification that was put on, changed or taken off.
+    /// The classification that was added, changed or removed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub classification: Option<String>,
     pub difference: Difference,
-    /// How many relationships were deleted or restored with the entity.
+    /// Number of relationships that were deleted or restored with the entity.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub relationships_count: Option<u64>,
-    /// How many entities that it contained were deleted or restored with it.
+    /// Number of contained entities that were deleted or restored with it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub contained_count: Option<u64>,
 }

@@ -1,15 +1,16 @@
-//! What a client sees: each JSON form as a type. The schemas of `/openapi.json` are derived from these types, and the tests of the
-//! HTTP door read its answers as them.
+//! The JSON forms for clients, each as a type. The schemas of `/openapi.json` are derived from these types, and the
+//! tests of the HTTP door parse its answers as these types.
 //!
-//! The server itself writes the forms by hand (`form`) and reads them by hand, because that takes less time. These types stand beside
-//! them. Three rules make them whole:
+//! The server writes the forms by hand (`form`) and reads them by hand, because that takes less time. Three rules keep
+//! these types complete:
 //!
-//! - A form without a member that the document lacks is `deny_unknown_fields`.
-//! - A member that may be left out is an `Option` with `skip_serializing_if`; one that is there but may be null is an `Option` without.
-//! - A type has a name in the document, unless it is `inline`. A type that has a name has an example, and stands in [`forms`].
+//! - A form that allows no further members is `deny_unknown_fields`.
+//! - An optional member is an `Option` with `skip_serializing_if`; a required one that may be null is an `Option`
+//!   without it.
+//! - A type has a name in the document, unless it is `inline`. A named type has an example, and is listed in [`forms`].
 //!
-//! Doc comments are the descriptions of the document. An inline type has an ordinary comment instead, because a description of it would
-//! be repeated wherever it is used.
+//! Doc comments become descriptions in the document. An inline type has an ordinary comment instead, because its
+//! description would be repeated with each use.
 #![allow(missing_docs, reason = "a doc comment is a description in the document; not every member needs one")]
 
 // In the order a newcomer should read them.
@@ -55,7 +56,7 @@ pub use type_definition::*;
 pub use value::*;
 pub use version::*;
 
-/// Every form that has a name.
+/// Every named form.
 pub fn forms() -> Vec<NamedForm> {
     let modules = [
         value::forms(),
@@ -112,7 +113,7 @@ mod tests {
         assert!(stamp.check(&more).unwrap_err().contains("zone"));
         assert!(NamedForm::of::<StatusChange>().check(&json!({})).unwrap_err().contains("status"));
         assert!(NamedForm::of::<EndsChange>().check(&json!({ "to": null })).unwrap_err().contains("written"));
-        // A form of which several are put together, and one that has a header, refuse them too.
+        // A form that consists of several, and one that has a header, refuse unknown members, too.
         let mut entity = entity_example();
         entity["classifications"]["essential"]["zone"] = "UTC".into();
         assert!(NamedForm::of::<Entity>().check(&entity).is_err());
@@ -124,7 +125,7 @@ mod tests {
     fn every_field_of_every_action_is_a_member_of_an_operation() {
         let schemas = schemas_of(&[NamedForm::of::<Operation>()]);
         let members = schemas["Operation"]["properties"].as_object().unwrap();
-        // Where something comes from has members of its own; lists of instances are written by compactions only.
+        // A provenance has its own members; only compactions write lists of instances.
         let own = [Key::Provenance, Key::Origin, Key::Instances];
         let fields = Action::FORMS.iter().flat_map(|form| form.fields);
         for field in fields.filter(|field| !own.contains(&field.key)) {

@@ -1,4 +1,4 @@
-//! Named forms: their schemas, and the check that JSON has all that its type has, and no more.
+//! Named forms: their schemas, and the check that JSON has exactly the members of its type.
 
 use schemars::generate::{Contract, SchemaSettings};
 use schemars::transform::{Transform, transform_subschemas};
@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value as Json};
 
-/// A JSON form that has a name in the document.
+/// A JSON form with a name in the document.
 #[derive(Clone)]
 pub struct NamedForm {
     name: String,
@@ -24,7 +24,7 @@ macro_rules! named_forms {
 }
 
 impl NamedForm {
-    /// The form that a type describes.
+    /// The form of a type.
     pub fn of<T: JsonSchema + DeserializeOwned + Serialize>() -> NamedForm {
         NamedForm {
             name: T::schema_name().into_owned(),
@@ -38,18 +38,18 @@ impl NamedForm {
         &self.name
     }
 
-    /// Checks that JSON is of this form: the type reads it, and writes the same.
+    /// Checks that JSON has this form: the type parses it, and writes the same.
     ///
-    /// Errors: a text that says what the type does not read, or what it writes instead.
+    /// Errors: a text with the part that cannot be parsed, or with the different output.
     pub fn check(&self, json: &Json) -> Result<(), String> {
         let written = (self.write_again)(json).map_err(|error| format!("{error} in {json}"))?;
         if &written == json { Ok(()) } else { Err(format!("{json} is written as {written}")) }
     }
 }
 
-/// The schemas of these forms and of all that they refer to, by name, with their examples.
+/// The schemas of these forms and of all forms that they refer to, by name, with examples.
 ///
-/// Shape: JSON Schema 2020-12, as OpenAPI 3.1 takes it; references lead to `#/components/schemas/`.
+/// Shape: JSON Schema 2020-12, as in OpenAPI 3.1; references lead to `#/components/schemas/`.
 pub fn schemas_of(forms: &[NamedForm]) -> Map<String, Json> {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.definitions_path = "/components/schemas".into();
@@ -61,13 +61,13 @@ pub fn schemas_of(forms: &[NamedForm]) -> Map<String, Json> {
     generator.take_definitions(true)
 }
 
-/// Leaves out what no client needs: sizes of numbers, and null for a member that may be left out instead.
+/// Removes parts that clients do not need: sizes of numbers, and null for optional members.
 #[derive(Clone)]
 struct Plain;
 
 impl Transform for Plain {
     fn transform(&mut self, schema: &mut Schema) {
-        // A size of Rust, such as uint64: generators of clients do not know these.
+        // A size of Rust, such as uint64, which client generators do not know.
         if ["integer", "number"].iter().any(|name| has_type(schema, name)) {
             schema.remove("format");
         }
@@ -87,7 +87,7 @@ impl Transform for Plain {
         {
             one_of(schema);
         }
-        // Generators of clients make several classes of an enum that has null among its words, and one of an enum beside null.
+        // For an enum with null among its words, and for one beside null, client generators make several classes.
         if let Some(Json::Array(words)) = schema.get("enum")
             && words.contains(&Json::Null)
         {
@@ -95,16 +95,16 @@ impl Transform for Plain {
             without_null(&mut words);
             *schema = json_schema!({ "oneOf": [words, { "type": "null" }] });
         }
-        // Order: the null of an `Option` is in `anyOf` only until its own turn.
+        // Order: the null of an `Option` must still be in `anyOf` at this point.
         transform_subschemas(self, schema);
-        // What a text holds is no schema that transforms go down to.
+        // Transforms do not visit the schema of a text's content.
         if let Some(Ok(inner)) = schema.get_mut("contentSchema").map(TryInto::try_into) {
             self.transform(inner);
         }
     }
 }
 
-/// The forms of an untagged enum exclude each other.
+/// Marks the forms of an untagged enum as exclusive.
 pub fn one_of(schema: &mut Schema) {
     if let Some(forms) = schema.remove("anyOf") {
         schema.insert("oneOf".into(), forms);
@@ -123,7 +123,7 @@ fn is_null(schema: &Json) -> bool {
     schema["type"] == "null"
 }
 
-/// Takes out the null that an `Option` adds to its schema.
+/// Removes the null that an `Option` adds to its schema.
 fn without_null(schema: &mut Json) {
     let Json::Object(members) = schema else { return };
     if let Some(Json::Array(names)) = members.get_mut("type") {
@@ -135,13 +135,13 @@ fn without_null(schema: &mut Json) {
     if let Some(Json::Array(values)) = members.get_mut("enum") {
         values.retain(|value| !value.is_null());
     }
-    // An `Option` of a reference, or of what is one of several.
+    // An `Option` of a reference, or of one of several forms.
     if let Some(Json::Array(forms)) = members.get_mut("anyOf") {
         forms.retain(|form| !is_null(form));
         if let [Json::Object(only)] = &mut forms[..] {
             let only = std::mem::take(only);
             members.remove("anyOf");
-            // A description of the member says more than that of its type.
+            // The description of the member is more specific than that of its type.
             for (name, value) in only {
                 members.entry(name).or_insert(value);
             }

@@ -1,4 +1,4 @@
-//! Operations, transactions and what tells that they are done.
+//! Operations, transactions and receipts.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,7 +23,7 @@ pub fn forms() -> Vec<NamedForm> {
     ]
 }
 
-/// One change of a transaction. docs/json.md tells which members each action has.
+/// One change of a transaction. docs/json.md lists the members of each action.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(example = json!({ "action": "create", "kind": "entity", "id": "bash", "type": "package" }))]
@@ -33,15 +33,15 @@ pub struct Operation {
     pub kind: Option<InstanceKind>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// The id that it is to have.
+    /// Its new id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub new_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub r#type: Option<TypeOfOperation>,
-    /// Of a relationship: its start. Of a tree: where an item is.
+    /// For a relationship: its start. For a tree: the path of an item.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// Of a relationship: its end. Of a tree: where an item goes.
+    /// For a relationship: its end. For a tree: the new path of an item.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -53,28 +53,28 @@ pub struct Operation {
     /// In a list, or by name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub classifications: Option<AnyClassifications>,
-    /// The name of one.
+    /// The name of a classification.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub classification: Option<String>,
-    /// Of a restoration: true unless told otherwise.
+    /// For a restoration: by default true.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub with_relationships: Option<bool>,
     /// The name of this collection.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub collection: Option<String>,
-    /// From when it is true; now if left out.
+    /// Valid time of the change; now if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub valid_from: Option<Instant>,
-    /// Do it only if this is the latest version before the transaction; 0: only if there is none.
+    /// Run it only if this is the latest version before the transaction; 0: only if the instance does not exist.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub if_version: Option<u64>,
     /// Make a version even if nothing changes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub always: Option<bool>,
-    /// Of a purge: only if it is deleted.
+    /// For a purge: only if the instance is deleted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deleted_only: Option<bool>,
-    /// Of a copied relationship: proxies of ends that may not be here.
+    /// For a copied relationship: proxies of ends that may not be here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proxies: Option<Vec<Map<String, Json>>>,
     /// Name of a collection.
@@ -84,20 +84,20 @@ pub struct Operation {
     pub provenance: ProvenanceMembers,
     #[serde(flatten)]
     pub origin: OriginMembers,
-    /// Of a tree: the place of an item or of a property.
+    /// For a tree: the path of an item or of a property.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// Of a tree: id of the entity that paths start from; the usual one if left out.
+    /// For a tree: id of the entity that paths start from; the default root if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub root: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub item: Option<TreeItem>,
-    /// Of a tree: the value of a property.
+    /// For a tree: the value of a property.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub insert: Option<InsertPlace>,
-    /// Before or behind which item: the last step of its path.
+    /// The item to put it before or after: the last step of that item's path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sibling: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -113,7 +113,8 @@ pub struct Operation {
 #[schemars(inline, extend("enum" = crate::actions()))]
 pub struct ActionName(pub String);
 
-// The name of a type; of a declaration, the whole type; of a patch of a type, the patch. A patch is a type, too.
+// The name of a type; for a declaration, the whole type; for a patch of a type, the patch. A patch is also parsed as a
+// type.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 #[schemars(inline)]
@@ -123,7 +124,7 @@ pub enum TypeOfOperation {
     Patch(Box<TypePatch>),
 }
 
-// Classifications of whatever an action takes.
+// The classifications of any action.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 #[schemars(inline, transform = super::one_of)]
@@ -132,7 +133,7 @@ pub enum AnyClassifications {
     ByName(Map<String, Json>),
 }
 
-/// Operations that are done together or not at all.
+/// Operations that run all or none.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(example = json!({
@@ -149,22 +150,22 @@ pub struct Transaction {
     pub author: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// From when all operations are true that tell no other time.
+    /// Valid time of all operations without their own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub valid_from: Option<Instant>,
     /// Make versions even if nothing changes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub always: Option<bool>,
-    /// Do it only if nothing that it read was changed meanwhile.
+    /// Commit only if no instance that it read has changed meanwhile.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub serializable: Option<bool>,
-    /// Only tell whether it is possible.
+    /// Only check whether it is possible.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dry_run: Option<bool>,
     pub operations: Vec<Operation>,
 }
 
-/// Where and when something was written.
+/// The position and the instant of a write.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(example = json!({ "position": 42, "instant": "2025-08-09T10:00:00Z" }))]
@@ -173,7 +174,7 @@ pub struct Receipt {
     pub instant: Instant,
 }
 
-/// What is undone: the entity as it is now, or a receipt if there is none.
+/// The result of an undo: the present entity, or a receipt if it does not exist now.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 #[schemars(example = json!({ "position": 42, "instant": "2025-08-09T10:00:00Z" }), transform = super::one_of)]
@@ -182,7 +183,7 @@ pub enum UndoneEntity {
     Receipt(Receipt),
 }
 
-/// What is undone: the relationship as it is now, or a receipt if there is none.
+/// The result of an undo: the present relationship, or a receipt if it does not exist now.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 #[schemars(example = json!({ "position": 42, "instant": "2025-08-09T10:00:00Z" }), transform = super::one_of)]
@@ -191,7 +192,7 @@ pub enum UndoneRelationship {
     Receipt(Receipt),
 }
 
-/// What a transaction comes to.
+/// The result of a transaction.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 #[schemars(example = commit_example(), transform = super::one_of)]
@@ -200,28 +201,28 @@ pub enum TransactionReceipt {
     Possible(DryRunReceipt),
 }
 
-/// A transaction is committed.
+/// The transaction is committed.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(example = commit_example())]
 pub struct CommitReceipt {
     pub position: u64,
     pub instant: Instant,
-    /// Ids of what was created, in the order of the operations.
+    /// Ids of the created instances, in the order of the operations.
     pub ids: Vec<String>,
 }
 
-/// A transaction is possible.
+/// The transaction is possible.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(example = json!({ "dryRun": true, "ids": ["bash"], "entities": 1, "relationships": 0 }))]
 pub struct DryRunReceipt {
     pub dry_run: True,
-    /// Ids of what would be created, in the order of the operations.
+    /// Ids of the instances it would create, in the order of the operations.
     pub ids: Vec<String>,
-    /// How many entities there would be.
+    /// Number of entities after it.
     pub entities: u64,
-    /// How many relationships there would be.
+    /// Number of relationships after it.
     pub relationships: u64,
 }
 

@@ -11,8 +11,9 @@ pub fn forms() -> Vec<NamedForm> {
     named_forms![OperationalItem, Lease, LeaseList, NewLease, LeaseTime, LeaseChanges]
 }
 
-/// A TreeItem with where it is from. `@origin` is there at the top, and below where it differs from that of the item above: `running`,
-/// `lease:NAME` or `provider:NAME`. `@origins` names the properties that are from elsewhere than their item.
+/// A TreeItem with origins. The top item has an `@origin`, and a lower item if its origin differs from that of the item
+/// above: `running`, `lease:NAME` or `provider:NAME`. `@origins` names the origins of properties that differ from that
+/// of their item.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(example = json!({
     "@origin": "running", "@origins": { "celsius": "lease:driver" }, "hostname": "r1", "celsius": 40,
@@ -20,16 +21,16 @@ pub fn forms() -> Vec<NamedForm> {
 }))]
 pub struct OperationalItem(pub Map<String, Json>);
 
-/// A lease: what a client pushes stays as long as it is renewed.
+/// A lease: the state that a client pushes stays while the client renews the lease.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(example = lease_example())]
 pub struct Lease {
     pub name: String,
-    /// How long it lasts unless it is renewed.
+    /// Time until it ends unless it is renewed.
     #[schemars(range(min = 0))]
     pub seconds: Number,
-    /// True if the log holds what is pushed.
+    /// True if the log records the pushed state.
     pub recorded: bool,
 }
 
@@ -38,21 +39,21 @@ pub struct Lease {
 #[schemars(example = json!({ "items": [lease_example()] }))]
 pub struct LeaseList(pub Listed<Lease>);
 
-/// A lease that is opened.
+/// A new lease.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(example = lease_example())]
 pub struct NewLease {
     pub name: String,
-    /// How long it lasts unless it is renewed.
+    /// Time until it ends unless it is renewed.
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub seconds: Number,
-    /// Whether the log holds what is pushed.
+    /// Whether the log records the pushed state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recorded: Option<bool>,
 }
 
-/// How long a lease lasts from now on.
+/// Time until the lease ends, from now.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(example = json!({ "seconds": 30.0 }))]
@@ -61,7 +62,7 @@ pub struct LeaseTime {
     pub seconds: Number,
 }
 
-/// What a client pushes.
+/// Changes that a client pushes.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(example = json!({

@@ -20,36 +20,36 @@ pub fn forms() -> Vec<NamedForm> {
 #[schemars(inline)]
 pub struct Page<T> {
     pub items: Vec<T>,
-    /// The `after` of the next page; null on the last one.
+    /// The cursor (`after`) of the next page; null on the last one.
     pub next: Option<String>,
 }
 
-// A page that tells how many there are on all.
+// A page with the count of all pages.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(inline)]
 pub struct CountedPage<T> {
     pub items: Vec<T>,
-    /// The `after` of the next page; null on the last one.
+    /// The cursor (`after`) of the next page; null on the last one.
     pub next: Option<String>,
-    /// How many there are on all pages.
+    /// Number of items on all pages.
     pub count: u64,
 }
 
-// A page that tells how many there are on all, if that was asked for.
+// A page with the count of all pages, if it was requested.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(inline)]
 pub struct CountablePage<T> {
     pub items: Vec<T>,
-    /// The `after` of the next page; null on the last one.
+    /// The cursor (`after`) of the next page; null on the last one.
     pub next: Option<String>,
-    /// How many there are on all pages, if it was asked for.
+    /// Number of items on all pages, if it was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub count: Option<u64>,
 }
 
-// All of them at once.
+// A list without pages.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(inline)]
@@ -77,26 +77,26 @@ pub struct InstancePage(pub Page<Instance>);
 #[schemars(example = page_example(version_example()))]
 pub struct VersionPage(pub Page<Version>);
 
-/// A page of what became of instances between two positions.
+/// A page of changes of instances between two positions.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(example = counted_example(instance_change_example()))]
 pub struct ChangePage(pub CountedPage<InstanceChange>);
 
-/// What became of an instance between two positions.
+/// The change of an instance between two positions.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(example = instance_change_example())]
 pub struct InstanceChange {
     pub change: InstanceChangeKind,
     pub kind: InstanceKind,
-    /// That of the later position; of what disappeared, that of the earlier one.
+    /// The id at the later position; for an instance that disappeared, at the earlier one.
     pub id: String,
-    /// Of what changed.
+    /// For a changed instance.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub difference: Option<Difference>,
 }
 
-// What became of it.
+// The kind of change.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
@@ -116,7 +116,7 @@ pub(super) fn counted_example(item: Json) -> Json {
     json!({ "items": [item], "next": "42-100", "count": 117 })
 }
 
-/// An instance that is there at the later position only.
+/// An instance that is live at the later position only.
 pub fn instance_change_example() -> Json {
     json!({ "change": "appeared", "kind": "entity", "id": "bash" })
 }

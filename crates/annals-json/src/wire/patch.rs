@@ -11,8 +11,8 @@ pub fn forms() -> Vec<NamedForm> {
     named_forms![Patch, MergePatch, SetStep, AddStep, RemoveStep, UnsetStep, ClearStep]
 }
 
-/// Either new values by name, null to remove one (as JSON Merge Patch); or steps in order. An object under `properties`, as instances
-/// have it, is refused.
+/// Either new values by name, null to remove one (as JSON Merge Patch); or steps in order. An object under
+/// `properties`, the form of instances, is refused.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 #[schemars(example = merge_example(), transform = super::one_of)]

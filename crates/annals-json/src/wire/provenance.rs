@@ -1,4 +1,4 @@
-//! Where instances come from, copies of what belongs to other collections, and changes of headers.
+//! Provenance of instances, copies of instances of other collections, and changes of headers.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -22,24 +22,24 @@ pub fn forms() -> Vec<NamedForm> {
     ]
 }
 
-// Why an instance is here.
+// The kind of a provenance.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline, extend("enum" = annals::ProvenanceKind::ALL.map(annals::ProvenanceKind::name)))]
 pub struct ProvenanceKindName(pub String);
 
-/// Where something comes from.
+/// The source of an instance.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(example = json!({ "license": "CC0-1.0", "maintainedBy": ["ada"] }))]
 pub struct Provenance {
-    /// Name of the collection that it belongs to; this one if left out.
+    /// Name of its collection; this one if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub home: Option<String>,
     #[serde(flatten)]
     pub provenance: ProvenanceMembers,
 }
 
-// The members that tell where something comes from, beside its home.
+// The members of a provenance, except the home.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]
@@ -53,7 +53,7 @@ pub struct ProvenanceMembers {
     pub license: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub maintained_by: Option<Vec<String>>,
-    /// What other systems call it.
+    /// Names that other systems give it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mappings: Option<ByName<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -62,7 +62,7 @@ pub struct ProvenanceMembers {
     pub effective_to: Option<Instant>,
 }
 
-// When a copy was written at its home.
+// The stamp of a write at the home of a copy.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(inline)]
@@ -72,7 +72,7 @@ pub struct OriginStamp {
     pub author: Option<String>,
 }
 
-// The members that tell what a copy has at its home, of which the creation must be told.
+// The header of a copy at its home; the creation is required.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]
@@ -80,30 +80,30 @@ pub struct CopyOrigin {
     /// Number of its version at its home; 1 if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<u64>,
-    /// When it was created at its home.
+    /// Stamp of its creation at its home.
     pub created: OriginStamp,
-    /// When it was written last at its home; when it was created, if left out.
+    /// Stamp of its latest version at its home; that of the creation, if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated: Option<OriginStamp>,
 }
 
-// The same members, where there may be no copy.
+// The same members, for instances that may be no copies.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]
 pub struct OriginMembers {
-    /// Of a copy: number of its version at its home.
+    /// For a copy: the version number at its home.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<u64>,
-    /// Of a copy: when it was created at its home.
+    /// For a copy: stamp of its creation at its home.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub created: Option<OriginStamp>,
-    /// Of a copy: when it was written last at its home.
+    /// For a copy: stamp of its latest version at its home.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated: Option<OriginStamp>,
 }
 
-/// Another status.
+/// A new status.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(example = json!({ "status": "approved" }))]
@@ -111,7 +111,7 @@ pub struct StatusChange {
     pub status: String,
 }
 
-/// Another type.
+/// A new type.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(example = json!({ "type": "table" }))]
@@ -119,7 +119,7 @@ pub struct TypeChange {
     pub r#type: String,
 }
 
-/// Another id.
+/// A new id.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(example = json!({ "newId": "9548390c" }))]
@@ -127,7 +127,7 @@ pub struct IdChange {
     pub new_id: String,
 }
 
-/// The home that is taken for the right one.
+/// The expected present home.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(example = json!({ "home": "there" }))]
@@ -135,7 +135,7 @@ pub struct HomeChange {
     pub home: String,
 }
 
-/// Other ends of a relationship; an end that is left out stays.
+/// New ends of a relationship; an end that is left out stays.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(example = json!({ "to": "libc6" }))]
@@ -154,7 +154,7 @@ pub struct CollectionName {
     pub collection: String,
 }
 
-/// An entity as its home has it.
+/// An entity with its state at its home.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(example = copy_example(json!({ "type": "table", "properties": { "name": "sales" } })))]
@@ -173,7 +173,7 @@ pub struct EntityCopy {
     pub classifications: Option<Vec<Map<String, Json>>>,
 }
 
-/// A relationship as its home has it.
+/// A relationship with its state at its home.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(example = copy_example(json!({
@@ -194,12 +194,12 @@ pub struct RelationshipCopy {
     pub from: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
-    /// Of ends that may not be here.
+    /// Proxies of ends that may not be here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proxies: Option<Vec<Proxy>>,
 }
 
-// All that is known here of an entity of another collection.
+// The known fields of an entity of another collection.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(inline)]
@@ -211,7 +211,7 @@ pub struct Proxy {
     pub home: String,
 }
 
-/// A classification as its home has it.
+/// A classification with its state at its home.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(example = copy_example(json!({})))]

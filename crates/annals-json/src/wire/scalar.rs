@@ -1,4 +1,4 @@
-//! Texts and numbers that many forms have. All are inline: the document repeats them.
+//! Texts and numbers of many forms. All are inline: the document repeats them.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[schemars(inline, extend("format" = "date-time"))]
 pub struct Instant(pub String);
 
-// A time that lasts, such as PT10M.
+// A duration, such as PT10M.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline, extend("format" = "duration"))]
 pub struct Duration(pub String);
@@ -34,7 +34,7 @@ pub struct TypeKindName(pub String);
 #[schemars(inline, extend("enum" = annals::ValueType::ALL.map(annals::ValueType::name)))]
 pub struct ValueTypeName(pub String);
 
-// Which way a relationship leads, seen from where a walk comes from.
+// The direction of a relationship on a walk.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
@@ -43,7 +43,7 @@ pub enum Direction {
     In,
 }
 
-// Where an item goes in a list that users order.
+// The place of an item in a list that users order.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
@@ -54,7 +54,7 @@ pub enum InsertPlace {
     After,
 }
 
-// Always true: the member says what the object is.
+// Always true: the member determines the kind of the object.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "bool", into = "bool")]
 #[schemars(inline, transform = constant_true)]
@@ -106,7 +106,7 @@ pub enum OneOrMany<T> {
     One(T),
 }
 
-// What stood there before and what stands there after.
+// The values before and after.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(inline)]

@@ -25,9 +25,9 @@ pub fn forms() -> Vec<NamedForm> {
     ]
 }
 
-/// An item with what is below it. Members that are objects are children, arrays of objects are lists, and all others are properties;
-/// an array of scalars is a property of many values. `@id`, `@type`, `@properties`, `@children` and `@lists` have meanings of their
-/// own (docs/trees.md).
+/// An item with its subtree. Members that are objects are children, arrays of objects are lists, and all others are
+/// properties; an array of scalars is a multi-valued property. `@id`, `@type`, `@properties`, `@children` and `@lists`
+/// have special meanings (docs/trees.md).
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(example = item_example())]
 pub struct TreeItem(pub Map<String, Json>);
@@ -37,7 +37,7 @@ pub struct TreeItem(pub Map<String, Json>);
 #[schemars(example = item_example())]
 pub struct TreeContent(pub Json);
 
-/// An item or a property of a tree, without what is below it.
+/// An item or a property of a tree, without the subtree.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(example = tree_entry_example())]
@@ -49,16 +49,16 @@ pub struct TreeEntry {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub property: Option<String>,
     pub r#type: String,
-    /// Of an item its properties; of a property its value.
+    /// For an item its properties; for a property its value.
     pub value: TreeContent,
 }
 
-/// A page of what is below an item.
+/// A page of children of an item.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(example = json!({ "items": [tree_entry_example()], "next": null, "count": 1 }))]
 pub struct TreePage(pub CountablePage<TreeEntry>);
 
-/// What a path leads to.
+/// The matches of a path.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(example = json!({ "items": [tree_entry_example()], "hasMore": false }))]
@@ -67,17 +67,17 @@ pub struct TreeMatches {
     pub has_more: bool,
 }
 
-/// How a path is followed.
+/// The plan for a path.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(example = json!({ "isLookUp": true, "steps": ["/interfaces: looks a child up by its name"] }))]
 pub struct TreePlan {
-    /// True if no step looks at all children.
+    /// True if no step reads all children.
     pub is_look_up: bool,
     pub steps: Vec<String>,
 }
 
-/// Where and when a change of a tree was written.
+/// The position and the instant of a change of a tree.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(example = json!({
@@ -86,48 +86,48 @@ pub struct TreePlan {
 pub struct TreeReceipt {
     pub position: u64,
     pub instant: Instant,
-    /// Id of the item that was put there, or has the property.
+    /// Id of the item, or of the item with the property.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
 }
 
-/// An item that goes to another place.
+/// A move of an item to another place.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(example = json!({ "from": "/system/clock", "to": "/spare/clock" }))]
 pub struct TreeMove {
     pub from: String,
     pub to: String,
-    /// Id of the entity that paths start from; the usual one if left out.
+    /// Id of the entity that paths start from; the default root if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub root: Option<String>,
     /// Its place in a list that users order.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub insert: Option<InsertPlace>,
-    /// Before or behind which item: the last step of its path.
+    /// The item to put it before or after: the last step of that item's path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sibling: Option<String>,
 }
 
-/// An item that is copied with what is below it.
+/// A copy of an item with its subtree.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(example = json!({ "from": "/system/clock", "to": "/spare/clock" }))]
 pub struct TreeCopy {
     pub from: String,
     pub to: String,
-    /// Id of the entity that paths start from; the usual one if left out.
+    /// Id of the entity that paths start from; the default root if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub root: Option<String>,
 }
 
-/// A place of a tree and the time that it had what it is to have again.
+/// A path of a tree, and the time to go back to.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(example = json!({ "path": "/interfaces", "atPosition": 41 }))]
 pub struct TreePast {
     pub path: String,
-    /// Id of the entity that paths start from; the usual one if left out.
+    /// Id of the entity that paths start from; the default root if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub root: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -138,27 +138,27 @@ pub struct TreePast {
     pub valid_at: Option<Instant>,
 }
 
-/// What became of an item between two times. One that was moved and modified comes twice.
+/// The change of an item between two times. An item that was moved and modified has two changes.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(example = tree_change_example())]
 pub struct TreeChange {
-    /// Where it is at the later time; of what is deleted, where it was.
+    /// Its path at the later time; for a deleted item, its former path.
     pub path: String,
     pub id: String,
     pub change: TreeChangeKind,
-    /// Of what was moved: where it was.
+    /// For a moved item: its former path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// Of what was moved: the item before it in a list that users order; null if it was or is the first.
+    /// For a moved item: the item before it in a list that users order; null if it was or is the first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub previous: Option<Sides<Option<String>>>,
-    /// Of what was modified.
+    /// For a modified item.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub difference: Option<Difference>,
 }
 
-// What became of it.
+// The kind of change.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
@@ -169,12 +169,12 @@ pub enum TreeChangeKind {
     Modified,
 }
 
-/// A page of what became of a tree between two times, in its order.
+/// A page of changes of a tree between two times, in its order.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(example = counted_example(tree_change_example()))]
 pub struct TreeChangePage(pub CountedPage<TreeChange>);
 
-// Without a list: the type of one is declared before.
+// Without a list, because its type would have to be declared first.
 fn item_example() -> Json {
     json!({ "hostname": "r1", "tags": ["core", "lab"], "clock": { "zone": "UTC" } })
 }
@@ -185,7 +185,7 @@ pub fn tree_entry_example() -> Json {
     json!({ "id": "eth0", "path": path, "type": "interface", "value": { "name": "eth0", "mtu": 1500 } })
 }
 
-/// An item that was modified.
+/// A modified item.
 pub fn tree_change_example() -> Json {
     let path = "/interfaces/interface[name = 'eth0']";
     let properties = json!({ "mtu": { "before": 1500, "after": 9000 } });

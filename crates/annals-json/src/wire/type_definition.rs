@@ -21,41 +21,41 @@ pub fn forms() -> Vec<NamedForm> {
     ]
 }
 
-/// A type: what is declared of entities, relationships, classifications or the values of an enum.
+/// A type: the declaration of entities, relationships, classifications or the values of an enum.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(example = type_example())]
 pub struct Type {
     #[serde(flatten)]
     pub shared: TypeMembers,
-    /// True if instances have no other properties than those of the attributes.
+    /// True if instances may have only properties that attributes declare.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub closed: Option<bool>,
-    /// Of relationships: what they start at.
+    /// For relationships: the start.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<TypeEnd>,
-    /// Of relationships: what they end at.
+    /// For relationships: the end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<TypeEnd>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub propagatable: Option<bool>,
-    /// What another system calls it.
+    /// Its id in another system.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub external_id: Option<String>,
-    /// True if nothing is refused because of it.
+    /// True if the engine reports violations but does not refuse them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub advisory: Option<bool>,
-    /// Of relationships: that they lead from a container to what it contains.
+    /// For relationships: they lead from a container to its children.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub containment: Option<Containment>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub required_children: Option<Vec<String>>,
-    /// Lists of attributes, whose values together are there once only.
+    /// Lists of attributes; the values of one list together may occur once among the children of one parent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unique_together: Option<Vec<Vec<String>>>,
 }
 
-/// What is added to a type, or is other than before.
+/// Additions to a type, and new values of its members.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(example = json!({
@@ -66,15 +66,15 @@ pub struct TypePatch {
     pub shared: TypeMembers,
 }
 
-// The members that a type and a patch of one have.
+// The common members of a type and of a patch of a type.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]
 pub struct TypeMembers {
-    /// That of the path, if it may be left out.
+    /// The kind in the path, if it may be left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<TypeKindName>,
-    /// That of the path, if it may be left out.
+    /// The name in the path, if it may be left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -83,14 +83,14 @@ pub struct TypeMembers {
     pub supertypes: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attributes: Option<Vec<Attribute>>,
-    /// Of classifications: the types of entities that may have it.
+    /// For classifications: the types of entities that may have it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub applies_to: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub statuses: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_status: Option<String>,
-    /// Of enums: their values.
+    /// For enums: their values.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elements: Option<Vec<EnumElement>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -102,12 +102,12 @@ pub struct TypeMembers {
     pub version: Option<u64>,
 }
 
-// How containers hold what they contain.
+// The rules of containment.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(inline)]
 pub struct Containment {
-    /// True if users order it.
+    /// True if users order the children.
     pub ordered: bool,
 }
 
@@ -116,7 +116,7 @@ pub struct Containment {
 #[schemars(example = json!({ "items": [type_example()], "next": null }))]
 pub struct TypePage(pub Page<Type>);
 
-/// Types that are declared together.
+/// Types to declare together.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(example = json!({ "types": [type_example()] }))]
@@ -124,7 +124,7 @@ pub struct Types {
     pub types: Vec<Type>,
 }
 
-/// How a type compares with the one that is declared.
+/// The comparison of a type with the declared one.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(example = json!({ "outcome": "conflicting", "differences": [difference_example()] }))]
@@ -133,7 +133,7 @@ pub struct TypeVerification {
     pub differences: Vec<TypeDifference>,
 }
 
-// What a comparison of types comes to.
+// The result of a comparison of types.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
@@ -152,11 +152,11 @@ pub struct TypeDifference {
     pub place: String,
     pub declared: String,
     pub given: String,
-    /// True if the given one cannot take the place of the declared one.
+    /// True if the given type cannot replace the declared one.
     pub conflict: bool,
 }
 
-/// What is declared of a property.
+/// The declaration of a property.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(example = json!({ "name": "name", "type": "string", "required": true }))]
@@ -165,7 +165,7 @@ pub struct Attribute {
     /// `any` if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub r#type: Option<ValueTypeName>,
-    /// True if it has several values.
+    /// True if it may have several values.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub many: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -176,24 +176,24 @@ pub struct Attribute {
     pub indexed: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default: Option<Value>,
-    /// Name of the enum whose elements are its values.
+    /// Name of the enum with its values.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub r#enum: Option<String>,
-    /// The type of what a list or a map holds.
+    /// The type of the items of a list or a map.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub items: Option<ValueTypeName>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deprecated: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replaced_by: Option<String>,
-    /// True if it is a part of the name in the parent; then it is also required.
+    /// True if it is part of the name in the parent; then it is also required.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub minimum: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub maximum: Option<Value>,
-    /// A regular expression.
+    /// A regular expression for the whole text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pattern: Option<String>,
     /// A path of names to a property that must have its value, such as `/interface/name`.
@@ -221,15 +221,15 @@ pub struct TypeEnd {
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     #[schemars(schema_with = "text_or_null")]
     pub r#type: Option<Option<String>>,
-    /// False if an entity has at most one such relationship at its other end.
+    /// False if an entity at the other end has at most one such relationship.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub many: Option<bool>,
-    /// What the entity there is called.
+    /// The name of this end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
 }
 
-/// A member that is there, although it may be null.
+/// A required member that may be null.
 fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Option<String>>, D::Error> {
     Option::deserialize(from).map(Some)
 }

@@ -49,7 +49,7 @@ pub enum Value {
     PlainMap(PlainMapValue),
 }
 
-// What JSON has itself, as one schema: fewer names for generators of clients to invent.
+// The scalars of JSON in one schema, so that client generators need fewer invented names.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 #[schemars(inline, transform = scalar)]
@@ -63,8 +63,8 @@ fn scalar(schema: &mut schemars::Schema) {
     *schema = schemars::json_schema!({ "type": ["boolean", "number", "string"] });
 }
 
-// Generators of clients accept a type that contains itself only if a named object is in between. The items of a list therefore have
-// no type.
+// Client generators accept a type that contains itself only through a named object. So the items of a list have no
+// type.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline, description = "A Value.")]
 pub struct Item(pub Json);
@@ -74,17 +74,17 @@ pub struct Item(pub Json);
 #[schemars(example = json!({ "name": "bash", "size": 7, "tags": { "$set": ["shell", "interactive"] } }))]
 pub struct Properties(pub ByName<Value>);
 
-/// When it was written, and by which author.
+/// The instant and the author of a write.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(example = json!({ "instant": "2025-08-09T10:00:00Z", "author": "ada" }))]
 pub struct Stamp {
     pub instant: Instant,
-    /// Empty if the author did not tell a name.
+    /// Empty if the author is unknown.
     pub author: String,
 }
 
-/// A decimal number of at most 28 digits, as it was written.
+/// A decimal number of at most 28 digits, with its original scale.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(example = json!({ "$decimal": "1.20" }))]
@@ -131,7 +131,7 @@ pub struct TimestampValue {
     pub timestamp: Instant,
 }
 
-/// A time that lasts, of weeks to seconds.
+/// A duration, from weeks to seconds.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(example = json!({ "$duration": "PT5M" }))]
@@ -169,7 +169,7 @@ pub struct MapValue {
     pub map: ByName<Value>,
 }
 
-/// A list, where an array means something else.
+/// A list, where an array has another meaning.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(example = json!({ "$list": ["first", "second"] }))]
@@ -187,7 +187,7 @@ pub struct SetValue {
     pub set: Vec<Value>,
 }
 
-/// A map none of whose keys starts with `$`.
+/// A map without keys that start with `$`.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(example = json!({ "city": "Paris" }), extend("propertyNames" = { "pattern": "^[^$]" }))]
 pub struct PlainMapValue(#[serde(deserialize_with = "plain_map")] pub ByName<Value>);

@@ -1,4 +1,4 @@
-//! Versions and what differs between them.
+//! Versions and their differences.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,7 +18,7 @@ pub fn forms() -> Vec<NamedForm> {
 pub struct Version {
     /// Its number, from 1.
     pub version: u64,
-    /// Number of the version that it was made from; 0 for the first.
+    /// Number of the version it is based on; 0 for the first.
     pub base: u64,
     /// Position of the record that wrote it.
     pub position: u64,
@@ -29,21 +29,21 @@ pub struct Version {
     pub status: String,
     /// The verb of the change that made it.
     pub action: String,
-    /// False if another version has taken its place for all times.
+    /// True if this is the version that the read sees.
     pub in_force: bool,
-    /// The instance in this version, if it was asked for.
+    /// The instance in this version, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content: Option<Instance>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub home: Option<String>,
-    /// The id that it had then, if it has another one now.
+    /// Its id then, if it has another one now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub former_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub is_proxy: Option<bool>,
 }
 
-/// What differs between two versions. A side is null where there is nothing.
+/// The differences between two versions. A missing side is null.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(example = json!({
@@ -53,9 +53,9 @@ pub struct Version {
     "classifications": [],
 }))]
 pub struct Difference {
-    /// Null if both have the same.
+    /// Null if both are equal.
     pub status: Option<TextDifference>,
-    /// Those that differ, by name.
+    /// The different ones, by name.
     pub properties: ByName<Sides<Option<Value>>>,
     pub classifications: Vec<ClassificationDifference>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -72,7 +72,7 @@ pub struct Difference {
     pub provenance: ProvenanceDifference,
 }
 
-// A classification that differs.
+// A different classification.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(inline)]
@@ -85,7 +85,7 @@ pub struct ClassificationDifference {
     pub provenance: ProvenanceDifference,
 }
 
-// The members of a provenance that differ.
+// The different members of a provenance.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]

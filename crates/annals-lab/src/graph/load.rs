@@ -1,4 +1,4 @@
-//! Loads many elements: transactions of a thousand, prepared by two threads, several on their way at a time.
+//! Loads many elements: transactions of a thousand changes, prepared by two threads, several in progress at once.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -18,14 +18,14 @@ pub struct StandardGraph {
     pub edges: Vec<(u32, u32)>,
 }
 
-/// Changes in one transaction. Larger ones load no faster, and the allocator keeps what they needed.
+/// Changes in one transaction. Larger ones load no faster, and the allocator keeps their memory.
 const BATCH: usize = 1_000;
-/// Transactions of one thread that are on their way at a time.
+/// Transactions of one thread that are in progress at once.
 const IN_FLIGHT: usize = 8;
 /// Threads that prepare transactions.
 const PREPARERS: usize = 2;
 
-/// Transactions on their way, at most a given number of them.
+/// Transactions in progress, with a bound on their number.
 pub struct InFlight {
     tickets: VecDeque<Ticket>,
     count_max: usize,
@@ -37,7 +37,7 @@ impl InFlight {
         InFlight { tickets: VecDeque::with_capacity(count_max + 1), count_max }
     }
 
-    /// Submits one; waits for the oldest if there are too many.
+    /// Submits one; if there are too many, waits for the oldest.
     pub fn submit(&mut self, transaction: Transaction) -> Outcome<()> {
         self.tickets.push_back(transaction.submit()?);
         if self.tickets.len() > self.count_max
@@ -57,7 +57,7 @@ impl InFlight {
     }
 }
 
-/// Loads the standard graph. It is durable on return, and its indexes lack nothing.
+/// Loads the standard graph. On return it is durable, and its indexes are complete.
 ///
 /// Shape: `edges` are pairs of entity numbers, by relationship number.
 pub fn load(repository: &Repository, entities: usize, edges: &[(u32, u32)]) -> Outcome<()> {
@@ -75,8 +75,8 @@ pub fn load(repository: &Repository, entities: usize, edges: &[(u32, u32)]) -> O
     settle(repository)
 }
 
-/// Returns when the indexes of values and of times, those of the past too, have all that is committed: whoever asks them,
-/// waits for that.
+/// Waits until the indexes of values and of times, and those of the past, are complete: a search that needs them waits
+/// for this.
 pub fn settle(repository: &Repository) -> Outcome<()> {
     let snapshot = repository.snapshot();
     let all = Find::all().deleted(Deleted::With).limit(1);
@@ -90,8 +90,8 @@ pub fn settle(repository: &Repository) -> Outcome<()> {
     Ok(())
 }
 
-/// Calls `add` for every number below `count`, many numbers to a transaction, and commits. With one thread all is in
-/// the order of the numbers.
+/// Calls `add` for every number below `count`, many numbers per transaction, and commits. One thread keeps the order of
+/// the numbers.
 pub fn prepare(
     repository: &Repository,
     count: usize,

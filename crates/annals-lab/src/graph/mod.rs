@@ -1,4 +1,4 @@
-//! The graph that is measured, the same packed into vectors, and the same in persistent structures of a library.
+//! The measured graph, the same graph packed into vectors, and the same graph in persistent structures of a library.
 
 mod random;
 mod standard;

@@ -1,4 +1,4 @@
-//! The same graph packed into vectors: as near to the memory as a program can keep it.
+//! The same graph packed into vectors: the most compact form that a program can keep.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -11,7 +11,7 @@ use super::standard::{edge_id, is_even, name, size, vertex_id, weight};
 /// Sixteen bytes of an id.
 pub type Uuid = [u8; 16];
 
-/// An entity as a program would keep it that needs nothing but its four properties.
+/// An entity in the form of a program that needs only its four properties.
 #[expect(dead_code, reason = "the lines read one property; the others take the room they would take")]
 #[derive(Clone)]
 pub struct Plain {
@@ -57,13 +57,13 @@ impl Packed {
         Packed { starts, targets, numbers }
     }
 
-    /// Numbers of the entities that relationships of an entity lead to.
+    /// Numbers of the out-neighbours of an entity.
     #[inline]
     pub fn out(&self, entity: u32) -> &[u32] {
         &self.targets[self.range(entity)]
     }
 
-    /// Numbers of the relationships of an entity, with the entities they lead to.
+    /// Numbers of the relationships of an entity, with their end entities.
     #[inline]
     pub fn links(&self, entity: u32) -> impl Iterator<Item = (u32, u32)> + '_ {
         let range = self.range(entity);
@@ -90,7 +90,7 @@ impl Packed {
 /// A map with a fast hash function.
 pub type FastMap<K, V> = HashMap<K, V, FixedState>;
 
-/// A map from the ids of entities to `value`, made of their numbers.
+/// A map from the ids of entities to values made from their numbers.
 pub fn map_of_numbers<V>(entities: usize, value: impl Fn(usize) -> V) -> FastMap<Uuid, V>
 where
     Uuid: Hash,

@@ -1,5 +1,4 @@
-//! The same graph in persistent structures of a library: what a program would keep that hands out snapshots, and does
-//! nothing else.
+//! The same graph in persistent structures of a library: the form of a program that only hands out snapshots.
 
 use std::sync::Arc;
 
@@ -13,7 +12,7 @@ use super::standard::{size, vertex_id, weight};
 /// A map that can be shared at any time, with a fast hash function.
 pub type SharedMap<K, V> = GenericHashMap<K, V, FixedState, DefaultSharedPtr>;
 
-/// A map from the ids of entities to `value`, made of their numbers.
+/// A map from the ids of entities to values made from their numbers.
 pub fn shared_map_of_numbers<V: Clone>(entities: usize, value: impl Fn(usize) -> V) -> SharedMap<Uuid, V> {
     (0..entities).map(|number| (uuid(&vertex_id(number)), value(number))).collect()
 }
@@ -21,7 +20,7 @@ pub fn shared_map_of_numbers<V: Clone>(entities: usize, value: impl Fn(usize) ->
 /// A graph that can be shared at any time.
 pub struct Persistent {
     pub numbers: SharedMap<Uuid, u32>,
-    /// Relationships that start at an entity, and their ends, by the number of the entity.
+    /// Relationships by the number of their start entity, with their end entities.
     pub links: Vector<Arc<[(u32, u32)]>>,
     pub records: Vector<Plain>,
     pub vertices: Vector<Uuid>,
@@ -46,7 +45,7 @@ impl Persistent {
     }
 }
 
-/// Indexes of two properties that can be shared at any time, and lead to the numbers of entities.
+/// Indexes of two properties that can be shared at any time; they lead to the numbers of entities.
 pub struct PersistentIndexes {
     pub sizes: OrdSet<(i64, u32)>,
     /// By the bits of the value.

@@ -1,6 +1,6 @@
 //! The standard graph: an entity has four properties of together about 120 bytes, a relationship has one.
 //!
-//! Everything follows from the number of the element, so that any process can tell what is right.
+//! Every element follows from its number, so that any process can check answers.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -80,12 +80,12 @@ impl Standard {
     }
 }
 
-/// The entity property `name`: 103 bytes that no dictionary shortens.
+/// The entity property `name`: 103 bytes that a dictionary cannot shorten.
 pub fn name(number: usize) -> String {
     text(&name_bytes(number)).to_owned()
 }
 
-/// Its bytes, without taking memory for them: what is measured is the engine.
+/// Its bytes, without allocating, so that only the engine is measured.
 fn name_bytes(number: usize) -> [u8; NAME_BYTES] {
     let mut bytes = [0; NAME_BYTES];
     let (label, rest) = bytes.split_at_mut(NAME_LABEL_BYTES);
@@ -103,7 +103,7 @@ fn text(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).expect("letters, digits and spaces")
 }
 
-// Formatting them takes several times as long.
+// The formatter of the library takes several times as long.
 fn hex(number: u64) -> [u8; 16] {
     std::array::from_fn(|at| b"0123456789abcdef"[(number >> (60 - 4 * at)) as usize & 15])
 }
@@ -113,7 +113,7 @@ pub fn size(number: usize) -> i64 {
     (number % SIZES) as i64
 }
 
-/// The entity property `weight`: no two alike, ascending.
+/// The entity property `weight`: all different, ascending.
 pub fn weight(number: usize) -> f64 {
     number as f64 / 3.0
 }
@@ -150,8 +150,8 @@ pub fn random_edges(entities: usize) -> Vec<(u32, u32)> {
     (0..3 * entities).map(|number| ((number / 3) as u32, random.below(entities) as u32)).collect()
 }
 
-/// Three relationships per entity; the k-th frequent entity starts, or ends, a share of them proportional to 1/k.
-/// Of 3 million, more than 200,000 start at one entity, and as many end at another.
+/// Three relationships per entity; the k-th most frequent entity is the start, or the end, of a share proportional to
+/// 1/k. Of 3 million, more than 200,000 start at one entity, and as many end at another.
 ///
 /// Shape: `[(from, to)]`, in no order.
 pub fn power_law_edges(entities: usize) -> Vec<(u32, u32)> {
@@ -165,7 +165,7 @@ pub fn power_law_edges(entities: usize) -> Vec<(u32, u32)> {
     let mut pick = |seed: u64| {
         let at = random.share() * sum;
         let rank = sums.partition_point(|sum| *sum <= at).min(entities - 1);
-        // Spread the frequent ones over all numbers: in a real graph they are not neighbours.
+        // Spread the frequent entities over all numbers: in a real graph they are not adjacent.
         ((rank as u64).wrapping_mul(2_654_435_761).wrapping_add(seed) % entities as u64) as u32
     };
     (0..3 * entities).map(|_| (pick(0), pick(7_919))).collect()

@@ -1,4 +1,4 @@
-//! as-of: get of a random version of an entity with many, warm, beside get of the current one.
+//! as-of: get of a random version of an entity with many versions, warm, compared with get of the current one.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::graph::{FastMap, Plain, Random, Standard, Uuid, size, uuid, vertex_id
 use crate::outcome::Outcome;
 use crate::run::{Job, Latencies, Sample, agree, in_turn};
 
-/// Versions of all entities together, at least: one entity would stay in the processor's cache.
+/// Least number of versions of all entities together: a single entity would stay in the processor's cache.
 const VERSIONS_MIN: usize = 20_000;
 
 /// One round; `job.number` is how many versions an entity has.
@@ -56,7 +56,7 @@ pub fn round(job: &Job) -> Outcome<Vec<Sample>> {
     Ok(samples)
 }
 
-/// Every version of every entity, as a program would keep them that has memory for all.
+/// Every version of every entity, in the form of a program that keeps all in memory.
 fn map_of_versions(entities: usize, versions: usize) -> FastMap<(Uuid, u32), Arc<Plain>> {
     let mut map = FastMap::with_capacity_and_hasher(entities * versions, FixedState::default());
     for version in 1..=versions as u32 {
@@ -94,7 +94,8 @@ fn time_each<T>(items: &[T], work: impl Fn(&T) -> Outcome<()>) -> Outcome<Latenc
     Ok(latencies)
 }
 
-/// Each version is a commit of its own. Made in memory and then copied to disk: a sync for each would take minutes.
+/// Each version is a separate commit. Made in memory and then copied to disk, because a sync for each would take
+/// minutes.
 fn build(folder: &Path, entities: usize, versions: usize) -> Outcome<()> {
     let memory = Arc::new(MemoryLog::new());
     let repository = Repository::with_log(Arc::clone(&memory) as Arc<dyn Log>, Options::default())?;

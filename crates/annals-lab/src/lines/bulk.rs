@@ -1,4 +1,4 @@
-//! bulk, memory and disk: what loading the standard graph takes, beside the bytes alone.
+//! bulk, memory and disk: time and size of loading the standard graph, compared with its bytes alone.
 
 use std::fs::File;
 use std::io::Write;
@@ -14,7 +14,7 @@ use crate::run::{Job, Sample, Timed, resident_bytes};
 const BLOCK_BYTES: usize = 1 << 20;
 const GIB: f64 = (1 << 30) as f64;
 
-/// bulk: elements in a second, beside writing as many bytes as the log has.
+/// bulk: elements per second, compared with writing as many bytes as the log has.
 pub fn speed(job: &Job, graph: &StandardGraph, loading: &Timed<()>) -> Outcome<Vec<Sample>> {
     let elements = graph.entities + graph.edges.len();
     let bytes = usize::try_from(graph.repository.log_bytes())?;
@@ -32,16 +32,16 @@ pub fn speed(job: &Job, graph: &StandardGraph, loading: &Timed<()>) -> Outcome<V
     Ok(vec![Sample::new("bulk", loading.rate(elements), writing.rate(elements))])
 }
 
-/// memory: what the process has grown by, beside the packed vectors. Units: GiB.
+/// memory: growth of the process, compared with the packed vectors. Units: GiB.
 pub fn memory(job: &Job, graph: &StandardGraph, bytes_before: u64) -> Outcome<Vec<Sample>> {
-    // The allocator gives back what loading needed, but not at once.
+    // The allocator returns the memory of loading, but with a delay.
     std::thread::sleep(Duration::from_secs_f64(job.size.seconds(1.0, 0.05)));
     let used = resident_bytes().saturating_sub(bytes_before) as f64;
     let packed = Packed::bytes(graph.entities, graph.edges.len()) as f64;
     Ok(vec![Sample::new("memory", used / GIB, packed / GIB)])
 }
 
-/// disk: bytes of the log, beside the same elements one after the other in CBOR. Units: GiB.
+/// disk: bytes of the log, compared with a sequence of the same elements in CBOR. Units: GiB.
 pub fn disk(graph: &StandardGraph) -> Outcome<Vec<Sample>> {
     let bytes = graph.repository.log_bytes() as f64;
     Ok(vec![Sample::new("disk", bytes / GIB, sequence_bytes(graph)? as f64 / GIB)])
@@ -63,7 +63,7 @@ fn sequence_bytes(graph: &StandardGraph) -> Outcome<usize> {
     Ok(encoder.writer().0)
 }
 
-/// Counts what is written.
+/// Counts the written bytes.
 struct Count(usize);
 
 impl minicbor::encode::Write for Count {

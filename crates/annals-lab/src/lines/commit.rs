@@ -34,12 +34,12 @@ pub fn round(job: &Job) -> Outcome<Vec<Sample>> {
     ])
 }
 
-/// Entities that are there before the first commit.
+/// Entities that exist before the first commit.
 pub fn entities_before(job: &Job) -> usize {
     job.size.elements(100_000, 2_000)
 }
 
-/// Each thread grows its own chain, from an entity that is there.
+/// Each thread grows its own chain, from an existing entity.
 fn commit(folder: &Path, entities: usize, threads: usize, length: Duration) -> Outcome<Commits> {
     let repository = Repository::open(folder)?;
     load(&repository, entities, &[])?;

@@ -1,4 +1,4 @@
-//! commit-async: one thread that waits for tickets only when 10,000 commits are on their way.
+//! commit-async: one thread that waits for tickets only when 10,000 commits are in progress.
 
 use std::path::Path;
 
@@ -25,7 +25,7 @@ pub fn round(job: &Job) -> Outcome<Vec<Sample>> {
     Ok(vec![Sample::new("commit-async", ours.rate(commits), limit.rate(commits))])
 }
 
-/// One chain: each entity is reached from the one before, which may still be on its way.
+/// One chain: each entity is linked from the one before, whose commit may still be in progress.
 fn commit(folder: &Path, entities: usize, commits: usize) -> Outcome<Timed<()>> {
     let repository = Repository::open(folder)?;
     load(&repository, entities, &[])?;

@@ -1,4 +1,4 @@
-//! Counts what many threads do again and again, while all of them are at it.
+//! Counts repeated work of many threads, while all of them are working.
 
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -6,22 +6,22 @@ use std::time::{Duration, Instant};
 use crate::outcome::Outcome;
 use crate::run::{Latencies, together};
 
-/// Latencies that all threads together have room for at first.
+/// Initial capacity for the latencies of all threads together.
 const LATENCIES_ROOM: usize = 500_000;
 
-/// Commits of several threads while all of them were at it, and how long each took.
+/// Commits of several threads while all of them were working, with latencies.
 pub struct Commits {
     pub count: u64,
     pub elapsed: Duration,
     pub latencies: Latencies,
-    /// With those before that, which are not counted.
+    /// All commits, including those before the counted time.
     pub made: u64,
 }
 
-/// Lets each thread do `work` again and again for `length`. Each has a state of its own.
+/// Lets each thread repeat `work` for `length`. Each thread has its own state.
 ///
-/// What begins in a quarter of `length` before that is not counted: thousands that begin at once queue for the processor, and
-/// some of them wait for their first turn for many times what a commit takes.
+/// Work that begins in the first part, a quarter of `length`, is not counted: thousands of threads that begin together
+/// queue for the processor, and their first turns take many times as long as a commit.
 ///
 /// Errors: the first one of any thread.
 pub fn count_commits<S: Default>(
@@ -33,13 +33,13 @@ pub fn count_commits<S: Default>(
     let first = OnceLock::new();
     let (results, elapsed) = together(threads, |thread| {
         let mut state = S::default();
-        // Room that was written before: the system hands out memory that is new page by page, and that takes its time.
+        // Write to the buffer first: the system provides new memory page by page, which takes time.
         let mut own: Vec<u64> = vec![1; LATENCIES_ROOM / threads];
         own.clear();
         let mut made = 0;
         let mut start = Instant::now();
         let counted_from = *first.get_or_init(|| start) + before;
-        // Where a commit takes longer than all that, one of each thread is counted.
+        // If a commit takes longer than all of this, one of each thread is counted.
         while start < counted_from + length || own.is_empty() {
             work(thread, &mut state)?;
             let end = Instant::now();

@@ -1,4 +1,4 @@
-//! find-one, find-eq, find-range, find-order: the first page of 50 from a property index, beside a BTreeMap.
+//! find-one, find-eq, find-range, find-order: the first page of 50 from a property index, compared with a BTreeMap.
 
 use std::collections::BTreeMap;
 use std::hint::black_box;
@@ -11,8 +11,8 @@ use crate::outcome::Outcome;
 use crate::run::{Job, Sample, Timed, agree, in_turn, per_second};
 
 const PAGE: usize = 50;
-/// Searches are made so many at a time and asked at once, as programs do: thousands that are ready push what is searched out
-/// of the cache.
+/// This many searches are made together and then run, as programs do: making thousands of searches in advance would
+/// push the searched data out of the cache.
 const TOGETHER: usize = 100;
 /// Entities in the range that is searched: more than a page.
 const RANGE: usize = 300;
@@ -23,7 +23,7 @@ struct Trees {
     weights: BTreeMap<u64, Vec<Uuid>>,
 }
 
-/// A question, the same to both sides.
+/// A search, the same for both sides.
 #[derive(Clone, Copy)]
 enum Question {
     One(f64),
@@ -86,7 +86,7 @@ fn questions(line: &str, turn: usize, entities: usize, count: usize) -> Vec<Ques
     (0..count).map(&mut question).collect()
 }
 
-/// How long all pages take, each id taken in hand; making the searches is not counted.
+/// Time for all pages, with every id read; making the searches is not counted.
 fn ask(snapshot: &Snapshot, questions: &[Question]) -> Outcome<Duration> {
     let mut elapsed = Duration::ZERO;
     for questions in questions.chunks(TOGETHER) {
@@ -108,7 +108,7 @@ fn fold(page: &[Uuid]) -> u64 {
     page.iter().map(|uuid| u64::from(uuid[15])).sum()
 }
 
-/// Both give the same page; of equal values any 50, because elements were loaded by two threads.
+/// Both give the same page; among equal values any 50, because two threads loaded the elements.
 fn check(line: &str, question: Question, snapshot: &Snapshot, trees: &Trees) -> Outcome<()> {
     let page = snapshot.find_entities(&question.find())?;
     let mut found: Vec<Uuid> = page.items.iter().map(|found| uuid(found.id())).collect();
@@ -184,8 +184,8 @@ impl Trees {
     }
 }
 
-/// The first page of some lists. A loop, because what the compiler makes of `flatten` and `take` depends on the rest of the
-/// program, and the same source runs at very different speeds.
+/// The first page of these lists. A loop, because the code that the compiler makes of `flatten` and `take` depends on
+/// the rest of the program, so that the same source runs at very different speeds.
 fn first_page<'t>(lists: impl Iterator<Item = &'t Vec<Uuid>>) -> Vec<Uuid> {
     let mut page = Vec::with_capacity(PAGE);
     for ids in lists {

@@ -1,5 +1,5 @@
-//! get-T: random gets by id, reading one property, beside a hash map. What two reads of memory take, one after the other, serves
-//! to judge growth.
+//! get-T: random gets by id, reading one property, compared with a hash map. The time of two dependent reads of memory
+//! is the basis for judging growth.
 
 use std::array::from_fn;
 use std::hint::black_box;
@@ -13,7 +13,7 @@ use crate::graph::{
 use crate::outcome::Outcome;
 use crate::run::{Job, Sample, agree, in_turn, per_second, together};
 
-/// What both sides look up, one list for each thread.
+/// The look-ups of both sides, one list for each thread.
 struct Picks {
     ids: Vec<Vec<Id>>,
     uuids: Vec<Vec<Uuid>>,
@@ -21,9 +21,9 @@ struct Picks {
     sums: Vec<i64>,
 }
 
-/// What a look-up cannot do without: one line of a table that leads to a place, and the short value there.
+/// The least work of a look-up: one line of a table that leads to a place, and the short value there.
 pub struct Memory {
-    /// One for every two entities, which it leads to: a line has room for three ids with their places, and some of it is empty.
+    /// One line for two entities: a line has room for three ids with their places, and a part of it stays empty.
     lines: Vec<[u32; 16]>,
     values: Vec<i16>,
 }
@@ -80,7 +80,7 @@ impl Picks {
 }
 
 impl Memory {
-    /// That of so many entities.
+    /// The memory for this number of entities.
     pub fn new(entities: usize) -> Memory {
         let places: Vec<u32> = (0..entities as u32).collect();
         let line = |pair: &[u32]| from_fn(|at| pair[at % pair.len()]);
@@ -96,7 +96,7 @@ impl Memory {
         self.values[self.lines[number / 2][number % 2] as usize].into()
     }
 
-    /// Looks up at random, each as soon as the one before has its value.
+    /// Looks up at random; each look-up depends on the value of the one before.
     fn read(&self, seed: usize, operations: usize) -> i64 {
         let mut sum = 0;
         for number in 0..operations {

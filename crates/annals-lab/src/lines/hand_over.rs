@@ -1,4 +1,4 @@
-//! The limit of commits: threads hand bytes to one thread that writes, syncs and wakes them.
+//! The limit of commits: threads pass bytes to one thread that writes, syncs and wakes them.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,7 +10,7 @@ use super::count_commits::{Commits, count_commits};
 use crate::outcome::Outcome;
 use crate::run::RawFile;
 
-/// What waits to be written, and who waits for it.
+/// The bytes to write, and the threads that wait for them.
 #[derive(Default)]
 struct Pile {
     bytes: Vec<u8>,
@@ -19,7 +19,7 @@ struct Pile {
     failed: Option<String>,
 }
 
-/// Threads that hand over `bytes` each, again and again for `length`.
+/// Threads that repeatedly pass `bytes` for `length`.
 pub fn hand_over(path: &Path, threads: usize, bytes: usize, length: Duration) -> Outcome<Commits> {
     let file = RawFile::create(path)?;
     let pile = Arc::new((Mutex::new(Pile::default()), Condvar::new()));

@@ -1,5 +1,5 @@
-//! history-tax: get of and commit on entities with 100 versions each, beside entities with one, and with the few that
-//! measuring adds.
+//! history-tax: get of and commit on entities with 100 versions each, compared with entities that have one version and
+//! the few that measuring adds.
 
 use std::ops::Range;
 use std::path::Path;
@@ -14,18 +14,18 @@ use crate::outcome::Outcome;
 use crate::run::{Job, Sample, Timed, agree, in_turn, per_second};
 
 const VERSIONS: usize = 100;
-/// Commits on their way at a time: fewer than entities, so that none is changed twice at once.
+/// Commits in progress at once: fewer than entities, so that no entity is changed twice at once.
 const IN_FLIGHT: usize = 500;
-/// Parts in which both are committed to in turn: long enough that keys are entered behind them, as in a long run.
+/// Parts in which both sides commit in turn: long enough for the indexes to update in the background, as in a long run.
 const PARTS: usize = 2;
 
-/// One round: both graphs have the same entities, and differ in how often they were changed.
+/// One round: both graphs have the same entities, and differ in the number of versions.
 pub fn round(job: &Job) -> Outcome<Vec<Sample>> {
     let entities = job.size.elements(10_000, 1_000);
     let old = build(&job.folder.join("old"), entities, VERSIONS)?;
     let young = build(&job.folder.join("young"), entities, 1)?;
     let map = map_of_numbers(entities, |number| Arc::new(Plain::new(number)));
-    // What was built last is in the caches: once to each, so that both are.
+    // The graph built last is in the caches, so commit to each once.
     commit(&old, 0..entities, 0)?;
     commit(&young, 0..entities, 0)?;
     let mut samples = Vec::new();
@@ -42,7 +42,7 @@ pub fn round(job: &Job) -> Outcome<Vec<Sample>> {
         samples.push(Sample::new("history-tax-get-same-work", same_work.rate(gets), limit.rate(gets)));
         if job.wants("history-tax-commit") {
             let mut times = [Duration::ZERO; 2];
-            // Each is first once: whichever is, is slower.
+            // Each side is first once, because the first one is slower.
             for part in 0..PARTS {
                 let numbers = entities * part / PARTS..entities * (part + 1) / PARTS;
                 let (ours, limit) = in_turn(
@@ -74,7 +74,7 @@ fn build(folder: &Path, entities: usize, versions: usize) -> Outcome<Repository>
 fn set_size(repository: &Repository, entities: usize, size: usize) -> Outcome<()> {
     prepare(repository, entities, 1, |transaction, number| {
         let id = InstanceId::Entity(vertex_id(number));
-        // An entity may have this size already; each has as many versions as the others.
+        // An entity may have this size already, but each needs the same number of versions.
         Ok(transaction.always(true).update(&id, Patch::new().set("size", size as i64))?)
     })
 }
@@ -91,7 +91,7 @@ fn get(repository: &Repository, ids: &[Id]) -> Outcome<usize> {
     Ok(usize::try_from(sum)?)
 }
 
-/// Changes entities once, each in a commit of its own. What an entity gets differs in every turn.
+/// Changes entities once, each in a separate commit. The new value differs in every turn.
 fn commit(repository: &Repository, numbers: Range<usize>, turn: usize) -> Outcome<()> {
     let mut in_flight = InFlight::new(IN_FLIGHT);
     for number in numbers {

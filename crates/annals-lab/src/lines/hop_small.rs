@@ -1,6 +1,6 @@
 //! hop-small: a graph that fits the cache: vertex by id, its out relationships, their ends.
 //!
-//! A visit is a relationship or an end that is taken in hand by its id: six for each start. The start is not counted.
+//! A visit is a relationship or an end that is read by its id: six for each start. The start does not count.
 
 use std::hint::black_box;
 
@@ -104,7 +104,7 @@ fn hop_shared(graph: &Persistent, uuids: &[Uuid]) -> Outcome<u64> {
     Ok(black_box(sum))
 }
 
-/// A sum that every id changes.
+/// Adds an id to a checksum.
 #[inline]
 fn add(sum: u64, uuid: Option<&Uuid>) -> u64 {
     let random = uuid.map_or(0, |bytes| u64::from(bytes[15]) << 8 | u64::from(bytes[14]));

@@ -1,4 +1,4 @@
-//! http-get beside nginx, and http-commit beside commits from as many threads.
+//! http-get compared with nginx, and http-commit compared with commits from as many threads.
 
 use annals::{Id, Repository};
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use crate::graph::{load, name, size, vertex_id, weight};
 use crate::outcome::Outcome;
 use crate::run::{Job, Load, Sample, Server, agree, in_turn, per_second, request};
 
-/// Entities that are there; one of them is asked for.
+/// Existing entities; the lab requests one of them.
 const ENTITIES: usize = 1_000;
 const ASKED_FOR: usize = 500;
 const GET_CONNECTIONS: u64 = 64;
@@ -87,7 +87,8 @@ fn check(body: &[u8], id: &Id, number: usize) -> Outcome<()> {
     agree("the name in the answer", entity["properties"]["name"].as_str(), Some(name(number).as_str()))
 }
 
-/// Every acknowledged commit is there, and at most one more for each connection: those that were not waited for.
+/// Checks that every acknowledged commit exists, and at most one more for each connection: commits without an awaited
+/// answer.
 fn check_commits(job: &Job, load: &Load, connections: u64) -> Outcome<()> {
     let repository = Repository::open(job.folder.join("repository"))?;
     let commits = repository.snapshot().entities_count() - ENTITIES as u64;

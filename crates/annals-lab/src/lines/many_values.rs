@@ -1,5 +1,5 @@
-//! many-values: adding the 10,000th value of one property, beside adding the 10th; and the log bytes of an add. What adding
-//! it to an ordered set takes serves to judge growth.
+//! many-values: adding the 10,000th value of one property, compared with adding the 10th; and the log bytes of an
+//! addition. The time of adding the value to an ordered set is the basis for judging growth.
 
 use std::collections::BTreeSet;
 use std::hint::black_box;
@@ -10,22 +10,22 @@ use crate::graph::{InFlight, Standard, load, vertex_id};
 use crate::outcome::Outcome;
 use crate::run::{Job, Sample, Timed, agree, in_turn};
 
-/// Values of an entity that has few, before some are added.
+/// Values of an entity with few, before the measured additions.
 const FEW: usize = 7;
-/// Values added to an entity that has few: from the 8th to the 12th.
+/// Values added to an entity with few: the 8th to the 12th.
 const FEW_ADDED: usize = 5;
-/// Commits on their way while entities are created.
+/// Commits in progress while entities are created.
 const CREATED_AHEAD: usize = 8;
 
-/// Entities with as many values each.
+/// Entities with equal numbers of values.
 #[derive(Clone, Copy)]
 struct Group {
     /// Number of the first entity.
     first: usize,
     entities: usize,
-    /// Values each had at first.
+    /// Number of values of each at first.
     values: usize,
-    /// Values each gets.
+    /// Number of values added to each.
     added: usize,
 }
 
@@ -60,9 +60,9 @@ fn create(repository: &Repository, group: Group) -> Outcome<()> {
     let mut in_flight = InFlight::new(CREATED_AHEAD);
     for number in 0..group.entities {
         let tags = Value::set((0..group.values).map(tag))?;
-        // Numbered from 1: the entity 0 is there so that the type is known.
+        // Numbered from 1: the entity 0 exists so that the type is known.
         let entity = standard.entity(1 + group.first + number);
-        // One in a commit: with many values, several would be more than a record holds.
+        // One in a commit: with many values, several would exceed a record.
         let mut transaction = repository.transaction();
         transaction.create_entity(entity.property("tags", tags))?;
         in_flight.submit(transaction)?;
@@ -70,7 +70,7 @@ fn create(repository: &Repository, group: Group) -> Outcome<()> {
     in_flight.finish()
 }
 
-/// Adds values one by one, each in a commit of its own, to all entities in turn. Returns the log bytes it took.
+/// Adds values one by one, each in a separate commit, to all entities in turn. Returns the log bytes.
 fn add(repository: &Repository, group: Group, in_flight: usize) -> Outcome<Timed<u64>> {
     let before = repository.log_bytes();
     let timed = Timed::of(|| {
@@ -98,7 +98,7 @@ fn add(repository: &Repository, group: Group, in_flight: usize) -> Outcome<Timed
     Ok(Timed { result: repository.log_bytes() - before, elapsed: timed.elapsed })
 }
 
-/// The same values in the same order, to ordered sets. Returns nothing of a log.
+/// Adds the same values in the same order to ordered sets. Returns no log bytes.
 fn add_to_sets(group: Group) -> Outcome<Timed<u64>> {
     let set = |_| (0..group.values).map(tag).collect();
     let mut sets: Vec<BTreeSet<Value>> = (0..group.entities).map(set).collect();

@@ -1,10 +1,10 @@
-//! methods-…: the rows of a metadata repository with 4,920 instances, each line the worst row of its kind.
+//! methods-…: the rows of a metadata repository with 4,920 instances; each line is the worst row of its kind.
 
 use crate::methods::worst_of_smallest;
 use crate::outcome::Outcome;
 use crate::run::{Job, Sample};
 
-/// Units of the suite in one of the line: writes are told as a multiple, all else in nanoseconds.
+/// Units of the suite per unit of the line: writes are multiples, all other rows are in nanoseconds.
 fn unit(line: &str) -> f64 {
     match line {
         "methods-write" => 1.0,

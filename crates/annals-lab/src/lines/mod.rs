@@ -1,4 +1,4 @@
-//! The experiments: each measures one or more lines, ours and the limit in turn.
+//! The experiments: each measures one or more lines, with Annals and the limit in turn.
 
 mod count_commits;
 mod hand_over;
@@ -23,20 +23,20 @@ mod http;
 use crate::outcome::Outcome;
 use crate::run::{Job, Sample, write_sample};
 
-/// Something that is set up once a round and measures some lines.
+/// An experiment: it is set up once per round and measures some lines.
 pub struct Experiment {
     pub name: &'static str,
-    /// Names of the lines; none if other experiments run it.
+    /// Names of its lines; none if other experiments run it.
     pub lines: &'static [&'static str],
     /// Threads or versions.
     pub number: u64,
-    /// True if each round gets a process of its own; otherwise it starts some itself.
+    /// True if each round runs in its own process; otherwise the experiment starts processes itself.
     pub is_fresh: bool,
     /// One round.
     pub run: fn(&Job) -> Outcome<Vec<Sample>>,
 }
 
-/// Runs a round in this process, and prints what it measured.
+/// Runs a round in this process, and prints the samples.
 ///
 /// Errors: if there is no such experiment; those of the experiment.
 pub fn run_round(job: &Job) -> Outcome<()> {

@@ -1,8 +1,8 @@
-//! read-under-write: get, hop2 and pages of a search on one thread while another commits flat out, beside the same with no
-//! writer. The reader has the core that syncs disturb least, the writer the others. The same questions come again and again, so
-//! that what they need is in the cache, as far as it holds it. What the machine takes tells the same beside another thread that
-//! writes and syncs as many bytes; what two reads of memory, packed neighbours and an ordered map take beside the committing
-//! thread serves to judge growth.
+//! read-under-write: get, hop2 and pages of a search on one thread while another thread commits continuously, compared
+//! with the same reads without a writer. The reader has the core that syncs disturb least, the writer the other cores.
+//! The reads repeat, so that their data stays in the cache, as far as it fits. The cost of the machine itself is the
+//! same reads beside a thread that writes and syncs as many bytes. The time of two dependent reads of memory, of packed
+//! neighbours and of an ordered map beside the committing thread is the basis for judging growth.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -17,29 +17,29 @@ use crate::graph::{
 use crate::outcome::Outcome;
 use crate::run::{Cores, Job, Latencies, MEMORY, RawFile, SAME_WORK, Sample, agree};
 
-/// What is measured in turn, in as many parts: each is the first in one, and the last in one. Who comes before whom is not
-/// balanced; therefore nothing is measured before everything was asked once.
+/// The sides take turns in as many parts: each is first in one part, and last in one. The order of the others is not
+/// balanced, so everything is read once before the measurement.
 const SIDES: usize = 4;
-/// Entities on a page. At least so many are loaded with each size, and those the writer adds come behind them.
+/// Entities on a page. At least this many are loaded for each size, and the writer's entities come after them.
 const PAGE: usize = 10;
 
-/// An entity, and the right answer to what is asked of it.
+/// An entity, and the right answer for it.
 struct Question {
     id: Id,
     number: usize,
     answer: i64,
 }
 
-/// What is read.
+/// A kind of read.
 #[derive(Clone, Copy)]
 enum Read {
     Get,
     Hop2,
-    /// The first page of what has the size of an entity.
+    /// The first page of entities with the size of an entity.
     Find,
 }
 
-/// The graph as a program would keep it that reads nothing else, and what a get cannot do without.
+/// The graph in the form of a program that only reads, and the least work of a get.
 struct PlainGraph {
     numbers: FastMap<Uuid, u32>,
     packed: Packed,
@@ -81,7 +81,7 @@ pub fn round(job: &Job, graph: &StandardGraph) -> Outcome<Vec<Sample>> {
                 .map(|number| kind.question(&plain.packed, number))
                 .collect();
             let part_length = length / SIDES as u32;
-            // Every time the newest snapshot.
+            // Each time the newest snapshot.
             let ask =
                 || read(&questions, part_length, |asked| kind.ask(&graph.repository.snapshot(), &asked.id));
             let ask_plain = || read(&questions, part_length, |asked| kind.ask_plain(&plain, asked));
@@ -109,7 +109,7 @@ pub fn round(job: &Job, graph: &StandardGraph) -> Outcome<Vec<Sample>> {
     Ok(samples)
 }
 
-/// Of all parts together.
+/// The samples of all parts together.
 struct Sides {
     ours: Latencies,
     limit: Latencies,
@@ -124,8 +124,8 @@ impl Sides {
     }
 }
 
-/// Asks everything once, then for `length`, and checks every answer. Only the latter is told: what was read last is in the
-/// cache, and that differs from side to side.
+/// Reads everything once, then for `length`, and checks every answer. Only the latter counts, because the cache holds
+/// the latest reads, and that differs from side to side.
 fn read(
     questions: &[Question],
     length: Duration,
@@ -167,7 +167,7 @@ impl Read {
         }
     }
 
-    /// How the name of the line ends that tells of the same beside it.
+    /// The suffix of the line with the comparison figure.
     fn plain_name(self) -> &'static str {
         match self {
             Read::Get => MEMORY,
@@ -175,7 +175,7 @@ impl Read {
         }
     }
 
-    /// What is asked of the entity with this number.
+    /// The right answer for the entity with this number.
     fn question(self, packed: &Packed, number: usize) -> Question {
         let answer = match self {
             Read::Get => size(number),
@@ -196,7 +196,7 @@ impl PlainGraph {
         Ok(ends.map(|end| self.records[end as usize].size).sum())
     }
 
-    /// The first page of what has the same size.
+    /// The first page of entities with the same size.
     fn find(&self, id: &Id) -> Outcome<i64> {
         let size = self.records[self.number(id)? as usize].size;
         let found = self.numbers_by_size.get(&size).ok_or("no entity has this size")?;
@@ -204,7 +204,7 @@ impl PlainGraph {
     }
 }
 
-/// What is two hops out.
+/// The ends two hops out.
 fn ends(packed: &Packed, number: u32) -> impl Iterator<Item = u32> {
     packed.out(number).iter().flat_map(|first| packed.out(*first)).copied()
 }
@@ -235,8 +235,8 @@ fn hop2(snapshot: &Snapshot, id: &Id) -> Outcome<i64> {
     Ok(sum)
 }
 
-/// Commits one entity and one relationship to an entity that is there, and waits until they are durable. No entity that is
-/// there gets another out-neighbour, so the answers stay.
+/// Commits one entity and one relationship that leads to an existing entity, and waits until they are durable. No
+/// existing entity gets another out-neighbour, so the answers stay the same.
 fn committing(repository: &Repository) -> impl FnMut(usize) -> Outcome<()> + Send {
     let standard = Standard::new();
     move |number| {

@@ -1,4 +1,4 @@
-//! reopen: opening from a checkpoint, and from the log alone, beside reading the same files.
+//! reopen: opening from a checkpoint, and from the log alone, compared with reading the same files.
 
 use std::fs::File;
 use std::io::Read;
@@ -10,10 +10,10 @@ use crate::graph::{Random, StandardGraph, settle, size, vertex_id};
 use crate::outcome::Outcome;
 use crate::run::{Job, Sample, Timed, agree, in_turn};
 
-/// Entities that are looked at after opening.
+/// Entities that are checked after opening.
 const LOOKED_AT: usize = 1_000;
 
-/// Takes a checkpoint, closes, and opens again in fresh processes: with the checkpoint, and without.
+/// Writes a checkpoint, closes, and opens again in fresh processes: with the checkpoint, and without.
 pub fn both(job: &Job, graph: StandardGraph) -> Outcome<Vec<Sample>> {
     graph.repository.checkpoint()?;
     let entities = graph.repository.snapshot().entities_count();
@@ -33,7 +33,7 @@ pub fn both(job: &Job, graph: StandardGraph) -> Outcome<Vec<Sample>> {
     Ok(samples)
 }
 
-/// Opens what [`both`] has left; `job.number` is how many entities it has.
+/// Opens the repository of [`both`]; `job.number` is its number of entities.
 pub fn round(job: &Job) -> Outcome<Vec<Sample>> {
     let path = job.folder.join("graph");
     let is_checkpoint = job.wants("reopen-checkpoint");

@@ -1,4 +1,4 @@
-//! scan: the sum of a property of all out-neighbours of all entities, beside packed neighbours and values.
+//! scan: the sum of a property of all out-neighbours of all entities, compared with packed neighbours and values.
 
 use std::hint::black_box;
 
@@ -8,9 +8,9 @@ use crate::graph::{Packed, load, power_law_edges, size};
 use crate::outcome::Outcome;
 use crate::run::{Job, Sample, Timed, agree, in_turn};
 
-/// Entities whose neighbours are asked for together.
+/// Entities whose neighbours are read together.
 const PAGE: usize = 512;
-/// Of 3 million relationships, the largest degree must be above this.
+/// With 3 million relationships, the largest degree must be above this.
 const LARGEST_DEGREE_MIN: usize = 100_000;
 
 /// One round of scan-power-law, with a graph of its own.

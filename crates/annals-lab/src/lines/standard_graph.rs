@@ -1,4 +1,4 @@
-//! The standard graph in one process: loads it, and measures all lines that read it.
+//! The standard graph in one process: loads it, and measures all lines on it.
 
 use annals::Repository;
 
@@ -7,7 +7,7 @@ use crate::graph::{StandardGraph, load, random_edges};
 use crate::outcome::Outcome;
 use crate::run::{Job, Sample, Timed, agree, resident_bytes};
 
-/// One round: each part only if a line of it is asked for.
+/// One round: each part only if one of its lines is wanted.
 pub fn round(job: &Job) -> Outcome<Vec<Sample>> {
     let entities = job.size.elements(1_000_000, 10_000);
     let edges = random_edges(entities);

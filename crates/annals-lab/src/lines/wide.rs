@@ -1,4 +1,4 @@
-//! wide: an entity with a million neighbours, beside entities with few.
+//! wide: an entity with a million neighbours, compared with entities with few.
 
 use std::time::Instant;
 
@@ -8,22 +8,22 @@ use crate::graph::{InFlight, Standard, edge_id, load, prepare, vertex_id};
 use crate::outcome::Outcome;
 use crate::run::{Job, Latencies, Sample, Timed, agree, in_turn};
 
-/// Entities that relationships lead to.
+/// End entities of relationships.
 const TARGETS: usize = 10_000;
-/// Neighbours that a narrow entity has before one is added.
+/// Neighbours of a narrow entity before one is added.
 const NARROW: usize = 9;
-/// Neighbours of the entity whose one page is the limit.
+/// Neighbours of the entity with only one page, which is the limit.
 const PAGE: usize = 100;
-/// Commits on their way at a time.
+/// Commits in progress at once.
 const IN_FLIGHT: usize = 1_000;
 
 /// The entities, by number: the targets, the wide one, the one with a page, and the narrow ones.
 struct Wide {
     repository: Repository,
-    /// Neighbours that the wide entity was loaded with, and has now.
+    /// Neighbours of the wide entity after loading, and now.
     loaded: usize,
     width: usize,
-    /// Relationships that are there.
+    /// Existing relationships.
     edges: usize,
 }
 
@@ -74,7 +74,7 @@ impl Wide {
         Ok(Wide { repository, loaded: width, width, edges })
     }
 
-    /// Adds relationships, the n-th from the entity that `from` gives.
+    /// Adds relationships; `from` gives the start of the n-th.
     fn add(&self, count: usize, first: usize, from: impl Fn(usize) -> usize) -> Outcome<()> {
         let standard = Standard::new();
         let mut in_flight = InFlight::new(IN_FLIGHT);
@@ -88,7 +88,8 @@ impl Wide {
         in_flight.finish()
     }
 
-    /// Pages at the start and at nine tenths of the relationships, beside the page of an entity that has no more.
+    /// Pages at the start and at nine tenths of the relationships, compared with the page of an entity with only one
+    /// page.
     fn pages(&self, job: &Job, turn: usize) -> Outcome<Vec<Sample>> {
         let pages = job.size.operations(500, 50);
         let deep = job.size.elements(900_000, 9_000);
@@ -108,7 +109,7 @@ impl Wide {
         Ok(samples)
     }
 
-    /// Times pages, each behind the relationship `after`. The first on it is the relationship `first`.
+    /// Times pages, each after the relationship `after`. The first one on it is the relationship `first`.
     fn time_pages(
         &self,
         pages: usize,

@@ -1,4 +1,4 @@
-//! The open metadata types: as the repository is to know them, and as the generator goes through them.
+//! The open metadata types: for the repository, and for the generator.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -8,9 +8,9 @@ use serde_json::Value as Json;
 
 use crate::outcome::Outcome;
 
-/// What `annals types load` loads, too.
+/// The same file that `annals types load` loads.
 pub const ARCHIVE: &str = include_str!("../../../../examples/open-metadata-types/types.jsonl");
-/// Attributes whose values are twice as wide in the original, where they get other numbers.
+/// Attributes whose values are twice as wide in the original, which makes other numbers for them.
 const LONG_ATTRIBUTES: &[&str] = &["karmaPoints", "matchingValues", "nonMatchingValues", "valueFrequency"];
 
 /// All types, each kind by name.
@@ -24,12 +24,12 @@ pub struct Archive {
 /// An entity type.
 pub struct EntityType {
     pub name: Arc<str>,
-    /// Its own, then those of its supertypes: what gets a value.
+    /// Its own attributes, then those of its supertypes: those that get a value.
     pub attributes: Vec<Attribute>,
     pub supertype: Option<usize>,
-    /// Those directly below it.
+    /// Its direct subtypes.
     pub subtypes: Vec<usize>,
-    /// Itself and all below it.
+    /// The type and all its subtypes.
     pub subtree: Vec<usize>,
     pub initial_status: Arc<str>,
 }
@@ -46,7 +46,7 @@ pub struct RelationshipType {
 pub struct ClassificationType {
     pub name: Arc<str>,
     pub attributes: Vec<Attribute>,
-    /// Number of the last entity type that it is listed for.
+    /// Number of the last entity type in its list.
     pub entity_type: usize,
 }
 
@@ -58,7 +58,7 @@ pub struct Attribute {
     pub is_unique: bool,
 }
 
-/// How its values are made.
+/// How values are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     Text,
@@ -82,7 +82,7 @@ impl Archive {
         entities.chain(relationships.iter().map(|one| (&one.name, &one.attributes[..])))
     }
 
-    /// The types that the repository ships.
+    /// The types that come with the repository.
     pub fn new() -> Outcome<Archive> {
         let definitions = ARCHIVE.lines().map(definition).collect::<Outcome<Vec<_>>>()?;
         let of_kind = |kind: TypeKind| {
@@ -158,7 +158,7 @@ fn entity_types(
     Ok(entities)
 }
 
-/// Those of its own that get a value: of a plain type, and not deprecated.
+/// Its own attributes that get a value: those of a plain type that are not deprecated.
 fn attributes(definition: &TypeDefinition) -> Vec<Attribute> {
     let attribute = |one: &AttributeDefinition| {
         let form = match one.value_type {

@@ -1,4 +1,4 @@
-//! What was created, for comparing every search with a look at everything.
+//! The created instances, for comparing every search with a full scan.
 
 use std::sync::Arc;
 
@@ -6,20 +6,20 @@ use annals::{Id, Value};
 
 use super::values::Properties;
 
-/// All instances of both kinds, in the order of their creation, as they were created.
+/// All instances of both kinds in the order of their creation, with their first content.
 #[derive(Default)]
 pub struct Book {
     pub entities: Vec<Kept>,
     pub relationships: Vec<Kept>,
 }
 
-/// One instance as it was created.
+/// One instance with its first content.
 pub struct Kept {
     pub id: Id,
     /// Number of its type.
     pub type_number: usize,
     pub properties: Properties,
-    /// Those of an entity, by name.
+    /// The classifications of an entity, by name.
     pub classifications: Vec<(Arc<str>, Properties)>,
 }
 

@@ -1,4 +1,4 @@
-//! The calls of the suite, whoever answers them.
+//! The calls of the suite, for any target.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,21 +14,21 @@ use crate::outcome::Outcome;
 /// Name of the collection that copies come from.
 pub const ELSEWHERE: &str = "elsewhere";
 
-/// Something asked of the repository.
+/// A call to the repository.
 #[derive(Clone, Debug)]
 pub enum Call {
     CreateEntity(NewEntity),
     CreateRelationship(NewRelationship),
     Replace(InstanceId, Properties),
     Undo(InstanceId),
-    /// With the type that the caller takes it for, which may be a supertype.
+    /// With the type that the caller assumes, which may be a supertype.
     Delete(InstanceId, Arc<str>),
     Restore(InstanceId),
     /// Only if it is deleted.
     Purge(InstanceId),
     PurgeCopy(InstanceId),
     SaveEntity(EntityCopy),
-    /// With what is known of the entities at its ends.
+    /// With the known fields of the entities at its ends.
     SaveRelationship(RelationshipCopy, [EntityProxy; 2]),
     SaveClassification(Id, ClassificationCopy),
     PurgeClassification(Id, Arc<str>),
@@ -38,13 +38,13 @@ pub enum Call {
     Classify(Id, ClassificationContent),
     Reclassify(Id, Arc<str>, Properties),
     Declassify(Id, Arc<str>),
-    /// Whether it is there.
+    /// Whether it exists.
     Known(InstanceId),
     /// Its header and classifications.
     Summary(Id),
-    /// All of it.
+    /// The whole instance.
     Get(InstanceId),
-    /// So many of its versions, newest first.
+    /// This many of its versions, newest first.
     Versions(InstanceId, usize),
     Find(TypeKind, Box<Find>),
     RelationshipsOf(Id, usize),
@@ -53,32 +53,32 @@ pub enum Call {
     Linking(Id, Id),
 }
 
-/// What came back.
+/// The result of a call.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Answer {
-    /// Ids of what was found, made or met, in order; of entities where both kinds come back.
+    /// Ids of the found, created or visited instances, in order; of entities if there are both kinds.
     pub ids: Vec<Id>,
     /// Where the next page begins.
     pub next: Option<String>,
-    /// How many elements came back.
+    /// Number of returned elements.
     pub elements: usize,
-    /// When what was written was committed.
+    /// The commit instant of a write.
     pub instant: Option<Instant>,
 }
 
-/// An answer, or why there is none, and how long it took.
+/// An answer, or the reason why there is none, and the time it took.
 pub struct Timed {
     pub answer: Result<Answer, String>,
     pub elapsed: Duration,
 }
 
-/// What an instance is now, to be checked.
+/// The present state of an instance, for checks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Looked {
     pub type_name: String,
     pub version: u64,
     pub status: String,
-    /// Name of the collection that it belongs to, if it is not ours.
+    /// Name of its collection, if it is not this repository's own.
     pub home: Option<String>,
     /// By name.
     pub properties: Vec<(String, Value)>,
@@ -86,22 +86,22 @@ pub struct Looked {
     pub classifications: Vec<String>,
 }
 
-/// Whoever answers.
+/// A target of the calls.
 pub trait Target {
-    /// Asks, now or as of an instant.
+    /// Makes a call, now or as of an instant.
     ///
-    /// Errors: if nothing can be measured any more; a refusal is an answer.
+    /// Errors: a failure that ends the measurement; a refusal is an answer.
     fn call(&mut self, call: Call, then: Option<Instant>) -> Outcome<Timed>;
 
-    /// Changes many things in one transaction, whatever time it takes.
+    /// Changes many instances in one transaction, without a time limit.
     fn load(&mut self, calls: Vec<Call>) -> Outcome<()>;
 
-    /// Looks at an instance, whatever time it takes.
+    /// Reads an instance, without a time limit.
     fn look(&mut self, id: &InstanceId, then: Option<Instant>) -> Outcome<Option<Looked>>;
 }
 
 impl Call {
-    /// True if it changes something.
+    /// True for a write.
     pub fn is_write(&self) -> bool {
         use Call::{Find, Get, Known, Linking, Neighborhood, Related, RelationshipsOf, Summary, Versions};
         !matches!(
@@ -118,7 +118,7 @@ impl Call {
         )
     }
 
-    /// In a few words, for the list of the slowest.
+    /// A short description, for the list of the slowest.
     pub fn describe(&self) -> String {
         match self {
             Call::CreateEntity(entity) => format!("create {}", entity.type_name),

@@ -1,4 +1,4 @@
-//! Answers in this process.
+//! Calls the engine in this process.
 
 use std::hint::black_box;
 use std::time::Instant as Clock;
@@ -71,7 +71,7 @@ impl Engine {
 
     fn write(&self, call: Call) -> annals::Result<Answer> {
         let mut transaction = self.repository.transaction();
-        // The suite counts versions, and each write of it is one, whatever it writes.
+        // The suite counts versions, and each of its writes makes one, even if it changes nothing.
         transaction.always(true);
         let ids = change(&mut transaction, call)?;
         let receipt = transaction.commit()?;
@@ -121,7 +121,7 @@ impl Engine {
     }
 }
 
-/// Puts the change into the transaction. Shape: ids of what it makes.
+/// Adds the change to the transaction. Shape: ids of the created instances.
 fn change(transaction: &mut Transaction, call: Call) -> annals::Result<Vec<Id>> {
     match call {
         Call::CreateEntity(entity) => return Ok(vec![transaction.create_entity(entity)?]),
@@ -159,7 +159,7 @@ fn change(transaction: &mut Transaction, call: Call) -> annals::Result<Vec<Id>> 
     Ok(Vec::new())
 }
 
-/// The original does not bring relationships back with their entity.
+/// The original does not restore relationships with their entity.
 fn restore(transaction: &mut Transaction, id: &InstanceId) -> annals::Result<()> {
     match id {
         InstanceId::Entity(id) => transaction.restore_alone(id),
@@ -184,7 +184,7 @@ fn page(snapshot: &Snapshot, kind: TypeKind, find: &Find) -> annals::Result<Answ
     Ok(many(page.items.iter().map(read_entity).collect(), page.next))
 }
 
-/// The versions with their content, each time with the same id.
+/// The versions with their content, each with the same id.
 fn versions(snapshot: &Snapshot, id: &InstanceId, limit: usize) -> annals::Result<Answer> {
     let history = History { limit, ..History::default() };
     let ids = match id {
@@ -210,7 +210,7 @@ fn subgraph(found: &annals::Subgraph<'_>) -> annals::Result<Answer> {
     Ok(Answer { ids, next: None, elements, instant: None })
 }
 
-/// Takes everything in hand that a door would send.
+/// Reads everything that a door would send.
 fn read_entity(entity: &Entity<'_>) -> Id {
     black_box((entity.type_name(), entity.version(), entity.created(), entity.updated()));
     for property in entity.properties() {

@@ -1,4 +1,4 @@
-//! Answers through the HTTP door of another process, over one connection that stays open.
+//! Calls the HTTP door of another process, over one connection that stays open.
 
 use std::net::SocketAddr;
 use std::time::Instant as Clock;
@@ -17,7 +17,7 @@ pub struct Http {
     connection: Connection,
 }
 
-/// A request, ready to be sent.
+/// A prepared request.
 struct Request {
     method: &'static str,
     path: String,
@@ -53,7 +53,7 @@ impl Target for Http {
         let body = &self.connection.body;
         let answer = match status {
             200..300 => Ok(answer(&call, serde_json::from_slice(body)?)?),
-            // What is not there is an answer, as it is of the engine.
+            // For these calls a missing instance is an answer, as with the engine.
             404 | 410 if matches!(call, Call::Known(_) | Call::Summary(_) | Call::Get(_)) => {
                 Ok(Answer::default())
             }
@@ -135,7 +135,7 @@ fn kind_name(kind: TypeKind) -> &'static str {
     kind.name()
 }
 
-/// What the body says.
+/// The answer in the body.
 fn answer(call: &Call, body: Body) -> Outcome<Answer> {
     let ids = |items: Vec<Item>| -> Outcome<Vec<Id>> {
         let id = |item: Item| item.0.ok_or("an item without an id: expected one");

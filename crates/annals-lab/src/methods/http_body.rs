@@ -1,10 +1,10 @@
-//! What is read of the body of an answer; the rest is skipped, as a client does that is in a hurry.
+//! The parsed part of a body; the rest is skipped, as a fast client would do.
 
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 
-/// The members that tell what was found, made or met.
+/// The members with the found, created or visited instances.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default)]
 pub struct Body {
@@ -17,7 +17,7 @@ pub struct Body {
     pub instant: Option<String>,
 }
 
-/// The id in an element of a list: its own, that of its entity, or all there is.
+/// The id of an element of a list: its own, or that of its entity; or the element itself.
 #[derive(Debug)]
 pub struct Item(pub Option<String>);
 

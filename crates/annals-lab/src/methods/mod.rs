@@ -49,12 +49,13 @@ pub struct Methods {
     /// Instances per type and size of a page. Can be given several times.
     #[arg(long, default_value = "0005-02")]
     volume: Vec<Volume>,
-    /// Print only rows whose name contains this. Can be given several times. All rows run: each needs those before it.
+    /// Print only rows whose name contains this. Can be given several times. All rows run, because each needs those
+    /// before it.
     #[arg(long)]
     rows: Vec<String>,
     #[command(flatten)]
     form: FormOptions,
-    /// Run everything again through the HTTP door, and tell what that adds to each row.
+    /// Run everything again through the HTTP door, and print the difference for each row.
     #[arg(long)]
     http: bool,
     /// Folder to write in; a temporary one in the present folder unless given.
@@ -109,7 +110,7 @@ fn over_http(archive: &Archive, volume: Volume, folder: &Path) -> Outcome<Record
     phases(&mut door, archive, volume, folder, " over HTTP", resident_bytes)
 }
 
-/// All phases; the other stream hears how long each took, and how much memory `memory` says is used.
+/// Runs all phases; prints to the other stream the time of each, and the memory that `memory` returns.
 fn phases(
     target: &mut dyn call::Target,
     archive: &Archive,
@@ -128,7 +129,7 @@ fn phases(
 
 /// One run at the smallest volume, for the table of limits.
 ///
-/// Shape: for each line, what the worst of its rows came to, and the median of all of them.
+/// Shape: for each line, the figure of its worst row, and the median of all its rows.
 pub fn worst_of_smallest(folder: &Path) -> Outcome<Vec<(&'static str, f64, f64)>> {
     let volume = Volume { instances: 5, page: 2 };
     let (record, _) = in_process(&Archive::new()?, volume, folder)?;

@@ -7,7 +7,7 @@ use super::call::{Call, ELSEWHERE};
 use super::values::Properties;
 use crate::outcome::Outcome;
 
-/// The operation. Asked of writes only.
+/// The operation of a write.
 pub fn operation(call: &Call) -> Json {
     match call {
         Call::CreateEntity(one) => json!({
@@ -81,7 +81,7 @@ pub fn properties(properties: &Properties) -> Json {
     Json::Object(members.collect())
 }
 
-/// A value of one of the kinds that the suite makes.
+/// A value of a kind that the suite makes.
 fn to_json(value: &Value) -> Json {
     match value {
         Value::Boolean(one) => (*one).into(),
@@ -92,7 +92,7 @@ fn to_json(value: &Value) -> Json {
     }
 }
 
-/// The value that JSON tells.
+/// The value in JSON.
 pub fn value(json: &Json) -> Outcome<Value> {
     Ok(match json {
         Json::Bool(one) => Value::from(*one),

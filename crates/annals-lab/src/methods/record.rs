@@ -1,16 +1,16 @@
-//! What was measured: every sample, by row.
+//! The measurements: every sample, by row.
 
 use std::time::Duration;
 
 use super::row::{Method, ROWS};
 
-/// How many of the slowest are kept with what they were.
+/// Number of slowest samples that are kept with a description.
 const SLOWEST_MAX: usize = 10;
 
-/// Which of the pages, or whether it is a sample of another kind.
+/// The page of a sample, or another kind of sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// Whatever the row is about, or the only page there is.
+    /// The whole call, or the only page.
     Whole,
     /// The first of several pages.
     First,
@@ -18,7 +18,7 @@ pub enum Part {
     Middle,
     /// The last of several pages.
     Last,
-    /// A search for what other rows need.
+    /// A search for input of other rows.
     LookUp,
 }
 
@@ -26,7 +26,7 @@ pub enum Part {
 #[derive(Clone, Copy, Debug)]
 pub struct Sample {
     pub elapsed_ns: u64,
-    /// Elements that came back, or were walked.
+    /// Returned or visited elements.
     pub elements: u32,
     pub part: Part,
 }
@@ -35,13 +35,13 @@ pub struct Sample {
 #[derive(Default)]
 pub struct Samples {
     pub all: Vec<Sample>,
-    /// One durable write beside some of the samples. Units: nanoseconds.
+    /// One durable write for some of the samples. Units: nanoseconds.
     pub syncs_ns: Vec<u64>,
-    /// The slowest, slowest first. Shape: nanoseconds, what it was.
+    /// The slowest, slowest first. Shape: nanoseconds, description.
     pub slowest: Vec<(u64, String)>,
-    /// Calls that were refused, and are not recorded, as the original has it.
+    /// Refused calls, which are not recorded, as in the original.
     pub refused: usize,
-    /// What the first of them was told.
+    /// The error of the first of them.
     pub first_refusal: Option<String>,
 }
 
@@ -68,7 +68,7 @@ impl Record {
 }
 
 impl Samples {
-    /// Adds one; `what` is asked only if it is among the slowest.
+    /// Adds a sample; `what` is called only if it is among the slowest.
     pub fn add(&mut self, elapsed: Duration, elements: usize, part: Part, what: impl FnOnce() -> String) {
         let elapsed_ns = u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX);
         self.all.push(Sample { elapsed_ns, elements: u32::try_from(elements).unwrap_or(u32::MAX), part });
@@ -81,13 +81,13 @@ impl Samples {
         }
     }
 
-    /// Adds one that was refused.
+    /// Adds a refused call.
     pub fn refuse(&mut self, error: String) {
         self.refused += 1;
         self.first_refusal.get_or_insert(error);
     }
 
-    /// The times of the samples that `is_meant`, ascending. Units: nanoseconds.
+    /// The times of the samples for which `is_meant` is true, ascending. Units: nanoseconds.
     pub fn sorted_ns(&self, is_meant: impl Fn(&Sample) -> bool) -> Vec<u64> {
         let mut sorted: Vec<u64> =
             self.all.iter().filter(|sample| is_meant(sample)).map(|sample| sample.elapsed_ns).collect();
@@ -95,7 +95,7 @@ impl Samples {
         sorted
     }
 
-    /// Median time of the durable writes beside the samples. Units: nanoseconds; `None` if there are none.
+    /// Median time of the durable writes for the samples. Units: nanoseconds; `None` if there are none.
     pub fn median_sync_ns(&self) -> Option<u64> {
         let mut sorted = self.syncs_ns.clone();
         sorted.sort_unstable();

@@ -1,4 +1,4 @@
-//! What the rows came to, beside their bars: a table for a terminal, a page in Markdown, or one JSON object per row.
+//! The figures of the rows and their bars: a table for a terminal, a page in Markdown, or one JSON object per row.
 
 use std::path::Path;
 use std::time::Duration;
@@ -18,27 +18,27 @@ const WRITE_TIMES_MAX: f64 = 3.0;
 const READ_NS_MAX: f64 = 5_000.0;
 const HISTORY_NS_MAX: f64 = 20_000.0;
 const PAGE_NS_MAX: f64 = 200_000.0;
-/// What pages may take at larger volumes, compared with the smallest.
+/// The greatest growth of pages at larger volumes, compared with the smallest.
 const PAGE_TIMES_MAX: f64 = 2.0;
 const ELEMENT_NS_MAX: f64 = 1_000.0;
 const LINKING_NS_MAX: f64 = 5_000_000.0;
 const HUB_NS_MAX: f64 = 50_000_000.0;
-/// What the HTTP door may add to a median.
+/// The greatest time that the HTTP door may add to a median.
 const HTTP_NS_MAX: f64 = 150_000.0;
 /// Of a whole run.
 const RUN_SECONDS_MAX: f64 = 1_800.0;
 const RESIDENT_BYTES_MAX: u64 = 8 << 30;
-/// Volumes up to this one are the smallest that the bars of pages know.
+/// Volumes up to this one count as the smallest for the bars of pages.
 const SMALL_INSTANCES_MAX: usize = 5;
 
-/// What the page tells before its figures.
+/// The text before the figures on the page.
 const ABOUT: &str = "\
 Every method of a metadata repository, with the calls and the data of a published performance suite: one call after the other, \
 each write durable before the next, each answer checked. *Median* and *p99* (the 99th percentile) are of all samples of a row. \
 *Write + fdatasync* is the median of a plain durable write between the calls of that row. *Bar* tells what must hold and what was \
 found. docs/metadata-methods.md says what each row is.";
 
-/// What a reader of the page must know before drawing conclusions.
+/// Notes for readers of the figures.
 const UNFAIR: &[&str] = &[
     "One run made these figures. No interval says how far another run may differ.",
     "The engine is in the process that calls it, except in tables over HTTP. A repository behind a network answers later.",
@@ -51,14 +51,14 @@ const UNFAIR: &[&str] = &[
      takes back. Only the bars of writes are ratios to the same machine.",
 ];
 
-/// How a whole run went.
+/// The totals of a whole run.
 pub struct Total {
     pub elapsed: Duration,
     /// Largest resident memory of this process. Units: bytes.
     pub resident_bytes: u64,
 }
 
-/// Prints rows, and counts what they missed.
+/// Prints rows, and counts missed bars.
 pub struct Report {
     form: Form,
     only: Vec<String>,
@@ -66,9 +66,9 @@ pub struct Report {
     missed: Vec<String>,
 }
 
-/// What must hold for a row, and what it came to. In the same unit.
+/// The bar of a row and its figure, in the same unit.
 pub struct Judged {
-    /// Which bar of the issue it is.
+    /// The bar's name in the issue.
     pub line: &'static str,
     pub what: &'static str,
     pub value: f64,
@@ -95,7 +95,7 @@ impl Report {
         Ok(Report { form, only, judged: 0, missed: Vec::new() })
     }
 
-    /// Begins a page; says nothing otherwise.
+    /// Begins a page; prints nothing in other forms.
     ///
     /// Errors: those of looking at the machine; `folder` is on the disk that is measured.
     pub fn begin(&self, folder: &Path) -> Outcome<()> {
@@ -143,7 +143,7 @@ impl Report {
         self.judge(volume, "whole run: resident memory", total.resident_bytes <= RESIDENT_BYTES_MAX);
     }
 
-    /// What the HTTP door adds to the rows of a volume.
+    /// The time that the HTTP door adds to the rows of a volume.
     pub fn http(&mut self, volume: Volume, engine: &Record, http: &Record) {
         match self.form {
             Form::Json => {}
@@ -157,7 +157,7 @@ impl Report {
             ),
         }
         for (number, row) in ROWS.iter().enumerate().filter(|(_, row)| row.bar != Bar::Free) {
-            // As the bars of the rows: what is only looked up for other rows may come in pages of any length.
+            // As for the bars of rows: look-ups for other rows may have pages of any length.
             let [ours, door] = [engine, http]
                 .map(|record| record.at(number).sorted_ns(|sample| sample.part != Part::LookUp));
             let (Some(ours), Some(median)) = (quantile(&ours, 0.5), quantile(&door, 0.5)) else { continue };
@@ -194,7 +194,7 @@ impl Report {
         }
     }
 
-    /// Says what was missed.
+    /// Prints the missed bars.
     pub fn finish(&self) {
         let missed = format!("{} of {} bars missed", self.missed.len(), self.judged);
         match self.form {
@@ -263,7 +263,7 @@ impl Report {
     }
 }
 
-/// What a row must reach.
+/// The bars of a row.
 pub fn judge(row: &Row, volume: Volume, samples: &Samples) -> Vec<Judged> {
     let median =
         |is_meant: &dyn Fn(&Sample) -> bool| quantile(&samples.sorted_ns(is_meant), 0.5).map(|ns| ns as f64);

@@ -1,30 +1,30 @@
-//! The rows of the suite: what the published tables call them, and what must hold.
+//! The rows of the suite: their names in the published tables, and their bars.
 
 use Bar::{Component, Free, History, Page, Read, Visits, Write};
 
-/// What must hold for a row.
+/// The bar of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bar {
-    /// Median: so many times one durable commit's fdatasync, measured in turn.
+    /// Median: a multiple of the fdatasync of one durable commit, measured in turn.
     Write,
     /// Median of looking up one instance by its id.
     Read,
     /// Median of the versions of one instance.
     History,
-    /// Median of a page, the first and the last one; at larger volumes twice as much.
+    /// Median of a page, the first and the last one; twice as much at larger volumes.
     Page,
-    /// Median for each element that is returned.
+    /// Median for each returned element.
     Visits,
     /// Median for each element of the connected component.
     Component,
     /// Median, at the volume that the issue names.
     Linking,
-    /// None of its own.
+    /// No bar.
     Free,
 }
 
 impl Bar {
-    /// The line of the table of limits that tells the worst row with this bar.
+    /// The line of the table of limits with the worst row of this bar.
     pub fn line(self) -> &'static str {
         match self {
             Write => "methods-write",
@@ -40,7 +40,7 @@ impl Bar {
 
 /// A row of the table.
 pub struct Row {
-    /// What the published table files it under.
+    /// Its profile in the published table.
     pub profile: &'static str,
     pub method: &'static str,
     pub bar: Bar,
@@ -49,12 +49,12 @@ pub struct Row {
 }
 
 impl Row {
-    /// As the published table has it.
+    /// Its title in the published table.
     pub fn title(&self) -> String {
         format!("{}: {}", self.profile, self.method)
     }
 
-    /// As `--rows` and JSON have it, such as `entity-creation-add-entity`.
+    /// Its name for `--rows` and JSON, such as `entity-creation-add-entity`.
     pub fn name(&self) -> String {
         let mut name = String::new();
         for letter in self.profile.chars().chain([' ']).chain(self.method.chars()) {
@@ -75,14 +75,14 @@ const fn row(profile: &'static str, method: &'static str, bar: Bar, published: u
     Row { profile, method, bar, published }
 }
 
-/// Declares the rows, and a name for each to record under.
+/// Declares the rows, with a name for each.
 macro_rules! rows {
     ($($name:ident: $profile:literal $method:literal $bar:expr, $published:literal;)*) => {
-        /// A row, to record under.
+        /// A row, for recording samples.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Method { $($name),* }
 
-        /// All rows, in the order of the published tables, and then those that they left out.
+        /// All rows, in the order of the published tables, and then rows that are not in them.
         pub const ROWS: &[Row] = &[$(row($profile, $method, $bar, $published)),*];
     };
 }
@@ -149,11 +149,11 @@ rows! {
     PurgeHub: "Annals" "purge of an entity with 10,000 relationships" Free, 0;
 }
 
-/// Rows of the published tables; what follows they left out.
+/// Number of rows in the published tables; the rows after them are additional.
 pub const PUBLISHED_COUNT: usize = 56;
 
 impl Method {
-    /// What is known about it.
+    /// The description of the row.
     pub fn row(self) -> &'static Row {
         &ROWS[self as usize]
     }

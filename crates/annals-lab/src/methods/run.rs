@@ -1,4 +1,4 @@
-//! A run at one volume: asks, times, checks and records.
+//! A run at one volume: calls, times, checks and records.
 
 use std::path::Path;
 use std::time::Instant as Clock;
@@ -15,9 +15,9 @@ use super::volume::Volume;
 use crate::outcome::Outcome;
 use crate::run::RawFile;
 
-/// Bytes of the durable write that is measured beside commits: about one of them.
+/// Bytes of the durable write that is measured beside commits: the size of about one commit.
 const SYNC_BYTES: usize = 512;
-/// Largest volume at which every search is compared with a look at everything. Units: instances per type.
+/// Largest volume at which every search is compared with a full scan. Units: instances per type.
 const CHECKED_IN_FULL_MAX: usize = 20;
 
 /// Everything that the phases need.
@@ -27,17 +27,17 @@ pub struct Run<'t> {
     pub volume: Volume,
     pub values: Values,
     pub record: Record,
-    /// What was created, where searches are checked in full.
+    /// The created instances, if searches are checked in full.
     pub book: Option<Book>,
-    /// The instant before anything was updated.
+    /// The instant before the first update.
     pub mark: Option<Instant>,
     file: RawFile,
-    /// One durable write is measured in so many of each row.
+    /// One durable write is measured per this many samples of a row.
     sync_every: usize,
 }
 
 impl<'t> Run<'t> {
-    /// Nothing measured yet. `folder` is on the disk that is measured.
+    /// Without samples. `folder` is on the measured disk.
     pub fn new(
         target: &'t mut dyn Target,
         archive: &'t Archive,
@@ -58,12 +58,12 @@ impl<'t> Run<'t> {
         })
     }
 
-    /// Asks now, and records.
+    /// Makes a call as of now, and records it.
     pub fn ask(&mut self, method: Method, call: Call) -> Outcome<Option<Answer>> {
         self.ask_part(method, Part::Whole, call, None)
     }
 
-    /// Asks, and records; `None` if it was refused.
+    /// Makes a call, and records it; `None` if it was refused.
     pub fn ask_part(
         &mut self,
         method: Method,
@@ -74,10 +74,10 @@ impl<'t> Run<'t> {
         Ok(self.ask_if(method, call, then, |_| Some(part))?.ok())
     }
 
-    /// Asks, and records under the part that `part_of` says; nothing if it says none, as the original leaves out empty
-    /// pages.
+    /// Makes a call, and records it under the part that `part_of` returns; not if it returns `None`, because the
+    /// original leaves out empty pages.
     ///
-    /// Shape: the answer, or why there is none.
+    /// Shape: the answer, or the error.
     pub fn ask_if(
         &mut self,
         method: Method,
@@ -86,7 +86,7 @@ impl<'t> Run<'t> {
         part_of: impl FnOnce(&Answer) -> Option<Part>,
     ) -> Outcome<Result<Answer, String>> {
         if call.is_write() {
-            // Counted by row: rows whose calls alternate would otherwise leave all to one of them.
+            // Counted by row: otherwise rows whose calls alternate would give all durable writes to one of them.
             let is_turn = self.record.of_mut(method).all.len().is_multiple_of(self.sync_every);
             if is_turn {
                 let elapsed = self.sync()?;
@@ -107,14 +107,14 @@ impl<'t> Run<'t> {
         Ok(timed.answer)
     }
 
-    /// One durable write beside ours.
+    /// One durable write for comparison.
     fn sync(&mut self) -> Outcome<u64> {
         let start = Clock::now();
         self.file.append(&[7; SYNC_BYTES])?;
         Ok(u64::try_from(start.elapsed().as_nanos())?)
     }
 
-    /// Asks for a page of what other rows need, recorded under `method` unless it is empty.
+    /// Reads a page of input for other rows, recorded under `method` unless it is empty.
     pub fn look_up(
         &mut self,
         method: Method,
@@ -129,7 +129,7 @@ impl<'t> Run<'t> {
         found.map(|answer| answer.ids).map_err(|error| format!("{}: {error}", method.row().title()).into())
     }
 
-    /// What an instance is now.
+    /// The present state of an instance.
     ///
     /// Errors: if it is not there.
     pub fn look(&mut self, id: &InstanceId) -> Outcome<Looked> {
@@ -139,22 +139,22 @@ impl<'t> Run<'t> {
 }
 
 impl Run<'_> {
-    /// Instances of each type, of both ways of creating them.
+    /// Instances of each type, created in both ways.
     pub fn of_each_type(&self) -> usize {
         2 * self.volume.instances
     }
 
-    /// What is homed here.
+    /// The condition for own instances.
     pub fn own(&self) -> Expression {
         home_is(None)
     }
 
-    /// What is homed elsewhere.
+    /// The condition for instances of another home.
     pub fn copies(&self) -> Expression {
         home_is(Some(ELSEWHERE))
     }
 
-    /// What carries this classification with this home.
+    /// The condition for this classification with this home.
     pub fn classification_of(&self, name: &str, home: Option<&str>) -> Expression {
         Expression::Classified { name: name.into(), matching: Some(Box::new(home_is(home))) }
     }

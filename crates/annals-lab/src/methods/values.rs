@@ -1,4 +1,4 @@
-//! The property values of the suite: of the number of an instance within its type, and partly at random.
+//! The property values of the suite: derived from the number of an instance within its type, and partly random.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ pub struct Values {
 }
 
 impl Values {
-    /// For so many instances per type.
+    /// For this many instances per type.
     pub fn new(instances: usize, seed: u64) -> Values {
         Values { instances, random: Random::new(seed) }
     }
@@ -52,7 +52,7 @@ impl Values {
         }
     }
 
-    /// A random id, as the callers of the original make them.
+    /// A random id, as in the callers of the original.
     pub fn id(&mut self) -> annals::Id {
         let bits = u128::from(self.random.next()) << 64 | u128::from(self.random.next());
         // Source: RFC 9562, section 5.4 (version 4, variant 10).
@@ -61,7 +61,7 @@ impl Values {
     }
 }
 
-/// The instant, to the millisecond, as the original has it.
+/// The instant, cut to milliseconds as in the original.
 fn now() -> Instant {
     let now = Instant::now();
     Instant::from_micros(now.micros() / 1_000 * 1_000).unwrap_or(now)

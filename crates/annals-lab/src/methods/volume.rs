@@ -1,14 +1,14 @@
-//! How much is generated, and how large pages are.
+//! The number of generated instances, and the size of pages.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// Most instances per type: those of all types together fit one repository.
+/// Most instances per type: one repository has room for those of all types.
 const INSTANCES_MAX: usize = 100_000;
 /// Largest page of the paged searches.
 const PAGE_MAX: usize = 10_000;
 
-/// `i-s`, as the published tables have it: so many instances per type and way of creating them, in pages of so many.
+/// `i-s` as in the published tables: instances per type and way of creation, and the page size.
 ///
 /// Units: 984 instances for each of `instances`, with the open metadata types of release 3.4.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! Every line of the table: its unit, the limit beside it, what must hold and what we want to be known for.
+//! Every line of the table: its unit, its limit, its bar and its goal.
 
 use Growth::{Apart, Cost, Rate, Tail, Total};
 use Mark::{AtLeast, AtMost, RatioAtLeast, RatioAtMost};
@@ -7,16 +7,16 @@ use Mark::{AtLeast, AtMost, RatioAtLeast, RatioAtMost};
 pub struct Line {
     pub name: &'static str,
     pub unit: &'static str,
-    /// What is measured beside it.
+    /// The comparison that is measured with it.
     pub limit: &'static str,
-    /// What must hold, all of it.
+    /// The bar: all of these must hold.
     pub bar: &'static [Mark],
-    /// What we want to be known for; empty where the issue names nothing beyond the bar.
+    /// The goal; empty where the issue names nothing beyond the bar.
     pub goal: &'static [Mark],
     pub growth: Growth,
 }
 
-/// Something a line must reach.
+/// A value that a line must reach.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Mark {
     RatioAtLeast(f64),
@@ -27,18 +27,18 @@ pub enum Mark {
     AtMost(f64),
 }
 
-/// What the value says of the cost of one operation.
+/// What the value of a line is in terms of the cost of one operation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Growth {
-    /// Operations per time: the more the cheaper.
+    /// Operations per time: a higher rate is a lower cost.
     Rate,
     /// Cost of one operation.
     Cost,
-    /// What few operations exceed: at any size the bar of the line.
+    /// The value that few operations exceed: at any size it must meet the bar of the line.
     Tail,
-    /// Cost of all elements together: it may grow as they do.
+    /// Cost of all elements together: it may grow with their number.
     Total,
-    /// Does not belong into a comparison of sizes.
+    /// Not comparable between sizes.
     Apart,
 }
 
@@ -53,7 +53,7 @@ impl Line {
         OWN.contains(&self.limit)
     }
 
-    /// What must hold at this scale: a total grows with the elements, so its marks do too.
+    /// The bar at this scale: a total grows with the elements, so its marks do too.
     pub fn at_scale(&self, marks: &[Mark], scale: u64) -> Vec<Mark> {
         let factor = if self.growth == Total { scale as f64 } else { 1.0 };
         let scaled = |mark: &Mark| match mark {
@@ -76,7 +76,7 @@ impl Mark {
         }
     }
 
-    /// The ratio it asks for, if it asks for one.
+    /// The ratio of the mark, if it is a ratio.
     pub fn ratio(self) -> Option<f64> {
         match self {
             RatioAtLeast(ratio) | RatioAtMost(ratio) => Some(ratio),
@@ -96,11 +96,11 @@ const fn line(
     Line { name, unit, limit, bar, goal, growth }
 }
 
-/// How the name of a line ends that tells what a plain structure, or a library, takes for the work of another.
+/// Suffix of a line with the time of a plain structure, or of a library, for the same work.
 pub const SAME_WORK: &str = "-same-work";
-/// The same of a line that tells what reading takes beside a loop that only writes and syncs.
+/// Suffix of a line with reads beside a loop that only writes and syncs.
 pub const RAW: &str = "-raw";
-/// The same of a line that tells what the machine takes for as many reads of memory, one after the other.
+/// Suffix of a line with the time of as many dependent reads of memory.
 pub const MEMORY: &str = "-memory";
 const HAND_OVER: &str = "same threads to write + fdatasync";
 const HASH_MAP: &str = "HashMap<Uuid, Arc<Entity>>";
@@ -116,10 +116,10 @@ const NARROW_PAGE: &str = "page of an entity with 100";
 const NARROW_DEGREE: &str = "degree of an entity with 10";
 const SAME_FILES: &str = "reading the same files";
 const OTHER_ROWS: &str = "the median of such rows";
-/// Limits that are Annals itself: they say nothing of what the machine takes.
+/// Limits that are Annals itself: they do not show the limit of the machine.
 const OWN: &[&str] = &[NO_WRITER, ONE_VERSION, CURRENT, NARROW, NARROW_PAGE, NARROW_DEGREE];
 const THREADS: &str = "2 threads to 1 of the limit";
-/// 1.85 of the 2 that would be best, as a part of what the machine lets the limit reach.
+/// 1.85 of the best possible 2, as a share of what the limit reaches on this machine.
 const DOUBLE: &[Mark] = &[RatioAtLeast(0.925)];
 const P99: &[Mark] = &[RatioAtMost(3.0)];
 const P999: &[Mark] = &[RatioAtMost(10.0)];

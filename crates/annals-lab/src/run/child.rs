@@ -1,4 +1,4 @@
-//! A child process that does not outlive whoever started it.
+//! A child process that ends with its parent.
 
 use std::fs::File;
 use std::path::Path;
@@ -9,10 +9,10 @@ use super::job::{Job, read_samples};
 use super::sample::Sample;
 use crate::outcome::Outcome;
 
-/// How often a child is looked after.
+/// How often a child is checked.
 const LOOK_INTERVAL: Duration = Duration::from_millis(2);
 
-/// A process that is killed when this is dropped, also on the way out of an error.
+/// A process that is killed when this is dropped, also after an error.
 pub struct Child {
     process: std::process::Child,
     what: String,
@@ -21,7 +21,7 @@ pub struct Child {
 impl Child {
     /// Starts it.
     ///
-    /// Errors: name the program, so that one knows what to install.
+    /// Errors: name the program, so that the user can install it.
     pub fn start(what: &str, command: &mut Command) -> Outcome<Child> {
         let process = command.spawn().map_err(|error| format!("start {what}: {error}"))?;
         Ok(Child { process, what: what.into() })
@@ -32,7 +32,7 @@ impl Child {
         &mut self.process
     }
 
-    /// Waits until it has ended by itself.
+    /// Waits until it ends.
     ///
     /// Errors: if it takes longer than `time_max`, and then it is killed.
     pub fn wait(&mut self, time_max: Duration) -> Outcome<ExitStatus> {
@@ -66,7 +66,7 @@ impl Drop for Child {
 }
 
 impl Job {
-    /// Longest time one round may take: a run that hangs must end, too.
+    /// Longest time of one round: a run that hangs must end, too.
     fn time_max(&self) -> Duration {
         let seconds = if self.size.quick { 120 } else { 1_800 };
         Duration::from_secs(seconds * self.size.scale)

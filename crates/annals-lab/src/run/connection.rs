@@ -82,7 +82,7 @@ impl Connection {
         Err(format!("HTTP {status}: {}", String::from_utf8_lossy(&self.body)).into())
     }
 
-    /// Reads so many bytes into the body behind those at `start`.
+    /// Reads this many bytes into the body, after those at `start`.
     fn bytes(&mut self, start: usize, length: usize) -> Outcome<()> {
         self.body.resize(start + length, 0);
         Ok(self.stream.read_exact(&mut self.body[start..])?)

@@ -1,4 +1,4 @@
-//! Which core a thread runs on: where the kernel works for others is chance otherwise.
+//! Chooses the core of a thread: otherwise chance decides whether the kernel disturbs it with other work.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
@@ -8,25 +8,25 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 use crate::outcome::Outcome;
 
-/// How long each core is watched at a time, and how often: the machine may stop any of them for a while.
+/// How long each core is watched at a time, and how often: the machine may pause any of them for a while.
 const WATCH: Duration = Duration::from_millis(10);
 const LOOKS: usize = 3;
-/// A thread that only looks at the clock and finds so much gone has been interrupted.
+/// A thread that only reads the clock and sees this gap has been interrupted.
 const GAP: Duration = Duration::from_micros(3);
-/// So many cores are watched.
+/// The greatest number of watched cores.
 const WATCHED_MAX: usize = 8;
 
-/// The cores this process may use: one for the thread that is measured, the rest for another.
+/// The cores that this process may use: one for the measured thread, the others for another thread.
 pub struct Cores {
     measured: CpuSet,
     rest: CpuSet,
 }
 
 impl Cores {
-    /// Keeps the core for what is measured that loses the least time while `work` is done on the rest, again and again. Where
-    /// there is one core, both share it.
+    /// Chooses the core that loses the least time while the other cores repeat `work`. If there is only one core, both
+    /// share it.
     ///
-    /// Errors: those of `work`, and those of the system, which may not let threads choose.
+    /// Errors: those of `work`, and those of the system, which may forbid choosing cores.
     pub fn apart_from(mut work: impl FnMut() -> Outcome<()> + Send) -> Outcome<Cores> {
         let all = sched_getaffinity(None).map_err(|error| format!("ask for the cores to run on: {error}"))?;
         let numbers = (0..CpuSet::MAX_CPU).filter(|number| all.is_set(*number));
@@ -51,7 +51,7 @@ impl Cores {
         Ok(best.ok_or("there is no core")?.1)
     }
 
-    /// Does `measured` on its core.
+    /// Runs `measured` on its core.
     pub fn alone<T: Send>(&self, measured: impl FnOnce() -> Outcome<T> + Send) -> Outcome<T> {
         let measured = || {
             run_on(&self.measured)?;
@@ -62,8 +62,8 @@ impl Cores {
         Ok(ended.unwrap_or_else(|_| Err("what is measured panicked".into()))?)
     }
 
-    /// Does `measured` on its core while `other`, which gets the number of its call, is done on the rest, again and again, once
-    /// before.
+    /// Runs `measured` on its core while the other cores repeat `other`, which gets the number of its call; the first
+    /// call of `other` comes before.
     pub fn beside<T: Send>(
         &self,
         mut other: impl FnMut(usize) -> Outcome<()> + Send,
@@ -86,7 +86,7 @@ impl Cores {
         };
         std::thread::scope(|scope| {
             let other = scope.spawn(move || repeat().map_err(|error| error.to_string()));
-            // Nothing comes if the other failed.
+            // No message arrives if the other thread failed.
             let result = has_begun.recv().map_err(Into::into).and_then(|()| self.alone(measured));
             is_over.store(true, Ordering::Relaxed);
             other.join().unwrap_or_else(|_| Err("what is done beside it panicked".into()))?;
@@ -99,7 +99,7 @@ fn run_on(cores: &CpuSet) -> Outcome<()> {
     Ok(sched_setaffinity(None, cores).map_err(|error| format!("choose a core to run on: {error}"))?)
 }
 
-/// What interruptions took from this thread.
+/// The time that interruptions took from this thread.
 fn lost_time() -> Duration {
     let begin = Instant::now();
     let (mut last, mut lost) = (begin, Duration::ZERO);

@@ -1,4 +1,4 @@
-//! Where a command writes.
+//! The folder that a command writes to.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 use crate::outcome::Outcome;
 
-/// A new folder in `parent`, which is made if it is not there, or in the present folder. It goes when it is dropped.
+/// A new folder in `parent`, which is created if it does not exist, or in the present folder. Dropping it removes it.
 ///
 /// Errors: those of the file system, with the path.
 pub fn make_folder(parent: Option<&Path>) -> Outcome<TempDir> {

@@ -1,5 +1,5 @@
-//! Growth: what the cost of one operation grows by with ten times the elements, beside what that of the limit grows by. What
-//! few operations exceed is no cost of one: there the bar of the line must hold at ten times the size, too.
+//! Growth: the factor of the cost of one operation with ten times the elements, compared with the factor of the limit.
+//! A tail value is not a cost of one operation: it must meet the bar of the line at ten times the size, too.
 
 use super::catalogue::{Growth, Line, MEMORY, Mark, SAME_WORK};
 use super::measured::Measured;
@@ -15,8 +15,8 @@ pub fn is_compared(line: &Line) -> bool {
     line.growth != Growth::Apart
 }
 
-/// What the cost of an operation of a line grows by from the first size to the second, or what few exceed at the second;
-/// `None` if the first was not measured. Each size has all lines that were measured.
+/// The growth of the cost of an operation from the first size to the second, or the tail value at the second; `None` if
+/// the first was not measured. Each size has all measured lines.
 pub fn compare(large: &Measured, sizes: [(Size, &[Measured]); 2]) -> Option<Row> {
     let line = large.line;
     if !sizes[0].1.iter().any(|small| small.line.name == line.name) {
@@ -34,7 +34,7 @@ pub fn compare(large: &Measured, sizes: [(Size, &[Measured]); 2]) -> Option<Row>
         }
         (Err(error), ..) | (_, Err(error), _) | (.., Err(error)) => Err(error.clone()),
     };
-    // What a plain structure or memory takes is measured, not judged.
+    // The cost of a plain structure or of memory is measured, not judged.
     let is_judged = ![SAME_WORK, MEMORY].iter().any(|end| line.name.ends_with(end));
     let marks = |marks: &[Mark]| if is_judged { marks.to_vec() } else { Vec::new() };
     Some(Row {
@@ -47,9 +47,9 @@ pub fn compare(large: &Measured, sizes: [(Size, &[Measured]); 2]) -> Option<Row>
     })
 }
 
-/// What one operation, or the elements of the first size, cost in each turn. Where reads of memory were measured, they stand in
-/// the place of the limit. A limit that is Annals itself must not excuse us: what a plain structure takes for the same work
-/// stands in its place, or, where that was not measured, one that does not grow.
+/// The cost of one operation, or of all elements, at the first size in each turn. If reads of memory were measured,
+/// they replace the limit. A limit that is Annals itself must not hide growth: the time of a plain structure for the
+/// same work replaces it, or, without that, a limit that does not grow.
 fn costs(line: &Line, size: Size, all: &[Measured]) -> Result<Vec<Vec<Pair>>, String> {
     let named = |name: &str| all.iter().find(|measured| measured.line.name == name);
     let figures = named(line.name).map_or(Err("it was not measured".into()), Measured::turns)?;

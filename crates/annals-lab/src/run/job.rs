@@ -1,4 +1,4 @@
-//! A round of an experiment: what a fresh process is asked for, and what it answers.
+//! A round of an experiment: the request to a fresh process, and its answer.
 
 use std::path::PathBuf;
 
@@ -16,13 +16,13 @@ pub struct Job {
     pub experiment: String,
     #[command(flatten)]
     pub size: Size,
-    /// Where it may write; nothing else is there, unless another round left it.
+    /// The folder to write to; empty, unless an earlier round left files.
     #[arg(long)]
     pub folder: PathBuf,
     /// Number of the round; in odd ones the limit comes first.
     #[arg(long, default_value_t = 0)]
     pub round: usize,
-    /// The lines asked for.
+    /// The wanted lines.
     #[arg(long, value_delimiter = ',')]
     pub lines: Vec<String>,
     /// Seed, threads or versions, as the experiment needs it.
@@ -31,12 +31,12 @@ pub struct Job {
 }
 
 impl Job {
-    /// True if any line whose name begins so is asked for.
+    /// True if a wanted line has a name that begins so.
     pub fn wants(&self, start: &str) -> bool {
         self.lines.iter().any(|line| line.starts_with(start))
     }
 
-    /// Numbers of the turns within one round: ours and the limit alternate further there.
+    /// Numbers of the turns within one round, in which Annals and the limit alternate further.
     pub fn turns(&self, full: usize) -> std::ops::Range<usize> {
         self.round..self.round + self.size.operations(full, 1)
     }
@@ -47,7 +47,7 @@ pub fn write_sample(sample: &Sample) -> Value {
     json!({ "line": sample.line, "ours": sample.ours, "limit": sample.limit })
 }
 
-/// Reads samples that were printed, one per line.
+/// Parses printed samples, one per line.
 ///
 /// Errors: if it is anything else.
 pub fn read_samples(text: &str) -> Outcome<Vec<Sample>> {

@@ -38,7 +38,7 @@ pub struct Limits {
     /// Rounds of every experiment, each in fresh processes [default: 5, in a quick run 1].
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=100))]
     rounds: Option<u16>,
-    /// Run all again with ten times the elements, and compare the cost of one operation. Takes long.
+    /// Run all again with ten times the elements, and compare the cost of one operation. This takes long.
     #[arg(long)]
     growth: bool,
     /// Folder to write in; a temporary one in the present folder unless given.
@@ -73,8 +73,8 @@ impl Limits {
         Ok(())
     }
 
-    /// Runs every experiment that any of `lines` needs; goes on when one fails. Tells of each line when its experiment has
-    /// ended, and which were measured until then.
+    /// Runs every experiment that `lines` need; continues when one fails. Reports each line when its experiment has
+    /// ended, together with the lines measured so far.
     fn measure(
         &self,
         size: Size,
@@ -128,8 +128,8 @@ impl Limits {
     }
 }
 
-/// The lines that `only` names: each by its full name, and with it its percentile and what stands beside it, or by the
-/// beginning of several.
+/// The lines that `only` names: a full name, which includes its percentile and its comparison lines, or the common
+/// beginning of several names.
 fn chosen(only: &[String]) -> Outcome<Vec<&'static Line>> {
     let mut is_chosen = vec![only.is_empty(); LINES.len()];
     for name in only {
@@ -180,7 +180,7 @@ mod tests {
     fn the_page_on_performance_tells_what_each_line_measures() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/performance.md");
         let page = std::fs::read_to_string(path).unwrap();
-        // Told once for all lines that end so.
+        // Listed once for all lines with these suffixes.
         let ends = ["-p99.9", "-p99", SAME_WORK, RAW, MEMORY];
         assert!(ends.iter().all(|end| page.contains(&format!("*{end}*"))));
         let row =

@@ -1,4 +1,4 @@
-//! The machine a run is on, and how much of it the run had: so that its figures can be judged.
+//! The machine of a run, and its load during the run, so that readers can judge the figures.
 
 use std::fs::read_to_string;
 use std::path::Path;
@@ -9,30 +9,30 @@ use super::raw_file::RawFile;
 use super::sample::{Latencies, Timed};
 use crate::outcome::Outcome;
 
-/// Processes that wanted a core before the run, on average, from which on the figures are doubtful.
+/// Average number of processes that wanted a core before the run, above which figures are doubtful.
 const LOAD_MAX: f64 = 0.5;
-/// Durable writes whose median tells how fast the disk is, and the bytes of each.
+/// Durable writes whose median is the speed of the disk, and the bytes of each.
 const SYNCS: usize = 100;
 const SYNC_BYTES: usize = 512;
 
-/// Units of `/proc/stat` in a second: what Linux tells programs, whatever it counts in itself.
+/// Units of `/proc/stat` per second: Linux reports this to programs, whatever its internal unit.
 const TICKS_PER_SECOND: f64 = 100.0;
 
-/// Resident memory of this process. Units: bytes; 0 where the system does not tell.
+/// Resident memory of this process. Units: bytes; 0 if the system does not report it.
 pub fn resident_bytes() -> u64 {
     kibibytes("/proc/self/status", "VmRSS:") * 1024
 }
 
-/// What figures depend on beside the program that is measured.
+/// Facts about the machine that figures depend on.
 pub struct Machine {
-    /// Shape: what it is, what was found.
+    /// Shape: name, value.
     pub facts: Vec<(&'static str, String)>,
     /// Processes that wanted a core before the run, on average over the last minute.
     load: f64,
 }
 
 impl Machine {
-    /// This machine and this program; `folder` is on the disk that is measured.
+    /// This machine and this program; `folder` is on the measured disk.
     ///
     /// Errors: if nothing can be written into the folder.
     pub fn look(folder: &Path) -> Outcome<Machine> {
@@ -52,12 +52,12 @@ impl Machine {
         Ok(Machine { facts, load })
     }
 
-    /// What the program of this name says of its version.
+    /// Adds the version that the program with this name prints.
     pub fn add_program(&mut self, name: &'static str, argument: &str) {
         self.facts.push((name, first_line(name, &[argument])));
     }
 
-    /// Why no figure of a run that begins now can be trusted.
+    /// Reasons why the figures of a run that begins now cannot be trusted.
     pub fn doubts(&self) -> Vec<String> {
         let mut doubts = Vec::new();
         if cfg!(debug_assertions) {
@@ -91,7 +91,7 @@ fn kernel() -> String {
     format!("Linux {}", read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default().trim())
 }
 
-/// The file system that the folder is on, and how long a small durable write takes there.
+/// The file system of the folder, and the time of a small durable write there.
 fn disk(folder: &Path) -> Outcome<String> {
     let path = folder.join("sync");
     let (mut file, mut latencies) = (RawFile::create(&path)?, Latencies::new()?);
@@ -123,7 +123,7 @@ fn profile() -> &'static str {
     if cfg!(debug_assertions) { "debugging" } else { "release" }
 }
 
-/// The first line that a program prints, whatever it means by its status.
+/// The first line that a program prints, whatever its exit status.
 fn first_line(program: &str, arguments: &[&str]) -> String {
     let output = Command::new(program).args(arguments).output();
     let text = output.map(|output| [output.stdout, output.stderr].concat());
@@ -131,13 +131,13 @@ fn first_line(program: &str, arguments: &[&str]) -> String {
     text.unwrap_or_else(|_| format!("unknown: {program} is not there"))
 }
 
-/// Processes that want a core, on average over the last minute; 0 where the system does not tell.
+/// Average number of processes that want a core over the last minute; 0 if the system does not report it.
 fn load() -> f64 {
     let text = read_to_string("/proc/loadavg").unwrap_or_default();
     text.split_whitespace().next().and_then(|first| first.parse().ok()).unwrap_or(0.0)
 }
 
-/// Time that processors have spent, from which what others have used follows.
+/// Processor time, from which the share of other processes follows.
 pub struct Usage {
     at: Instant,
     /// Of all processes, and of other machines on the same hardware. Units: seconds.
@@ -152,7 +152,7 @@ impl Usage {
         Usage { at: Instant::now(), all: all_seconds(), own: own_seconds() }
     }
 
-    /// Share of the machine that others have used since then, from 0 to 1.
+    /// Share of the machine that other processes have used since then, from 0 to 1.
     pub fn others(&self) -> f64 {
         let now = Usage::now();
         let others = (now.all - self.all) - (now.own - self.own);

@@ -1,10 +1,11 @@
-//! What all rounds of one line came to.
+//! The result of all rounds of one line.
 
 use super::catalogue::Line;
 use super::sample::Sample;
 use super::summary::{Pair, Summary};
 
-/// Share of the machine that others may use before figures are doubtful. Some is the kernel's, writing for us.
+/// Share of the machine that other processes may use before figures are doubtful. The kernel's writing for the run is
+/// part of it.
 const OTHERS_MAX: f64 = 0.15;
 
 /// All rounds of one line, or why there are none.
@@ -24,12 +25,12 @@ impl Measured {
 pub struct Figures {
     /// The turns of each round.
     pub rounds: Vec<Vec<Pair>>,
-    /// Share of the machine that others have used meanwhile.
+    /// Share of the machine that other processes used meanwhile.
     pub others: f64,
 }
 
 impl Figures {
-    /// Those of one line among all samples of each round.
+    /// The figures of one line from all samples of each round.
     ///
     /// Errors: if a round has none of it.
     pub fn of(line: &Line, rounds: &[Vec<Sample>], others: f64) -> Result<Figures, String> {
@@ -44,14 +45,14 @@ impl Figures {
         Ok(Figures { rounds, others })
     }
 
-    /// What the rounds say together.
+    /// The summary of all rounds.
     pub fn summary(&self) -> Summary {
         let mut summary = Summary::of(&self.rounds);
         summary.distrust.extend(self.distrust());
         summary
     }
 
-    /// Why the machine may have misled us, if it may.
+    /// Why the machine may have disturbed the figures, if it may.
     pub fn distrust(&self) -> Option<String> {
         let percent = 100.0 * self.others;
         (self.others > OTHERS_MAX).then(|| format!("others used {percent:.0} % of the machine"))

@@ -1,4 +1,4 @@
-//! A run: which lines, how large, how often, and what came out.
+//! A run: the lines, the size, the rounds, and the results.
 
 mod size;
 mod catalogue;

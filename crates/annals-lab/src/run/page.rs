@@ -1,4 +1,4 @@
-//! The page of figures in Markdown: what the pages of all commands have around their tables.
+//! The page of figures in Markdown: the text around the tables, for all commands.
 
 use clap::Args;
 
@@ -27,7 +27,7 @@ pub struct FormOptions {
 }
 
 impl FormOptions {
-    /// The form that is asked for.
+    /// The chosen form.
     pub fn form(&self) -> Form {
         match self {
             FormOptions { markdown: true, .. } => Form::Markdown,
@@ -37,7 +37,7 @@ impl FormOptions {
     }
 }
 
-/// The page as far as its tables: what is measured, on which machine, and why none of the figures can be trusted.
+/// The page before its tables: the measurement, the machine, and doubts about the figures.
 pub fn head(title: &str, text: &str, machine: &Machine, doubts: &[String]) -> String {
     let facts: String =
         machine.facts.iter().map(|(name, found)| row([*name, found.as_str()]) + "\n").collect();
@@ -47,7 +47,7 @@ pub fn head(title: &str, text: &str, machine: &Machine, doubts: &[String]) -> St
     format!("# {title}\n\n{text}\n\n## Machine\n\n{columns}\n{facts}\n## Distrust\n\n{doubts}")
 }
 
-/// The page from its tables on.
+/// The page after its tables.
 pub fn foot(unfair: &[&str]) -> String {
     let unfair: String = unfair.iter().map(|text| format!("- {text}\n")).collect();
     format!(
@@ -62,7 +62,7 @@ pub fn columns<const N: usize>(names: [&str; N]) -> String {
     format!("{}\n{}", row(names), row(["---"; N]))
 }
 
-/// A row of a table. What would end a cell or begin a tag of HTML is escaped.
+/// A row of a table, with characters of Markdown and HTML escaped.
 pub fn row<const N: usize>(cells: [&str; N]) -> String {
     format!("| {} |", cells.map(escaped).join(" | "))
 }
@@ -80,7 +80,7 @@ fn escaped(cell: &str) -> String {
     text
 }
 
-/// What to type for these arguments.
+/// The command line with these arguments.
 fn command(arguments: impl Iterator<Item = String>) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./=,:".contains(letter);
     let quoted = |argument: String| {

@@ -6,10 +6,10 @@ use std::path::Path;
 
 use crate::outcome::Outcome;
 
-/// Where the file begins again. Units: bytes.
+/// Size at which the file starts over. Units: bytes.
 const FILE_BYTES: u64 = 64 << 20;
 
-/// A file whose blocks are there already, so that a sync writes data only. It begins again when it is full.
+/// A file with allocated blocks, so that a sync writes data only. It starts over when it is full.
 pub struct RawFile {
     file: File,
     offset: u64,

@@ -14,14 +14,14 @@ use crate::outcome::Outcome;
 
 const QUICK: &str = "a quick run: it shows that all lines run and answer right; no bar is judged";
 
-/// What the page tells before its figures.
+/// The text before the figures on the page.
 const ABOUT: &str = "\
 Each line is measured beside a limit: what this machine takes for the same work with a plain structure, a plain loop or a plain \
 file. *Ours* and *limit* are medians, in the unit of the line. *Ratio* is the median of ours divided by the limit, of pairs that \
 were measured in turn in fresh processes; in parentheses stands the interval in which it lies with 95 % confidence, as far as the \
 rounds of this run tell. *Bar* is what must hold. docs/performance.md says what each line measures.";
 
-/// What a reader of the page must know before drawing conclusions.
+/// Notes for readers of the figures.
 const UNFAIR: &[&str] = &[
     "The limits do less than Annals. A hash map, a packed array or a loop of writes keeps no history, checks no types and knows no \
      transactions. Lines that end in *-same-work* say what a general structure takes for the same questions.",
@@ -44,7 +44,7 @@ pub struct Row {
     pub name: String,
     pub unit: &'static str,
     pub limit_name: &'static str,
-    /// What was measured, or why nothing was.
+    /// The result, or the reason why there is none.
     pub summary: Result<Summary, String>,
     pub bar: Vec<Mark>,
     pub goal: Vec<Mark>,
@@ -65,7 +65,7 @@ impl Row {
     }
 }
 
-/// Prints each line as it comes, and counts.
+/// Prints each line when it is ready, and counts.
 pub struct Report {
     form: Form,
     size: Size,
@@ -79,9 +79,9 @@ impl Report {
         Report { form, size, missed: 0, judged: 0 }
     }
 
-    /// Says where this runs. With JSON on the other stream, so that each line stays an object.
+    /// Prints the machine. With JSON it prints to the other stream, so that each line stays an object.
     ///
-    /// Errors: those of looking at the machine; `folder` is on the disk that is measured.
+    /// Errors: those of looking at the machine; `folder` is on the measured disk.
     pub fn begin(&self, folder: &Path) -> Outcome<()> {
         match self.form {
             Form::Json => eprintln!("{}", machine::describe()),
@@ -149,7 +149,7 @@ impl Report {
         }
     }
 
-    /// Says how many bars were missed, and on a page what a reader must know.
+    /// Prints how many bars were missed, and on a page the notes for readers.
     pub fn finish(&self) {
         let is_markdown = self.form == Form::Markdown;
         if self.form != Form::Json && self.judged > 0 {
@@ -252,7 +252,7 @@ fn texts(marks: &[Mark]) -> String {
     marks.iter().map(text).collect::<Vec<_>>().join(", ")
 }
 
-/// A number with its thousands apart, or with two or three decimals if it is small.
+/// A number with separated thousands, or with two or three decimals if it is small.
 pub fn figure(value: f64) -> String {
     if value < 0.0 {
         return format!("-{}", figure(-value));

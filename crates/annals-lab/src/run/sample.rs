@@ -1,4 +1,4 @@
-//! What one round measures: ours and the limit, one after the other, and both with the right answer.
+//! A measurement of one round: Annals and the limit, one after the other, and both with the right answer.
 
 use std::fmt::Debug;
 use std::time::{Duration, Instant};
@@ -7,7 +7,7 @@ use hdrhistogram::Histogram;
 
 use crate::outcome::Outcome;
 
-/// Ours and the limit, measured one after the other.
+/// Annals and the limit, measured one after the other.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sample {
     /// Name of the line.
@@ -25,7 +25,7 @@ impl Sample {
     }
 }
 
-/// What some work returned, and how long it took.
+/// The result of a piece of work, and its duration.
 pub struct Timed<T> {
     pub result: T,
     pub elapsed: Duration,
@@ -39,28 +39,28 @@ impl<T> Timed<T> {
         Ok(Timed { result, elapsed: start.elapsed() })
     }
 
-    /// How many of `count` were done in a second.
+    /// How many of `count` are done per second.
     pub fn rate(&self, count: usize) -> f64 {
         per_second(count as u64, self.elapsed)
     }
 
-    /// How long it took. Units: seconds.
+    /// The duration. Units: seconds.
     pub fn seconds(&self) -> f64 {
         self.elapsed.as_secs_f64()
     }
 
-    /// How long each of `count` took. Units: microseconds.
+    /// The duration of each of `count`. Units: microseconds.
     pub fn micros_each(&self, count: usize) -> f64 {
         self.seconds() * 1e6 / count.max(1) as f64
     }
 }
 
-/// How many of `count` were done in a second.
+/// How many of `count` are done per second.
 pub fn per_second(count: u64, elapsed: Duration) -> f64 {
     count as f64 / elapsed.as_secs_f64()
 }
 
-/// Does both, in odd turns the limit first: neither always finds the machine as the other left it.
+/// Does both, in odd turns the limit first, so that neither always runs after the other.
 pub fn in_turn<A, B>(
     turn: usize,
     ours: impl FnOnce() -> Outcome<A>,
@@ -75,7 +75,7 @@ pub fn in_turn<A, B>(
     }
 }
 
-/// Errors: unless both are the same.
+/// Errors: if they differ.
 pub fn agree<T: PartialEq + Debug>(what: &str, ours: T, expected: T) -> Outcome<()> {
     if ours == expected {
         return Ok(());
@@ -104,7 +104,7 @@ impl Latencies {
         self.0.value_at_quantile(share) as f64 / 1e3
     }
 
-    /// Adds those of others.
+    /// Adds other latencies.
     pub fn add(&mut self, others: &Latencies) -> Outcome<()> {
         Ok(self.0.add(&others.0)?)
     }

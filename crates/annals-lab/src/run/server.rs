@@ -14,18 +14,18 @@ use crate::outcome::Outcome;
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(20);
 /// Longest time a server may take to end.
 const STOP_TIME_MAX: Duration = Duration::from_secs(2);
-/// How often a server is tried that does not listen yet.
+/// How often a server that does not listen yet is tried.
 const TRY_INTERVAL: Duration = Duration::from_millis(10);
 
 /// A server on this machine. It ends when this is dropped.
 pub struct Server {
     pub address: SocketAddr,
     child: Child,
-    /// What ends it, if it must not just be killed.
+    /// The command that ends it, if killing is not enough.
     stop: Option<Command>,
 }
 
-/// What wrk counted.
+/// The counts of wrk.
 pub struct Load {
     pub requests: u64,
     pub elapsed: Duration,
@@ -37,7 +37,7 @@ impl Server {
         Server::annals_with(repository, &[])
     }
 
-    /// The same with further arguments. The repository is created if it is not there.
+    /// The same with further arguments. The repository is created if it does not exist.
     pub fn annals_with(repository: &Path, arguments: &[&str]) -> Outcome<Server> {
         let mut command = Command::new(annals_program()?);
         command.env("ANNALS_LOG", "warn").arg("serve").arg(repository);
@@ -64,7 +64,7 @@ impl Server {
         std::fs::write(folder.join("nginx.conf"), nginx_config(&folder, address))?;
         let mut start = nginx(&folder);
         let child = Child::start("nginx (apt-get install nginx-light)", start.stdin(Stdio::null()))?;
-        // Killing it would leave its workers behind.
+        // Killing the parent would leave its workers running.
         let mut stop = nginx(&folder);
         stop.args(["-s", "stop"]).stdin(Stdio::null());
         Server { address, child, stop: Some(stop) }.ready(&format!("/{name}"))
@@ -118,13 +118,13 @@ impl Drop for Server {
         if let Some(stop) = &mut self.stop
             && stop.status().is_ok()
         {
-            // Whatever is left after that is killed.
+            // A process that still runs is killed.
             let _ = self.child.wait(STOP_TIME_MAX);
         }
     }
 }
 
-/// The program `annals`, which lies beside this one. Under cargo it is built first, once, because it may be an old one.
+/// The program `annals` beside this one. Under cargo it is built first, once, because it may be out of date.
 fn annals_program() -> Outcome<PathBuf> {
     static IS_BUILT: AtomicBool = AtomicBool::new(false);
     let program = std::env::current_exe()?.with_file_name("annals");
@@ -153,7 +153,7 @@ fn nginx(folder: &Path) -> Command {
     command
 }
 
-/// Free at this moment; somebody else may take it before the server does, and then the server says so.
+/// Free at this moment. If another program takes it before the server does, the server reports it.
 fn free_address() -> Outcome<SocketAddr> {
     Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?)
 }
@@ -173,7 +173,7 @@ fn nginx_config(folder: &Path, address: SocketAddr) -> String {
     )
 }
 
-/// Counts answers by whether they are what was asked for, and prints what [`read_load`] reads.
+/// Counts right and wrong answers, and prints the text that [`read_load`] reads.
 fn wrk_script(body: Option<&str>) -> String {
     let request = body.map_or(String::new(), |body| {
         format!(

@@ -1,11 +1,11 @@
-//! How large a run is.
+//! The size of a run.
 
 use clap::Args;
 
-/// How large a run is.
+/// The size of a run.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct Size {
-    /// Small sizes and few rounds: shows that everything runs and answers right, not the figures.
+    /// Small sizes and few rounds: checks that everything runs and answers correctly; the figures mean nothing.
     #[arg(long)]
     pub quick: bool,
     /// Times as many elements.
@@ -14,7 +14,7 @@ pub struct Size {
 }
 
 impl Size {
-    /// A number of elements: `full` as a rule, `quick` in a quick run, and times the scale.
+    /// A number of elements: `full` normally, `quick` in a quick run, times the scale.
     pub fn elements(&self, full: usize, quick: usize) -> usize {
         self.operations(full, quick) * self.scale as usize
     }

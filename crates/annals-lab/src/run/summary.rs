@@ -1,35 +1,35 @@
-//! What many rounds say together: medians, an interval, and reasons to distrust them.
+//! The summary of many rounds: medians, an interval, and reasons to distrust them.
 
 use super::catalogue::Mark;
 use crate::graph::Random;
 
-/// Samples that the interval is drawn from.
+/// Number of samples for the interval.
 const RESAMPLES: usize = 2_000;
 /// Spread between the quartiles, as a share of the median, beyond which figures scatter.
 const SCATTER_MAX: f64 = 0.15;
-/// Fewer rounds say little.
+/// Fewer rounds are not enough.
 const ROUNDS_MIN: usize = 5;
 
-/// Ours and the limit, measured in turn.
+/// Annals and the limit, measured in turn.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pair {
     pub ours: f64,
     pub limit: f64,
 }
 
-/// The turns of each round. Those of one round are from the same processes, so they say less than as many rounds.
+/// The turns of each round. Turns of one round run in the same processes, so they count less than as many rounds.
 pub type Rounds = [Vec<Pair>];
 
-/// What many rounds of one line say.
+/// The summary of many rounds of one line.
 #[derive(Clone, Debug)]
 pub struct Summary {
     /// Medians.
     pub ours: f64,
     pub limit: f64,
     pub ratio: f64,
-    /// Where the median of the ratios lies with 95 % confidence.
+    /// The 95 % confidence interval of the median of the ratios.
     pub interval: [f64; 2],
-    /// Why the figures may mislead.
+    /// Reasons why the figures may mislead.
     pub distrust: Vec<String>,
 }
 
@@ -49,8 +49,8 @@ impl Summary {
         Summary { ours: median(ours), limit: median(limits), ratio: median(ratios), interval, distrust }
     }
 
-    /// Of what costs in two sizes grow by, in times; those of the limit as far as they grow. The sizes were measured one after
-    /// the other.
+    /// The summary of the growth of costs between two sizes, as a factor; that of the limit as far as it grows. The
+    /// sizes were measured one after the other.
     pub fn of_growth(many: &Rounds, few: &Rounds) -> Summary {
         let [ours, limit]: [fn(&Pair) -> f64; 2] = [|pair| pair.ours, |pair| pair.limit];
         let all = |rounds: &Rounds, cost| -> Vec<f64> { rounds.iter().flatten().map(cost).collect() };
@@ -73,7 +73,7 @@ impl Summary {
         marks.iter().all(|mark| mark.holds(self.ours, self.ratio))
     }
 
-    /// True if the interval leaves open whether the marks on the ratio are reached.
+    /// True if the interval does not decide whether the marks on the ratio are reached.
     pub fn is_close(&self, marks: &[Mark]) -> bool {
         let [low, high] = self.interval;
         marks.iter().filter_map(|mark| mark.ratio()).any(|mark| low < mark && mark < high)
@@ -92,7 +92,7 @@ fn scatter_of(name: &str, values: &[f64]) -> Option<String> {
     (scatter > SCATTER_MAX).then(|| format!("{name} scatters by {:.0} %", 100.0 * scatter))
 }
 
-/// The middle one; between the two in the middle if their number is even.
+/// The middle value; the mean of the two middle ones if their number is even.
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     quantile(&values, 0.5)

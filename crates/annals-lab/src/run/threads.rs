@@ -6,28 +6,28 @@ use std::time::{Duration, Instant};
 
 use crate::outcome::Outcome;
 
-/// Enough for every experiment, and little enough for thousands of threads. Units: bytes.
+/// Enough for every experiment, and small enough for thousands of threads. Units: bytes.
 const STACK_BYTES: usize = 256 << 10;
 
-/// How often is looked whether all threads are there.
+/// How often the start checks whether all threads are ready.
 const LOOK_INTERVAL: Duration = Duration::from_millis(1);
 
-/// Lets each thread do `work`, which gets its number; returns what they returned, by number, and the time from the
-/// first start to the last end.
+/// Runs `work` on each thread, with its number; returns the results by number, and the time from the first start to the
+/// last end.
 ///
 /// Errors: the first one of any thread.
 pub fn together<T: Send>(
     threads: usize,
     work: impl Fn(usize) -> Outcome<T> + Sync,
 ) -> Outcome<(Vec<T>, Duration)> {
-    // One unlocking lets all readers go. From a barrier they would go one after the other, each when the one before has the
-    // processor: thousands, for seconds.
+    // One unlock releases all readers together. A barrier would release them one after the other, each when it gets the
+    // processor: for thousands of threads that takes seconds.
     let start_line = RwLock::new(());
     let there = AtomicUsize::new(0);
     let run = |thread| {
         there.fetch_add(1, Ordering::Relaxed);
         drop(start_line.read());
-        // The threads look at the clock themselves: on a busy machine whoever waits for them would be late.
+        // The threads read the clock themselves: on a busy machine the waiting thread would read it late.
         let start = Instant::now();
         let result = work(thread).map_err(|error| error.to_string());
         (start, result, Instant::now())

@@ -1,4 +1,4 @@
-//! Candidates: opened, looked at, rebased, committed, confirmed and discarded. What is read and written with `?candidate=` goes by their names.
+//! Candidates: open, show, rebase, commit, confirm and discard. `?candidate=` names one for reads and writes.
 
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ pub fn endpoints() -> Vec<Endpoint> {
     ];
     vec![
         of(Endpoint::new(Method::GET, "/v1/candidates", "List the candidates", list))
-            .describe("Candidates are working copies that last: reads and writes name one with `candidate`.")
+            .describe("Candidates are working copies that stay until they end: reads and writes name one with `candidate`.")
             .answers(200, "All candidates, by name.", "CandidateList"),
         writes(Endpoint::new(Method::POST, "/v1/candidates", "Open a candidate", open))
             .body("CandidateName")
@@ -51,8 +51,8 @@ pub fn endpoints() -> Vec<Endpoint> {
         of(Endpoint::new(Method::GET, "/v1/candidates/{candidate}/edits", "List the edits of a candidate", edits))
             .takes(parameters::paging())
             .answers(200, "A page of the edits as operations, in order.", "CandidateEdits"),
-        of(Endpoint::new(Method::GET, "/v1/candidates/{candidate}/conflicts", "List what is in the way of a commit", conflicts))
-            .describe("Edits of what others changed since the base, and edits that cannot be applied any more: the first 1,000, and how many there are.")
+        of(Endpoint::new(Method::GET, "/v1/candidates/{candidate}/conflicts", "List the conflicts of a candidate", conflicts))
+            .describe("Edits of instances that another transaction changed since the base, and edits that can no longer be applied: the first 1,000, and the count of all.")
             .answers(200, "The conflicts, in the order of the edits.", "CandidateConflicts")
             .fails(&["precondition-failed"]),
         of(Endpoint::new(Method::GET, "/v1/candidates/{candidate}/check", "Find out whether a candidate can be committed", check))
@@ -60,18 +60,18 @@ pub fn endpoints() -> Vec<Endpoint> {
             .answers(200, "It can be committed.", "Candidate")
             .fails(&["precondition-failed", "refused"])
             .fails(&commits),
-        writes(Endpoint::new(Method::POST, "/v1/candidates/{candidate}/rebase", "Make the present the base", rebase))
-            .describe("Of edits in conflict, `mine` keeps them, and `theirs` drops them. Without `keep`, a conflict refuses.")
+        writes(Endpoint::new(Method::POST, "/v1/candidates/{candidate}/rebase", "Rebase a candidate on the present", rebase))
+            .describe("`mine` keeps edits in conflict, and `theirs` drops them. Without `keep`, the server refuses a conflict.")
             .body("CandidateRebase")
             .answers(200, "The edits that were dropped.", "CandidateConflicts"),
         writes(Endpoint::new(Method::POST, "/v1/candidates/{candidate}/commit", "Commit a candidate as one transaction", commit))
-            .describe("With `confirmWithin`, the commit is taken back unless it is confirmed in time, also after a restart.")
+            .describe("With `confirmWithin`, the server undoes the commit unless you confirm it in time, also after a restart.")
             .body("CandidateCommit")
             .answers(200, "Durable.", "Receipt")
             .fails(&commits),
-        writes(Endpoint::new(Method::POST, "/v1/candidates/{candidate}/confirm", "Confirm a commit that waits for it", confirm))
-            .answers(200, "Confirmed; the candidate is over.", "Receipt"),
-        writes(Endpoint::new(Method::POST, "/v1/candidates/{candidate}/take-back", "Take back a commit that waits", take_back))
+        writes(Endpoint::new(Method::POST, "/v1/candidates/{candidate}/confirm", "Confirm a commit that waits for confirmation", confirm))
+            .answers(200, "Confirmed; the candidate has ended.", "Receipt"),
+        writes(Endpoint::new(Method::POST, "/v1/candidates/{candidate}/take-back", "Undo a commit that waits for confirmation", take_back))
             .describe("The candidate is open again, with its edits.")
             .answers(200, "Taken back.", "Receipt")
             .fails(&commits),
@@ -161,7 +161,7 @@ async fn discard(call: Box<Call>) -> Outcome {
     writes(call, |candidates, name, author| candidates.discard(name, author)).await
 }
 
-/// Answers with what `work` tells of the candidate in the path.
+/// Answers with the result of `work` on the candidate in the path.
 async fn reads(
     call: Box<Call>,
     work: impl FnOnce(&Candidates, &str) -> annals::Result<Json> + Send + 'static,
@@ -176,7 +176,7 @@ async fn reads(
     .await
 }
 
-/// Does `work` with the candidate in the path and the author of the request, and answers with the receipt.
+/// Runs `work` with the candidate in the path and the author of the request, and answers with the receipt.
 async fn writes(
     call: Box<Call>,
     work: impl FnOnce(&Candidates, &str, &str) -> annals::Result<Receipt> + Send + 'static,

@@ -1,4 +1,4 @@
-//! Classifications of an entity: read, attach or replace, change, take off.
+//! Classifications of an entity: read, add, replace, change, remove.
 
 use annals::{ClassificationContent, InstanceId, Transaction};
 use annals_json::{object, only, patch_from_json, properties_from_json};
@@ -31,13 +31,13 @@ pub fn endpoints() -> Vec<Endpoint> {
             .takes(parameters::reading())
             .answers(200, "The classification; `ETag` is the latest version of the entity.", "Classification")
             .fails(&["not-found", "deleted", "future-instant"]),
-        writes(Endpoint::new(Method::PUT, PATH, "Classify, or replace the classification", put))
+        writes(Endpoint::new(Method::PUT, PATH, "Add a classification, or replace it", put))
             .body("ClassificationContent")
             .answers(200, "The entity after it.", "Entity"),
         writes(Endpoint::new(Method::PATCH, PATH, "Change some properties of a classification", patch))
             .body("Patch")
             .answers(200, "The entity after it.", "Entity"),
-        writes(Endpoint::new(Method::DELETE, PATH, "Take a classification off", delete)).answers(
+        writes(Endpoint::new(Method::DELETE, PATH, "Remove a classification", delete)).answers(
             200,
             "The entity after it.",
             "Entity",

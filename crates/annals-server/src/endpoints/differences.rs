@@ -1,4 +1,4 @@
-//! What became of every instance between two positions, and of the items of a tree between two times.
+//! Compares all instances at two positions, and the items of a tree at two times.
 
 use annals::{AsOf, Position, Snapshot};
 use annals_json::{instance_change_to_json, json_of, tree_change_to_json};
@@ -25,7 +25,7 @@ pub fn endpoints() -> Vec<Endpoint> {
     vec![
         differs(Endpoint::new(Method::GET, "/v1/diff", "Compare two positions", diff))
             .describe(
-                "What became of every instance, in the order of first change; `count` counts all of them.",
+                "The change of every instance, in the order of the first change; `count` is the number of all changes.",
             )
             .tag("history")
             .takes([
@@ -36,8 +36,8 @@ pub fn endpoints() -> Vec<Endpoint> {
             .answers_lines("ChangeLine"),
         differs(Endpoint::new(Method::GET, "/v1/tree-diff/{steps}", "Compare a subtree at two times", tree_diff))
             .describe(
-                "What became of the item at the path, and of all below it, in the order of the tree; `count` counts all of them. One of \
-                 `from`, `fromPosition` and `fromValidAt` must be given; without `to…` it is compared with the present.",
+                "The changes of the item at the path and of its subtree, in the order of the tree; `count` is the number of all \
+                 changes. Give one of `from`, `fromPosition` and `fromValidAt`; without `to…` the later time is now.",
             )
             .tag("trees")
             .takes(parameters::in_tree())
@@ -76,7 +76,7 @@ async fn tree_diff(call: Box<Call>) -> Outcome {
     send(call, move |snapshot| Ok(Box::new(find(snapshot)?.into_iter().map(Ok))), tree_change_to_json).await
 }
 
-/// The time that parameters with these names tell.
+/// The time that the parameters with these names give.
 fn time(call: &Call, [position, instant, valid]: [&'static str; 3]) -> Result<AsOf, Problem> {
     Ok(AsOf {
         position: call.query.number(position)?.map(Position),
@@ -85,10 +85,10 @@ fn time(call: &Call, [position, instant, valid]: [&'static str; 3]) -> Result<As
     })
 }
 
-/// Changes that are compared one after the other.
+/// Changes, compared one after the other.
 type Found<'s, C> = Box<dyn Iterator<Item = annals::Result<C>> + 's>;
 
-/// Answers with what is found: in lines, or a page of it with the count of all.
+/// Answers with the changes: in lines, or a page of them with the count of all.
 async fn send<C: 'static>(
     call: Box<Call>,
     find: impl for<'s> Fn(&'s Snapshot) -> annals::Result<Found<'s, C>> + Send + 'static,

@@ -1,4 +1,4 @@
-//! Exports: everything that a snapshot holds as JSON Lines, or as a graph for other programs, sent while it is read.
+//! Exports: the whole content of a snapshot as JSON Lines, or as a graph for other programs, sent while it is read.
 
 use std::io;
 
@@ -21,8 +21,8 @@ pub fn endpoints() -> Vec<Endpoint> {
     [
         Endpoint::new(Method::GET, "/v1/export", "Write everything as JSON Lines", get)
             .describe(
-                "Types, entities and relationships of one snapshot, in an order in which `POST /v1/import` and `annals import` \
-                 take them. The answer is whole or visibly cut off: without the last chunk of HTTP/1.1, with a reset of HTTP/2.",
+                "Types, entities and relationships of one snapshot, in an order that `POST /v1/import` and `annals import` accept. \
+                 The answer is complete or visibly cut off: HTTP/1.1 ends without the last chunk, HTTP/2 with a reset.",
             )
             .tag("exchange")
             .takes(parameters::exporting())
@@ -65,7 +65,7 @@ async fn get(call: Box<Call>) -> Outcome {
     .await
 }
 
-/// What became of an answer that was written line by line.
+/// The outcome of an answer that was written line by line.
 pub(super) fn outcome_of(outcome: annals_exchange::Outcome, writer: Writer) -> Result<(), Problem> {
     match (outcome, writer.problem) {
         (_, Some(problem)) => Err(problem),
@@ -75,12 +75,12 @@ pub(super) fn outcome_of(outcome: annals_exchange::Outcome, writer: Writer) -> R
     }
 }
 
-/// Hands lines on to the answer.
+/// Passes lines on to the answer.
 pub(super) struct Writer<'l> {
     lines: &'l mut Lines,
-    /// What there is of a line.
+    /// The line so far.
     line: Vec<u8>,
-    /// Why the answer takes no more.
+    /// Why the answer could not be sent.
     problem: Option<Problem>,
 }
 
@@ -90,7 +90,7 @@ impl<'l> Writer<'l> {
     }
 }
 
-/// A line that is text already.
+/// A finished line.
 struct Text<'t>(&'t [u8]);
 
 impl Form for Text<'_> {

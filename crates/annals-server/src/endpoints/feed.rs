@@ -1,4 +1,4 @@
-//! The change feed: records, or what they did to what is watched, as server-sent events from any position on.
+//! The change feed: records, or their effects on a watched part of the graph, as server-sent events from any position.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant as Clock};
@@ -19,21 +19,21 @@ use crate::parameters;
 use crate::problem::{Outcome, Problem};
 use crate::sending;
 
-/// Most events sent in one go.
+/// Most events sent together.
 const BATCH_EVENTS_MAX: u64 = 1_000;
-/// A batch ends with the event that takes it over this. Units: bytes.
+/// A batch ends with the event that brings it over this size. Units: bytes.
 const BATCH_BYTES: usize = 256 << 10;
-/// What a client waits before it connects again. Units: milliseconds.
+/// How long a client waits before it reconnects. Units: milliseconds.
 const RETRY_MS: u64 = 1_000;
 
-/// Header: the last event that a client has, as browsers send it.
+/// Header: the last event that a client has seen, as browsers send it.
 static LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
 /// The endpoints of this file.
 pub fn endpoints() -> Vec<Endpoint> {
-    let description = "Every record; with `tree` or `search` what records did to that, one event for each record that touched it, or one \
-                       for all that was missed if it is much. Header `Last-Event-ID`, as browsers send it, means the same as `after`, \
-                       and counts before it.";
+    let description = "Every record. With `tree` or `search`: the changes of that part of the graph, one event for each record that \
+                       touched it, or one event for many missed records. The header `Last-Event-ID`, which browsers send, means the \
+                       same as `after`, and has priority over it.";
     vec![
         Endpoint::new(Method::GET, "/v1/feed", "Follow the change feed", feed)
             .describe(description)
@@ -43,9 +43,9 @@ pub fn endpoints() -> Vec<Endpoint> {
                     "after",
                     parameters::count(),
                     0,
-                    "Send what came after this position; 0: all.",
+                    "Send records after this position; 0: all.",
                 ),
-                parameters::query("limit", parameters::count(), 10, "End after so many events."),
+                parameters::query("limit", parameters::count(), 10, "End after this many events."),
                 parameters::last_event_id(),
             ])
             .takes(feed_events::parameters())
@@ -62,7 +62,7 @@ pub fn endpoints() -> Vec<Endpoint> {
 struct Subscription {
     door: Arc<Door>,
     watch: Option<Watch>,
-    // `None` while a batch is read elsewhere, and after an error.
+    // `None` while another thread reads a batch, and after an error.
     events: Option<Events>,
     left: u64,
     visible: watch::Receiver<Position>,
@@ -85,7 +85,7 @@ async fn feed(call: Box<Call>) -> Outcome {
     let (after, watch) = (after(&call)?, feed_events::watched(&call.query)?);
     let known = repository.snapshot().position();
     if after > known {
-        // Waiting instead would lose records of a repository that was restored from an older backup.
+        // Waiting instead would lose records if the repository was restored from an older backup.
         return Err(Problem::not_found(format!(
             "feed after {after}: expected at most {known}, the last position"
         )));
@@ -121,7 +121,7 @@ async fn feed(call: Box<Call>) -> Outcome {
 }
 
 fn after(call: &Call) -> Result<Position, Problem> {
-    // The header first: a browser that connects again sends it with the address it started from.
+    // The header first: a browser that reconnects sends it together with the original address.
     let Some(text) = call.header(&LAST_EVENT_ID)? else {
         return Ok(Position(call.query.number("after")?.unwrap_or_default()));
     };
@@ -153,7 +153,7 @@ impl Subscription {
                 (bytes, count, events) = match self.batch(events).await {
                     Ok(batch) => batch,
                     Err(problem) => {
-                        // The head is sent: the error can only come as an event, and the stream ends behind it.
+                        // The head is sent already, so an event reports the error, and the stream ends after it.
                         let text = format!("event: error\ndata: {}\n\n", problem.to_json());
                         return Some((Bytes::from(text), self));
                     }
@@ -164,7 +164,7 @@ impl Subscription {
                     return Some((bytes, self));
                 }
             }
-            // Records that do not touch what is watched may come all the time.
+            // Records that do not touch the watched part may come continuously.
             if start.elapsed() >= heartbeat {
                 self.events = Some(events);
                 return Some((Bytes::from_static(b": heartbeat\n\n"), self));
@@ -172,8 +172,8 @@ impl Subscription {
         }
     }
 
-    /// The next events, with room for them. Where there is none, they are read again once there is: they take none while
-    /// they wait.
+    /// The next events, with room for them. If there is no room, the task drops them, waits until there is room, and
+    /// reads them again: while it waits they take no memory.
     async fn batch(&self, events: Events) -> Result<(Bytes, u64, Events), Problem> {
         let before = events.position();
         let (left, source) = (self.left, self.door.source.clone());

@@ -1,4 +1,4 @@
-//! What the feed tells: records, or what they did to a part of the graph, each in a CloudEvents envelope.
+//! The events of the feed: records, or their effects on a part of the graph, each in a CloudEvents envelope.
 
 use annals::{
     Event, Find, Follow, Id, Position, Record, Repository, Subscription, TreePath, TypeKind, Watch,
@@ -11,7 +11,7 @@ use crate::parameters;
 use crate::problem::Problem;
 use crate::query::Query;
 
-/// The parameters that say what is watched.
+/// The parameters that select the watched part.
 pub fn parameters() -> Vec<Parameter> {
     let kinds = json!({ "type": "string", "enum": ["entity", "relationship"], "default": "entity" });
     vec![
@@ -19,7 +19,7 @@ pub fn parameters() -> Vec<Parameter> {
             "tree",
             parameters::text(),
             "/interfaces",
-            "Send only what became of the item at this path, and of all below it.",
+            "Send only changes of the item at this path and of its subtree.",
         ),
         parameters::query(
             "root",
@@ -31,7 +31,7 @@ pub fn parameters() -> Vec<Parameter> {
             "search",
             parameters::text(),
             "package where size >= 10",
-            "Send only what became of what this search finds, by its types and its condition.",
+            "Send only changes of instances that this search finds, by its types and its condition.",
         ),
         parameters::query(
             "kind",
@@ -82,18 +82,18 @@ pub fn watched(query: &Query) -> Result<Option<Watch>, Problem> {
     Ok(Some(Watch::Search { kind, find: Box::new(find) }))
 }
 
-/// Where the events of a feed come from.
+/// The source of the events of a feed.
 pub enum Events {
     /// All records.
     Records(Box<Follow>),
-    /// What they did to what is watched.
+    /// Changes of the watched part.
     Changes(Box<Subscription>),
 }
 
 impl Events {
     /// The events after a position.
     ///
-    /// Errors: `invalid-argument` for what cannot be watched.
+    /// Errors: `invalid-argument` for a part that cannot be watched.
     pub fn new(repository: &Repository, watch: Option<&Watch>, after: Position) -> Result<Events, Problem> {
         let Some(watch) = watch else { return Ok(Events::Records(Box::new(repository.follow(after)))) };
         let parameter = if matches!(watch, Watch::Tree { .. }) { "tree" } else { "search" };
@@ -101,7 +101,7 @@ impl Events {
         Ok(Events::Changes(Box::new(subscription.map_err(|error| error.with("parameter", parameter))?)))
     }
 
-    /// Everything up to this position is told.
+    /// The position up to which the feed has sent everything.
     pub fn position(&self) -> Position {
         match self {
             Events::Records(follow) => Position(follow.position().0.saturating_sub(1)),
@@ -109,7 +109,7 @@ impl Events {
         }
     }
 
-    /// The next event in its envelope, and the position that it has; `None` if there is none yet.
+    /// The next event in its envelope, with its position; `None` if there is none yet.
     pub fn next(&mut self, source: &str) -> Result<Option<(Position, Json)>, Problem> {
         Ok(match self {
             Events::Records(follow) => {

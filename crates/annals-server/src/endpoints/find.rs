@@ -40,27 +40,27 @@ pub fn endpoints() -> Vec<Endpoint> {
         find(RELATIONSHIPS, "RelationshipPage", None),
         Endpoint::new(Method::POST, "/v1/find", "Find with a search in JSON", find_json)
             .tag("search")
-            .describe("The same search for values of any kind and names with any character.")
+            .describe("Like the search of a query string, but for values of any kind and names with any character.")
             .takes(wait())
             .body("Find")
-            .answers(200, "A page. The next one: the same body with `after`.", "InstancePage")
+            .answers(200, "A page. For the next one, send the same body with `after`.", "InstancePage")
             .answers_lines("InstanceLine")
             .fails(PROBLEMS),
-        Endpoint::new(Method::POST, "/v1/count", "Count what a search finds", count)
+        Endpoint::new(Method::POST, "/v1/count", "Count the instances that a search finds", count)
             .tag("search")
-            .describe("How many there are on all pages.")
+            .describe("The count of all pages.")
             .takes(wait())
             .body("Find")
             .answers(200, "The number.", "Count")
             .fails(PROBLEMS),
-        Endpoint::new(Method::POST, "/v1/explain", "Tell how a search is answered", explain)
+        Endpoint::new(Method::POST, "/v1/explain", "Explain how a search is answered", explain)
             .tag("search")
             .describe(
-                "Finds the page and tells which indexes were walked, and how many candidates were looked at.",
+                "Finds the page, and reports which indexes the search used and how many candidates it checked.",
             )
             .takes(wait())
             .body("Find")
-            .answers(200, "What was done.", "Explanation")
+            .answers(200, "The steps of the search.", "Explanation")
             .fails(PROBLEMS),
     ]
 }
@@ -113,12 +113,12 @@ fn search(call: &Call) -> Result<Find, Problem> {
     Ok(find)
 }
 
-/// The page size asked for, or how many lines.
+/// The page size of the request, or its number of lines.
 fn limit_of(call: &Call, asked: Option<usize>) -> Result<usize, Problem> {
     if lines::are_wanted(call) { check_lines_limit(asked) } else { check_limit(&call.door, asked) }
 }
 
-/// Answers in lines with what the search finds, page by page of one snapshot.
+/// Answers in lines with all instances that the search finds, page by page of one snapshot.
 async fn find_lines(call: Box<Call>, of: Collection, mut find: Find, snapshot: Snapshot) -> Outcome {
     lines::send(call, snapshot, move |_, snapshot, lines| {
         let mut left = find.limit;
@@ -189,7 +189,7 @@ async fn explain(call: Box<Call>) -> Outcome {
     .await
 }
 
-/// Answers what a search in the body gives.
+/// Answers with the result of a search in the body.
 async fn with_search(
     mut call: Box<Call>,
     work: impl Fn(Collection, &Find, &Snapshot) -> annals::Result<Json> + Send + 'static,

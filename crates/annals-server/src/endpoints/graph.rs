@@ -1,4 +1,4 @@
-//! Graph queries: relationships of an entity, neighbourhoods, related and linking entities, paths, what is shared.
+//! Graph queries: relationships of an entity, neighbourhoods, related and linking entities, paths, shared entities.
 
 use annals::{Id, Reach, Related, RelationshipsOf, Snapshot, Subgraph};
 use annals_json::{CrossedForm, Members, ObjectOf, ReachedForm, SharedForm, SubgraphPage, order_from_text};
@@ -15,9 +15,9 @@ use crate::parameter::Parameter;
 use crate::parameters;
 use crate::problem::{Outcome, Problem};
 
-/// Paths given unless told otherwise.
+/// Paths found by default.
 const PATHS_DEFAULT: usize = 10;
-/// Relationships looked up at once in an order that looks at all of them each time.
+/// Relationships read together in an order that reads all of them each time.
 const ORDERED_ITEMS_MAX: usize = 10_000;
 
 /// The endpoints of this file.
@@ -39,7 +39,7 @@ pub fn endpoints() -> Vec<Endpoint> {
         )
         .describe(
             "Each once, also a loop. By type and age a page costs the same at any depth; with \
-                 `orderBy` every page looks at all relationships of the entity.",
+                 `orderBy` every page reads all relationships of the entity.",
         )
         .tag("graph")
         .takes([parameters::directions("both"), parameters::listed_type(), parameters::status()])
@@ -48,7 +48,7 @@ pub fn endpoints() -> Vec<Endpoint> {
         .takes(parameters::reading())
         .answers(
             200,
-            "A page of relationships; `count` counts all of them, if asked for.",
+            "A page of relationships; `count` is the number of all, if asked for.",
             "RelationshipsOfPage",
         )
         .answers_lines("RelationshipLine")
@@ -64,8 +64,8 @@ pub fn endpoints() -> Vec<Endpoint> {
                 "both",
             )
             .describe(
-                "The entity, every entity at most `depthMax` steps away (1 unless told otherwise), \
-                     and every relationship that such a walk goes along, each once: first the entities, \
+                "The entity, every entity at most `depthMax` steps away (default 1), \
+                     and every relationship on such a walk, each once: first the entities, \
                      nearest first, then the relationships.",
             )
             .takes(parameters::paging())
@@ -77,49 +77,50 @@ pub fn endpoints() -> Vec<Endpoint> {
             "both",
         )
         .describe(
-            "Every entity that a walk of any length comes to, each once: nearest first, or in \
+            "Every entity that a walk of any length reaches, each once: nearest first, or in \
                      another order. All pages together cost one walk.",
         )
         .takes([parameters::order(), parameters::counted()])
         .takes(parameters::paging())
-        .answers(200, "A page of entities; `count` counts all of them, if asked for.", "RelatedPage")
+        .answers(200, "A page of entities; `count` is the number of all, if asked for.", "RelatedPage")
         .answers_lines("ReachedLine"),
         with_graph_files(
-            walks(Endpoint::new(Method::GET, "/v1/linking", "Read what links two entities", linking), "both")
-                .describe(
-                    "Every entity and relationship on a path from one to the other of at most `depthMax` \
-                     steps on which no entity comes twice, each once; nothing if there is none.",
-                )
-                .takes(ends())
-                .takes(parameters::paging())
-                .answers(200, "A page of what links them.", "SubgraphPage")
-                .answers_lines("SubgraphLine"),
+            walks(
+                Endpoint::new(Method::GET, "/v1/linking", "Read all paths between two entities", linking),
+                "both",
+            )
+            .describe(
+                "Every entity and relationship on a path of at most `depthMax` steps from one to the \
+                     other, each once. No path visits an entity twice. Empty if there is no path.",
+            )
+            .takes(ends())
+            .takes(parameters::paging())
+            .answers(200, "A page of the entities and relationships that link them.", "SubgraphPage")
+            .answers_lines("SubgraphLine"),
         ),
         with_graph_files(
             walks(Endpoint::new(Method::GET, "/v1/paths", "Find the shortest paths", paths), "out")
                 .describe(
-                    "The `limit` shortest paths on which no entity comes twice (10 unless told \
-                     otherwise), shortest first, by steps or by the sum of a weight. Fewer if there are \
-                     no more.",
+                    "The `limit` shortest paths (default 10), shortest first, by steps or by the sum of a \
+                     weight. No path visits an entity twice. Fewer paths if no more exist.",
                 )
                 .takes(ends())
                 .takes([parameters::weight(), parameters::limit()])
                 .answers(200, "The paths.", "PathList")
                 .answers_lines("PathLine"),
         ),
-        walks(Endpoint::new(Method::GET, "/v1/shared", "List what two entities share", shared), "both")
-            .describe(
-                "Every entity that walks from both come to, nearest to both first: common neighbours \
-                     with a `depthMax` of 1, which it is unless told otherwise.",
-            )
-            .takes(ends())
-            .takes(parameters::paging())
-            .answers(
-                200,
-                "A page of entities with their distances; `count` counts all of them.",
-                "SharedPage",
-            )
-            .answers_lines("SharedLine"),
+        walks(
+            Endpoint::new(Method::GET, "/v1/shared", "List the entities that two entities share", shared),
+            "both",
+        )
+        .describe(
+            "Every entity that walks from both reach, nearest to both first: common neighbours \
+                     with a `depthMax` of 1, the default.",
+        )
+        .takes(ends())
+        .takes(parameters::paging())
+        .answers(200, "A page of entities with their distances; `count` is the number of all.", "SharedPage")
+        .answers_lines("SharedLine"),
     ]
 }
 
@@ -132,7 +133,7 @@ fn ends_of(call: &Call) -> Result<(Id, Id), Problem> {
     Ok((Id::new(call.query.required("from")?)?, Id::new(call.query.required("to")?)?))
 }
 
-/// The walk asked for, one step deep unless told otherwise.
+/// The walk of the request, by default one step deep.
 fn near(call: &Call) -> Result<Reach, Problem> {
     let reach = reach_of(call, "both")?;
     Ok(Reach { depth_max: reach.depth_max.or(Some(1)), ..reach })
@@ -170,7 +171,7 @@ async fn relationships(call: Box<Call>) -> Outcome {
     .await
 }
 
-/// Gives relationships of an entity as lines, page by page of one snapshot.
+/// Sends relationships of an entity as lines, page by page of one snapshot.
 fn relationship_lines(
     lines: &mut Lines,
     id: &Id,
@@ -178,7 +179,7 @@ fn relationship_lines(
     limit: usize,
     snapshot: &Snapshot,
 ) -> Result<(), Problem> {
-    // By type and age a page goes on where the one before ended; in another order each looks at all of them again.
+    // By type and age a page continues after the one before; in another order each page reads all relationships again.
     let batch_max = if of.order.is_empty() { lines::BATCH_ITEMS_MAX } else { ORDERED_ITEMS_MAX };
     let mut left = limit;
     of.bytes_max = lines.batch_bytes();
@@ -227,7 +228,7 @@ async fn related(call: Box<Call>) -> Outcome {
     .await
 }
 
-/// Answers in lines with everything that a walk comes to: while it goes on, or in another order when it is done.
+/// Answers in lines with all entities that a walk reaches: while it runs, or in another order when it is done.
 pub(super) async fn related_lines(call: Box<Call>, id: Id, mut related: Related, offset: Offset) -> Outcome {
     let limit = call.lines_limit()?;
     let snapshot = offset.pin(call.snapshot().await?)?;
@@ -299,7 +300,7 @@ fn subgraph_page(
     Ok(answer::parts(call, add, offset.next(page.has_more, page.count, snapshot), snapshot.position()))
 }
 
-/// Gives the entities and then the relationships of a part of the graph as lines.
+/// Sends the entities and then the relationships of a part of the graph as lines.
 fn subgraph_lines(
     lines: &mut Lines,
     found: &Subgraph,

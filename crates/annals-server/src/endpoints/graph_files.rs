@@ -1,4 +1,4 @@
-//! Answers with a graph in formats that other programs read: GraphML and DOT.
+//! Answers with a graph in formats of other programs: GraphML and DOT.
 
 use std::io;
 
@@ -13,7 +13,7 @@ use crate::lines;
 use crate::parameters;
 use crate::problem::{Outcome, Problem};
 
-/// The endpoint with these answers.
+/// Adds these answers to an endpoint.
 pub fn with_graph_files(endpoint: Endpoint) -> Endpoint {
     endpoint
         .takes([parameters::graph_format()])
@@ -21,7 +21,7 @@ pub fn with_graph_files(endpoint: Endpoint) -> Endpoint {
         .answers_as(200, "", GraphFormat::Dot.media_type(), "Dot")
 }
 
-/// The format that is asked for: by `format`, or else by a media type that the client accepts; `None` for JSON.
+/// The requested format: from `format`, or else from an accepted media type; `None` for JSON.
 pub fn format_of(call: &Call) -> Result<Option<GraphFormat>, Problem> {
     let Some(name) = call.query.get("format") else {
         return Ok(GraphFormat::ALL.into_iter().find(|format| lines::accepts(call, format.media_type())));
@@ -35,9 +35,9 @@ pub fn format_of(call: &Call) -> Result<Option<GraphFormat>, Problem> {
     }
 }
 
-/// The same of an answer that has pages otherwise.
+/// The same for an endpoint that has pages in JSON.
 ///
-/// Errors: `invalid-argument` if a page is asked for beside a format.
+/// Errors: `invalid-argument` for a format together with a page.
 pub fn whole_format_of(call: &Call) -> Result<Option<GraphFormat>, Problem> {
     let format = format_of(call)?;
     let paging =
@@ -52,7 +52,7 @@ pub fn whole_format_of(call: &Call) -> Result<Option<GraphFormat>, Problem> {
     }
 }
 
-/// Answers with what `write` writes of the snapshot: whole, or visibly cut off.
+/// Answers with the text that `write` makes of the snapshot: complete, or visibly cut off.
 pub async fn send(
     call: Box<Call>,
     format: GraphFormat,

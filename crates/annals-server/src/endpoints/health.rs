@@ -1,4 +1,4 @@
-//! Whether the server lives and is ready, its metrics, and what it offers.
+//! Endpoints for operators: health, metrics, and the description of the interface.
 
 use annals::{Error, Repository};
 use axum::body::Body;
@@ -15,12 +15,12 @@ use crate::{metrics, openapi};
 /// The endpoints of this file.
 pub fn endpoints() -> Vec<Endpoint> {
     vec![
-        Endpoint::new(Method::GET, "/", "What there is", index).answers(200, "Where to start.", "Index"),
+        Endpoint::new(Method::GET, "/", "Read the start page", index).answers(200, "Addresses to start from.", "Index"),
         Endpoint::new(Method::GET, "/health/live", "Is the process alive", live).answers(200, "Yes.", "Live"),
         Endpoint::new(Method::GET, "/health/ready", "Is the repository open", ready)
             .describe(
-                "No while it is being opened, while it stops, and while it refuses writes, unless it only reads. The \
-                 members `refusal`, a kind of error, and `detail` say why.",
+                "503 while the repository is being opened, while the server stops, and while the repository refuses writes \
+                 (unless it is read-only). The members `refusal`, a kind of error, and `detail` give the reason.",
             )
             .answers(200, "Yes.", "Ready")
             .fails(&["stopping", "writes-refused"]),
@@ -99,7 +99,7 @@ async fn ready(call: Box<Call>) -> Outcome {
     }
 }
 
-/// Why writes are refused now. On another thread: looking for room asks the disk, which may take its time.
+/// Why the repository refuses writes now. On another thread: checking for room asks the disk, which may be slow.
 async fn find_refusal(repository: Option<&Repository>) -> Option<Error> {
     let repository = repository.filter(|known| !known.is_read_only())?.clone();
     let found = tokio::task::spawn_blocking(move || repository.refusal());

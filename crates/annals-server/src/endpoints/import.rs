@@ -1,4 +1,4 @@
-//! Imports: JSON Lines of any number, committed in batches while they come.
+//! Imports: JSON Lines of any number, committed in batches while they arrive.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -24,15 +24,15 @@ use crate::parameters;
 use crate::problem::{Outcome, Problem};
 use crate::upload::{Upload, discard, upload};
 
-/// Most refused lines in an answer; the others are counted.
+/// Most refused lines in an answer; the rest are only counted.
 const REFUSED_LINES_MAX: usize = 100;
 /// A longer reason is cut. Units: bytes.
 const REASON_BYTES_MAX: usize = 1_000;
-/// Changes in one batch, unless told otherwise.
+/// Changes in one batch, by default.
 const BATCH_CHANGES: usize = 5_000;
 /// Most changes in one batch.
 const BATCH_CHANGES_MAX: usize = 100_000;
-/// What the messages of records, and reasons, call the body.
+/// The name of the body in messages of records and in reasons.
 const NAME: &str = "POST /v1/import";
 
 /// The endpoints of this file.
@@ -56,23 +56,23 @@ pub fn endpoints() -> Vec<Endpoint> {
     vec![
         Endpoint::new(Method::POST, "/v1/import", "Load JSON Lines", post)
             .describe(
-                "One type, entity or relationship per line, as `annals import` takes them and `GET /v1/export` gives them; \
-                 also packed by gzip. The body may have any length. Batches are committed while it comes, each whole or not \
-                 at all. A bad line is left out and told in the answer, which comes behind the last line. If the import ends \
-                 early, what it has committed stays: the problem has the members of ImportReport, too.",
+                "One type, entity or relationship per line, as `annals import` reads them and `GET /v1/export` writes them; \
+                 gzip is accepted. The body may have any length. The server commits batches while the body arrives, each \
+                 completely or not at all. It skips a bad line and reports it in the answer, which it sends after the last \
+                 line. If the import ends early, committed batches stay: the problem then has the members of ImportReport, too.",
             )
             .tag("exchange")
             .takes(parameters::importing())
             .takes(parameters::writing())
             .takes_lines("ImportLine")
             .streaming()
-            .answers(200, "Everything is committed but for the lines that are refused.", "ImportReport")
+            .answers(200, "Everything is committed except the refused lines.", "ImportReport")
             .fails(&broken)
             .fails(&["read-only", "conflict", "busy", "stopping", "unavailable", "no-room", "io"]),
     ]
 }
 
-/// What a request asks for.
+/// The options of a request.
 struct Order {
     load: LoadOptions,
     valid_from: Option<annals::Instant>,
@@ -100,7 +100,7 @@ impl Order {
         Ok(Order {
             load: LoadOptions {
                 batch_changes,
-                // A sixteenth of the room for each of the batches on their way, and a quarter for all of them.
+                // A sixteenth of the room for each batch in progress, and a quarter for all of them.
                 batch_bytes_max: bytes / 64,
                 author,
                 message,
@@ -129,7 +129,7 @@ async fn post(mut call: Box<Call>) -> Outcome {
     let mut body = call.take_body();
     let is_waiting = call.headers.contains_key(EXPECT);
     let outcome = import(call, &mut body).await;
-    // A client that waits to be let in has the answer before it sends anything.
+    // A client that waits for `100 Continue` gets the answer before it sends anything.
     if outcome.is_err() && !is_waiting {
         discard(&mut body).await;
     }
@@ -158,7 +158,7 @@ async fn import(call: Box<Call>, body: &mut Body) -> Outcome {
     let room = call.body_room.clone();
     let (inlet, upload) = upload();
     let running = tokio::task::spawn_blocking(move || {
-        // They are given back when the work is done, also if the client goes before.
+        // Released when the work is done, also if the client goes earlier.
         let _held = (permit, room);
         load(&repository, run, order, upload)
     });
@@ -172,7 +172,7 @@ async fn import(call: Box<Call>, body: &mut Body) -> Outcome {
         (Ok(()), Ok(())) => {
             return Ok(answer::json(StatusCode::OK, &report_to_json(&loaded), loaded.position));
         }
-        // Why the body ended says more than that it did.
+        // The reason why the body ended is more useful than the error that it ended.
         (Err(problem), _) => problem,
         (Ok(()), Err(stop)) => problem_of(stop, &loaded),
     };
@@ -181,12 +181,12 @@ async fn import(call: Box<Call>, body: &mut Body) -> Outcome {
     Err(facts.fold(problem, |problem, (name, value)| problem.with(name, value.clone())))
 }
 
-/// What lines, batches and parsed parts of one import may take. Units: bytes.
+/// Memory for lines, batches and parsed parts of one import. Units: bytes.
 fn import_bytes(limits: &Limits) -> usize {
     IMPORT_BYTES.min(limits.bodies_bytes_max / 4)
 }
 
-/// Gzip is told by its first bytes, so the header need not be there; what it says must be known.
+/// The server recognises gzip by its first bytes, so the header is optional; but its value must be a known one.
 fn check_encoding(call: &Call) -> Result<(), Problem> {
     let encoding = call.headers.get(CONTENT_ENCODING).map_or(Ok("identity"), |value| value.to_str());
     if encoding.is_ok_and(|encoding| ["identity", "gzip", "x-gzip"].contains(&encoding.trim())) {
@@ -258,7 +258,7 @@ fn problem_of(stop: &Stop, loaded: &Loaded) -> Problem {
     }
 }
 
-/// A body that does not unpack is the client's mistake, not one of the disk.
+/// A body that cannot be unpacked is a mistake of the client, not of the disk.
 fn failed(error: &Error) -> Problem {
     use std::io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
     let source = std::error::Error::source(error).and_then(|source| source.downcast_ref::<std::io::Error>());

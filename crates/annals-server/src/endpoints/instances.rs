@@ -18,10 +18,10 @@ use crate::parameters;
 use crate::problem::{Outcome, Problem};
 use crate::sending;
 
-/// Entities, or relationships: both are written and read the same way.
+/// Entities, or relationships: the door writes and reads both in the same way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Collection {
-    /// What it holds.
+    /// Entities or relationships.
     pub kind: TypeKind,
     /// Its path.
     pub path: &'static str,
@@ -36,7 +36,7 @@ pub const ENTITIES: Collection =
 pub const RELATIONSHIPS: Collection =
     Collection { kind: TypeKind::Relationship, path: "/v1/relationships", schema: "Relationship" };
 
-/// What the path of one instance, of either kind, continues with.
+/// The paths of one instance, of either kind, and of its actions.
 const PATHS: [[&str; 4]; 2] = [
     ["/v1/entities", "/v1/entities/{id}", "/v1/entities/{id}/restore", "/v1/entities/{id}/undo"],
     [
@@ -82,7 +82,7 @@ fn endpoints_of(of: Collection, [all, one, restored, undone]: [&'static str; 4])
     vec![
         writes(Endpoint::new(Method::POST, all, "Create an instance", move |call| create(of, call)))
             .body(new)
-            .answers(201, "Created; `Location` says where.", of.schema)
+            .answers(201, "Created; `Location` is its address.", of.schema)
             .fails(&broken)
             .fails(&["already-exists"]),
         Endpoint::new(Method::GET, one, "Read one instance", move |call| read(of, call))
@@ -94,9 +94,9 @@ fn endpoints_of(of: Collection, [all, one, restored, undone]: [&'static str; 4])
             .fails(&["not-found", "deleted", "proxy-only", "future-instant"]),
         writes(Endpoint::new(Method::PUT, one, "Replace, or create", move |call| put(of, call)))
             .describe(
-                "Puts this content in the place of all properties and, if given, all classifications; creates the \
-                 instance if there is none. Attributes that have a default and no value get it. Equal content makes no \
-                 version. What a GET gave can be sent back: header fields are checked or ignored.",
+                "Replaces all properties and, if given, all classifications; creates the instance if it does not exist. \
+                 Attributes without a value get their default. Equal content makes no version. You can send the answer \
+                 of a GET back: the server checks or ignores header fields.",
             )
             .takes([parameters::if_none_match()])
             .body(content)
@@ -109,21 +109,21 @@ fn endpoints_of(of: Collection, [all, one, restored, undone]: [&'static str; 4])
             .answers(200, "The instance after the change.", of.schema)
             .fails(&["not-found", "deleted", "invalid-property", "not-unique", "not-home"]),
         writes(Endpoint::new(Method::DELETE, one, "Delete, or purge", move |call| delete(of, call)))
-            .describe("An entity takes its relationships along. A deleted instance can be restored, a purged one not.")
+            .describe("The relationships of an entity are deleted with it. A deleted instance can be restored, a purged one cannot.")
             .takes([parameters::purge()])
             .answers(200, "Done.", "Receipt")
             .fails(&["not-found", "deleted", "not-home"]),
-        writes(Endpoint::new(Method::POST, restored, "Bring a deleted instance back", move |call| restore(of, call)))
+        writes(Endpoint::new(Method::POST, restored, "Restore a deleted instance", move |call| restore(of, call)))
             .takes(alone)
             .answers(200, "The instance, live again.", of.schema)
             .fails(&broken)
             .fails(&["not-found", "not-deleted", "deleted"]),
-        writes(Endpoint::new(Method::POST, undone, "Take the last change back", move |call| undo(of, call)))
+        writes(Endpoint::new(Method::POST, undone, "Undo the last change", move |call| undo(of, call)))
             .describe(
-                "Makes a new version like the one before: with its content, status, type, ends, id and home. A \
-                 deletion is taken back too.",
+                "Makes a new version equal to the one before: with its content, status, type, ends, id and home. \
+                 Also undoes a deletion.",
             )
-            .answers(200, "The instance after it; only the receipt if it is deleted or has another id now.", undone_schema)
+            .answers(200, "The instance after the change; only the receipt if it is deleted or has another id now.", undone_schema)
             .fails(&broken)
             .fails(&["not-found", "deleted", "wrong-type"]),
     ]
@@ -140,7 +140,7 @@ impl Collection {
     }
 }
 
-/// Why a snapshot does not see an instance: it was never there, or it is deleted.
+/// Why a snapshot does not show an instance: it never existed, or it is deleted.
 pub fn unseen(snapshot: &Snapshot, id: &InstanceId) -> Problem {
     if let Err(error) = snapshot.check_known(id) {
         return error.into();
@@ -175,7 +175,7 @@ async fn read(of: Collection, call: Box<Call>) -> Outcome {
 }
 
 async fn create(of: Collection, mut call: Box<Call>) -> Outcome {
-    // The body is not kept while the log syncs.
+    // The body is dropped before the log syncs.
     let action = {
         let body = call.receive().await?;
         let fields = object(&body, "body")?;
@@ -253,7 +253,7 @@ async fn undo(of: Collection, call: Box<Call>) -> Outcome {
     write(of, call, Weight::Heavy, id, Box::new(work)).await
 }
 
-/// Commits one change of one instance and answers with the instance as that commit left it.
+/// Commits one change of one instance and answers with the instance as of that commit.
 pub async fn write(
     of: Collection,
     call: Box<Call>,
@@ -276,18 +276,18 @@ async fn write_with_status(
     let is_edit = call.query.get("candidate").is_some();
     let (status, receipt, id, unchanged) = write_only(call, weight, id, work).await?;
     if is_edit {
-        // What the repository has is not what the candidate has.
+        // The repository and the candidate hold different states, so the receipt is the answer.
         let json = sending::receipt_to_json(&receipt);
         return Ok(sending::written(answer::json(status, &json, receipt.position), &receipt));
     }
-    // What changed nothing shows what it saw.
+    // The answer to a change that changes nothing shows the snapshot that the transaction read.
     let is_unchanged = unchanged.is_some();
     let snapshot = unchanged.map_or_else(|| Ok(door.repository()?.snapshot()), Ok::<_, Problem>)?;
     let is_of_this = |found: &Seen| is_unchanged || found.position() == receipt.position;
     if let Some(found) = Seen::find(&snapshot, &id)?.filter(is_of_this) {
         return Ok(show(of, &found, &id, status, &receipt));
     }
-    // Somebody has changed it since, or the change is one of the past: show what this commit made.
+    // The instance has changed since, or the change is one of the past: show the state after this commit.
     Box::pin(heavy(&door, move || {
         let as_of = annals::AsOf { position: Some(receipt.position), ..annals::AsOf::default() };
         Ok(match Seen::find(&snapshot.as_of(as_of)?, &id)? {
@@ -298,7 +298,8 @@ async fn write_with_status(
     .await
 }
 
-/// Commits one change of one instance. Shape: beside the receipt, the snapshot in which the change changes nothing, if so.
+/// Commits one change of one instance. Shape: with the receipt, the snapshot in which the change changes nothing, if
+/// so.
 async fn write_only<T: Send + 'static>(
     call: Box<Call>,
     weight: Weight,
@@ -309,7 +310,7 @@ async fn write_only<T: Send + 'static>(
     let signature = Signature::of(&call)?;
     let candidate = signature.candidate.clone();
     let conditions = Conditions::of(&call)?;
-    // What the request brought is not kept while the log syncs: many wait there, and a core's cache is small.
+    // The request is dropped before the log syncs: many requests wait there, and less memory stays in the core's cache.
     let door = Arc::clone(&call.door);
     drop(call);
     let instance = id.clone();
@@ -353,7 +354,7 @@ fn push_creation(transaction: &mut Transaction, action: Action) -> Result<(), Pr
     Ok(())
 }
 
-/// Header fields that a replacement cannot change must be the same if they are sent.
+/// Header fields that a replacement cannot change must be equal if they are sent.
 fn check_header(fields: &Object, found: &Seen) -> Result<(), Problem> {
     match found {
         Seen::Entity(entity) => check_same(fields, "type", entity.type_name()),
@@ -365,7 +366,7 @@ fn check_header(fields: &Object, found: &Seen) -> Result<(), Problem> {
     }
 }
 
-/// Puts what an instance is in the place of what a replacement says of it, so that only its content is replaced.
+/// Sets the header fields to those of the instance, so that a replacement changes only the content.
 fn keep_header(fields: &mut Object, found: &Seen) {
     for name in ["status"].iter().chain(PROVENANCE_FIELDS) {
         fields.remove(*name);

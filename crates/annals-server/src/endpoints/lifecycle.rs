@@ -1,4 +1,4 @@
-//! Status, type, ends, id, home and provenance of instances; copies of what belongs to other collections.
+//! Status, type, ends, id, home and provenance of instances; copies of instances of other collections.
 
 use annals::{Id, InstanceId, Transaction};
 use annals_json::{Operation, object, operation_from_json};
@@ -14,26 +14,31 @@ use crate::parameters;
 use crate::problem::{Outcome, Problem};
 use crate::sending;
 
-/// An action on one instance: what its path ends with, its name in operations, the schema of its body.
+/// An action on one instance: its path, its name in operations, the schema of its body, its summary.
 type Step = (&'static str, &'static str, &'static str, &'static str);
 
 const ENTITY_STEPS: [Step; 6] = [
-    ("/v1/entities/{id}/status", "set-status", "StatusChange", "Give another status"),
-    ("/v1/entities/{id}/type", "retype", "TypeChange", "Make it one of another type"),
-    ("/v1/entities/{id}/id", "reidentify", "IdChange", "Give it another id"),
+    ("/v1/entities/{id}/status", "set-status", "StatusChange", "Change the status"),
+    ("/v1/entities/{id}/type", "retype", "TypeChange", "Change the type"),
+    ("/v1/entities/{id}/id", "reidentify", "IdChange", "Change the id"),
     ("/v1/entities/{id}/home", "rehome", "HomeChange", "Make it this repository's own"),
-    ("/v1/entities/{id}/provenance", "set-provenance", "Provenance", "Say anew where it comes from"),
-    ("/v1/entities/{id}/copy", "save-copy", "EntityCopy", "Keep a copy of what belongs elsewhere"),
+    ("/v1/entities/{id}/provenance", "set-provenance", "Provenance", "Replace the provenance"),
+    ("/v1/entities/{id}/copy", "save-copy", "EntityCopy", "Save a copy of an entity of another collection"),
 ];
 
 const RELATIONSHIP_STEPS: [Step; 7] = [
-    ("/v1/relationships/{id}/status", "set-status", "StatusChange", "Give another status"),
-    ("/v1/relationships/{id}/type", "retype", "TypeChange", "Make it one of another type"),
-    ("/v1/relationships/{id}/id", "reidentify", "IdChange", "Give it another id"),
+    ("/v1/relationships/{id}/status", "set-status", "StatusChange", "Change the status"),
+    ("/v1/relationships/{id}/type", "retype", "TypeChange", "Change the type"),
+    ("/v1/relationships/{id}/id", "reidentify", "IdChange", "Change the id"),
     ("/v1/relationships/{id}/home", "rehome", "HomeChange", "Make it this repository's own"),
-    ("/v1/relationships/{id}/provenance", "set-provenance", "Provenance", "Say anew where it comes from"),
+    ("/v1/relationships/{id}/provenance", "set-provenance", "Provenance", "Replace the provenance"),
     ("/v1/relationships/{id}/ends", "relink", "EndsChange", "Move its start, its end, or both"),
-    ("/v1/relationships/{id}/copy", "save-copy", "RelationshipCopy", "Keep a copy of what belongs elsewhere"),
+    (
+        "/v1/relationships/{id}/copy",
+        "save-copy",
+        "RelationshipCopy",
+        "Save a copy of a relationship of another collection",
+    ),
 ];
 
 const CLASSIFICATION_COPY: &str = "/v1/entities/{id}/classifications/{name}/copy";
@@ -48,7 +53,7 @@ pub fn endpoints() -> Vec<Endpoint> {
     endpoints.push(purge_endpoint(ENTITIES, "/v1/entities/{id}/copy"));
     endpoints.push(purge_endpoint(RELATIONSHIPS, "/v1/relationships/{id}/copy"));
     endpoints.extend([
-        writing(Endpoint::new(Method::PUT, CLASSIFICATION_COPY, "Keep a copy of a classification", |call| {
+        writing(Endpoint::new(Method::PUT, CLASSIFICATION_COPY, "Save a copy of a classification", |call| {
             classification(call, "save-classification-copy")
         }))
         .tag("copies")
@@ -57,22 +62,22 @@ pub fn endpoints() -> Vec<Endpoint> {
         writing(Endpoint::new(
             Method::DELETE,
             CLASSIFICATION_COPY,
-            "Take the copy of a classification off",
+            "Remove the copy of a classification",
             |call| classification(call, "purge-classification-copy"),
         ))
         .tag("copies")
         .takes([parameters::home()])
         .answers(200, "The entity after it.", "Entity"),
-        Endpoint::new(Method::GET, "/v1/entities/{id}/summary", "Read what is known of an entity", summary)
+        Endpoint::new(Method::GET, "/v1/entities/{id}/summary", "Read a summary of an entity", summary)
             .describe(
-                "Also of one of which only a proxy is here: id, type, unique properties, classifications.",
+                "Also of an entity that the repository holds only as a proxy: id, type, unique properties, classifications.",
             )
             .tag("entities")
             .takes(parameters::reading())
             .answers(200, "The entity.", "Entity")
             .fails(&["not-found", "deleted", "future-instant"]),
-        Endpoint::new(Method::PUT, "/v1/collection", "Name the collection that this repository is", name)
-            .describe("Once: it keeps the name for ever.")
+        Endpoint::new(Method::PUT, "/v1/collection", "Name the collection of this repository", name)
+            .describe("Possible once: the repository keeps the name permanently.")
             .tag("copies")
             .takes(parameters::writing())
             .body("CollectionName")
@@ -106,7 +111,7 @@ fn step_endpoint(of: Collection, (path, action, schema, summary): Step) -> Endpo
         .tag(if action == "save-copy" { "copies" } else { tag })
         .body(schema);
     if action == "reidentify" {
-        return endpoint.answers(200, "Done; the instance is at its other id now.", "Receipt");
+        return endpoint.answers(200, "Done; the instance has the new id now.", "Receipt");
     }
     endpoint.answers(200, "The instance after it.", of.schema)
 }
@@ -120,7 +125,7 @@ fn purge_endpoint(of: Collection, path: &'static str) -> Endpoint {
     .answers(200, "Done.", "Receipt")
 }
 
-/// The operation that the members of a body are, once the path has said the rest.
+/// The operation of a body; the path gives the other members.
 fn operation(body: &Json, path: &[(&str, &str)]) -> Result<Operation, Problem> {
     let mut fields = object(body, "body")?.clone();
     for (name, expected) in path {

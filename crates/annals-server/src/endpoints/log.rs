@@ -15,11 +15,11 @@ use crate::problem::{Outcome, Problem};
 /// The endpoints of this file.
 pub fn endpoints() -> Vec<Endpoint> {
     vec![
-        Endpoint::new(Method::GET, "/v1/log", "List what was changed, by whom and when", log)
+        Endpoint::new(Method::GET, "/v1/log", "List changes with author and time", log)
             .describe(
-                "Records, newest first, with those of their changes that fulfil every filter; each change with the values \
-                 before and after. Records without such a change are left out. Instances that were purged do not appear. \
-                 A page looks at a bounded part of the log: it may be short, or empty, and have a `next`.",
+                "Records, newest first, with the changes that match every filter; each change has the values before and \
+                 after. The page leaves out records without such a change, and purged instances. The server reads a bounded \
+                 part of the log for a page: the page may be short, or empty, and still have a `next`.",
             )
             .tag("history")
             .takes(filters())
@@ -35,7 +35,7 @@ fn filters() -> Vec<Parameter> {
     let orders =
         json!({ "type": "string", "enum": ["newest-first", "oldest-first"], "default": "newest-first" });
     vec![
-        query("author", text(), "bob", "Only what this author committed."),
+        query("author", text(), "bob", "Only commits of this author."),
         query(
             "type",
             text(),
@@ -46,7 +46,7 @@ fn filters() -> Vec<Parameter> {
             "id",
             text(),
             "ada",
-            "Only changes of the entity or relationship that has or had this id, also those that took it along.",
+            "Only changes of the entity or relationship that has or had this id, also when it changed together with another instance.",
         ),
         query(
             "kind",
@@ -55,9 +55,9 @@ fn filters() -> Vec<Parameter> {
             "Only changes of entities, relationships or classifications, and declarations of types of this kind.",
         ),
         query("verb", verbs, "update", "Only changes of this kind."),
-        query("since", instant(), "2025-08-01", "Only what was committed at this instant or later."),
-        query("until", instant(), "2025-09-01T00:00:00Z", "Only what was committed before this instant."),
-        query("order", orders, "oldest-first", "In which order records come."),
+        query("since", instant(), "2025-08-01", "Only commits at this instant or later."),
+        query("until", instant(), "2025-09-01T00:00:00Z", "Only commits before this instant."),
+        query("order", orders, "oldest-first", "Order of the records."),
     ]
 }
 

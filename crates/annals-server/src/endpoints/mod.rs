@@ -1,6 +1,6 @@
-//! The endpoints, one file for each group: path, description and what they do.
+//! The endpoints, one file for each group: paths, descriptions and handlers.
 
-// In the order in which they are described.
+// In the order of the description.
 mod instances;
 mod lifecycle;
 mod versions;
@@ -26,7 +26,7 @@ mod health;
 
 use crate::endpoint::Endpoint;
 
-/// All endpoints, in the order in which they are described.
+/// All endpoints, in the order of the description.
 pub fn endpoints() -> Vec<Endpoint> {
     let groups: &[fn() -> Vec<Endpoint>] = &[
         instances::endpoints,

@@ -1,4 +1,4 @@
-//! Neighbours of an entity, page by page, and how many there are.
+//! Neighbours of an entity, page by page, and their count.
 
 use annals::{Direction, Id, Neighbors};
 use annals_json::NeighborForm;
@@ -29,7 +29,7 @@ pub fn endpoints() -> Vec<Endpoint> {
             .answers_lines("NeighborLine"),
         reads(Endpoint::new(Method::GET, "/v1/entities/{id}/degree", "Count neighbours", degree)).answers(
             200,
-            "How many relationships there are.",
+            "The count of relationships.",
             "Degree",
         ),
     ]
@@ -71,7 +71,7 @@ async fn neighbors(call: Box<Call>) -> Outcome {
     .await
 }
 
-/// Shows at most `limit` neighbours; returns behind which relationship there are more.
+/// Shows at most `limit` neighbours; if there are more, returns the relationship after which they continue.
 fn take<'s>(
     mut found: Neighbors<'s>,
     limit: usize,

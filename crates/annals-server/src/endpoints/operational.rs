@@ -41,11 +41,11 @@ pub fn endpoints() -> Vec<Endpoint> {
     let shown = ["path", "depth"];
     let extent = parameters::in_tree().into_iter().chain(parameters::tree_extent());
     vec![
-        of(Endpoint::new(Method::GET, "/v1/operational/{steps}", "Read an item with state from elsewhere", view))
+        of(Endpoint::new(Method::GET, "/v1/operational/{steps}", "Read an item with the state that clients pushed", view))
             .describe(
-                "The item of the tree with what is below it, and what is pushed under leases merged over it. `@origin` of an item says \
-                 where it is from, unless that is where the one above it is from, and `@origins` where properties are from that are not \
-                 from where their item is. The path stands behind `/v1/operational` as behind `/v1/tree`.",
+                "The item of the tree with its subtree, merged with the state that clients pushed under leases. `@origin` of an \
+                 item names its source if that differs from the source of the item above; `@origins` names the sources of \
+                 properties that differ from the source of their item. The path follows `/v1/operational` as it follows `/v1/tree`.",
             )
             .takes(extent.filter(|known| shown.contains(&known.name)))
             .takes([parameters::wait_position()])
@@ -55,24 +55,25 @@ pub fn endpoints() -> Vec<Endpoint> {
             .answers(200, "All leases, by name.", "LeaseList"),
         writes(Endpoint::new(Method::POST, "/v1/leases", "Open a lease", open))
             .describe(
-                "What is pushed under it is gone when it ends, by itself after `seconds` unless it is renewed. It is in the memory of the \
-                 server, and in the history of the repository only if the lease is `recorded`.",
+                "When a lease ends, the server removes the state that was pushed under it. A lease ends after `seconds` unless the \
+                 client renews it. The state is in the memory of the server, and in the history of the repository only if the lease \
+                 is `recorded`.",
             )
             .body("NewLease")
             .answers(201, "Opened.", "Lease")
             .fails(&["already-exists"]),
         writes(Endpoint::new(Method::POST, "/v1/leases/{lease}/renew", "Renew a lease", renew))
             .body("LeaseTime")
-            .answers(200, "It lasts so long from now on.", "Lease")
+            .answers(200, "The lease ends after this time from now.", "Lease")
             .fails(&["not-found"]),
         writes(Endpoint::new(Method::DELETE, lease, "End a lease", end))
-            .describe("What was pushed under it is gone.")
-            .answers_as(204, "It is over.", "", "")
+            .describe("Removes the state that was pushed under it.")
+            .answers_as(204, "The lease has ended.", "", "")
             .fails(&["not-found"]),
         writes(Endpoint::new(Method::POST, "/v1/leases/{lease}/changes", "Push changes under a lease", push))
             .describe(
-                "All or none, in order. Operations that change trees, as in transactions, without `root`, `validFrom` and those that take \
-                 back; their paths are those of the running tree.",
+                "All or none, in order. Operations that change trees, as in transactions, but without `root` and `validFrom`, \
+                 and none that goes back to an earlier time. Their paths are paths of the running tree.",
             )
             .body("LeaseChanges")
             .answers(200, "Done.", "Lease")
@@ -87,7 +88,7 @@ async fn view(call: Box<Call>) -> Outcome {
     call.wait_visible().await?;
     let door = Arc::clone(&call.door);
     heavy(&call.door, move || {
-        // Order: the view is not older than what is told as its position.
+        // Order: snapshot first, then view, so that the view is not older than the position in the answer.
         let snapshot = door.repository()?.snapshot();
         let item = door.operational()?.get(&path, depth)?.ok_or_else(|| {
             Problem::not_found(format!("path {path}: there is no item now; a property is read with its item"))
@@ -158,7 +159,7 @@ async fn push(mut call: Box<Call>) -> Outcome {
     .await
 }
 
-/// The body of a write, and who writes.
+/// Receives the body of a write, and its signature.
 async fn receive(call: &mut Call) -> Result<(Json, Signature), Problem> {
     let body = call.receive().await?;
     let signature = Signature::of(call)?;
@@ -166,7 +167,7 @@ async fn receive(call: &mut Call) -> Result<(Json, Signature), Problem> {
     Ok((body, signature))
 }
 
-/// Answers what some work with leases tells. It may wait for others that write.
+/// Answers with the result of work on leases. The work may wait for other writers.
 async fn told(
     call: Box<Call>,
     status: StatusCode,

@@ -13,7 +13,7 @@ use crate::parameters;
 use crate::problem::{Outcome, Problem};
 use crate::sending;
 
-/// Transactions with more operations are built where searches run. Units: operations.
+/// The threads for searches build transactions with more operations. Units: operations.
 const SMALL_OPERATIONS_MAX: usize = 64;
 
 /// The endpoints of this file.
@@ -32,11 +32,11 @@ pub fn endpoints() -> Vec<Endpoint> {
     vec![
         Endpoint::new(Method::POST, "/v1/transactions", "Commit many operations, all or none", post)
             .describe(
-                "Operations are done in order and see each other. `dryRun` checks everything and writes nothing. \
-                 `ifVersion` of an operation is the version that its instance must have before the transaction (0: there \
-                 is none); `expect` only says that. `upsert` creates an instance, or replaces its content. Operations that change \
-                 nothing make no version, unless `always` says so; without any other, no record is written, and the receipt \
-                 tells of the last one that the transaction saw. Author and message may also stand in headers.",
+                "Operations run in order and see each other. `dryRun` checks everything and writes nothing. `ifVersion` of \
+                 an operation is the version that its instance must have before the transaction (0: it must not exist); \
+                 `expect` only checks this. `upsert` creates an instance, or replaces its content. Operations that change nothing \
+                 make no version, unless you set `always`. If all operations change nothing, the server writes no record, and the \
+                 receipt names the last record that the transaction saw. Headers may also give author and message.",
             )
             .tag("transactions")
             .takes(parameters::writing())
@@ -109,7 +109,7 @@ async fn post(mut call: Box<Call>) -> Outcome {
     let json = call.receive().await?;
     call.wait_visible().await?;
     let signature = Signature::of(&call)?;
-    // A proxy in front may have set the header; the body must not speak for another author.
+    // A proxy in front may have set the header; the body must not name another author.
     if call.door.limits.is_author_required
         && let Some(author) = json.get("author").and_then(Json::as_str)
         && author != signature.author
@@ -118,7 +118,7 @@ async fn post(mut call: Box<Call>) -> Outcome {
             format!("author: expected that of the header Annals-Author, found {author:?}; leave it out");
         return Err(Problem::invalid(text));
     }
-    // An item of a tree may hold as much as many operations.
+    // An item of a tree may be as large as many operations.
     let is_short = |operation: &Json| operation.get("item").is_none() || call.has_small_body();
     let is_small = json
         .get("operations")
@@ -132,7 +132,7 @@ async fn post(mut call: Box<Call>) -> Outcome {
     if described.is_dry_run {
         return dry_run(call, described).await;
     }
-    // Looking at its own changes makes a transaction apply them: `undo` does.
+    // `undo` reads the transaction's own changes, so the transaction must apply them first.
     let is_light = is_small && described.operations.iter().all(Operation::is_short);
     let weight = if is_light { Weight::Light } else { Weight::Heavy };
     let candidate = described.signature.candidate.clone();

@@ -1,4 +1,4 @@
-//! Trees of containers: what a path leads to, with all that is below it or page by page.
+//! Trees of containers: items and properties at a path, with their subtree or page by page.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::problem::{Outcome, Problem};
 use crate::query::decode_percent;
 use crate::sending;
 
-/// Longer trees are sent while they are read. Units: bytes.
+/// The server sends a longer tree while it reads it. Units: bytes.
 const WHOLE_BYTES_MAX: usize = 256 << 10;
 
 /// The endpoints of this file.
@@ -32,11 +32,11 @@ pub fn endpoints() -> Vec<Endpoint> {
         ])
     };
     vec![
-        reads(Endpoint::new(Method::GET, "/v1/tree/{steps}", "Read an item with what is below it", get))
+        reads(Endpoint::new(Method::GET, "/v1/tree/{steps}", "Read an item with its subtree", get))
             .describe(
-                "The path of the tree stands behind `/v1/tree`, as in `/v1/tree/interfaces/interface[name='eth0']/mtu`; percent-encoded \
-                 as a whole it is a segment. What leads to a property answers its value. A long answer is whole or visibly \
-                 cut off. `ETag` is there where the answer shows one entity alone: for properties, and with `depth=0`.",
+                "The path of the tree follows `/v1/tree`, as in `/v1/tree/interfaces/interface[name='eth0']/mtu`; you may also \
+                 percent-encode it as one segment. A path to a property returns the value. A long answer is complete or visibly \
+                 cut off. An answer that shows only one entity has an `ETag`: for properties, and with `depth=0`.",
             )
             .takes(parameters::tree_extent())
             .answers(200, "The item, or the value of the property.", "TreeContent")
@@ -47,21 +47,21 @@ pub fn endpoints() -> Vec<Endpoint> {
             .answers(200, "A page; `Link: …; rel=\"next\"` leads to the next one.", "TreePage")
             .answers_lines("TreeLine")
             .fails(&["invalid-page"]),
-        reads(Endpoint::new(Method::GET, "/v1/tree-find/{steps}", "Find all that a path leads to", find))
+        reads(Endpoint::new(Method::GET, "/v1/tree-find/{steps}", "Find all items that match a path", find))
             .describe("The path may have `*`, `//`, conditions and places.")
             .takes([parameters::limit()])
             .answers(200, "The items and properties, in the order of the tree.", "TreeMatches")
             .answers_lines("TreeLine")
             .fails(&["invalid-page"]),
-        reads(Endpoint::new(Method::GET, "/v1/tree-explain/{steps}", "Tell how what a path leads to is found", explain))
-            .answers(200, "What each step does.", "TreePlan"),
+        reads(Endpoint::new(Method::GET, "/v1/tree-explain/{steps}", "Explain how the items that match a path are found", explain))
+            .answers(200, "The plan of each step.", "TreePlan"),
     ]
 }
 
-/// Where in which tree.
+/// A path in a tree.
 #[derive(Clone, Debug)]
 pub struct Spot {
-    /// The entity that the path starts from, if it is not the usual one.
+    /// The entity that the path starts from, if it is not the default one.
     pub root: Option<Id>,
     /// The path.
     pub path: TreePath,
@@ -70,9 +70,9 @@ pub struct Spot {
 impl Spot {
     /// The spot that a call names, in its path or as `path`.
     ///
-    /// Errors: `invalid-argument` for a malformed path, or two.
+    /// Errors: `invalid-argument` for a malformed path, or for two paths.
     pub fn of(call: &Call) -> Result<Spot, Problem> {
-        // What stands behind the second slash and what follows it.
+        // The path of the request after its second slash.
         let behind = call.uri.path().strip_prefix("/v1/").unwrap_or_default();
         let behind = &behind[behind.find('/').unwrap_or(behind.len())..];
         let is_encoded = ["/%2F", "/%2f"].iter().any(|start| behind.starts_with(start));
@@ -94,7 +94,7 @@ impl Spot {
         tree_of(snapshot, self.root.as_ref())
     }
 
-    /// What the path leads to. Errors: `not-found`.
+    /// The item or property at the path. Errors: `not-found`.
     fn found<'s>(&self, snapshot: &'s Snapshot) -> Result<TreeItem<'s>, Problem> {
         self.tree(snapshot).item(&self.path)?.ok_or_else(|| self.nothing())
     }
@@ -103,7 +103,7 @@ impl Spot {
         Problem::not_found(format!("path {}: there is nothing at this time", self.path))
     }
 
-    /// True if the answer is found by looking up a few names.
+    /// True if a few look-ups of names find the answer.
     fn is_short(&self, snapshot: &Snapshot, extent: &TreeExtent) -> Result<bool, Problem> {
         let tree = self.tree(snapshot);
         if !tree.explain(&self.path).is_look_up {
@@ -113,7 +113,7 @@ impl Spot {
         Ok(extent.depth == Some(0) || !tree.item(&self.path)?.is_some_and(is_item))
     }
 
-    /// The whole answer; `None` if it is too long for one piece.
+    /// The whole answer; `None` if it is too long for one part.
     fn whole(&self, snapshot: &Snapshot, extent: &TreeExtent) -> Result<Option<Response<Body>>, Problem> {
         let found = self.found(snapshot)?;
         let version = found.entity.latest_version();
@@ -158,7 +158,7 @@ impl Spot {
     }
 }
 
-/// Ends a visit that has no use any more.
+/// Stops a visit whose result is no longer needed.
 fn stopped() -> Error {
     Error::new(ErrorKind::Cancelled, "tree: the answer takes no more")
 }

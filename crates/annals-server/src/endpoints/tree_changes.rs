@@ -1,4 +1,4 @@
-//! Changes of trees of containers: items put, merged, created, deleted, moved, copied and taken back to how they were, by their paths.
+//! Changes of trees of containers by path: put, merge, create, delete, move, copy, revert and restore items.
 
 use std::sync::Arc;
 
@@ -46,48 +46,48 @@ pub fn endpoints() -> Vec<Endpoint> {
     vec![
         at_path(Endpoint::new(Method::PUT, "/v1/tree/{steps}", "Put an item in place, or set a property", put))
             .describe(
-                "Makes the item and all below it as the body says, and nothing else; creates it, and the items on the way to it, if \
-                 they are missing. Only what differs is changed. A value, or an array of scalars, sets the property that the path names.",
+                "Makes the item and its subtree equal to the body. Creates the item, and missing items on the path to it. Changes only \
+                 differences. A value, or an array of scalars, sets the property that the path names.",
             )
             .takes([parameters::if_none_match(), parameters::missing("refuse")])
             .body("TreeContent")
             .answers(200, "Changed.", "TreeReceipt")
             .answers(201, "Created.", "TreeReceipt"),
         at_path(Endpoint::new(Method::PATCH, "/v1/tree/{steps}", "Merge an item, or set a property", patch))
-            .describe("What the item has beside the body stays. It is created if it is missing.")
+            .describe("Keeps properties and children that the body does not name. Creates the item if it is missing.")
             .body("TreeContent")
             .answers(200, "Changed.", "TreeReceipt")
             .answers(201, "Created.", "TreeReceipt"),
         at_path(Endpoint::new(Method::POST, "/v1/tree/{steps}", "Create an item or a property, or insert an item", post))
             .describe(
-                "With `insert` the item gets that place in an ordered list, also if it is there already: then it is merged and moved.",
+                "With `insert` the item gets that place in an ordered list. An existing item is merged and moved.",
             )
             .takes(parameters::insert())
             .body("TreeContent")
-            .answers(200, "Inserted; it was there already.", "TreeReceipt")
+            .answers(200, "Inserted; the item existed already.", "TreeReceipt")
             .answers(201, "Created.", "TreeReceipt"),
-        at_path(Endpoint::new(Method::DELETE, "/v1/tree/{steps}", "Delete what is at a path", delete))
-            .describe("An item with all below it, all items of a list, or a property.")
+        at_path(Endpoint::new(Method::DELETE, "/v1/tree/{steps}", "Delete the item or the property at a path", delete))
+            .describe("An item with its subtree, all items of a list, or a property.")
             .takes([parameters::missing("ok")])
             .answers(200, "Done.", "TreeReceipt"),
-        writes(Endpoint::new(Method::POST, "/v1/tree-move", "Move an item with what is below it", move_to))
-            .describe("Its history goes on. The parent at the new path must be there; `insert` gives the item a place in an ordered list.")
+        writes(Endpoint::new(Method::POST, "/v1/tree-move", "Move an item with its subtree", move_to))
+            .describe("Its history continues. The parent at the new path must exist; `insert` gives the item a place in an ordered list.")
             .body("TreeMove")
             .answers(200, "Moved.", "TreeReceipt"),
-        writes(Endpoint::new(Method::POST, "/v1/tree-copy", "Copy an item with what is below it", copy))
+        writes(Endpoint::new(Method::POST, "/v1/tree-copy", "Copy an item with its subtree", copy))
             .describe("All entities of the copy are new.")
             .body("TreeCopy")
             .answers(201, "Copied; `id` is that of the copy.", "TreeReceipt"),
-        writes(Endpoint::new(Method::POST, "/v1/tree-revert", "Put what is at a path back to how it was", revert))
+        writes(Endpoint::new(Method::POST, "/v1/tree-revert", "Set the item or the property at a path back to an earlier time", revert))
             .describe(
-                "The item and all below it are as they were at the time, as new versions: what was deleted since comes back, what was \
-                 created since is deleted, and what was moved returns.",
+                "Sets the item and its subtree to their state at the time, in new versions: items deleted since are restored, items \
+                 created since are deleted, and items moved since return.",
             )
             .body("TreePast")
             .answers(200, "Done.", "TreeReceipt")
             .fails(&["future-instant"]),
-        writes(Endpoint::new(Method::POST, "/v1/tree-restore", "Bring a deleted item back to its path", restore))
-            .describe("The item that was at the path at the time comes back with all that went with it.")
+        writes(Endpoint::new(Method::POST, "/v1/tree-restore", "Restore a deleted item at its path", restore))
+            .describe("Restores the item that was at the path at the time, with the subtree that was deleted with it.")
             .body("TreePast")
             .answers(200, "Restored; `id` is that of the item.", "TreeReceipt")
             .fails(&["not-deleted", "future-instant"]),
@@ -146,7 +146,7 @@ async fn restore(call: Box<Call>) -> Outcome {
     write_past(call, "restore", TreeChange::Restore).await
 }
 
-/// Commits a change that takes back what was at a path at a time.
+/// Commits a change that sets a path back to an earlier time.
 async fn write_past(mut call: Box<Call>, what: &str, change: fn(TreePath, AsOf) -> TreeChange) -> Outcome {
     let body = call.receive().await?;
     let fields = object(&body, what)?;
@@ -166,7 +166,7 @@ fn root(fields: &Object) -> Result<Option<Id>, Problem> {
     Ok(optional_text(fields, "body", "root")?.map(Id::new).transpose()?)
 }
 
-/// What becomes of a change of what is not there: true for the second of two answers.
+/// The parameter `missing`: true for the second of its two values.
 fn missing(call: &Call, usual: &str, other: &str) -> Result<bool, Problem> {
     match call.query.get("missing") {
         None => Ok(false),
@@ -179,7 +179,7 @@ fn missing(call: &Call, usual: &str, other: &str) -> Result<bool, Problem> {
     }
 }
 
-/// The spot that a call names, and what is to be there.
+/// The spot that a call names, and the new content for it.
 async fn receive(call: &mut Call) -> Result<(Spot, TreeContent), Problem> {
     let spot = Spot::of(call)?;
     let body = call.receive().await?;
@@ -201,20 +201,20 @@ async fn write(call: Box<Call>, conditions: Conditions, root: Option<Id>, change
     let signature = Signature::of(&call)?;
     let candidate = signature.candidate.clone();
     let door = Arc::clone(&call.door);
-    // The room for the body is that of what was made of it.
+    // The parsed body uses the room of the body.
     let body_room = call.body_room.clone();
     drop(call);
     let operation = TreeOperation { root, change };
     let weight = if operation.change.is_short() { Weight::Light } else { Weight::Heavy };
     let build = move |transaction: &mut Transaction| {
         signature.sign(transaction);
-        // A candidate has been edited before.
+        // A candidate may hold earlier edits.
         let before = transaction.view()?.clone();
         if !conditions.is_empty() {
             conditions.check(latest_version(&before, &operation)?)?;
         }
         let id = operation.add_to(transaction)?;
-        // Order: only now the path is known to be that of one item.
+        // Order: only after the change is the path known to lead to one item.
         let status = match &operation.change {
             TreeChange::Copy { .. } => StatusCode::CREATED,
             TreeChange::Move { .. } | TreeChange::Delete(_) | TreeChange::Remove(_) => StatusCode::OK,
@@ -233,7 +233,8 @@ async fn write(call: Box<Call>, conditions: Conditions, root: Option<Id>, change
     Ok(sending::written(answer::json(status, &body, receipt.position), &receipt))
 }
 
-/// The latest version of the entity at the path of a change, or of the one that has the property there; `None` if there is nothing.
+/// The latest version of the entity at the path of a change, or of the entity with the property there; `None` if the
+/// path leads to nothing.
 fn latest_version(snapshot: &Snapshot, operation: &TreeOperation) -> Result<Option<u32>, Problem> {
     let found = tree_of(snapshot, operation.root.as_ref()).item(operation.change.path())?;
     Ok(found.map(|found| found.entity.latest_version()))

@@ -26,7 +26,7 @@ pub fn endpoints() -> Vec<Endpoint> {
             .answers(200, "The types, by kind and name.", "TypePage")
             .fails(&["not-found", "future-instant"]),
         Endpoint::new(Method::POST, "/v1/types", "Declare or extend many types", declare)
-            .describe("All or none, in any order: supertypes and enums are declared before what needs them.")
+            .describe("All or none, in any order: the server declares supertypes and enums before the types that need them.")
             .tag("types")
             .takes(parameters::writing())
             .body("Types")
@@ -45,7 +45,7 @@ pub fn endpoints() -> Vec<Endpoint> {
             .answers(200, "The type.", "Type")
             .fails(&["not-found", "future-instant"]),
         Endpoint::new(Method::PUT, one, "Declare a type, or extend it", put)
-            .describe("Attributes and supertypes may be added to a declared type, not taken away.")
+            .describe("You can add attributes and supertypes to a declared type, but not remove them.")
             .tag("types")
             .takes(parameters::writing())
             .body("Type")
@@ -68,7 +68,7 @@ pub fn endpoints() -> Vec<Endpoint> {
     ]
 }
 
-/// Kinds of errors of everything that declares types.
+/// Kinds of errors of every declaration of types.
 const DECLARING: [&str; 6] = [
     "type-violation",
     "invalid-classification",
@@ -154,7 +154,7 @@ async fn put(mut call: Box<Call>) -> Outcome {
     change(call, work).await
 }
 
-/// The members of a body with the kind and the name of the path, which it may repeat.
+/// The members of a body, with the kind and the name from the path; the body may repeat these.
 fn named_in_path(call: &Call, body: &Json) -> Result<Object, Problem> {
     let mut fields = object(body, "type")?.clone();
     for (key, expected) in [("kind", kind_of(call)?.name()), ("name", call.path("name"))] {
@@ -167,7 +167,7 @@ fn named_in_path(call: &Call, body: &Json) -> Result<Object, Problem> {
     Ok(fields)
 }
 
-/// Commits a change of the type that the path names, and answers with the type after it.
+/// Commits a change of the type that the path names, and answers with the type after the change.
 async fn change(
     call: Box<Call>,
     mut work: impl FnMut(&mut Transaction) -> Result<(), Problem> + Send + 'static,

@@ -1,4 +1,4 @@
-//! The past of an instance: its versions, one version, and what differs between two.
+//! The past of an instance: its versions, one version, and the differences between two.
 
 use annals::{History, InstanceId, Snapshot};
 use annals_json::{Seen, VersionForm, difference_to_json};
@@ -36,7 +36,7 @@ fn endpoints_of(of: Collection, [history_path, version_path, diff_path]: [&'stat
     vec![
         reads(Endpoint::new(Method::GET, history_path, "List the versions", move |call| history(of, call)))
             .describe(
-                "Also of a deleted instance: who wrote each version, when and why; what was in it, if asked.",
+                "Also of a deleted instance: author, time and message of each version, and its content if asked for.",
             )
             .takes(parameters::history())
             .takes(parameters::paging())
@@ -49,7 +49,7 @@ fn endpoints_of(of: Collection, [history_path, version_path, diff_path]: [&'stat
                 number("from", "Number of the version before."),
                 number("to", "Number of the version after."),
             ])
-            .answers(200, "What differs.", "Difference"),
+            .answers(200, "The differences.", "Difference"),
     ]
 }
 

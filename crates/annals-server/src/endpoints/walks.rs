@@ -1,4 +1,4 @@
-//! Walks over the graph: shortest paths, and what is within reach.
+//! Walks over the graph: shortest paths, and entities within reach.
 
 use annals::{Direction, Expression, Id, Reach, Related};
 use annals_json::{GroupsForm, Members, ObjectOf, ReachedForm, add_path, field_from_text};
@@ -15,7 +15,7 @@ use crate::offset::Offset;
 use crate::parameters;
 use crate::problem::{Outcome, Problem};
 
-/// Most entities a walk visits unless told otherwise.
+/// Most entities that a walk visits by default.
 const VISITED_DEFAULT: usize = 100_000;
 
 /// The endpoints of this file.
@@ -33,10 +33,10 @@ pub fn endpoints() -> Vec<Endpoint> {
         .takes([end("from", "Id of the entity to start at."), end("to", "Id of the entity to arrive at.")])
         .answers(200, "The path; `found` is false if there is none.", "Path");
     let reach =
-        Endpoint::new(Method::GET, "/v1/entities/{id}/reach", "List what is within reach", reach)
+        Endpoint::new(Method::GET, "/v1/entities/{id}/reach", "List the entities within reach", reach)
             .describe(
-                "Every entity once, nearest first, with its distance; `count` counts all of them. GraphML and DOT also \
-                 have the start, and the relationships that the walk goes along.",
+                "Every entity once, nearest first, with its distance; `count` is the number of all. GraphML and DOT also \
+                 have the start, and the relationships on the walk.",
             )
             .takes(parameters::paging())
             .answers(200, "A page of entities.", "ReachPage")
@@ -44,12 +44,12 @@ pub fn endpoints() -> Vec<Endpoint> {
     let groups = Endpoint::new(
         Method::GET,
         "/v1/entities/{id}/reach/groups",
-        "Count what is within reach by value",
+        "Count the entities within reach by value",
         groups,
     )
     .describe(
-        "The largest groups first; `rest` says how many more there are than `limit`. Members of a set count one by one. \
-         More than 10,000 different values are too-large.",
+        "The largest groups first; `rest` counts the groups beyond `limit`. Each member of a set counts. More than 10,000 \
+         different values are the error too-large.",
     )
     .takes([parameters::group_by(), parameters::groups_limit()])
     .answers(200, "The groups.", "Groups")
@@ -57,7 +57,7 @@ pub fn endpoints() -> Vec<Endpoint> {
     vec![walks(with_graph_files(path)), walks(with_graph_files(reach)), walks(groups)]
 }
 
-/// The directions asked for.
+/// The directions of the request.
 pub fn directions_of(call: &Call, default: &str) -> Result<Vec<Direction>, Problem> {
     match call.query.get("direction").unwrap_or(default) {
         "both" => Ok(vec![Direction::Out, Direction::In]),
@@ -65,7 +65,7 @@ pub fn directions_of(call: &Call, default: &str) -> Result<Vec<Direction>, Probl
     }
 }
 
-/// The walk asked for.
+/// The walk of the request.
 pub fn reach_of(call: &Call, default: &str) -> Result<Reach, Problem> {
     let directions = directions_of(call, default)?;
     let visited_max = call.query.number("visitedMax")?.unwrap_or(VISITED_DEFAULT);

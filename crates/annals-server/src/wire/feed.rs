@@ -12,7 +12,8 @@ pub fn forms() -> Vec<NamedForm> {
     named_forms![Feed]
 }
 
-/// Server-sent events; comments and `retry` between them. An event `error` is the last one; its `data` is a problem document.
+/// Server-sent events, with comments and `retry` between them. An event `error` is the last one; its `data` is a
+/// problem document.
 // The stream is a text; `contentSchema` says what it is once its media type is decoded (JSON Schema 2020-12, section 8).
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(schema_with = "feed", example = format!("id: 42\ndata: {}\n\n", feed_event_example()))]
@@ -31,7 +32,7 @@ fn feed(generator: &mut SchemaGenerator) -> Schema {
 #[serde(deny_unknown_fields)]
 #[schemars(inline)]
 pub struct Message {
-    /// The position of the record, of several the last.
+    /// The position of the record; for several records, that of the last.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -40,7 +41,7 @@ pub struct Message {
     pub data: String,
 }
 
-// What an event is.
+// The kind of an event.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]

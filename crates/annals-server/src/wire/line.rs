@@ -33,7 +33,7 @@ pub fn forms() -> Vec<NamedForm> {
     ]
 }
 
-/// A relationship that a walk goes along.
+/// A relationship on a walk.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(example = json!({ "relationship": relationship_example() }))]
@@ -41,16 +41,16 @@ pub struct Crossed {
     pub relationship: Relationship,
 }
 
-/// The last line, if there is more: how to get the rest.
+/// The last line if there is more: how to get the rest.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(example = json!({ "next": "0a1b" }))]
 pub struct NextLine {
-    /// The `after` of the next request.
+    /// The value of `after` for the next request.
     pub next: String,
 }
 
-/// The last line, if something went wrong after the answer had begun.
+/// The last line if an error occurred after the answer had begun.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(example = json!({ "error": problem_example() }))]
@@ -58,7 +58,7 @@ pub struct ErrorLine {
     pub error: Problem,
 }
 
-// One line: an item; or at the end how to get the rest, or why there is no more.
+// One line: an item; or at the end the way to get the rest, or the error.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 #[schemars(inline, transform = one_of)]
@@ -68,7 +68,7 @@ pub enum Line<T> {
     Error(Box<ErrorLine>),
 }
 
-// The same of items of two forms.
+// The same for items of two forms.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 #[schemars(inline, transform = one_of)]
@@ -79,10 +79,10 @@ pub enum LineOfTwo<A, B> {
     Error(Box<ErrorLine>),
 }
 
-/// Lines, which differ in their items.
+/// Lines with different items.
 macro_rules! lines {
     ($($name:ident($line:ty), $example:expr;)*) => {$(
-        /// One of these per line. The last line may say how to get the rest, or what went wrong.
+        /// One of these per line. The last line may have the cursor for the rest, or an error.
         #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
         #[schemars(example = $example)]
         pub struct $name(pub $line);

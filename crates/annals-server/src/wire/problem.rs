@@ -37,7 +37,7 @@ fn kinds() -> Vec<&'static str> {
     ErrorKind::ALL.into_iter().map(ErrorKind::name).chain(door).collect()
 }
 
-/// There is no such entity.
+/// An entity that does not exist.
 pub fn problem_example() -> Json {
     crate::problem::Problem::not_found("entity dash does not exist").to_json()
 }

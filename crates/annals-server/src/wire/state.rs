@@ -1,4 +1,4 @@
-//! What the server tells of itself.
+//! The state of the server.
 
 use annals_json::named_forms;
 use annals_json::wire::{ByName, NamedForm, True};
@@ -11,12 +11,12 @@ pub fn forms() -> Vec<NamedForm> {
     named_forms![Index, Live, Ready, Metrics, OpenApi]
 }
 
-/// What there is, and where.
+/// The addresses to start from.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(example = json!({ "name": "annals", "openapi": "/openapi.json" }))]
 pub struct Index(pub ByName<TextOrFlag>);
 
-// A text, or true or false.
+// A text or a boolean.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 #[schemars(inline, transform = text_or_flag)]
@@ -37,7 +37,7 @@ pub struct Live {
     pub live: True,
 }
 
-/// Reads and writes are answered.
+/// The server answers reads and writes.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(example = json!({

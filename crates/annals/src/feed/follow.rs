@@ -12,11 +12,11 @@ use crate::{Position, Result};
 
 /// Follows the log from a position. Made by [`Repository::follow`](crate::Repository::follow).
 ///
-/// Only durable records come, each once, in order, without gaps.
+/// It returns durable records only, each once, in order, without gaps.
 pub struct Follow {
     committer: Arc<Committer>,
     next: Position,
-    // Read ahead and not yet given out.
+    // Read ahead and not yet returned.
     records: VecDeque<Vec<u8>>,
 }
 
@@ -25,12 +25,12 @@ impl Follow {
         Follow { committer, next: after.next(), records: VecDeque::new() }
     }
 
-    /// The position that comes next.
+    /// The position of the next record.
     pub fn position(&self) -> Position {
         self.next
     }
 
-    /// The next record, if it is there already.
+    /// The next record, if it is visible already.
     pub fn poll(&mut self) -> Result<Option<(Position, Record)>> {
         if self.records.is_empty() {
             let published = self.committer.snapshot().position();

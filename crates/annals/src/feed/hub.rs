@@ -1,4 +1,5 @@
-//! What subscriptions share: what a record did to what is watched is found out once, by the subscription that asks first.
+//! State that subscriptions share: the first subscription that needs the effect of a record on a watched part computes
+//! it for all.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -7,31 +8,31 @@ use super::subscription::Event;
 use crate::read::Watch;
 use crate::{Error, Position, Result};
 
-/// Most events kept for those who ask later.
+/// Most events kept for subscriptions that ask later.
 const EVENTS_MAX: usize = 256;
-/// Most changes in them, save for those of a single event.
+/// Most changes in these events; a single event may have more.
 const CHANGES_MAX: usize = 1_000_000;
 
-/// What the records after one position, up to another, did to what is watched.
+/// The effects of the records between two positions on a watched part.
 #[derive(Clone, PartialEq)]
 pub(super) struct Asked {
     pub(super) watch: Arc<Watch>,
     pub(super) from: Position,
     pub(super) to: Position,
-    /// How often the log had been rewritten: what was told before may be purged.
+    /// The generation of the log: after a compaction, earlier events may hold purged values.
     pub(super) generation: u64,
 }
 
 type Answer = Arc<OnceLock<std::result::Result<Arc<Event>, Error>>>;
 
-/// The latest events, by what was asked.
+/// The latest events by their keys.
 #[derive(Default)]
 pub(crate) struct Hub {
     events: Mutex<VecDeque<(Asked, Answer)>>,
 }
 
 impl Hub {
-    /// The event that was asked for; made by `make` if nobody has asked before. Who asks at the same time waits for the first.
+    /// The event for a key; the first caller makes it with `make`, and concurrent callers wait for that.
     pub(super) fn event(&self, asked: &Asked, make: impl FnOnce() -> Result<Event>) -> Result<Arc<Event>> {
         let answer = self.answer(asked);
         let event = answer.get_or_init(|| make().map(Arc::new)).as_ref().map(Arc::clone);
@@ -59,7 +60,7 @@ impl Hub {
         answer
     }
 
-    /// A failure is not kept: who asks again may have more luck.
+    /// Failures are not kept: the next caller tries again.
     fn forget(&self, asked: &Asked) {
         let mut events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
         events.retain(|(known, _)| known != asked);

@@ -1,4 +1,4 @@
-//! The change feed: every record as it comes, and subscriptions to what became of a part of the graph.
+//! The change feed: every record after its commit, and subscriptions to the changes of a part of the graph.
 
 pub(crate) mod follow;
 pub(crate) mod hub;

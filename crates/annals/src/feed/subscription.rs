@@ -1,4 +1,4 @@
-//! Subscriptions: what each record did to a part of the graph, with old and new values, from any position on.
+//! Subscriptions: the changes of a part of the graph by each record, with old and new values, from any position on.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant as Clock};
@@ -9,34 +9,34 @@ use crate::read::{Snapshot, Watch, WatchedChange};
 use crate::write::Committer;
 use crate::{Error, ErrorKind, Position, Result};
 
-/// A subscription that is further behind gets one event for all that it has missed. Units: records.
+/// A subscription that is further behind gets one event for all missed records. Units: records.
 pub const RECORDS_BEHIND_MAX: u64 = 1_024;
 
-/// What one record did to what is watched; or several records together, for a subscription that was far behind.
+/// The changes of the watched part by one record; or by several records together, if the subscription was far behind.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
-    /// The position before it.
+    /// The position before its first record.
     pub from: Position,
-    /// The position of the record, of several the last. A subscription that begins after it goes on from here.
+    /// The position of its last record. A subscription that begins after it continues with the next event.
     pub position: Position,
     /// When that record was committed.
     pub instant: Instant,
-    /// What became of what is watched; never empty. Of a tree in the order of the tree.
+    /// The changes of the watched part; never empty. For a tree, in the order of the tree.
     pub changes: Vec<WatchedChange>,
 }
 
 impl Event {
-    /// How many records it tells of: more than one if the subscription was too far behind to be told of each. What several of them did to
-    /// one thing is told as one change.
+    /// How many records it covers: more than one if the subscription was too far behind for single events. Then the
+    /// changes of one thing by several records are one change.
     pub fn records_count(&self) -> u64 {
         self.position.0 - self.from.0
     }
 }
 
-/// What becomes of a part of the graph. Made by [`Repository::subscribe`](crate::Repository::subscribe).
+/// The changes of a part of the graph. Made by [`Repository::subscribe`](crate::Repository::subscribe).
 ///
-/// A subscription asks; nothing is sent to it. So it slows no writer down, however slow it is, and loses nothing: it may stop at any
-/// position and go on from there later.
+/// The subscriber polls; the engine sends nothing. So a slow subscriber does not slow down writers, and loses nothing:
+/// it may stop at any position and continue from there later.
 pub struct Subscription {
     committer: Arc<Committer>,
     hub: Arc<Hub>,
@@ -45,7 +45,7 @@ pub struct Subscription {
 }
 
 impl Subscription {
-    /// Errors: `InvalidArgument` for what cannot be watched; `NotFound` for a position that is not there yet.
+    /// Errors: `InvalidArgument` for a part that cannot be watched; `NotFound` for a position that does not exist yet.
     pub(crate) fn new(
         committer: Arc<Committer>,
         hub: Arc<Hub>,
@@ -62,15 +62,16 @@ impl Subscription {
         Ok(Subscription { committer, hub, watch: Arc::new(watch), position })
     }
 
-    /// It has told of everything up to here: another one that begins after this position goes on with the same.
+    /// The position up to which it has returned all events: a new subscription after this position continues with the
+    /// next one.
     pub fn position(&self) -> Position {
         self.position
     }
 
     /// The next event, if there is one already.
     ///
-    /// Errors: `Closed` after the last event of a repository that was closed; those of reading history, and then the same event is tried
-    /// again next time; `TooLarge` if one record changed over a million instances.
+    /// Errors: `Closed` after the last event of a repository that was closed; those of reading history, and then the
+    /// next call tries the same event again; `TooLarge` if one record changed over a million instances.
     pub fn poll(&mut self) -> Result<Option<Arc<Event>>> {
         let snapshot = self.committer.snapshot();
         while self.position < snapshot.position() {
@@ -83,13 +84,14 @@ impl Subscription {
             }
         }
         if self.committer.is_closing() {
-            let text = "subscription: the repository was closed; open it again, and go on from the position";
+            let text =
+                "subscription: the repository was closed; open it again, and continue from the position";
             return Err(Error::new(ErrorKind::Closed, text));
         }
         Ok(None)
     }
 
-    /// What the next records did; fewer of them if they did too much.
+    /// The effects of the next records; of fewer records if they have too many.
     fn event(&self, snapshot: &Snapshot, mut records: u64) -> Result<Arc<Event>> {
         loop {
             let (watch, from) = (Arc::clone(&self.watch), self.position);

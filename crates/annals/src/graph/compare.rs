@@ -1,4 +1,4 @@
-//! Compares two graphs, and a graph with itself: what its indexes say with what its instances hold.
+//! Compares two graphs, and the indexes of a graph with its instances.
 
 use super::Graph;
 use super::index::TableIndexes;
@@ -13,7 +13,7 @@ use super::table::Table;
 use crate::model::{Direction, TypeKind};
 use crate::structures::key_set::KeySet;
 
-/// How `found` differs from `expected`, which was rebuilt from the same records.
+/// The differences of `found` from `expected`, which was rebuilt from the same records.
 pub(crate) fn differences(expected: &Indexed, found: &Indexed) -> Vec<String> {
     let indexes = [&expected.indexes, &found.indexes];
     let (expected, found) = (&expected.graph, &found.graph);
@@ -105,7 +105,7 @@ fn compare_tables(report: &mut Report, what: &str, expected: &Table, found: &Tab
     }
 }
 
-/// What a graph's indexes lack of, or have beyond, what its live instances hold.
+/// The entries that a graph's indexes lack, or have in excess, compared with its live instances.
 pub(crate) fn inconsistencies(indexed: &Indexed) -> Vec<String> {
     let graph = &indexed.graph;
     let mut report = Report::default();
@@ -171,7 +171,7 @@ fn check_table(report: &mut Report, graph: &Graph, kind: TypeKind, indexes: &Tab
                 append_value_key(scalar, slot, &mut key);
                 keys.push(key);
             });
-            // Long members of one set may share the beginning that is their key.
+            // Long members of one set may have the same beginning, and so the same key.
             keys.sort_unstable();
             keys.dedup();
             values_counts[name.index()] += keys.len();

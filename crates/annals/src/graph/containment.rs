@@ -1,4 +1,4 @@
-//! Containers: the name and the place of a child in its parent, and what must hold of both.
+//! Containers: the name and the place of a child in its parent, and the rules for both.
 
 use super::instance::unpacked::Instance;
 use super::integrity::types::ContainmentRule;
@@ -11,7 +11,7 @@ use super::{Graph, past_link_prefix};
 use crate::model::{Direction, TypeKind, Value};
 use crate::{Error, ErrorKind, Result};
 
-/// Longest name of a child, its keys together. Units: bytes of their index keys.
+/// Longest name of a child, with its keys together. Units: bytes of their index keys.
 pub(crate) const CHILD_NAME_BYTES_MAX: usize = 400;
 /// Longest order of a child. Units: bytes.
 pub(crate) const ORDER_BYTES_MAX: usize = 64;
@@ -33,13 +33,13 @@ impl Graph {
         self.types.get(TypeKind::Entity, type_name).map_or(&[], |declared| &declared.keys)
     }
 
-    /// The type with keys of this name: its children make a list.
+    /// The type with keys and this name: its children form a list.
     pub(crate) fn list_type(&self, name: &str) -> Option<Symbol> {
         let symbol = self.names.find(name)?;
         (!self.keys_of(symbol).is_empty()).then_some(symbol)
     }
 
-    /// The live relationship that an entity is contained by, from the side of the entity.
+    /// The live relationship that contains an entity, from the side of the entity.
     pub(crate) fn container_link(&self, entity: u32) -> Option<Link> {
         if !self.types.has_containment {
             return None;
@@ -54,7 +54,7 @@ impl Graph {
         types.iter().flat_map(move |name| self.neighbors(entity, Direction::Out).iter(Some(*name)))
     }
 
-    /// True if an entity contains something, or did.
+    /// True if an entity contains a child, or did.
     pub(crate) fn ever_contained(&self, entity: u32) -> bool {
         let prefix = past_link_prefix(entity, Direction::Out);
         let is_past = |name: &Symbol| {
@@ -71,8 +71,8 @@ impl Graph {
         self.types.containments.iter().map(|name| neighbors.degree(Some(*name))).sum()
     }
 
-    /// The place of the child that a containment relationship leads to; `None` for other relationships, those that are not
-    /// live, and children without a name. `child` is the entity as it is to be, if it is changed.
+    /// The place of the child of a containment relationship; `None` for other relationships, for those that are not
+    /// live, and for children without a name. `child` is the new state of the entity, if it changes.
     ///
     /// Errors: those of reading spilled values.
     pub(crate) fn child_of(
@@ -124,8 +124,8 @@ impl Graph {
         Ok(Some((group_of_type(type_name), name)))
     }
 
-    /// Checks that a containment relationship about to be live, or changed, leads to a child that has no other parent, does not
-    /// contain its parent, and has a name of its own. Other relationships are right.
+    /// Checks a containment relationship that becomes live or changes: its child has no other parent, does not contain
+    /// its parent, and has a name of its own. Other relationships pass.
     ///
     /// Errors: `Cardinality`, `InvalidEnds`, `InvalidProperty`, `NotUnique`.
     pub(crate) fn check_contained(&self, relationship: &Instance, own_slot: Option<u32>) -> Result<()> {
@@ -149,7 +149,7 @@ impl Graph {
                 relationship.id,
                 entity(child)
             );
-            // A copy may lead to a proxy, of which little is known.
+            // A copy may lead to a proxy, which has few fields.
             return if self.is_own(relationship.header) { Err(invalid(text)) } else { Ok(()) };
         };
         if rule.is_ordered {
@@ -158,7 +158,7 @@ impl Graph {
         self.check_child_name(&place, own_slot)
     }
 
-    /// The same of an entity whose keys, or whose type, are to change.
+    /// The same check for an entity whose keys or type change.
     pub(crate) fn check_renamed(&self, slot: u32, after: &Instance) -> Result<()> {
         let Some(link) = self.container_link(slot) else { return Ok(()) };
         let relationship = self.relationships.get(link.relationship)?.expect("it is linked");
@@ -198,7 +198,7 @@ impl Graph {
     }
 
     fn check_acyclic(&self, parent: u32, child: u32) -> Result<()> {
-        // What contains nothing cannot contain its parent, unless it is its parent.
+        // An entity without children cannot contain its parent, unless it is its own parent.
         if parent != child && self.children_count(child) == 0 && self.container_link(parent).is_none() {
             return Ok(());
         }
@@ -219,7 +219,7 @@ impl Graph {
         Err(Error::new(ErrorKind::TooLarge, text))
     }
 
-    /// Lists a child under the name that it is about to get with its keys, or its type.
+    /// Lists a child under its new name before its keys or its type change.
     pub(crate) fn rename_child(&mut self, slot: u32, after: &Instance) -> Result<()> {
         let Some(link) = self.container_link(slot) else { return Ok(()) };
         let relationship = self.relationships.get(link.relationship)?.expect("it is linked");
@@ -232,7 +232,7 @@ impl Graph {
         Ok(())
     }
 
-    /// True if what an entity is listed by in its parent may change with its keys, its type, or values.
+    /// True if the entry of an entity in its parent may change with its keys, its type, or its values.
     pub(crate) fn may_rename(&self, before: &Instance, after: &Instance) -> bool {
         let is_other = |name: &Symbol| before.properties.get(*name) != after.properties.get(*name);
         let Some(declared) = self.types.get(TypeKind::Entity, after.type_name) else {
@@ -249,7 +249,7 @@ fn invalid(text: String) -> Error {
     Error::new(ErrorKind::InvalidProperty, text)
 }
 
-/// Refuses what is no order.
+/// Refuses a malformed order.
 fn check_order(relationship: &Instance, order: Option<&Value>) -> Result<()> {
     let is_right = |bytes: &[u8]| {
         !bytes.is_empty()

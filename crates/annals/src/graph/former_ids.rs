@@ -1,11 +1,11 @@
-//! What instances were called, of which type they were and between which entities, before somebody changed it.
+//! The former ids of instances.
 
 use super::structures::hash::key_of;
 use super::structures::id_map::IdMap;
 use crate::model::Id;
 use crate::structures::vector::Vector;
 
-/// Ids that were given up for others, with the slots they led to.
+/// Ids that instances no longer have, with their slots.
 #[derive(Clone)]
 pub(crate) struct FormerIds {
     list: Vector<(Id, u32)>,
@@ -17,7 +17,7 @@ impl FormerIds {
         FormerIds { list: Vector::new(), places: IdMap::new() }
     }
 
-    /// True if nothing was ever given another id.
+    /// True if no id was ever changed.
     pub(crate) fn is_empty(&self) -> bool {
         self.list.len() == 0
     }
@@ -36,7 +36,7 @@ impl FormerIds {
         self.list.get(place as usize).map(|(_, slot)| *slot)
     }
 
-    /// Remembers that the instance at `slot`, now called `now`, was called `id`.
+    /// Stores that the instance at `slot`, with the id `now`, had the id `id`.
     pub(crate) fn insert(&mut self, id: &Id, slot: u32, now: &Id) {
         if id == now || self.place(id).is_some() {
             return;

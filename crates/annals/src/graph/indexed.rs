@@ -8,14 +8,15 @@ use super::index::{Indexes, TableIndexes};
 use super::put::Batch;
 use crate::model::TypeKind;
 
-/// A graph, and what finds the instances in it: the indexes of this graph or an earlier one, and what became of instances since.
+/// A graph, and indexes to find its instances: the indexes of this graph or of an earlier one, and the events since
+/// then.
 ///
-/// A search takes from the indexes what has not been touched since, and looks at each of the touched itself.
+/// A search uses the indexes for untouched instances, and reads each touched instance directly.
 #[derive(Clone)]
 pub(crate) struct Indexed {
     pub(crate) graph: Graph,
     pub(crate) indexes: Arc<Indexes>,
-    /// What became of instances after the position of the indexes, the oldest first.
+    /// The events after the position of the indexes, the oldest first.
     tail: Arc<[Arc<Batch>]>,
 }
 
@@ -25,13 +26,13 @@ impl Indexed {
         Indexed { graph, indexes, tail: Arc::default() }
     }
 
-    /// The same with one batch more, for `graph`, which the batch makes of this one.
+    /// The same with one more batch, which leads to `graph`.
     pub(crate) fn with(&self, graph: Graph, batch: Arc<Batch>) -> Indexed {
         let tail = self.tail.iter().cloned().chain([batch]).collect();
         Indexed { graph, indexes: Arc::clone(&self.indexes), tail }
     }
 
-    /// The same with indexes that have all of `taken`, which this goes on from.
+    /// The same with indexes that have all events of `taken`, an earlier state of this.
     pub(crate) fn with_indexes(&self, indexes: Arc<Indexes>, taken: &Indexed) -> Indexed {
         let tail = self.tail.iter().skip(taken.tail.len()).cloned().collect();
         Indexed { graph: self.graph.clone(), indexes, tail }
@@ -52,8 +53,8 @@ impl Indexed {
         }
     }
 
-    /// Adds what was applied to the graph since to the tail; has the indexes take it if it has more than `tail_len_max`
-    /// events then.
+    /// Adds the events since the last call to the tail; if the tail then has more than `tail_len_max` events, the
+    /// indexes take them.
     pub(crate) fn take_events(&mut self, tail_len_max: usize) {
         let batch = self.graph.take_events();
         if batch.len() > 0 {
@@ -65,7 +66,7 @@ impl Indexed {
         }
     }
 
-    /// A copy to try changes on that are thrown away: it spills nothing.
+    /// A copy for trial changes, which are dropped later: it spills nothing.
     pub(crate) fn speculative(&self) -> Indexed {
         Indexed { graph: self.graph.speculative(), ..self.clone() }
     }
@@ -78,17 +79,17 @@ impl Indexed {
         }
     }
 
-    /// How many events the indexes lack.
+    /// Number of events that the indexes lack.
     pub(crate) fn tail_len(&self) -> usize {
         self.tail.iter().map(|batch| batch.len()).sum()
     }
 
-    /// How many bytes of records they lack.
+    /// Bytes of the records that they lack.
     pub(crate) fn tail_bytes(&self) -> usize {
         self.tail.iter().map(|batch| batch.bytes).sum()
     }
 
-    /// Slots of the instances of a table that were touched since the indexes are of: ascending, each once.
+    /// Slots of the instances of a table that were touched since the position of the indexes: ascending, each once.
     pub(crate) fn touched(&self, kind: TypeKind) -> Vec<u32> {
         let events = self.tail.iter().flat_map(|batch| batch.events(kind).iter());
         let mut slots: Vec<u32> = events.map(Event::slot).collect();
@@ -99,7 +100,7 @@ impl Indexed {
 }
 
 impl Indexes {
-    /// Takes batches, the oldest first.
+    /// Applies batches, the oldest first.
     pub(crate) fn take(&mut self, batches: &[Arc<Batch>]) {
         for (kind, indexes) in
             [(TypeKind::Entity, &mut self.entities), (TypeKind::Relationship, &mut self.relationships)]
@@ -114,7 +115,7 @@ impl Indexes {
 }
 
 impl Batch {
-    /// What became of the instances of a table, in order.
+    /// The events of the instances of a table, in order.
     pub(crate) fn events(&self, kind: TypeKind) -> &crate::structures::vector::Vector<Event> {
         match kind {
             TypeKind::Relationship => &self.relationships,
@@ -122,7 +123,7 @@ impl Batch {
         }
     }
 
-    /// How many events it has.
+    /// Number of its events.
     pub(crate) fn len(&self) -> usize {
         self.entities.len() + self.relationships.len()
     }

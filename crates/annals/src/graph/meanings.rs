@@ -1,7 +1,7 @@
-//! Compares what two graphs say of the present and the past, whatever slots and symbols they have given.
+//! Compares the present and the past of two graphs, regardless of their slots and symbols.
 //!
-//! A log without the changes of purged instances gives other slots and symbols than the one it came from, and must give
-//! the same instances, versions and types.
+//! Replaying a log without the changes of purged instances gives other slots and symbols than the original log, but
+//! must give the same instances, versions and types.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use super::report::Report;
 use super::structures::symbols::{Symbol, Symbols};
 use crate::model::TypeKind;
 
-/// What `found` says otherwise than `expected`: at most a hundred lines, none if both say the same.
+/// The differences of `found` from `expected`: at most a hundred lines, none if they are equal.
 pub(crate) fn meanings(expected: &Graph, found: &Graph) -> Vec<String> {
     let mut report = Report::default();
     let are_same = expected.position == found.position
@@ -36,7 +36,7 @@ pub(crate) fn meanings(expected: &Graph, found: &Graph) -> Vec<String> {
     report.into_lines()
 }
 
-/// From the slots and symbols of one graph to those of the other.
+/// Maps the slots and symbols of one graph to those of the other.
 struct Translation<'g> {
     expected: &'g Graph,
     found: &'g Graph,
@@ -60,7 +60,7 @@ impl<'g> Translation<'g> {
         }
     }
 
-    /// Instances keep their order when those between them are taken out.
+    /// Instances keep their order when others between them are removed.
     fn compare_table(&mut self, kind: TypeKind, report: &mut Report) {
         let (expected, found) = (self.expected.table(kind), self.found.table(kind));
         let slots = |count: usize| 0..u32::try_from(count).unwrap_or(u32::MAX);
@@ -105,7 +105,7 @@ impl<'g> Translation<'g> {
             && translated.is_same(&Instance { past: None, ..found.clone() })
     }
 
-    /// The instance as the other graph numbers things, without its past. `None` if the other graph lacks a number.
+    /// The instance with the numbers of the other graph, without its past. `None` if the other graph lacks a number.
     fn instance(&mut self, instance: &Instance) -> Option<Instance> {
         let classifications = instance
             .classifications()
@@ -160,7 +160,7 @@ impl<'g> Translation<'g> {
         Some([from?, to?])
     }
 
-    /// The number that the other graph gives to a header that says the same.
+    /// The number of an equal header in the other graph.
     fn header(&mut self, number: HeaderNumber) -> Option<HeaderNumber> {
         if let Some(known) = self.headers.get(&number) {
             return *known;

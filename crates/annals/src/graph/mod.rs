@@ -1,6 +1,6 @@
 //! The graph at one position: an immutable value, and the function from records to it.
 
-// In the order a newcomer should read them: structures, then instances, then what finds them, then how records change them.
+// In the order a newcomer should read them: structures, then instances, then indexes, then how records change them.
 pub(crate) mod structures;
 pub(crate) mod instance;
 pub(crate) mod index;
@@ -48,15 +48,15 @@ pub(crate) use actions::apply::{
 /// A version that a purge has removed.
 #[derive(Clone)]
 pub(crate) struct PurgedVersion {
-    /// Where it was written.
+    /// The place where it was written.
     pub(crate) place: Place,
-    /// What the instance was called in it.
+    /// The instance with its id in that version.
     pub(crate) instance: InstanceId,
-    /// The slot of the child that it contained.
+    /// The slot of its child.
     pub(crate) child: Option<u32>,
 }
 
-/// Everything known at one position. Cloning costs a few reference counts; clones share all they do not change.
+/// Everything known at one position. Cloning costs a few reference counts; clones share unchanged parts.
 #[derive(Clone)]
 pub(crate) struct Graph {
     pub(crate) entities: Table,
@@ -70,26 +70,26 @@ pub(crate) struct Graph {
     pub(crate) types: Arc<Types>,
     /// Every declaration and extension of a type, with its position.
     pub(crate) type_changes: Vector<(u64, Arc<TypeDefinition>)>,
-    /// Live relationships by the slots of the entities they start and end at.
+    /// Live relationships by the slots of their start and end entities.
     pub(crate) links: Links,
-    /// What instances have beyond the usual.
+    /// Headers: fields beyond the usual ones.
     pub(crate) headers: Headers,
-    /// Name of the collection that this repository is, once it has one.
+    /// Name of the collection of this repository, once it has one.
     pub(crate) collection: Option<Arc<str>>,
     /// Relationships that are not live now. Shape: entity slot (4), direction (1), link (12).
     pub(crate) past_links: KeySet,
-    /// How often the log had been rewritten when it was replayed into this graph: slots and symbols of graphs of
-    /// different generations mean different things.
+    /// The generation of the log when it was replayed into this graph: in graphs of different generations, slots and
+    /// symbols have different meanings.
     pub(crate) generation: u64,
-    /// True while a record is applied that is not on the log yet: bounds of names hold for it. Records of a log may be beyond
-    /// them, because they were written before there were bounds.
+    /// True while a new record is applied: only then do the bounds of names hold. Records of a log may exceed them,
+    /// because they may be older than the bounds.
     pub(crate) is_bounded: bool,
-    /// The versions that purges have removed; `None` unless a compaction wants to know.
+    /// The versions that purges have removed; `None` unless a compaction needs them.
     pub(crate) purged: Option<Vec<PurgedVersion>>,
 }
 
 impl Graph {
-    /// The graph before the first record, which spills as `settings` say; without them everything stays in memory.
+    /// The graph before the first record. It spills as `settings` say; without them everything stays in memory.
     pub(crate) fn with_spill(settings: Option<&SpillSettings>) -> Graph {
         Graph {
             position: Position::ZERO,
@@ -110,12 +110,12 @@ impl Graph {
         }
     }
 
-    /// The graph before the first record, which spills as this one does, to files of its own.
+    /// The graph before the first record. It spills as this one does, to its own files.
     pub(crate) fn rebuilt_from_nothing(&self) -> Graph {
         Graph { generation: self.generation, ..Graph::with_spill(self.entities.spill.settings()) }
     }
 
-    /// A copy to try changes on that are thrown away: it spills nothing.
+    /// A copy for trial changes, which are dropped later: it spills nothing.
     pub(crate) fn speculative(&self) -> Graph {
         let mut copy = self.clone();
         copy.entities.spill.stop();
@@ -123,7 +123,7 @@ impl Graph {
         copy
     }
 
-    /// The table of entities, or of relationships. Classifications have none: they live in their entities.
+    /// The table of entities, or of relationships. Classifications have none: they are part of their entities.
     pub(crate) fn table(&self, kind: TypeKind) -> &Table {
         match kind {
             TypeKind::Relationship => &self.relationships,
@@ -131,7 +131,7 @@ impl Graph {
         }
     }
 
-    /// True if the type is declared, or an instance is, or was, of it.
+    /// True if the type is declared, or an instance has, or had, it.
     pub(crate) fn is_type_known(&self, kind: TypeKind, name: structures::symbols::Symbol) -> bool {
         let table = self.table(kind);
         let extents = table.lists.extents_of(kind);
@@ -157,7 +157,7 @@ impl Graph {
         self.adjacency(direction).get(slot)
     }
 
-    /// When the record at the tail was committed. Units: microseconds since 1970.
+    /// The commit instant of the last record. Units: microseconds since 1970.
     pub(crate) fn last_instant(&self) -> i64 {
         self.instants
             .len()
@@ -183,14 +183,14 @@ impl Graph {
 }
 
 impl Graph {
-    /// What the version with this header, of the instance at `slot`, was called and was. Rows without a header need no
-    /// look at anything.
+    /// Id, type and ends of the version with this header, of the instance at `slot`. Rows without a header need no
+    /// look-up.
     pub(crate) fn shape(&self, kind: TypeKind, slot: u32, version: HeaderNumber) -> Option<&Shape> {
         let row = self.table(kind).row(slot)?;
         self.shape_by(row.header(), version)
     }
 
-    /// True if every version of the instance at `slot` has the id, the type and the ends of the one in force.
+    /// True if all versions of the instance at `slot` have the id, the type and the ends of the one in force.
     #[inline]
     pub(crate) fn has_one_shape(&self, kind: TypeKind, slot: u32) -> bool {
         !self.headers.has_identity()
@@ -209,7 +209,7 @@ impl Graph {
         Some(own.map_or(&known.original, |identity| &identity.own))
     }
 
-    /// The same of an instance that was taken apart; its own shape unless it has had others.
+    /// The same for a decoded instance; its own shape unless it had others.
     pub(crate) fn shape_of(&self, instance: &Instance, version: HeaderNumber) -> Shape {
         self.shape_by(instance.header, version).cloned().unwrap_or_else(|| Shape {
             id: instance.id.clone(),
@@ -218,7 +218,7 @@ impl Graph {
         })
     }
 
-    /// What the version with this header, of the instance at `slot`, was called.
+    /// The id of the version with this header, of the instance at `slot`.
     #[inline]
     pub(crate) fn id_in(&self, kind: TypeKind, slot: u32, version: HeaderNumber) -> &Id {
         self.shape(kind, slot, version).map_or_else(|| self.table(kind).id(slot), |shape| &shape.id)
@@ -233,7 +233,7 @@ pub(crate) fn past_link_key(slot: u32, direction: Direction, link: Link) -> [u8;
     past
 }
 
-/// What the keys of all past links of the entity at `slot` in one direction begin with.
+/// The common prefix of the keys of all past links of the entity at `slot` in one direction.
 pub(crate) fn past_link_prefix(slot: u32, direction: Direction) -> [u8; 5] {
     let mut prefix = [0; 5];
     prefix[..4].copy_from_slice(&slot.to_be_bytes());
@@ -241,7 +241,7 @@ pub(crate) fn past_link_prefix(slot: u32, direction: Direction) -> [u8; 5] {
     prefix
 }
 
-/// The kind of table an instance is in.
+/// The kind of the table of an instance.
 pub(crate) fn kind_of(instance: &InstanceId) -> TypeKind {
     match instance {
         InstanceId::Entity(_) => TypeKind::Entity,

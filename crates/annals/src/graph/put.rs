@@ -1,4 +1,4 @@
-//! The only ways in which instances change: everything that finds them is told here.
+//! The only functions that change instances; they make the events for indexes.
 
 use std::sync::Arc;
 
@@ -14,12 +14,12 @@ use crate::model::{TypeKind, Value};
 use crate::structures::vector::Vector;
 use crate::{Position, Result};
 
-/// So many instances are put together: what is needed of them meanwhile stays in the caches of a processor.
+/// Number of instances that are put together: their data then stays in the caches of a processor.
 const PUT_TOGETHER: usize = 1_024;
 
-/// What a version that was written into the past may have, for those who search the past.
+/// Values and classifications that a version written into the past may have, for searches of the past.
 pub(crate) struct Corrected {
-    /// When it was written. Units: microseconds since 1970.
+    /// The instant when it was written. Units: microseconds since 1970.
     pub(crate) written: i64,
     pub(crate) values: Vec<(Symbol, Value)>,
     pub(crate) classified: Vec<Symbol>,
@@ -32,19 +32,19 @@ pub(crate) struct Later {
     pub(crate) after: Arc<Instance>,
 }
 
-/// What became of the instances of both tables since indexes took it the last time.
+/// The events of both tables since the indexes took them the last time.
 #[derive(Clone, Default)]
 pub(crate) struct Batch {
-    /// Of the last record in it.
+    /// The position of its last record.
     pub(crate) position: Position,
     pub(crate) entities: Vector<Event>,
     pub(crate) relationships: Vector<Event>,
-    /// Length of its records; 0 where nobody counts. Units: bytes.
+    /// Length of its records; 0 if not counted. Units: bytes.
     pub(crate) bytes: usize,
 }
 
 impl Graph {
-    /// Puts a new instance in place, with the links of a relationship.
+    /// Adds a new instance, with the links of a relationship.
     ///
     /// Errors: those of reading spilled values.
     pub(crate) fn create(&mut self, kind: TypeKind, instance: Instance) -> Result<u32> {
@@ -58,7 +58,7 @@ impl Graph {
         Ok(slot)
     }
 
-    /// Puts the next version of an instance in the place of `before`. `changes` tells how the values differ.
+    /// Replaces `before` by the next version of an instance. `changes` are the differences of the values.
     ///
     /// Errors: those of reading spilled values.
     pub(crate) fn put(
@@ -83,9 +83,9 @@ impl Graph {
         Ok(())
     }
 
-    /// Puts the next versions of several instances in the place of those before, with the values that they have.
+    /// Replaces several instances by their next versions, with unchanged values.
     ///
-    /// Shape: slots ascending, each once; none is renamed by it.
+    /// Shape: slots ascending, each once; no instance is renamed.
     /// Errors: those of reading spilled values.
     pub(crate) fn put_sorted(&mut self, kind: TypeKind, later: &[Later]) -> Result<()> {
         for later in later.chunks(PUT_TOGETHER) {
@@ -103,7 +103,7 @@ impl Graph {
         Ok(())
     }
 
-    /// Puts an instance with one version more in its past in place: the version in force stays as it is.
+    /// Stores an instance with one more version in its past: the version in force stays.
     pub(crate) fn correct(&mut self, kind: TypeKind, slot: u32, after: &Instance, corrected: Corrected) {
         let Corrected { written, mut values, classified } = corrected;
         values.retain(|(name, _)| self.types.is_indexed(kind, after.type_name, *name));
@@ -111,7 +111,7 @@ impl Graph {
         self.tell(kind, Event::Correct(Correct { slot, written, values, classified }));
     }
 
-    /// Takes an instance away for good, with all its versions; its links are gone before.
+    /// Removes an instance permanently, with all its versions; its links must be removed before.
     ///
     /// Errors: those of reading spilled values.
     pub(crate) fn remove(&mut self, kind: TypeKind, slot: u32) -> Result<()> {
@@ -144,7 +144,7 @@ impl Graph {
         Ok(())
     }
 
-    /// Has the indexes look anew at the values of an instance, after types changed from `before`.
+    /// Updates the indexed values of an instance, after types changed from `before`.
     pub(crate) fn reindex(&mut self, kind: TypeKind, slot: u32, instance: Arc<Instance>, before: &Types) {
         let is_indexed = |types: &Types, name| types.is_indexed(kind, instance.type_name, name);
         let names = instance.properties.iter().map(|(name, _)| (name, is_indexed(&self.types, name)));
@@ -155,7 +155,7 @@ impl Graph {
         }
     }
 
-    /// What became of instances since this was asked the last time.
+    /// The events since the last call.
     pub(crate) fn take_events(&mut self) -> Batch {
         Batch {
             position: self.position,
@@ -171,7 +171,7 @@ impl Graph {
         table.events.push(event);
     }
 
-    /// `changes` may be of properties that the instance does not have any more, or did not have yet.
+    /// `changes` may name properties that the instance no longer has, or did not have yet.
     fn known_as(&self, kind: TypeKind, instance: Arc<Instance>, changes: &[ValueChange]) -> Result<Known> {
         let is_proxy = instance.header != PLAIN && self.headers.get(instance.header).is_proxy;
         let home = self.home_symbol(instance.header);

@@ -1,7 +1,8 @@
-//! The end of a record: what must hold of trees then, of what the record changed and of what depends on that.
+//! The end of a record: checks the rules of trees, for the instances that the record changed and for those that depend
+//! on them.
 //!
-//! It is asked of what is about to be written, and not of a log again: a compaction takes purged instances out of records in which
-//! they were what others needed.
+//! The check is for new records, and not for records of a log: a compaction removes purged instances from records in
+//! which others needed them.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -17,29 +18,29 @@ use super::structures::symbols::Symbol;
 use crate::model::{TypeKind, Value};
 use crate::{Error, ErrorKind, Result};
 
-/// Where a record begins.
+/// The start of a record.
 #[derive(Clone)]
 pub(crate) struct RecordStart {
-    /// How many events there were of each table.
+    /// Number of events of each table.
     events: [usize; 2],
     types: Arc<Types>,
 }
 
-/// What is to be looked at.
+/// The instances to check.
 struct Concerned<'g> {
     graph: &'g Graph,
-    /// Slots of entities, some several times.
+    /// Slots of entities, possibly repeated.
     entities: Vec<u32>,
-    /// Values that entities had, and do not have any more where references lead to.
+    /// Values that entities no longer have, and that references may lead to.
     lost: Vec<(u32, Symbol, Value)>,
-    /// Entities whose place is another one, and whether they had one before.
+    /// Entities with a new place, and whether they had one before.
     moved: Vec<(u32, bool)>,
-    /// What contained such entities when the record began.
+    /// The containers of such entities at the start of the record.
     former: HashMap<u32, Option<u32>>,
 }
 
 impl Graph {
-    /// Where the next record begins.
+    /// The start of the next record.
     pub(crate) fn record_start(&self) -> RecordStart {
         RecordStart {
             events: [self.entities.events.len(), self.relationships.events.len()],
@@ -47,8 +48,8 @@ impl Graph {
         }
     }
 
-    /// Checks what must hold at the end of the record that began there: required children, values that are unique together,
-    /// references.
+    /// Checks the rules at the end of the record that began at `start`: required children, values that are unique
+    /// together, references.
     ///
     /// Errors: `Cardinality`, `NotUnique`, `MissingEnd`.
     pub(crate) fn check_record(&self, start: &RecordStart) -> Result<()> {
@@ -83,7 +84,7 @@ impl Graph {
         }
     }
 
-    /// The same of the instances of types that ask for something else than in the types before.
+    /// The same for the instances of types whose rules differ from those in `before`.
     fn check_declared(&self, before: &Types) -> Result<()> {
         let types = &self.types;
         let keys_before = |step: &Arc<str>| before.list_keys(step, &self.names);
@@ -106,7 +107,7 @@ impl Graph {
         Ok(())
     }
 
-    /// Copies are as they are at home; of a proxy little is known.
+    /// Copies have the state of their home, and a proxy has few fields: neither is checked.
     fn check_constraints(&self, slot: u32) -> Result<()> {
         let Some(row) = self.entities.row(slot).filter(|row| row.is_live()) else { return Ok(()) };
         let Some(declared) = self.types.get(TypeKind::Entity, row.type_name()) else { return Ok(()) };
@@ -149,7 +150,7 @@ impl Concerned<'_> {
                 };
                 self.lose(put.slot, before, Some(&put.after));
                 if before.instance.type_name != put.after.instance.type_name {
-                    // It may stand in another list.
+                    // It may now be in another list.
                     self.moved.push((put.slot, true));
                     let link = self.graph.container_link(put.slot);
                     self.entities.extend(link.map(|link| link.other));
@@ -193,7 +194,7 @@ impl Concerned<'_> {
         }
     }
 
-    /// A child left its place.
+    /// Notes that a child left its place.
     fn take_left(&mut self, child: Option<&Child>, relationship: &Known) {
         let Some(child) = child else { return };
         let slot = relationship.instance.ends[1];
@@ -202,7 +203,7 @@ impl Concerned<'_> {
         self.moved.push((slot, true));
     }
 
-    /// Notes the values that an entity had, and that references may lead to.
+    /// Notes former values of an entity that references may lead to.
     fn lose(&mut self, slot: u32, before: &Known, after: Option<&Known>) {
         let (before, after) = (&before.instance, after.map(|after| &after.instance));
         let after = after.filter(|after| after.is_live() && after.type_name == before.type_name);
@@ -214,10 +215,10 @@ impl Concerned<'_> {
         }
     }
 
-    /// Finds what stands below what moved: their references start elsewhere. What left may be what others refer to.
+    /// Finds the items below moved ones: their references start elsewhere. Other items may refer to items that left.
     fn follow_moved(&mut self) -> Result<()> {
         let mut met = HashSet::new();
-        // Order: those that left first, because each is met once.
+        // Order: those that left first, because each is visited once.
         self.moved.sort_by_key(|(_, has_left)| !has_left);
         let mut moved = std::mem::take(&mut self.moved);
         moved.reverse();
@@ -237,7 +238,7 @@ impl Concerned<'_> {
         Ok(())
     }
 
-    /// Finds what may refer to what was lost.
+    /// Finds the items that may refer to lost values.
     fn follow_lost(&mut self) -> Result<()> {
         let container =
             |entity: u32| self.former.get(&entity).copied().unwrap_or_else(|| self.graph.container(entity));

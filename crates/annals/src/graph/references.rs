@@ -1,4 +1,4 @@
-//! References: from an item, along the path of its attribute, to an item that has the value.
+//! References: from an item, along the path of its attribute, to an item with the value.
 
 use std::sync::Arc;
 
@@ -12,11 +12,12 @@ use super::structures::symbols::Symbol;
 use crate::model::Value;
 use crate::{Error, ErrorKind, Result};
 
-/// Most containers that are asked for what refers from them. If there are more, all that refer to the value are looked at.
+/// Most containers that are searched for referring items. If there are more, all items that refer to the value are
+/// checked.
 const CONTAINERS_MAX: usize = 1024;
 
 impl Graph {
-    /// Refuses an entity with a reference that leads to nothing.
+    /// Refuses an entity with a reference that leads to no item.
     pub(super) fn check_references(&self, slot: u32, constraints: &Constraints) -> Result<()> {
         for (attribute, reference) in &constraints.references {
             let Some(value) = self.entities.read_value(slot, *attribute)? else { continue };
@@ -53,12 +54,12 @@ impl Graph {
         Err(Error::new(ErrorKind::MissingEnd, text))
     }
 
-    /// The entity that contains another.
+    /// The container of an entity.
     pub(super) fn container(&self, entity: u32) -> Option<u32> {
         self.container_link(entity).map(|link| link.other)
     }
 
-    /// Where the reference of the entity at `slot` starts; `None` if there are not so many levels above it.
+    /// The start of the reference of the entity at `slot`; `None` if there are not enough levels above it.
     fn start_of(
         &self,
         slot: u32,
@@ -71,8 +72,8 @@ impl Graph {
         }
     }
 
-    /// What may refer to a value that the property at the end of the reference had in the item at `slot`, if nothing else that is
-    /// found from there has it. `container` tells what contained an item at the time.
+    /// Items that may refer to a value which the item at `slot` had at the end of the reference, if no other item there
+    /// has it. `container` gives the container of an item at that time.
     ///
     /// Errors: those of reading spilled values.
     pub(super) fn referring_to(
@@ -86,7 +87,7 @@ impl Graph {
             Some(_) => above(slot, reference.steps.len(), container),
             None => Some(outermost(slot, container)),
         };
-        // All that refers from there goes along with it, or has moved and is looked at itself.
+        // Referring items below it moved together with it, or moved on their own and are checked themselves.
         let Some(start) = start.filter(|start| self.entities.is_live(*start)) else { return Ok(Vec::new()) };
         if self.leads_from(start, reference, value)? {
             return Ok(Vec::new());
@@ -109,8 +110,8 @@ impl Graph {
         Ok(referring.collect())
     }
 
-    /// True if an item has the value where a reference leads to from its start. It follows look-ups as far as they go, and searches
-    /// for the value beyond.
+    /// True if the reference leads from its start to an item with the value. It follows look-ups as far as possible,
+    /// and then searches for the value.
     fn leads_from(&self, start: u32, reference: &Reference, value: &Value) -> Result<bool> {
         let mut at = start;
         for (number, step) in reference.steps.iter().enumerate() {
@@ -135,7 +136,7 @@ impl Graph {
         self.holds(at, reference.leaf, value)
     }
 
-    /// True if an item that has the value stands where `steps` lead to from the entity at `top`.
+    /// True if an item with the value is at the end of `steps` from the entity at `top`.
     fn is_held_below(&self, top: u32, steps: &[Arc<str>], leaf: Symbol, value: &Value) -> Result<bool> {
         for holder in self.entities.lists.unique.holders(leaf, value) {
             if self.is_below(top, steps, holder)? && self.holds(holder, leaf, value)? {

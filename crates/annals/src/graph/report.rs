@@ -1,17 +1,17 @@
-//! What a check finds.
+//! The report of a check.
 
 use super::structures::slot_set::Extents;
 use crate::structures::key_set::KeySet;
 use crate::structures::vector::Vector;
 
-/// Most differences that are told.
+/// Most differences in a report.
 pub(crate) const DIFFERENCES_MAX: usize = 100;
 
 /// Collects differences up to the bound.
 #[derive(Default)]
 pub(crate) struct Report {
     differences: Vec<String>,
-    // What the next ones are about, e.g. "entity ".
+    // The subject of the next differences, e.g. "entity ".
     about: &'static str,
 }
 
@@ -20,7 +20,7 @@ impl Report {
         self.differences
     }
 
-    /// From now on differences are of this.
+    /// Sets the subject of the next differences.
     pub(crate) fn about(&mut self, what: &'static str) {
         self.about = what;
     }

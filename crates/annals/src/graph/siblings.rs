@@ -1,4 +1,4 @@
-//! Values that children are found by in their parents: those that are unique together, and those that refer.
+//! Values by which parents list their children: those that are unique together, and references.
 
 use super::Graph;
 use super::index::key::for_each_indexed;
@@ -11,12 +11,12 @@ use super::structures::symbols::Symbol;
 use crate::model::{TypeKind, Value};
 use crate::{Error, ErrorKind, Result};
 
-/// Longer values are listed by their beginning and a checksum. Units: bytes.
+/// Longer values are listed as their beginning and a checksum. Units: bytes.
 const VALUES_BYTES_MAX: usize = 256;
 
 impl Graph {
-    /// What stands for the values that a child is found by, by these types; nothing for those that it lacks. `child` is the entity as
-    /// it is to be, if it is changed.
+    /// The keys of the values by which a child is listed, according to these types; none for missing values. `child` is
+    /// the new state of the entity, if it changes.
     ///
     /// Errors: those of reading spilled values.
     pub(crate) fn listed_values(
@@ -46,7 +46,7 @@ impl Graph {
         Ok(listed)
     }
 
-    /// Lists the children of a type anew that are found by other values than in the types before.
+    /// Lists the children of a type again if they were listed by other values before.
     pub(crate) fn relist_children(&mut self, type_name: Symbol, before: &Types) -> Result<()> {
         let constraints = |types: &Types| {
             let declared = types.get(TypeKind::Entity, type_name);
@@ -78,7 +78,7 @@ impl Graph {
         found.map(|found| self.relationships.row(found).expect("it is listed").ends()[1]).collect()
     }
 
-    /// Refuses an entity that has the same values together as a sibling.
+    /// Refuses an entity with the same values together as a sibling.
     pub(super) fn check_together(&self, slot: u32, constraints: &Constraints) -> Result<()> {
         if constraints.unique_together.is_empty() {
             return Ok(());
@@ -117,14 +117,14 @@ impl Graph {
 fn key_of(together: &Together, value: impl Fn(Symbol) -> Result<Option<Value>>) -> Result<Option<Vec<u8>>> {
     let mut key = together.declaring.0.to_be_bytes().to_vec();
     for name in &together.attributes {
-        // A copy may hold anything.
+        // A copy may have any values.
         let Some(value) = value(*name)?.filter(Value::is_scalar) else { return Ok(None) };
         append_value(*name, &value, &mut key);
     }
     Ok(Some(bounded(key)))
 }
 
-/// No type has the number that stands in the place of the declaring one.
+/// No type has the number that is used here for the declaring type.
 fn referring_key(attribute: Symbol, value: &Value) -> Vec<u8> {
     let mut key = u32::MAX.to_be_bytes().to_vec();
     append_value(attribute, value, &mut key);

@@ -33,7 +33,7 @@ const ROW_BYTES: usize = 160;
 /// One kind of instances with its indexes.
 #[derive(Clone)]
 pub(crate) struct Table {
-    /// Versions in force by slot, in the order of creation; empty where an instance was purged.
+    /// Versions in force by slot, in the order of creation; empty for purged instances.
     pub(crate) rows: Rows,
     /// The past of instances, and rows that are too long for a page.
     pub(crate) extras: Vector<Extra>,
@@ -41,25 +41,25 @@ pub(crate) struct Table {
     pub(crate) has_long: bool,
     /// Long values of the rows, if the repository has a memory budget.
     pub(crate) spill: Spill,
-    /// Ids by slot; a nil UUID where an instance was purged.
+    /// Ids by slot; a nil UUID for purged instances.
     pub(crate) ids: Vector<Id>,
     slots: SlotsById,
-    /// Ids that instances had before they got others.
+    /// Former ids of instances.
     pub(crate) former_ids: FormerIds,
-    /// Short values held now, by property and slot.
+    /// Present short values, by property and slot.
     pub(super) columns: Columns,
-    /// By type, by home, and whatever else what is sequenced is checked against.
+    /// Lists by type, by home, and further ones for the checks of sequencing.
     pub(crate) lists: Lists,
-    /// What became of instances and no index has taken yet. Shape: empty in graphs that are published.
+    /// Events that no index has taken yet. Shape: empty in published graphs.
     pub(super) events: Vector<Event>,
 }
 
-/// The part of an instance that does not stand in a page of rows. Empty once its row holds all of it, or it is purged.
+/// The part of an instance outside the page of its row. Empty if its row holds all of it, or it is purged.
 #[derive(Clone, Default)]
 pub(crate) struct Extra {
     /// The versions that are not in force.
     pub(crate) past: Option<Arc<Past>>,
-    /// The version in force, if it has a row with memory of its own.
+    /// The version in force, if its row has its own memory.
     pub(crate) row: Option<Arc<OwnRow>>,
 }
 
@@ -79,7 +79,7 @@ impl Table {
         }
     }
 
-    /// Number of slots, those of purged instances included.
+    /// Number of slots, including those of purged instances.
     pub(crate) fn slots_count(&self) -> usize {
         self.rows.len()
     }
@@ -99,7 +99,7 @@ impl Table {
         Some(self.extras.get(extra as usize)?.row.as_ref()?.row())
     }
 
-    /// Where the rest of the instance at `slot` is, if it has any.
+    /// The number of the extra of the instance at `slot`, if it has one.
     fn extra(&self, slot: u32) -> Option<u32> {
         let bytes = self.rows.get(slot as usize).filter(|bytes| !bytes.is_empty())?;
         stub_extra(bytes).or_else(|| Row::new(bytes).extra())
@@ -114,7 +114,7 @@ impl Table {
         self.extras.get(extra as usize)?.past.as_ref()
     }
 
-    /// The version of the instance at `slot` that `view` sees; `None` if it sees none.
+    /// The version of the instance at `slot` that `view` sees; `None` if there is none.
     pub(crate) fn version_in(&self, slot: u32, view: View) -> Option<PastVersion> {
         let row = self.row(slot)?;
         // Invariant: no version has a later valid time than the one in force.
@@ -124,7 +124,7 @@ impl Table {
         self.past(slot)?.find(view).copied()
     }
 
-    /// The instance at `slot`, taken apart.
+    /// The instance at `slot`, decoded.
     ///
     /// Errors: those of reading spilled values.
     pub(crate) fn get(&self, slot: u32) -> Result<Option<Arc<Instance>>> {
@@ -134,13 +134,13 @@ impl Table {
         Ok(Some(Arc::new(instance)))
     }
 
-    /// True if some values of the instance at `slot` are in spill files: its row is read through [`Table::get`] then.
+    /// True if values of the instance at `slot` are in spill files: then [`Table::get`] must read its row.
     #[inline]
     pub(crate) fn has_spilled(&self, slot: u32) -> bool {
         self.spill.is_used() && self.row(slot).is_some_and(Row::has_spilled)
     }
 
-    /// A property of the version in force of the instance at `slot`, also a spilled one.
+    /// A property of the version in force of the instance at `slot`, even a spilled one.
     pub(crate) fn read_value(&self, slot: u32, name: Symbol) -> Result<Option<Value>> {
         match (self.columns.get(name, slot), self.row(slot)) {
             (None, Some(row)) => row.read_property(name, &mut |place| self.spill.read(place)),
@@ -148,7 +148,7 @@ impl Table {
         }
     }
 
-    /// A property of the version in force of the instance at `slot`, which has no spilled ones.
+    /// A property of the version in force of the instance at `slot`, which has no spilled values.
     #[inline]
     pub(crate) fn value(&self, slot: u32, name: Symbol) -> Option<Value> {
         self.columns.get(name, slot).or_else(|| self.row(slot)?.property(name))
@@ -169,7 +169,7 @@ impl Table {
         is_one || self.live_slots().contains(slot) || self.lists.proxies.present.contains(slot)
     }
 
-    /// True if every slot has a live instance, and none is a proxy: many repositories never have another.
+    /// True if every slot has a live instance, and none is a proxy: the case of many repositories.
     #[inline]
     pub(crate) fn are_all_live(&self) -> bool {
         self.live_slots().len() == self.rows.len()
@@ -181,7 +181,7 @@ impl Table {
     }
 
     /// The id of the instance at `slot`.
-    #[inline(always)] // Lists of ids ask for nothing else.
+    #[inline(always)] // Lists of ids call only this.
     pub(crate) fn id(&self, slot: u32) -> &Id {
         self.ids.get(slot as usize).expect("every slot has an id")
     }
@@ -192,7 +192,7 @@ impl Table {
         self.slots.get(id, &self.ids)
     }
 
-    /// Gives the instance at `slot` another id, and remembers the one it had.
+    /// Sets another id of the instance at `slot`, and stores the former one.
     pub(super) fn set_id(&mut self, slot: u32, id: &Id) {
         let before = self.id(slot).clone();
         self.slots.remove(&before, slot);
@@ -202,13 +202,13 @@ impl Table {
         self.former_ids.insert(&before, slot, id);
     }
 
-    /// The instance with this id, taken apart, and its slot. Errors: as [`Table::get`].
+    /// The instance with this id, decoded, and its slot. Errors: as [`Table::get`].
     pub(crate) fn find(&self, id: &Id) -> Result<Option<(u32, Arc<Instance>)>> {
         let Some(slot) = self.slot(id) else { return Ok(None) };
         Ok(self.get(slot)?.map(|instance| (slot, instance)))
     }
 
-    /// Puts a new instance into the next slot.
+    /// Adds a new instance in the next slot.
     pub(crate) fn push(&mut self, instance: &Instance) -> u32 {
         let slot = u32::try_from(self.rows.len()).expect("checked against SLOTS_MAX");
         self.slots.insert(&instance.id, slot);
@@ -221,30 +221,30 @@ impl Table {
         slot
     }
 
-    /// Puts a later version in the place of the one at `slot`. What changes in columns, the caller says.
+    /// Replaces the instance at `slot` by a later version. The caller updates columns.
     pub(crate) fn replace(&mut self, slot: u32, instance: &Instance) {
         let row = self.pack_later(slot, instance);
         self.rows.set(slot as usize, &row);
     }
 
-    /// The same of several instances. Shape: slots ascending, each once.
+    /// The same for several instances. Shape: slots ascending, each once.
     pub(crate) fn replace_sorted<'i>(&mut self, later: impl Iterator<Item = (u32, &'i Instance)>) {
         let rows: Vec<(u32, Vec<u8>)> =
             later.map(|(slot, instance)| (slot, self.pack_later(slot, instance))).collect();
         self.rows.set_sorted(&rows);
     }
 
-    // What a page is to hold of a later version of the instance at `slot`.
+    // The bytes in a page for a later version of the instance at `slot`.
     fn pack_later(&mut self, slot: u32, instance: &Instance) -> Vec<u8> {
         let places = self.row(slot).map(Row::places).unwrap_or_default();
         let row = self.pack(instance, self.extra(slot), &places);
-        // Order: after the new row has counted what it goes on using.
+        // Order: after the new row has counted the places that it keeps.
         places.into_iter().for_each(|place| self.spill.release(place));
         row
     }
 
-    // What a page is to hold of an instance. Its past, and a row with memory of its own, go into an extra: the one it has, or
-    // the next. `places` are those of its spilled values before.
+    // The bytes in a page for an instance. Its past, and a row with its own memory, go into its extra, or a new one.
+    // `places` are those of its spilled values before.
     fn pack(&mut self, instance: &Instance, extra: Option<u32>, places: &[SpillPlace]) -> Vec<u8> {
         let next = extra.unwrap_or_else(|| u32::try_from(self.extras.len()).expect("no more than slots"));
         let past = instance.past.clone();
@@ -267,7 +267,7 @@ impl Table {
         bytes
     }
 
-    /// Takes an instance away for good.
+    /// Removes an instance permanently.
     pub(crate) fn remove(&mut self, slot: u32) {
         for name in self.row(slot).map(Row::names).unwrap_or_default() {
             self.columns.put(name, slot, None);
@@ -283,7 +283,7 @@ impl Table {
         self.rows.set(slot as usize, &[]);
     }
 
-    /// True if some instance holds, or held, a set as this property.
+    /// True if an instance has, or had, a set as this property.
     pub(crate) fn is_multi_valued(&self, name: Symbol) -> bool {
         self.lists.sets.has(name)
     }

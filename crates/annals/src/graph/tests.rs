@@ -1,4 +1,4 @@
-//! Measures the structures that snapshots share: `docs/decisions/001-ids-and-slots.md`.
+//! Measures structures that snapshots share: `docs/decisions/001-ids-and-slots.md`.
 
 use std::collections::BTreeSet;
 use std::hint::black_box;
@@ -10,7 +10,7 @@ use crate::structures::vector::Vector;
 
 const COUNT: u64 = 1_000_000;
 
-/// A number that looks random and depends only on `number`. Source: SplitMix64, Steele, Lea and Flood, 2014.
+/// A pseudo-random number that depends only on `number`. Source: SplitMix64, Steele, Lea and Flood, 2014.
 fn mixed(number: u64) -> u64 {
     let mut mixed = number.wrapping_add(0x9E37_79B9_7F4A_7C15);
     mixed = (mixed ^ mixed >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -22,7 +22,7 @@ fn key(number: u64) -> [u8; 16] {
     (u128::from(mixed(number)) << 64 | u128::from(number)).to_be_bytes()
 }
 
-/// Prints the nanoseconds that one of a million calls takes.
+/// Prints the time of one of a million calls in nanoseconds.
 fn measure(what: &str, mut call: impl FnMut(u64)) {
     let start = Instant::now();
     (0..COUNT).for_each(&mut call);
@@ -42,7 +42,7 @@ fn measure_the_structures() {
     measure("IdMap insert", |number| {
         ids.insert(mixed(number).into(), number as u32);
     });
-    // What a commit pays: the graph before is kept, so the change copies the path to what it changes.
+    // As in a commit: the graph before is kept, so the change copies the path to its target.
     let mut kept = ids.clone();
     measure("IdMap insert after a clone", |number| {
         ids.insert(mixed(COUNT + number).into(), (COUNT + number) as u32);
@@ -73,7 +73,7 @@ fn measure_the_structures() {
     measure("BTreeSet contains, random hit", |number| {
         black_box(standard.contains(&key(mixed(number) % COUNT)));
     });
-    // What a commit pays: a clone is kept, so the change copies the path to what it changes.
+    // As in a commit: a clone is kept, so the change copies the path to its target.
     measure("KeySet insert after a clone", |number| {
         let kept = keys.clone();
         keys.insert(&key(COUNT + number));

@@ -1,4 +1,4 @@
-//! What every log must do, as public test functions and a macro that names them.
+//! The conformance suite of all logs, as public test functions and a macro that names them.
 //!
 //! ```
 //! use annals::log::conformance::Subject;
@@ -19,7 +19,7 @@ use crate::{ErrorKind, Position};
 type OpenHandle = Box<dyn Fn() -> Arc<dyn Log>>;
 type Reopen = Box<dyn Fn(Arc<dyn Log>) -> Arc<dyn Log>>;
 
-/// An empty log under test, and what else can be done with it.
+/// An empty log under test, and the ways to open it again.
 pub struct Subject {
     log: Arc<dyn Log>,
     handle: Option<OpenHandle>,
@@ -34,14 +34,14 @@ impl Subject {
         Subject { log: Arc::new(log), handle: None, reopen: None, _keep: None }
     }
 
-    /// Says how to open another handle onto the same records. Without it, clones of the one handle race.
+    /// Sets how to open another handle onto the same records. Without it, clones of the one handle race.
     #[must_use]
     pub fn with_handle(mut self, handle: impl Fn() -> Arc<dyn Log> + 'static) -> Subject {
         self.handle = Some(Box::new(handle));
         self
     }
 
-    /// Says how to open the log again after the given handle, the last one, was dropped.
+    /// Sets how to open the log again after the given handle, the last one, was dropped.
     #[must_use]
     pub fn with_reopen(mut self, reopen: impl Fn(Arc<dyn Log>) -> Arc<dyn Log> + 'static) -> Subject {
         self.reopen = Some(Box::new(reopen));
@@ -60,7 +60,7 @@ impl Subject {
     }
 }
 
-/// Turns the suite into one named test each: `log_conformance!(name, || Subject::new(…));`.
+/// Expands the suite into one named test each: `log_conformance!(name, || Subject::new(…));`.
 #[macro_export]
 #[doc(hidden)]
 macro_rules! __log_conformance {
@@ -126,7 +126,7 @@ pub fn empty_log_has_tail_zero(subject: Subject) {
     assert!(!subject.log.describe().is_empty());
 }
 
-/// What was appended is what is read, byte by byte.
+/// Appended records are read back byte by byte.
 pub fn appended_records_read_back(subject: Subject) {
     let all_bytes: Vec<u8> = (0..=255).collect();
     append(&*subject.log, 1, &[b"first", &all_bytes, b"\0\0\0\0"]);
@@ -171,7 +171,7 @@ pub fn gap_is_refused(subject: Subject) {
     assert_eq!(read_all(&*subject.log), [b"a".to_vec()]);
 }
 
-/// There is no position zero, neither to read nor to append.
+/// Position zero does not exist, neither to read nor to append.
 pub fn position_zero_is_refused(subject: Subject) {
     let read = subject.log.read(Position::ZERO, ReadLimit::default()).expect_err("read is refused");
     assert_eq!(read.kind(), ErrorKind::InvalidArgument);
@@ -200,7 +200,7 @@ pub fn limits_are_respected(subject: Subject) {
     let check = |bytes, count, expected: &[Vec<u8>]| {
         let limit = ReadLimit { bytes, records: count };
         let read = subject.log.read(Position(3), limit).expect("read");
-        // A log may return fewer, but never none.
+        // A log may return fewer, but at least one.
         assert!(!read.is_empty() && read.len() <= expected.len(), "{} records", read.len());
         assert_eq!(read, expected[..read.len()]);
     };
@@ -218,7 +218,7 @@ pub fn a_record_beyond_the_byte_limit_is_read_alone(subject: Subject) {
     }
 }
 
-/// Records of no byte and of megabytes live beside each other.
+/// Records without a byte and records of megabytes are stored in one log.
 pub fn large_and_empty_records_read_back(subject: Subject) {
     let large: Vec<u8> = (0..3_000_000u32).map(|number| (number % 251) as u8).collect();
     append(&*subject.log, 1, &[b"", &large, b""]);
@@ -227,7 +227,7 @@ pub fn large_and_empty_records_read_back(subject: Subject) {
     assert_eq!(read_all(&*subject.log), [vec![], large.clone(), vec![], large, b"end".to_vec()]);
 }
 
-/// Reading after the tail is not an error: there is nothing yet.
+/// Reading after the tail is not an error: the result is empty.
 pub fn reading_beyond_the_tail_is_empty(subject: Subject) {
     append(&*subject.log, 1, &[b"a"]);
     for from in [2, 3, u64::MAX] {
@@ -251,7 +251,7 @@ pub fn two_handles_race_and_each_position_has_one_winner(subject: Subject) {
     assert_eq!(found, expected);
 }
 
-/// Appends until `wins` calls succeeded; returns what was appended where.
+/// Appends until `wins` calls succeeded; returns the records by position.
 fn race(who: usize, log: &Arc<dyn Log>, wins: u64) -> Vec<(u64, Vec<u8>)> {
     let mut won = Vec::new();
     for number in 0..wins {
@@ -267,7 +267,7 @@ fn race(who: usize, log: &Arc<dyn Log>, wins: u64) -> Vec<(u64, Vec<u8>)> {
     won
 }
 
-/// A reader beside a writer sees the records in order, whole, and never one that the tail does not tell.
+/// A reader beside a writer sees the records in order, whole, and never one beyond the tail.
 pub fn reads_beside_appends_are_dense_and_whole(subject: Subject) {
     const RECORDS: u64 = 300;
     let record = |position: u64| position.to_le_bytes().repeat(1 + (position % 50) as usize);
@@ -296,7 +296,7 @@ pub fn reads_beside_appends_are_dense_and_whole(subject: Subject) {
     });
 }
 
-/// A log that can be reopened has kept everything, and goes on where it was. Others pass.
+/// A log that can be reopened has kept everything and continues at its tail. Other logs pass.
 pub fn reopening_keeps_everything(subject: Subject) {
     let Subject { mut log, handle, reopen, _keep } = subject;
     drop(handle);

@@ -1,4 +1,4 @@
-//! Injects the faults of remote logs into any log, by a seeded plan: what the engine must survive.
+//! Injects the faults of remote logs into any log, by a seeded plan. The engine must survive them.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -11,7 +11,7 @@ use crate::{Error, ErrorKind, Position, Result};
 /// Units: calls in 1 000; 0 is never, 1 000 is always.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FaultPlan {
-    /// Where the random sequence starts.
+    /// The seed of the random sequence.
     pub seed: u64,
     /// The append does nothing and answers `Unavailable`.
     pub append_refused: u16,
@@ -31,7 +31,7 @@ pub struct FaultPlan {
 #[derive(Debug)]
 pub struct FaultLog<L> {
     inner: L,
-    // Replaced by `set_plan`; the random state goes on from the seed of the plan.
+    // `set_plan` replaces the plan; the random state starts from the seed of the plan.
     state: Mutex<(FaultPlan, u64)>,
 }
 

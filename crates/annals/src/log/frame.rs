@@ -1,7 +1,7 @@
 //! The one owner of the byte layout of segment files: the segment header and the frame around each record.
 //!
-//! The tables are in `docs/formats.md`, section "File log"; golden bytes are in the tests below. Segments of format 1
-//! are read; all that is written is of format 2.
+//! The tables are in `docs/formats.md`, section "File log"; golden bytes are in the tests below. This file reads
+//! segments of format 1, and reads and writes format 2.
 
 use super::bytes::{take_u16, take_u32, take_u64};
 use super::identity::LogId;
@@ -16,14 +16,15 @@ pub(crate) const FORMAT: u16 = 2;
 const FRAME_HEADER_BYTES_1: usize = 28;
 pub(crate) const FRAME_HEADER_BYTES: usize = 32;
 
-/// Units: bytes that follow the frame header if its append call says who wrote it.
+/// Units: bytes of the header of an append call, which follows the frame header if the call names its writer.
 const CALL_HEADER_BYTES: usize = 24;
 
 /// Units: bytes of a segment file before its first frame.
 const SEGMENT_HEADER_BYTES_1: usize = 32;
 pub(crate) const SEGMENT_HEADER_BYTES: usize = 64;
 
-/// The first bytes of a frame. The first one is no ASCII and no valid start of UTF-8, so text seldom looks like it.
+/// The first bytes of a frame. The first one is not ASCII and never starts a UTF-8 sequence, so text seldom looks like
+/// it.
 pub(crate) const FRAME_MAGIC: [u8; 4] = [0xA7, b'a', b'n', b'r'];
 
 const SEGMENT_MAGIC: [u8; 4] = [0xA7, b'a', b'n', b's'];
@@ -40,17 +41,17 @@ pub(crate) struct SegmentHeader {
     /// A random number that enters every checksum of this file. A frame of another file inside a payload (a backup
     /// of a log stored in a log) therefore never passes for a frame of this one.
     pub salt: u32,
-    /// The position of the first record, whether or not it is there yet.
+    /// The position of the first record, even if that is not written yet.
     pub first: Position,
-    /// The first position of the segment before, zero if there is none: a missing segment shows in the headers.
+    /// The first position of the segment before, zero if there is none: so the headers show a missing segment.
     pub previous: Position,
-    /// Which log the segment belongs to; nil in format 1, which does not say.
+    /// The log that the segment belongs to; nil in format 1, which does not name it.
     pub log_id: LogId,
-    /// How many times the log had been rewritten when the segment was made.
+    /// How many times the log had been rewritten when the segment was created.
     pub generation: u64,
 }
 
-/// What the first bytes of a segment file are.
+/// The meaning of the first bytes of a segment file.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum SegmentStart {
     Whole(SegmentHeader),
@@ -121,18 +122,18 @@ impl SegmentHeader {
         SegmentStart::Whole(header)
     }
 
-    /// Units: bytes of the header in its file: where the first frame starts.
+    /// Units: bytes of the header: the offset of the first frame.
     pub fn bytes(&self) -> u64 {
         widen(if self.format == 1 { SEGMENT_HEADER_BYTES_1 } else { SEGMENT_HEADER_BYTES })
     }
 
-    /// How the frames of this segment are laid out and sealed.
+    /// Layout and checksums of the frames of this segment.
     pub fn framing(&self) -> Framing {
         Framing { format: self.format, seed: crc32c::crc32c(&self.salt.to_le_bytes()) }
     }
 }
 
-/// How the frames of one segment are laid out, and where their checksums start from.
+/// The layout of the frames of one segment, and the seed of their checksums.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Framing {
     format: u16,
@@ -143,7 +144,7 @@ pub(crate) struct Framing {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FrameHeader {
     pub checksum: u32,
-    /// Units: bytes of the payload; in format 1 not checked against anything.
+    /// Units: bytes of the payload; in format 1 not protected by a checksum.
     pub length: u32,
     pub format: u16,
     pub flags: u16,
@@ -154,7 +155,7 @@ pub(crate) struct FrameHeader {
     pub header_bytes: usize,
 }
 
-/// What the first bytes of a frame are.
+/// The meaning of the first bytes of a frame.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum FrameStart {
     Header(FrameHeader),
@@ -162,7 +163,7 @@ pub(crate) enum FrameStart {
 }
 
 impl Framing {
-    /// Units: bytes that a reader needs to tell what a frame is.
+    /// Units: bytes that a reader needs to recognise a frame.
     pub fn header_bytes(self) -> usize {
         if self.format == 1 { FRAME_HEADER_BYTES_1 } else { FRAME_HEADER_BYTES }
     }
@@ -229,7 +230,7 @@ impl FrameHeader {
         self.flags & FLAG_LAST != 0
     }
 
-    /// The position of the first frame of the same append call; `None` for a header that cannot be.
+    /// The position of the first frame of the same append call; `None` for an impossible header.
     pub fn call_start(&self) -> Option<Position> {
         self.position.0.checked_sub(u64::from(self.index)).map(Position)
     }
@@ -240,7 +241,7 @@ pub(crate) fn frames_bytes(records: &[&[u8]]) -> u64 {
     records.iter().map(|record| widen(FRAME_HEADER_BYTES + record.len())).sum()
 }
 
-/// Where a frame stands: its position and its place in its append call.
+/// The position of a frame, and its index in its append call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FramePlace {
     pub position: Position,
@@ -349,7 +350,7 @@ mod tests {
         }
     }
 
-    /// Remote logs will say which writer made an append call, and with which token; this version reads over it.
+    /// Remote logs will name the writer of an append call, and its token; this version skips that header.
     #[test]
     fn the_header_of_an_append_call_is_read_over() {
         let framing = HEADER.framing();

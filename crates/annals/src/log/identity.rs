@@ -1,11 +1,11 @@
-//! Which log something belongs to.
+//! The identity of a log.
 
 use std::fmt;
 
 use super::bytes::take;
 
-/// A random number that a log gets when it is created, and every copy of it anew. Segments, marks, manifests and
-/// checkpoints carry it, so that those of another log are not taken for its own.
+/// A random number that a log gets when it is created, and every copy of it newly. Segments, marks, manifests and
+/// checkpoints carry it, so that a log does not accept those of another one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct LogId(pub [u8; 16]);
 

@@ -1,4 +1,4 @@
-//! Keeps records in memory: for tests, examples and repositories that need not outlive their process.
+//! Keeps records in memory: for tests, examples and repositories that end with their process.
 
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -28,7 +28,7 @@ impl MemoryLog {
         MemoryLog::default()
     }
 
-    /// What its records take. Units: bytes.
+    /// Memory that its records take. Units: bytes.
     pub(crate) fn bytes_count(&self) -> u64 {
         widen(self.read_stored().records.iter().map(Vec::len).sum())
     }
@@ -107,11 +107,11 @@ impl Rewrite for MemoryLog {
     }
 }
 
-/// The records of a memory log as they will be, up to where they were rewritten.
+/// The records of a memory log after a rewriting, up to the last rewritten one.
 struct RewrittenMemory<'l> {
     log: &'l MemoryLog,
     records: Vec<Vec<u8>>,
-    // That of the log when it was read.
+    // The generation of the log when it was read.
     generation: u64,
     report: RewriteReport,
 }

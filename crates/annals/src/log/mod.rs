@@ -11,7 +11,7 @@
 //! # Ok::<(), annals::Error>(())
 //! ```
 
-// Bytes from outside may be anything: no number is cut short and no index panics.
+// Input from outside may hold any bytes: so no cast cuts a number, and no index panics.
 #![deny(clippy::as_conversions, clippy::indexing_slicing)]
 
 mod bytes;
@@ -54,61 +54,61 @@ pub const APPEND_RECORDS_MAX: usize = 1_000_000;
 pub trait Log: Send + Sync {
     /// The position of the last durable record; [`Position::ZERO`] when the log is empty.
     ///
-    /// Errors: `Unavailable` or `Io` if the log cannot be asked.
+    /// Errors: `Unavailable` or `Io` if the log cannot be reached.
     fn tail(&self) -> Result<Position>;
 
     /// Stores `records` at `at`, `at + 1`, …: all or none, durable on return.
     ///
     /// Units: each record holds at most [`RECORD_BYTES_MAX`], all together at most [`APPEND_BYTES_MAX`] bytes.
-    /// Errors: `Conflict` if `at` is taken, and nothing was written. `NoRoom` and `Io` if the storage refused, and
-    /// nothing was written: the next append may succeed. `Unavailable` if the outcome is unknown: read the tail to
-    /// learn it; a panic means the same. `InvalidArgument` if `records` is empty or `at` would leave a gap. `TooLarge` beyond
-    /// the bounds.
+    /// Errors: `Conflict` if `at` is taken, and then nothing was written. `NoRoom` and `Io` if the storage refused, and
+    /// then nothing was written: the next append may succeed. `Unavailable` if the outcome is unknown: read the tail to
+    /// learn it; a panic means the same. `InvalidArgument` if `records` is empty or `at` would leave a gap. `TooLarge`
+    /// beyond the bounds.
     fn append(&self, at: Position, records: &[&[u8]]) -> Result<()>;
 
     /// Reads records in order, starting at `from`.
     ///
-    /// Shape: the records at `from`, `from + 1`, …; at least one if any exists at `from`, whatever the limit; empty
-    /// beyond the tail. A log may return fewer than the limit allows: go on reading until it is empty.
-    /// Errors: `InvalidArgument` for [`Position::ZERO`]; `Corrupted`, `Gap` or `NewerFormat` for what was found.
+    /// Shape: the records at `from`, `from + 1`, …; at least one if any exists at `from`, even beyond the limit; empty
+    /// beyond the tail. A log may return fewer than the limit allows: continue until the result is empty.
+    /// Errors: `InvalidArgument` for [`Position::ZERO`]; `Corrupted`, `Gap` or `NewerFormat` for damaged records.
     fn read(&self, from: Position, limit: ReadLimit) -> Result<Vec<Vec<u8>>>;
 
-    /// Tries whether there is room for another append, without appending. The repository asks after an append that
-    /// was refused with `NoRoom` or `Io`, at most once a second.
+    /// Checks for room for another append, without appending. The repository calls this after an append that failed
+    /// with `NoRoom` or `Io`, at most once a second.
     ///
-    /// Errors: why an append would be refused. A log that cannot tell says yes, as this default does.
+    /// Errors: the error that an append would have. A log that cannot check returns `Ok`, as this default does.
     fn probe(&self) -> Result<()> {
         Ok(())
     }
 
-    /// The log as error texts name it, e.g. `file log /data/x`.
+    /// The name of the log in error texts, e.g. `file log /data/x`.
     fn describe(&self) -> String;
 
-    /// Which log it is: a copy is another one. [`LogId::NIL`] for a log that does not say.
+    /// The identity of the log: a copy has another one. [`LogId::NIL`] for a log without identity.
     fn id(&self) -> LogId {
         LogId::NIL
     }
 
-    /// How often the log was rewritten. What was derived from it in another generation may name purged instances, or
-    /// number others differently.
+    /// How often the log was rewritten. Data derived from the log in another generation may name purged instances, or
+    /// number instances differently.
     fn generation(&self) -> u64 {
         0
     }
 
-    /// The log as one that can be rewritten; `None` if it cannot.
+    /// The log as one that can be rewritten; `None` if it cannot be.
     fn as_rewrite(&self) -> Option<&dyn Rewrite> {
         None
     }
 
-    /// How much of it there is up to `position`. Units: bytes; 0 for a log that does not say.
+    /// The size of the log up to `position`. Units: bytes; 0 for a log that does not know it.
     ///
-    /// The repository asks for it twice a second, to see when a checkpoint is due.
+    /// The repository calls this twice a second, to see when a checkpoint is due.
     fn bytes_up_to(&self, position: Position) -> u64 {
         let _ = position;
         0
     }
 
-    /// Ends writing, durably. Later appends are refused with `Closed`; reading goes on.
+    /// Ends writing, durably. Later appends fail with `Closed`; reading continues.
     ///
     /// Errors: those of the last sync.
     fn close(&self) -> Result<()> {
@@ -184,7 +184,7 @@ impl<L: Log + ?Sized> Log for Arc<L> {
     }
 }
 
-/// Refuses an append call that no log accepts. Every log calls this before anything else.
+/// Refuses an append call that no log accepts. Every log calls this first.
 ///
 /// Errors: `InvalidArgument` for no record or position zero; `TooLarge` beyond the bounds.
 pub fn check_append(log: &dyn Log, at: Position, records: &[&[u8]]) -> Result<()> {
@@ -221,7 +221,7 @@ pub fn check_append(log: &dyn Log, at: Position, records: &[&[u8]]) -> Result<()
     Ok(())
 }
 
-/// Refuses an append that is not one past the tail. A log calls this while nobody else can append.
+/// Refuses an append that does not start right after the tail. A log calls this while no other thread can append.
 ///
 /// Errors: `Conflict` if `at` is taken; `InvalidArgument` if it would leave a gap.
 pub fn check_next(log: &dyn Log, at: Position, tail: Position) -> Result<()> {
@@ -249,13 +249,13 @@ pub fn check_read(log: &dyn Log, from: Position) -> Result<()> {
     Ok(())
 }
 
-// The answer of a log that is prepared, and not in force, to an append.
+// The answer to an append, of a log that is prepared but not in force.
 fn refuse_prepared(log: &dyn Log) -> Error {
     let text = format!("{}: append: expected the log in force, found one that is prepared", log.describe());
     Error::new(ErrorKind::ReadOnly, text)
 }
 
-/// Collects records until a [`ReadLimit`] is reached. One owner of "at least one, then up to the limit".
+/// Collects records until a [`ReadLimit`] is reached. Only this type decides "at least one, then up to the limit".
 #[derive(Debug)]
 pub struct Batch {
     limit: ReadLimit,
@@ -270,7 +270,7 @@ impl Batch {
         Batch { limit, records: Vec::new(), bytes: 0, is_full: false }
     }
 
-    /// Takes `record` if the limit allows it; otherwise the batch is full from now on.
+    /// Adds `record` if the limit allows it; otherwise the batch is full.
     pub fn offer(&mut self, record: &[u8]) -> bool {
         let bytes = self.bytes.saturating_add(record.len());
         let is_first = self.records.is_empty();
@@ -286,22 +286,22 @@ impl Batch {
         true
     }
 
-    /// True if no further record will be taken.
+    /// True if it accepts no further record.
     pub fn is_full(&self) -> bool {
         self.is_full
     }
 
-    /// How many records were taken.
+    /// How many records it holds.
     pub fn records_count(&self) -> usize {
         self.records.len()
     }
 
-    /// The limit this batch fills up to.
+    /// The limit of this batch.
     pub fn limit(&self) -> ReadLimit {
         self.limit
     }
 
-    /// The records taken.
+    /// The records of this batch.
     pub fn into_records(self) -> Vec<Vec<u8>> {
         self.records
     }

@@ -14,10 +14,10 @@ use crate::repository::{Repository, load_with};
 use crate::storage::{Disk, RealDisk};
 use crate::{Error, ErrorKind, Position, Result};
 
-/// What was copied or verified.
+/// The size of a copied or verified repository.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BackupReport {
-    /// The last position in it.
+    /// Its last position.
     pub position: Position,
     /// How many records.
     pub records_count: u64,
@@ -26,11 +26,11 @@ pub struct BackupReport {
 }
 
 impl Repository {
-    /// Copies the repository as it is now into a new folder, durably, while writers and readers go on. The copy is
-    /// itself a repository: it opens, and it can be restored from.
+    /// Copies the repository as it is now into a new folder, durably, while writers and readers continue. The copy is
+    /// itself a repository: you can open it, and restore from it.
     ///
-    /// Errors: `AlreadyExists` if `target` is there and not empty; `InvalidArgument` for a repository without a
-    /// folder; `Corrupted` if a record on the way is damaged; `NoRoom`; `Io`.
+    /// Errors: `AlreadyExists` if `target` exists and is not empty; `InvalidArgument` for a repository without a
+    /// folder; `Corrupted` if a record is damaged; `NoRoom`; `Io`.
     pub fn backup(&self, target: impl AsRef<Path>) -> Result<BackupReport> {
         let Some(folder) = &self.inner().folder else {
             return Err(Error::new(
@@ -43,14 +43,14 @@ impl Repository {
     }
 }
 
-/// Copies a backup (or any repository that nobody writes) into a new folder, and verifies it.
+/// Copies a backup (or any repository without a writer) into a new folder, and verifies it.
 ///
-/// Errors: as [`Repository::backup`]; whatever [`verify`] finds.
+/// Errors: as [`Repository::backup`]; those of [`verify`].
 pub fn restore(backup: impl AsRef<Path>, target: impl AsRef<Path>) -> Result<BackupReport> {
     restore_with(backup, target, &Options::default())
 }
 
-/// As [`restore`], within the memory budget of `options`; nothing else of them counts.
+/// As [`restore`], within the memory budget of `options`; their other fields are ignored.
 pub fn restore_with(
     backup: impl AsRef<Path>,
     target: impl AsRef<Path>,
@@ -71,15 +71,15 @@ pub fn restore_on(
     verify_on(disk, target, options)
 }
 
-/// Reads every record of a repository's folder, checks it, and replays it from nothing. Changes nothing.
+/// Reads every record of a repository's folder, checks it, and replays it into an empty graph. Changes nothing.
 ///
-/// Errors: `Corrupted`, `Gap` or `NewerFormat` for what is found first; `NotFound` if there is no repository;
-/// `Unavailable` if a power cut left records that only a writer can tell about.
+/// Errors: `Corrupted`, `Gap` or `NewerFormat` for the first damage; `NotFound` if there is no repository;
+/// `Unavailable` if a power cut left records that only a writer can check.
 pub fn verify(folder: impl AsRef<Path>) -> Result<BackupReport> {
     verify_with(folder, &Options::default())
 }
 
-/// As [`verify`], within the memory budget of `options`; nothing else of them counts.
+/// As [`verify`], within the memory budget of `options`; their other fields are ignored.
 pub fn verify_with(folder: impl AsRef<Path>, options: &Options) -> Result<BackupReport> {
     verify_on(Arc::new(RealDisk), folder, options)
 }
@@ -117,7 +117,7 @@ fn copy(log: &FileLog, position: Position, disk: &dyn Disk, target: &Path) -> Re
     Ok(BackupReport { position, records_count: position.0, bytes })
 }
 
-/// True if `target` holds nothing but, at most, a copy that was cut short.
+/// True if `target` is empty or holds only an interrupted copy.
 fn is_vacant(disk: &dyn Disk, target: &Path, log_path: &Path) -> io::Result<bool> {
     let names = match disk.list(target) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),

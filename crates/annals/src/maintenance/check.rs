@@ -10,10 +10,10 @@ use crate::repository::Repository;
 use crate::write::catch_up;
 use crate::{Error, ErrorKind, Position, Result, Snapshot};
 
-/// How often a repository that is compacted meanwhile is replayed.
+/// Most replays, if the repository is compacted during each of them.
 const REBUILDS_MAX: usize = 10;
 
-/// What a check has looked at and found.
+/// The result of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckReport {
     /// The position that was checked.
@@ -24,28 +24,29 @@ pub struct CheckReport {
     pub entities_count: u64,
     /// Live relationships.
     pub relationships_count: u64,
-    /// What is wrong, at most 100 lines of each kind of check; empty if all is well.
+    /// The differences, at most 100 lines of each kind of check; empty if there are none.
     pub differences: Vec<String>,
 }
 
 impl CheckReport {
-    /// True if nothing is wrong.
+    /// True if there are no differences.
     pub fn is_clean(&self) -> bool {
         self.differences.is_empty()
     }
 }
 
 impl Repository {
-    /// Reads the whole log, rebuilds the graph from nothing, and compares every instance and every index with the
-    /// graph in use; then compares every index with the instances. Writers and readers go on meanwhile.
+    /// Reads the whole log, rebuilds the graph from it, and compares every instance and every index with the graph in
+    /// use; then compares every index with the instances. Writers and readers continue meanwhile.
     ///
     /// Units: it takes the memory of a second graph.
-    /// Errors: those of reading the log; `TooLarge` if a memory budget has no room for it. What is wrong with the graph is in the report.
+    /// Errors: those of reading the log; `TooLarge` if a memory budget has no room for it. The report lists differences
+    /// in the graph.
     pub fn check(&self) -> Result<CheckReport> {
         self.check_with(|_, _| {})
     }
 
-    /// As [`Repository::check`], telling now and then how many records of how many are replayed.
+    /// As [`Repository::check`], reporting at intervals how many of all records are replayed.
     pub fn check_with(&self, mut progress: impl FnMut(Position, Position)) -> Result<CheckReport> {
         let _one = self.inner().maintenance.lock().unwrap_or_else(PoisonError::into_inner);
         self.snapshot().source().memory().admit_second_graph()?;
@@ -63,8 +64,8 @@ impl Repository {
         })
     }
 
-    /// A snapshot, and the graph of the same records of the log, replayed from nothing. Another process may rewrite the
-    /// log meanwhile: then the snapshot is taken again.
+    /// A snapshot, and a graph replayed from the same records of the log. If another process rewrites the log
+    /// meanwhile, it takes a new snapshot.
     fn rebuilt(&self, progress: &mut impl FnMut(Position, Position)) -> Result<(Snapshot, Indexed)> {
         for _ in 0..REBUILDS_MAX {
             let snapshot = self.snapshot();

@@ -1,8 +1,8 @@
-//! Compaction: takes the bytes of purged instances out of the log.
+//! Compaction: removes the bytes of purged instances from the log.
 //!
 //! Compaction proves before it replaces. It writes the new log beside the one in force, replays it into an empty graph,
-//! compares that with the graph in force, the past included, and puts it in place in one step. A compaction that fails,
-//! or that a crash interrupts, leaves the log as it was.
+//! and compares that with the graph in force, including the past. Then it puts the new log in force in one step. A
+//! compaction that fails, or that a crash interrupts, leaves the log unchanged.
 
 mod outlived;
 mod purged;
@@ -23,14 +23,14 @@ use purged::Purged;
 /// How long a compaction waits for the last record to be published. A commit is published right after it is durable.
 const PUBLISHED_WAIT: Duration = Duration::from_secs(2);
 
-/// What a compaction has done.
+/// The effect of a compaction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CompactReport {
     /// Segments rewritten.
     pub segments_count: u64,
     /// Records rewritten.
     pub records_count: u64,
-    /// Changes of purged instances taken out.
+    /// Removed changes of purged instances.
     pub changes_count: u64,
     /// Size of the log before. Units: bytes; 0 for a repository without a folder.
     pub bytes_before: u64,
@@ -39,17 +39,17 @@ pub struct CompactReport {
 }
 
 impl Repository {
-    /// Rewrites the log without the changes of purged instances, keeping every position, and takes a fresh
-    /// checkpoint. Afterwards no byte of a purged instance is in the folder: a file that cannot be removed is removed when
-    /// the repository is opened next. Writers and readers go on meanwhile.
+    /// Rewrites the log without the changes of purged instances, keeping every position, and writes a new checkpoint.
+    /// Afterwards the folder holds no byte of a purged instance, except in files that could not be removed; opening the
+    /// repository next time removes these. Writers and readers continue meanwhile.
     ///
-    /// Messages and authors of commits stay. Backups made before still hold what was purged. Snapshots taken before
-    /// stay as they are, but no longer find the past of what was purged.
+    /// Messages and authors of commits stay. Earlier backups still hold purged instances. Earlier snapshots stay
+    /// unchanged, but no longer find the past of purged instances.
     ///
     /// Units: it takes the memory of a second graph, and room on the disk for the segments that change.
     /// Errors: `InvalidArgument` for a log that cannot be rewritten; `ReadOnly`; `TooLarge` if a memory budget has no
-    /// room for it; `Corrupted` if the new log would not give the graph in force; those of the log. Whatever the
-    /// error, the log is whole: as it was, or as it should be.
+    /// room for it; `Corrupted` if the new log would not give the graph in force; those of the log. After any error the
+    /// log is whole: either the old one or the new one.
     pub fn compact(&self) -> Result<CompactReport> {
         if self.is_read_only() {
             return Err(Error::new(ErrorKind::ReadOnly, "compact: the repository is open read-only"));
@@ -72,14 +72,14 @@ impl Repository {
     }
 
     fn take_out(&self, rewrite: &dyn Rewrite, report: &mut CompactReport) -> Result<()> {
-        // A purge behind it waits for the next compaction.
+        // The next compaction handles a purge after this position.
         let last = rewrite.seal()?;
         let purged = Purged::collect(rewrite, last, self.snapshot().graph())?;
         if purged.is_empty() {
             return Ok(());
         }
         let rewritten = rewrite.rewrite(last, &mut |position, record| purged.take_out(position, record))?;
-        // The last record may be durable and not yet published.
+        // The last record may be durable but not published yet.
         if !self.wait_for(last, PUBLISHED_WAIT) {
             let text = format!(
                 "compact: expected to know the records up to {last}, found them only up to {}: another writer appended \
@@ -93,17 +93,17 @@ impl Repository {
         report.segments_count = rewritten.report().segments_count;
         report.changes_count = purged.changes_count();
         rewritten.put_in_place()?;
-        // Slots and names are given in the order of the log, which has changed: go on from what a rebuild gives.
+        // Replaying the changed log gives other slots and names, so the repository continues with the rebuilt graph.
         let committer = &self.inner().committer;
         let replaced = committer.replace_graph(rebuilt);
-        // Order: last, as readers of the graph before may have kept records until now.
+        // Order: last, because readers of the old graph may have cached records until now.
         committer.source().clear();
         replaced?;
         let checkpoints = self.inner().checkpoints.as_ref();
         checkpoints.map_or(Ok(()), |checkpoints| checkpoints.remove_others(&**committer.source().log()))
     }
 
-    /// Replays `rewritten` from nothing and compares the graph with the one in force.
+    /// Replays `rewritten` into an empty graph and compares that with the graph in force.
     ///
     /// Errors: `Corrupted` if they differ.
     fn prove(&self, rewritten: &dyn Rewritten) -> Result<Indexed> {

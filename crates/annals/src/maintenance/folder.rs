@@ -1,7 +1,7 @@
-//! The folder of a repository: which name in it belongs to what.
+//! The folder of a repository: the meaning of the names in it.
 //!
-//! `log/` segments of the log · `checkpoints/` checkpoints · `spilled/` empty to look at: long values of a repository
-//! with a memory budget, in files that have no name.
+//! `log/` segments of the log · `checkpoints/` checkpoints · `spilled/` looks empty: long values of a repository with a
+//! memory budget, in files without names.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::log::{FileLog, FileOptions};
 use crate::storage::{Disk, DiskStore, UNNAMED_SUFFIX};
 use crate::{Error, ErrorKind, Result};
 
-/// What an earlier version left where a compaction was interrupted.
+/// The mark of an interrupted compaction by an earlier version.
 const COMPACTING_1: &str = "compacting";
 
 /// Name of the folder of checkpoints.
@@ -24,15 +24,15 @@ pub(crate) struct Folder {
     path: PathBuf,
     checkpoints: Checkpoints,
     log: Arc<FileLog>,
-    /// What went wrong when it was opened, without stopping anything.
+    /// A problem at opening that stopped nothing.
     warning: Option<String>,
 }
 
 impl Folder {
     /// Opens the log in the folder `path`.
     ///
-    /// Errors: those of [`FileLog`]; `Gap` if there are checkpoints and no log; `Unavailable` if a compaction by a
-    /// version before log format 2 was interrupted.
+    /// Errors: those of [`FileLog`]; `Gap` if there are checkpoints and no log; `Unavailable` if a version before log
+    /// format 2 was interrupted during a compaction.
     pub(crate) fn open(
         disk: &Arc<dyn Disk>,
         path: &Path,
@@ -49,7 +49,7 @@ impl Folder {
         };
         if !is_read_only {
             let removed = folder.checkpoints.remove_stale(&*folder.log);
-            // Where they cannot be looked at, loading says so.
+            // If they cannot be listed, loading reports it.
             let is_listed = folder.checkpoints.newest_position().is_ok();
             folder.warning = removed.err().filter(|_| is_listed).map(|error| {
                 format!("checkpoints from before a compaction may be left and hold what was purged: {error}")
@@ -67,29 +67,30 @@ impl Folder {
         &self.log
     }
 
-    /// The checkpoints, with what went wrong when they were looked at.
+    /// The checkpoints, and the problem at opening, if there was one.
     pub(crate) fn checkpoints(&self) -> (Checkpoints, Option<String>) {
         (self.checkpoints.clone(), self.warning.clone())
     }
 
-    /// What a crash left in the moment between making a file and taking its name. Nobody else writes here now.
+    /// Removes files that a crash left between their creation and the removal of their name. No other process writes
+    /// here now.
     fn remove_spilled(&self) {
         let folder = self.spilled();
         for name in self.disk.list(&folder).unwrap_or_default() {
             if name.ends_with(UNNAMED_SUFFIX) {
-                // It takes room and does no other harm.
+                // A file that cannot be removed takes room but does no other harm.
                 let _ = self.disk.remove(&folder.join(name));
             }
         }
     }
 
-    /// Where a process that may write here keeps long values: files that are gone when it is.
+    /// The folder for long values of a process that may write here: files that end with the process.
     pub(crate) fn spilled(&self) -> PathBuf {
         self.path.join("spilled")
     }
 }
 
-/// Opens the log of the repository in the folder `path`; one that nobody wrote is created by a writer.
+/// Opens the log of the repository in the folder `path`; a writer creates it if it does not exist.
 ///
 /// Errors: as [`Folder::open`].
 pub(crate) fn open_log(
@@ -104,7 +105,7 @@ pub(crate) fn open_log(
         return FileLog::open_read_only_on(Arc::clone(disk), &log_path, options);
     }
     refuse_lost_log(disk, path)?;
-    // It creates the folders above it, too, durably.
+    // This creates missing folders above it, too, durably.
     FileLog::open_on(Arc::clone(disk), &log_path, options)
 }
 
@@ -112,7 +113,7 @@ fn checkpoints_in(disk: &Arc<dyn Disk>, path: &Path) -> Checkpoints {
     Checkpoints::new(Arc::new(DiskStore::new(Arc::clone(disk), path.join(CHECKPOINTS))))
 }
 
-/// Where the log of the repository at `path` is.
+/// The folder of the log of the repository at `path`.
 pub(crate) fn log_folder(path: &Path) -> PathBuf {
     path.join("log")
 }
@@ -129,7 +130,7 @@ fn refuse_lost_log(disk: &Arc<dyn Disk>, path: &Path) -> Result<()> {
     if has_log {
         return Ok(());
     }
-    // Checkpoints that cannot be looked at prove nothing.
+    // Checkpoints that cannot be listed prove nothing.
     let newest = checkpoints_in(disk, path).newest_position().ok().flatten();
     let Some(position) = newest.filter(|position| position.0 > 0) else { return Ok(()) };
     Err(Error::new(

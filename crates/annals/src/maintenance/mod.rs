@@ -1,4 +1,4 @@
-//! What keeps a repository sound beside readers and writers: recovery, checkpoints, check, backup, compaction.
+//! Maintenance beside readers and writers: recovery, checkpoints, check, backup, compaction.
 
 pub(crate) mod backup;
 pub(crate) mod check;

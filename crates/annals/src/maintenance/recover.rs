@@ -15,9 +15,9 @@ use crate::{Error, ErrorKind, Position, Result};
 
 /// Most records between two reports of progress.
 const REPORT_RECORDS: u64 = 10_000;
-/// How much is read at a time, or a step of the memory budget: decoded it takes several times as much. Units: bytes.
+/// How much is read together, or a step of the memory budget: decoded it takes several times as much. Units: bytes.
 const AHEAD_BYTES: usize = 4 << 20;
-/// Most batches that are read and not yet applied.
+/// Most batches that are read but not applied.
 const AHEAD_BATCHES_MAX: usize = 2;
 
 /// Applies every record after the graph's position.
@@ -50,7 +50,7 @@ pub(crate) fn replay(
     replay_to(log, indexed, tail, memory, report)
 }
 
-/// Applies the records after the graph's position up to `end`, telling now and then how far it is. Another thread
+/// Applies the records after the graph's position up to `end`, reporting its progress at intervals. Another thread
 /// reads and decodes ahead.
 ///
 /// Errors: as [`replay`].
@@ -70,7 +70,7 @@ pub(crate) fn replay_to(
         let (batches_in, batches) = sync_channel(batches_max);
         let ahead_bytes = memory.step(AHEAD_BYTES);
         scope.spawn(move || read_ahead(log, first, end, ahead_bytes, &batches_in));
-        // What indexes have not taken takes memory, too: one batch waits for them at most.
+        // Events that wait for the indexes take memory, too: at most one batch waits.
         let (events_in, events) = sync_channel::<Arc<Batch>>(if memory.is_bounded() { 0 } else { 1 });
         let mut index = Some(move || events.iter().for_each(|batch| indexes.take(&[batch])));
         for batch in batches {
@@ -85,9 +85,9 @@ pub(crate) fn replay_to(
             });
             let events = graph.take_events();
             if events.len() > 0 {
-                // Only now: a log that cannot be read needs no thread for indexes.
+                // Only now: for a log that cannot be read, no thread for indexes is needed.
                 index.take().into_iter().for_each(|index| drop(scope.spawn(index)));
-                // A thread that has panicked takes this one along when the scope ends.
+                // If the thread has panicked, the end of the scope passes the panic on.
                 let _ = events_in.send(Arc::new(events));
             }
             outcome?;
@@ -124,7 +124,7 @@ fn read_ahead(
             }
         };
         let is_over = batch.iter().any(Result::is_err);
-        // Whoever applies them has met an error.
+        // The receiver has met an error.
         if batches.send(batch).is_err() || is_over {
             return;
         }

@@ -19,10 +19,10 @@ pub struct Anchor {
 pub struct AnchoredClassification {
     /// Name and properties.
     pub content: ClassificationContent,
-    /// The version number it has reached.
+    /// Its version number.
     pub version: u32,
-    /// When and by whom it was attached.
+    /// Instant and author of its first version.
     pub created: Stamp,
-    /// When and by whom it was changed last.
+    /// Instant and author of its latest version.
     pub updated: Stamp,
 }

@@ -1,4 +1,4 @@
-//! Declared attributes: which properties instances of a type have, and which values.
+//! Declared attributes: the properties that instances of a type have, and their values.
 
 use std::sync::Arc;
 
@@ -17,28 +17,29 @@ pub struct AttributeDefinition {
     pub is_required: bool,
     /// True if no two live instances of the declaring type and its subtypes may have the same value.
     pub is_unique: bool,
-    /// False to keep it out of the property index.
+    /// False to leave it out of the property index.
     pub is_indexed: bool,
-    /// The value a new instance gets when none is given.
+    /// The value of a new instance without one.
     pub default: Option<Value>,
     /// The enum type whose element names are its values (of value type string).
     pub enum_type: Option<Arc<str>>,
     /// The type of the items of a list, or of the values of a map; `None` means any.
     pub item_type: Option<ValueType>,
-    /// Says not to use it any more. Values that are there stay.
+    /// Marks it as deprecated. Existing values stay.
     pub deprecation: Option<Deprecation>,
-    /// True if its value is part of the name that an instance has in its parent. The attributes that are, make the name in
+    /// True if its value is part of the name that an instance has in its parent. The key attributes form the name in
     /// the order of their declaration.
     pub is_key: bool,
-    /// The least value that is allowed.
+    /// The least allowed value.
     pub minimum: Option<Value>,
-    /// The greatest value that is allowed.
+    /// The greatest allowed value.
     pub maximum: Option<Value>,
     /// A regular expression that each string must match as a whole.
     pub pattern: Option<Arc<str>>,
-    /// A path to a property, such as `/interfaces/interface/name` or `../../interface/name`: at the end of each transaction each
-    /// value must be one that this property has in some item there. Names only: of children, and of lists for any of their items.
-    /// `/` is the outermost container of the item that refers, the first `..` that item.
+    /// A path to a property, such as `/interfaces/interface/name` or `../../interface/name`. At the end of each
+    /// transaction each value must equal the value of this property in an item at the path. The path has names only: of
+    /// children, and of lists, which stand for all their items. It starts with `/` for the outermost container of the
+    /// referring item, or with `..`, the first of which is that item.
     pub reference: Option<Arc<str>>,
 }
 
@@ -79,7 +80,7 @@ impl AttributeDefinition {
         self
     }
 
-    /// The same, not to be used any more.
+    /// The same, deprecated.
     #[must_use]
     pub fn deprecated(mut self, replaced_by: Option<&str>) -> AttributeDefinition {
         self.deprecation = Some(Deprecation { replaced_by: replaced_by.map(Into::into) });
@@ -107,14 +108,14 @@ impl AttributeDefinition {
         self
     }
 
-    /// The same, kept out of the property index.
+    /// The same, left out of the property index.
     #[must_use]
     pub fn unindexed(mut self) -> AttributeDefinition {
         self.is_indexed = false;
         self
     }
 
-    /// The same, with a value for new instances that give none.
+    /// The same, with a default for new instances.
     #[must_use]
     pub fn default_value(mut self, value: impl Into<Value>) -> AttributeDefinition {
         self.default = Some(value.into());
@@ -143,7 +144,7 @@ impl AttributeDefinition {
         self
     }
 
-    /// The same, with values that the property at this path has.
+    /// The same, with values of the property at this path.
     #[must_use]
     pub fn referring_to(mut self, path: &str) -> AttributeDefinition {
         self.reference = Some(path.into());

@@ -1,4 +1,4 @@
-//! A record: who changed what, when and why. The log holds nothing else.
+//! A record: author, time, message and changes of a transaction. The log holds nothing else.
 
 use std::sync::Arc;
 
@@ -9,26 +9,26 @@ use crate::graph::actions::Action;
 /// One committed transaction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
-    /// When it was committed; never earlier than the record before.
+    /// The commit instant; never earlier than that of the record before.
     pub instant: Instant,
-    /// Who committed it; may be empty.
+    /// The author; may be empty.
     pub author: Arc<str>,
-    /// Why; may be empty.
+    /// The reason; may be empty.
     pub message: Arc<str>,
-    /// From when its changes are true; the commit instant if `None`.
+    /// The valid time of its changes; the commit instant if `None`.
     pub valid_from: Option<Instant>,
-    /// What it changed, in order.
+    /// Its changes, in order.
     pub changes: Vec<Change>,
 }
 
 /// One change of one instance, or of one type.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
-    /// What is done.
+    /// The action.
     pub action: Action,
-    /// From when it is true, if that differs from the record's.
+    /// The valid time of this change, if it differs from the record's.
     pub valid_from: Option<Instant>,
-    /// The whole content after the change, now and then, so that reading history never walks far.
+    /// The whole content after the change. Only some changes have it, so that reading history never goes far back.
     pub anchor: Option<Anchor>,
 }
 

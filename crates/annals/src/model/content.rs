@@ -1,4 +1,4 @@
-//! What a caller hands over to create entities, relationships and classifications.
+//! The content of entities, relationships and classifications to create.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,10 +10,10 @@ use crate::Result;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Status {
-    /// Seen by every read.
+    /// Every read sees it.
     #[default]
     Active,
-    /// Seen only by history, by reads as of an earlier time, and by `restore`.
+    /// Only history, reads as of an earlier time, and `restore` see it.
     Deleted,
 }
 
@@ -27,7 +27,7 @@ impl Status {
     }
 }
 
-/// Which relationships of an entity: those that start at it, those that end at it.
+/// Relationships of an entity by direction: those that start at it, or those that end at it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Direction {
     /// From the entity.
@@ -76,36 +76,36 @@ impl fmt::Debug for InstanceId {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewEntity {
-    /// Its id; a fresh one unless set.
+    /// Its id; by default a new one.
     pub id: Id,
     /// Name of its type.
     pub type_name: Arc<str>,
     /// Its properties by name.
     pub properties: Vec<(Arc<str>, Value)>,
-    /// The classifications it starts with.
+    /// Its first classifications.
     pub classifications: Vec<ClassificationContent>,
     /// Its status; the initial one of its type if `None`.
     pub status: Option<Arc<str>>,
-    /// Where it comes from; nothing is said if `None`.
+    /// Its provenance, if known.
     pub provenance: Option<Arc<Provenance>>,
 }
 
 /// A relationship to be created.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewRelationship {
-    /// Its id; a fresh one unless set.
+    /// Its id; by default a new one.
     pub id: Id,
     /// Name of its type.
     pub type_name: Arc<str>,
-    /// The entity it starts at.
+    /// The entity where it starts.
     pub from: Id,
-    /// The entity it ends at.
+    /// The entity where it ends.
     pub to: Id,
     /// Its properties by name.
     pub properties: Vec<(Arc<str>, Value)>,
     /// Its status; the initial one of its type if `None`.
     pub status: Option<Arc<str>>,
-    /// Where it comes from; nothing is said if `None`.
+    /// Its provenance, if known.
     pub provenance: Option<Arc<Provenance>>,
 }
 
@@ -116,12 +116,12 @@ pub struct ClassificationContent {
     pub name: Arc<str>,
     /// Its properties by name.
     pub properties: Vec<(Arc<str>, Value)>,
-    /// Where it comes from; nothing is said if `None`.
+    /// Its provenance, if known.
     pub provenance: Option<Arc<Provenance>>,
 }
 
 impl NewEntity {
-    /// An entity of this type with a fresh id.
+    /// An entity of this type with a new id.
     pub fn new(type_name: &str) -> NewEntity {
         NewEntity {
             id: Id::random(),
@@ -140,7 +140,7 @@ impl NewEntity {
         self
     }
 
-    /// The same, coming from there.
+    /// The same with this provenance.
     #[must_use]
     pub fn from_provenance(mut self, provenance: Provenance) -> NewEntity {
         self.provenance = Some(Arc::new(provenance));
@@ -153,14 +153,14 @@ impl NewEntity {
         Ok(self)
     }
 
-    /// The same with one property more.
+    /// The same with another property.
     #[must_use]
     pub fn property(mut self, name: &str, value: impl Into<Value>) -> NewEntity {
         self.properties.push((name.into(), value.into()));
         self
     }
 
-    /// The same with one classification more.
+    /// The same with another classification.
     #[must_use]
     pub fn classified(mut self, classification: ClassificationContent) -> NewEntity {
         self.classifications.push(classification);
@@ -169,7 +169,7 @@ impl NewEntity {
 }
 
 impl NewRelationship {
-    /// A relationship of this type between two entities, with a fresh id.
+    /// A relationship of this type between two entities, with a new id.
     pub fn new(type_name: &str, from: Id, to: Id) -> NewRelationship {
         NewRelationship {
             id: Id::random(),
@@ -189,7 +189,7 @@ impl NewRelationship {
         self
     }
 
-    /// The same, coming from there.
+    /// The same with this provenance.
     #[must_use]
     pub fn from_provenance(mut self, provenance: Provenance) -> NewRelationship {
         self.provenance = Some(Arc::new(provenance));
@@ -202,7 +202,7 @@ impl NewRelationship {
         Ok(self)
     }
 
-    /// The same with one property more.
+    /// The same with another property.
     #[must_use]
     pub fn property(mut self, name: &str, value: impl Into<Value>) -> NewRelationship {
         self.properties.push((name.into(), value.into()));
@@ -216,7 +216,7 @@ impl ClassificationContent {
         ClassificationContent { name: name.into(), properties: Vec::new(), provenance: None }
     }
 
-    /// The same with one property more.
+    /// The same with another property.
     #[must_use]
     pub fn property(mut self, name: &str, value: impl Into<Value>) -> ClassificationContent {
         self.properties.push((name.into(), value.into()));

@@ -36,7 +36,7 @@ impl Id {
 
     /// The id written as `text`.
     ///
-    /// `.` and `..` are ids in old logs; a transaction refuses them for what is new.
+    /// `.` and `..` are ids in old logs; a transaction refuses them for new instances.
     /// Errors: `InvalidArgument` if it is empty, longer than [`ID_BYTES_MAX`] bytes or has control characters.
     pub fn new(text: &str) -> Result<Id> {
         if text.is_empty() || text.len() > ID_BYTES_MAX {
@@ -57,7 +57,7 @@ impl Id {
         Ok(Id(IdForm::Text(text.into())))
     }
 
-    /// True for `.` and `..`, which clients take out of paths: such an instance cannot be reached over HTTP.
+    /// True for `.` and `..`, which clients remove from paths: such an instance cannot be reached over HTTP.
     pub(crate) fn is_dots(&self) -> bool {
         matches!(self.text(), Some("." | ".."))
     }
@@ -83,7 +83,7 @@ thread_local! {
     static FRESH: RefCell<Fresh> = const { RefCell::new(Fresh::new()) };
 }
 
-/// Units: bytes of randomness asked for at once. Asking costs a system call, which is most of what an id costs.
+/// Units: bytes of randomness requested together. The system call for them is most of the cost of an id.
 const RANDOM_BYTES: usize = 512;
 
 /// Makes the ids of one thread. Shape: milliseconds (48 bits), their 4096th parts (12 bits), and 62 bits that are
@@ -96,7 +96,7 @@ struct Fresh {
     // The other bits of the last id.
     low: u64,
     random: [u8; RANDOM_BYTES],
-    // How many bytes of `random` are left.
+    // How many bytes of `random` are unused.
     left: usize,
 }
 
@@ -114,7 +114,7 @@ impl Fresh {
         let random = self.random();
         let step = (random >> 32) + 1;
         if time > self.time {
-            // One bit is left for the steps to come.
+            // One bit is free for the steps to come.
             (self.time, self.low) = (time, random >> (64 - Self::LOW_BITS + 1));
         } else if self.low + step < 1 << Self::LOW_BITS {
             self.low += step;

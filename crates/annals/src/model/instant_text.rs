@@ -1,4 +1,5 @@
-//! The RFC 3339 text of an instant, which every stamp of every answer has: of our time without the calendar library.
+//! The RFC 3339 text of an instant, for every stamp of every answer; present times are written without the calendar
+//! library.
 
 use std::fmt;
 use std::io::Write;
@@ -24,12 +25,12 @@ const PAIRS: [[u8; 2]; 100] = {
     pairs
 };
 
-/// The RFC 3339 text of an instant. One of the same second as the one before is written in a third of the time.
+/// The RFC 3339 text of an instant. An instant in the same second as the one before is written in a third of the time.
 #[derive(Clone, Copy)]
 pub struct InstantText {
     bytes: [u8; TEXT_MAX],
     length: usize,
-    /// The second that the bytes before the fraction tell; `u64::MAX` for none. Units: seconds after 1970.
+    /// The second of the bytes before the fraction; `u64::MAX` for none. Units: seconds after 1970.
     second: u64,
 }
 
@@ -41,7 +42,7 @@ impl InstantText {
         text
     }
 
-    /// Makes it the text of another instant.
+    /// Sets it to the text of another instant.
     #[inline]
     pub fn set(&mut self, instant: Instant) {
         match u64::try_from(instant.micros()).ok().filter(|micros| *micros < END) {
@@ -56,7 +57,7 @@ impl InstantText {
         &self.bytes[..self.length]
     }
 
-    /// An instant of the years 1970 to 9999. Fractions of a second have no zeros at the end.
+    /// Writes an instant of the years 1970 to 9999. Fractions of a second have no zeros at the end.
     #[inline]
     fn write_recent(&mut self, micros: u64) {
         let (second, fraction) = (micros / 1_000_000, (micros % 1_000_000) as u32);
@@ -159,7 +160,7 @@ mod tests {
     #[test]
     fn every_day_reads_as_the_calendar_library_writes_it() {
         for day in 0..jiff::Timestamp::MAX.as_microsecond() / DAY {
-            // Another time, and another number of digits, each day.
+            // Each day gets another time, and another number of digits.
             let second = day * 7_919 % 86_400;
             let micros = day * DAY + second * 1_000_000 + [0, 1, 10, 120_000][day as usize % 4];
             assert_eq!(&*InstantText::new(instant(micros)), text_of_the_library(micros));

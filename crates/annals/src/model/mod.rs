@@ -1,4 +1,4 @@
-//! What a repository holds: ids, values, properties, instances' contents, types and changes.
+//! The content of a repository: ids, values, properties, instances, types and changes.
 
 mod anchor;
 mod attribute_definition;

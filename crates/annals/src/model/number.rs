@@ -1,25 +1,26 @@
-//! Compares decimals with floats exactly, and tells the float next to a decimal.
+//! Compares decimals with floats exactly, and finds the float nearest to a decimal.
 
 use std::cmp::Ordering;
 
 use rust_decimal::Decimal;
 
-/// Both up to these are exact as a float, and so the float next to a quotient of them is found by one division.
+/// Integers up to this are exact as floats, so one division finds the float nearest to a quotient of two of them.
 const EXACT_MANTISSA: u128 = 1 << 53;
 const EXACT_SCALE: u32 = 22;
 
-/// The float next to a decimal. A greater decimal never has a lesser one, and equal ones (1.5 and 1.50) have the same.
+/// The float nearest to a decimal. A greater decimal never gets a lesser float, and equal ones (1.5 and 1.50) get the
+/// same.
 pub(crate) fn nearest_float(number: Decimal) -> f64 {
     let (mantissa, scale) = (number.mantissa(), number.scale());
     if mantissa.unsigned_abs() <= EXACT_MANTISSA && scale <= EXACT_SCALE {
         #[allow(clippy::cast_precision_loss)]
         return mantissa as f64 / 10u128.pow(scale) as f64;
     }
-    // `Decimal::to_f64` is one float off for every tenth of these.
+    // For a tenth of these, `Decimal::to_f64` is one float off.
     number.array_string().as_ref().parse().expect("a decimal is written as floats are read")
 }
 
-/// A number cut toward zero to what decimals can tell apart. Parts with their signs order as the numbers do.
+/// A number cut toward zero to the precision of decimals. Parts with their signs order as the numbers do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Parts {
     /// The number without its fraction.
@@ -39,7 +40,7 @@ impl Parts {
         Parts { whole: mantissa / one, fraction: mantissa % one * unit(number.scale()) }
     }
 
-    /// The decimal of this scale; `None` if there is none.
+    /// The decimal of this scale; `None` if it does not exist.
     pub(super) fn to_decimal(self, scale: u32) -> Option<Decimal> {
         if scale > Decimal::MAX_SCALE {
             return None;
@@ -48,12 +49,12 @@ impl Parts {
         Decimal::try_from_i128_with_scale(mantissa, scale).ok()
     }
 
-    /// How the number of these parts compares with a float.
+    /// Compares the number of these parts with a float.
     pub(super) fn compare_float(self, float: f64) -> Ordering {
         if !float.is_finite() {
             return if float.is_nan() || float > 0.0 { Ordering::Less } else { Ordering::Greater };
         }
-        // A whole part beyond all decimals stays there.
+        // The cast saturates, so a whole part beyond all decimals stays beyond them.
         #[allow(clippy::cast_possible_truncation)]
         let whole = float.trunc() as i128;
         let (fraction, is_cut) = units_of(float.fract().abs());
@@ -67,12 +68,12 @@ impl Parts {
     }
 }
 
-/// One in the last place of a decimal. Units: 10^-28.
+/// One unit in the last place of a decimal. Units: 10^-28.
 fn unit(scale: u32) -> i128 {
     10i128.pow(Decimal::MAX_SCALE - scale)
 }
 
-/// A float of at least 0 and below 1 in whole units of 10^-28, and true if there is a rest.
+/// A float of at least 0 and below 1 in whole units of 10^-28, and true if there is a remainder.
 fn units_of(float: f64) -> (i128, bool) {
     const MANTISSA_BITS: u32 = 52;
     let bits = float.to_bits();
@@ -111,7 +112,7 @@ mod tests {
             prop_assert_eq!(Parts::of_decimal(number).to_decimal(number.scale()), Some(number));
         }
 
-        /// Written with all their digits, numbers of one sign compare as texts do.
+        /// Numbers of one sign, written with all their digits, compare as texts do.
         #[test]
         fn a_decimal_compares_with_a_float_as_all_their_digits_do(
             number in decimal(),

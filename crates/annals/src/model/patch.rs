@@ -28,7 +28,7 @@ pub enum PatchStep {
 }
 
 impl PatchStep {
-    /// The property it is about; `None` if it is about all.
+    /// The property that it changes; `None` for all.
     pub fn name(&self) -> Option<&Arc<str>> {
         match self {
             PatchStep::Set(name, _)
@@ -46,35 +46,35 @@ impl Patch {
         Patch::default()
     }
 
-    /// The same, giving a property a value.
+    /// The same, with a step that sets a property.
     #[must_use]
     pub fn set(mut self, name: &str, value: impl Into<Value>) -> Patch {
         self.steps.push(PatchStep::Set(name.into(), value.into()));
         self
     }
 
-    /// The same, removing a property.
+    /// The same, with a step that removes a property.
     #[must_use]
     pub fn unset(mut self, name: &str) -> Patch {
         self.steps.push(PatchStep::Unset(name.into()));
         self
     }
 
-    /// The same, adding a value to a multi-valued property.
+    /// The same, with a step that adds a value to a multi-valued property.
     #[must_use]
     pub fn add(mut self, name: &str, value: impl Into<Value>) -> Patch {
         self.steps.push(PatchStep::Add(name.into(), value.into()));
         self
     }
 
-    /// The same, removing a value from a multi-valued property.
+    /// The same, with a step that removes a value from a multi-valued property.
     #[must_use]
     pub fn remove(mut self, name: &str, value: impl Into<Value>) -> Patch {
         self.steps.push(PatchStep::Remove(name.into(), value.into()));
         self
     }
 
-    /// The same, removing all properties.
+    /// The same, with a step that removes all properties.
     #[must_use]
     pub fn clear(mut self) -> Patch {
         self.steps.push(PatchStep::Clear);

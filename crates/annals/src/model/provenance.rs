@@ -1,4 +1,4 @@
-//! Where an instance comes from, whose it is, and for what time its owner says it counts.
+//! The provenance of an instance: its source, its home, and the time for which its owner declares it effective.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,10 +11,10 @@ pub const PROVENANCE_ITEMS_MAX: usize = 1_024;
 /// Longest license and mapping. Units: bytes of one text.
 pub const PROVENANCE_TEXT_BYTES_MAX: usize = 65_536;
 
-/// How an instance came to be where it is.
+/// The kind of source of an instance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ProvenanceKind {
-    /// Nobody said.
+    /// Not known.
     Unknown,
     /// It is maintained by its home, one of the repositories that work together.
     #[default]
@@ -23,11 +23,11 @@ pub enum ProvenanceKind {
     ExportArchive,
     /// It was loaded from a content pack.
     ContentPack,
-    /// Its home does not take part any more.
+    /// Its home no longer takes part.
     Deregistered,
     /// It belongs to the configuration.
     Configuration,
-    /// It is maintained by a system outside; the repository that replicates it may write it.
+    /// An outside system maintains it; the repository that replicates it may write it.
     ExternalSource,
 }
 
@@ -57,7 +57,7 @@ impl ProvenanceKind {
     }
 }
 
-/// Where an instance, or a classification, comes from. What is left out takes no room.
+/// The provenance of an instance, or of a classification. Missing fields take no room.
 ///
 /// ```
 /// let provenance = annals::Provenance { license: Some("CC0-1.0".into()), ..annals::Provenance::default() };
@@ -67,24 +67,25 @@ impl ProvenanceKind {
 pub struct Provenance {
     /// Name of the collection that it belongs to. `None`: this repository's own.
     pub home: Option<Arc<str>>,
-    /// How it came to be here.
+    /// The kind of its source.
     pub kind: ProvenanceKind,
-    /// Name of the collection that replicates it, for what comes from an external source.
+    /// Name of the collection that replicates it, if it comes from an external source.
     pub replicated_by: Option<Arc<str>>,
-    /// Under which license it may be used.
+    /// The license under which it may be used.
     pub license: Option<Arc<str>>,
-    /// Who maintains it.
+    /// Its maintainers.
     pub maintained_by: Vec<Arc<str>>,
-    /// What other systems say of it, such as their keys.
+    /// Names that other systems give it, such as their keys.
     pub mappings: BTreeMap<Arc<str>, Arc<str>>,
-    /// From when it counts, as its owner says: independent of when it was written or true.
+    /// The start of the time for which its owner declares it effective; independent of when it was written, and of its
+    /// valid time.
     pub effective_from: Option<Instant>,
-    /// Until when it counts.
+    /// The end of that time.
     pub effective_to: Option<Instant>,
 }
 
 impl Provenance {
-    /// That of what belongs to another collection.
+    /// The provenance of an instance of another collection.
     pub fn of_home(home: &str) -> Provenance {
         Provenance { home: Some(home.into()), ..Provenance::default() }
     }
@@ -122,22 +123,22 @@ impl Provenance {
     }
 }
 
-/// What an instance has at its home and keeps in a copy of it.
+/// The header that an instance has at its home, kept in a copy of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CopyHeader {
-    /// Where it comes from; its home must be given.
+    /// Its provenance; the home is required.
     pub provenance: Provenance,
-    /// The number of its version at its home, from 1.
+    /// Its version number at its home, from 1.
     pub version: u32,
-    /// Its status there.
+    /// Its status at its home.
     pub status: Option<Arc<str>>,
-    /// When and by whom it was created there.
+    /// Instant and author of its creation there.
     pub created: Stamp,
-    /// When and by whom it was changed last there.
+    /// Instant and author of its latest change there.
     pub updated: Stamp,
 }
 
-/// An entity of another collection, to be kept here as it is there.
+/// An entity of another collection, to be stored here with its state there.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EntityCopy {
     /// Its id.
@@ -148,28 +149,28 @@ pub struct EntityCopy {
     pub properties: Vec<(Arc<str>, Value)>,
     /// Its classifications.
     pub classifications: Vec<ClassificationCopy>,
-    /// What else it has there.
+    /// Its header there.
     pub header: CopyHeader,
 }
 
-/// A relationship of another collection, to be kept here as it is there.
+/// A relationship of another collection, to be stored here with its state there.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RelationshipCopy {
     /// Its id.
     pub id: Id,
     /// Name of its type.
     pub type_name: Arc<str>,
-    /// The entity it starts at.
+    /// The entity where it starts.
     pub from: Id,
-    /// The entity it ends at.
+    /// The entity where it ends.
     pub to: Id,
     /// Its properties by name.
     pub properties: Vec<(Arc<str>, Value)>,
-    /// What else it has there.
+    /// Its header there.
     pub header: CopyHeader,
 }
 
-/// What is known of an entity that is not here itself, so that relationships can lead to it.
+/// The known fields of an entity that is not stored here, so that relationships can lead to it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EntityProxy {
     /// Id of the entity.
@@ -182,19 +183,19 @@ pub struct EntityProxy {
     pub home: Arc<str>,
 }
 
-/// A classification of another collection, to be kept here as it is there.
+/// A classification of another collection, to be stored here with its state there.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClassificationCopy {
     /// Name of the classification.
     pub name: Arc<str>,
     /// Its properties by name.
     pub properties: Vec<(Arc<str>, Value)>,
-    /// Where it comes from.
+    /// Its provenance.
     pub provenance: Provenance,
-    /// The number of its version at its home, from 1.
+    /// Its version number at its home, from 1.
     pub version: u32,
-    /// When and by whom it was attached there.
+    /// Instant and author of its first version there.
     pub created: Stamp,
-    /// When and by whom it was changed last there.
+    /// Instant and author of its latest version there.
     pub updated: Stamp,
 }

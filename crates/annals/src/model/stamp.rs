@@ -1,9 +1,9 @@
-//! When somebody did something, and who.
+//! The instant and the author of an action.
 
 use super::Instant;
 use std::sync::Arc;
 
-/// When and by whom.
+/// An instant and an author.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stamp {
     /// The commit instant.
@@ -12,7 +12,7 @@ pub struct Stamp {
     pub author: Arc<str>,
 }
 
-/// When and by whom, read where it stands.
+/// A stamp that borrows from the graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StampRef<'s> {
     /// The commit instant.
@@ -22,7 +22,7 @@ pub struct StampRef<'s> {
 }
 
 impl StampRef<'_> {
-    /// The stamp itself.
+    /// An owned copy.
     pub fn to_stamp(self) -> Stamp {
         Stamp { instant: self.instant, author: self.author.into() }
     }

@@ -43,7 +43,7 @@ impl Instant {
         self.0
     }
 
-    /// Only for instants that the engine has taken or checked itself.
+    /// Only for instants that the engine has read from the clock or checked.
     pub(crate) fn from_checked_micros(micros: i64) -> Instant {
         Instant(micros)
     }
@@ -105,7 +105,7 @@ impl FromStr for Instant {
             // The first and the last days of the calendar are dates, but not instants.
             return Instant::from_micros(i64::from(date.0) * 86_400 * MICROS_PER_SECOND);
         }
-        // What the calendar library misses in the text is of no help: it tries one form only.
+        // The error of the calendar library does not help the user: the library tries one form only.
         let timestamp: jiff::Timestamp = text.parse().map_err(|_| {
             let expected = "2025-08-09T12:00:00Z, 2025-08-09, 2025-08 or 2025 (RFC 3339, or the start of a day, month or \
                             year in UTC)";
@@ -149,7 +149,7 @@ impl FromStr for Date {
     /// Reads `2025-08-09`.
     fn from_str(text: &str) -> Result<Date> {
         let expected = "a date like 2025-08-09";
-        // Order: check the length first, because the parser would also take a date with a time and drop the time.
+        // Order: check the length first, because the parser would also accept a date with a time and drop the time.
         if text.len() > 13 || text.contains('T') {
             return Err(Error::new(
                 ErrorKind::InvalidArgument,

@@ -1,4 +1,4 @@
-//! Declared types: what entities, relationships and classifications of a name may hold.
+//! Declared types: the properties, ends and statuses that instances of a type may have.
 
 use std::sync::Arc;
 
@@ -40,47 +40,49 @@ pub struct TypeDefinition {
     pub kind: TypeKind,
     /// Its name, unique within its kind.
     pub name: Arc<str>,
-    /// What it is for, for people.
+    /// Its purpose, for people.
     pub description: Arc<str>,
     /// Names of the types whose attributes it inherits; all of the same kind.
     pub supertypes: Vec<Arc<str>>,
-    /// True if properties that no attribute declares are refused.
+    /// True if it refuses properties that no attribute declares.
     pub is_closed: bool,
     /// Its own attributes, without the inherited ones.
     pub attributes: Vec<AttributeDefinition>,
-    /// Relationship types: what may stand at the start and at the end.
+    /// Relationship types: the entities allowed at the start and at the end.
     pub ends: Option<[EndDefinition; 2]>,
     /// Classifications: names of the entity types (with subtypes) it fits; empty means any.
     pub applies_to: Vec<Arc<str>>,
-    /// Classifications: true if it is meant to spread along relationships. Annals keeps it for those who spread it.
+    /// Classifications: true if it is meant to propagate along relationships. Annals only stores this flag for programs
+    /// that propagate it.
     pub is_propagatable: bool,
-    /// Statuses that instances may have besides being deleted. Empty: those of the supertypes; any if none says.
-    pub statuses: Vec<Arc<str>>,
-    /// The status of a new instance that gives none. `None`: that of the nearest supertype; `active` if none says.
-    pub initial_status: Option<Arc<str>>,
-    /// Enum types: the values, each with a name of its own.
-    pub elements: Vec<EnumElement>,
-    /// Says not to use it any more. Instances keep working.
-    pub deprecation: Option<Deprecation>,
-    /// The id that another system knows it by, such as a GUID; unique among all types.
-    pub external_id: Option<Arc<str>>,
-    /// A number that its maintainers count; 1 unless told otherwise.
-    pub version: u32,
-    /// True if uniqueness, cardinalities and required children are told and not enforced: for models that expect others to check
+    /// Statuses that instances may have besides deleted. Empty: the statuses of the supertypes; any if no supertype has
     /// them.
+    pub statuses: Vec<Arc<str>>,
+    /// The initial status of instances. `None`: that of the nearest supertype; `active` if no supertype has one.
+    pub initial_status: Option<Arc<str>>,
+    /// Enum types: the values, each with its name.
+    pub elements: Vec<EnumElement>,
+    /// Marks it as deprecated. Instances keep working.
+    pub deprecation: Option<Deprecation>,
+    /// Its id in another system, such as a GUID; unique among all types.
+    pub external_id: Option<Arc<str>>,
+    /// A number that its maintainers count; by default 1.
+    pub version: u32,
+    /// True if the engine reports uniqueness, cardinalities and required children but does not enforce them: for models
+    /// whose users check these elsewhere.
     pub is_advisory: bool,
     /// Relationship types: the entity at the start contains the one at the end.
     pub containment: Option<Containment>,
     /// Entity types: names of children, or of lists with at least one item, that an instance must have at the end of each
     /// transaction.
     pub required_children: Vec<Arc<str>>,
-    /// Entity types: attributes whose values together may occur once among the children of one entity that are of the type, or of
-    /// a subtype, at the end of each transaction. An instance that lacks one of the values is not compared.
+    /// Entity types: each set of attributes is unique among the children of one entity that have this type or a
+    /// subtype, at the end of each transaction. An instance without one of the values is not compared.
     pub unique_together: Vec<Vec<Arc<str>>>,
 }
 
-/// Makes relationships lead from a container to its children: an entity has at most one parent, no entity contains itself, and
-/// a child has a name that no other child of its parent has.
+/// Makes relationships lead from a container to its children: an entity has at most one parent, no entity contains
+/// itself, and the names of the children of one parent differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Containment {
     /// True if users order the children. Otherwise they are ordered by their keys, or by their names.
@@ -94,28 +96,28 @@ pub struct EnumElement {
     pub ordinal: u32,
     /// Its name, unique within the enum: the string that properties hold.
     pub name: Arc<str>,
-    /// What it means, for people.
+    /// Its meaning, for people.
     pub description: Arc<str>,
 }
 
-/// Says that a type or an attribute is not to be used any more.
+/// Marks a type or an attribute as deprecated.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Deprecation {
-    /// What to use instead, if there is something.
+    /// The replacement, if there is one.
     pub replaced_by: Option<Arc<str>>,
 }
 
 /// Declares one end of a relationship type.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EndDefinition {
-    /// The entity type (with subtypes) that may stand here; `None` means any.
+    /// The entity type (with subtypes) at this end; `None` means any.
     pub type_name: Option<Arc<str>>,
     /// How many such relationships one entity at the *other* end may have: many, or at most one.
     ///
     /// For `ends[1].is_many == false` an entity has at most one outgoing relationship of the type; for
     /// `ends[0].is_many == false` at most one incoming.
     pub is_many: bool,
-    /// What the entity at this end is called, seen from the other one.
+    /// The name of the entity at this end, seen from the other end.
     pub name: Option<Arc<str>>,
 }
 
@@ -164,14 +166,14 @@ impl TypeDefinition {
         TypeDefinition::new(TypeKind::Enum, name)
     }
 
-    /// The same (an enum type) with one element more.
+    /// The same (an enum type) with another element.
     #[must_use]
     pub fn element(mut self, ordinal: u32, name: &str) -> TypeDefinition {
         self.elements.push(EnumElement { ordinal, name: name.into(), description: "".into() });
         self
     }
 
-    /// The same, allowing these statuses, the first of them for new instances.
+    /// The same with these statuses; the first one is the initial status.
     #[must_use]
     pub fn with_statuses(mut self, statuses: &[&str]) -> TypeDefinition {
         self.statuses = statuses.iter().map(|&status| status.into()).collect();
@@ -179,21 +181,21 @@ impl TypeDefinition {
         self
     }
 
-    /// The same, not to be used any more.
+    /// The same, deprecated.
     #[must_use]
     pub fn deprecated(mut self, replaced_by: Option<&str>) -> TypeDefinition {
         self.deprecation = Some(Deprecation { replaced_by: replaced_by.map(Into::into) });
         self
     }
 
-    /// The same with one supertype more.
+    /// The same with another supertype.
     #[must_use]
     pub fn supertype(mut self, name: &str) -> TypeDefinition {
         self.supertypes.push(name.into());
         self
     }
 
-    /// The same with one attribute more.
+    /// The same with another attribute.
     #[must_use]
     pub fn attribute(mut self, attribute: AttributeDefinition) -> TypeDefinition {
         self.attributes.push(attribute);
@@ -235,14 +237,14 @@ impl TypeDefinition {
         self
     }
 
-    /// The same (an entity type), of which one parent has at most one child with the same values of these attributes.
+    /// The same (an entity type): one parent has at most one child with the same values of these attributes.
     #[must_use]
     pub fn unique_together(mut self, attributes: &[&str]) -> TypeDefinition {
         self.unique_together.push(attributes.iter().map(|&name| name.into()).collect());
         self
     }
 
-    /// The same (a classification) for entities of one type more.
+    /// The same (a classification) for entities of another type.
     #[must_use]
     pub fn applicable_to(mut self, entity_type: &str) -> TypeDefinition {
         self.applies_to.push(entity_type.into());
@@ -254,7 +256,7 @@ impl EndDefinition {
     /// Any number of entities of any type.
     pub const ANY: EndDefinition = EndDefinition { type_name: None, is_many: true, name: None };
 
-    /// The same, called this.
+    /// The same with this name.
     #[must_use]
     pub fn named(mut self, name: &str) -> EndDefinition {
         self.name = Some(name.into());

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{AttributeDefinition, Deprecation, EnumElement, TypeDefinition, TypeKind};
 
-/// What is added to a declared type. Instances that are there keep working.
+/// Additions to a declared type. Existing instances keep working.
 ///
 /// ```
 /// use annals::{AttributeDefinition, Repository, TypeDefinition, TypeKind, TypePatch, ValueType};
@@ -19,32 +19,32 @@ use super::{AttributeDefinition, Deprecation, EnumElement, TypeDefinition, TypeK
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct TypePatch {
-    /// What the type describes.
+    /// The kind of the type.
     pub kind: TypeKind,
     /// Its name.
     pub name: Arc<str>,
-    /// Another description.
+    /// A new description.
     pub description: Option<Arc<str>>,
-    /// Supertypes more.
+    /// More supertypes.
     pub supertypes: Vec<Arc<str>>,
-    /// Attributes more; one that is there already is put in its place, which may make it deprecated, not another.
+    /// More attributes. An existing one is replaced, which may only mark it as deprecated.
     pub attributes: Vec<AttributeDefinition>,
-    /// Statuses more.
+    /// More statuses.
     pub statuses: Vec<Arc<str>>,
-    /// Another initial status.
+    /// A new initial status.
     pub initial_status: Option<Arc<str>>,
-    /// Elements more of an enum.
+    /// More elements of an enum.
     pub elements: Vec<EnumElement>,
-    /// Entity types more that a classification fits; none if it fits any.
+    /// More entity types for a classification; must be empty if it fits any.
     pub applies_to: Vec<Arc<str>>,
-    /// Says not to use it any more.
+    /// Marks it as deprecated.
     pub deprecation: Option<Deprecation>,
-    /// The version of the type after it; one more than before if `None`.
+    /// The new version of the type; by default one more than before.
     pub version: Option<u32>,
 }
 
 impl TypePatch {
-    /// A patch that only counts the version up.
+    /// A patch that only increments the version.
     pub fn new(kind: TypeKind, name: &str) -> TypePatch {
         TypePatch {
             kind,
@@ -61,7 +61,7 @@ impl TypePatch {
         }
     }
 
-    /// The type after the patch. Whether it is allowed, declaring it tells.
+    /// The type after the patch. Declaring it checks whether the change is allowed.
     pub fn applied_to(&self, before: &TypeDefinition) -> TypeDefinition {
         let mut after = before.clone();
         if let Some(description) = &self.description {
@@ -74,7 +74,7 @@ impl TypePatch {
             }
         }
         add_missing(&mut after.supertypes, &self.supertypes);
-        // A type without statuses of its own has them from above, or any: a list would take some away.
+        // A type without statuses of its own inherits them, or allows any: a list here would remove some.
         add_missing(&mut after.statuses, &self.statuses);
         add_missing(&mut after.elements, &self.elements);
         if !after.applies_to.is_empty() {

@@ -16,9 +16,10 @@ pub const VALUE_BYTES_MAX: usize = 16 << 20;
 pub const NESTING_MAX: usize = 32;
 /// Longest name of a type, property or classification. Units: bytes.
 pub const NAME_BYTES_MAX: usize = 255;
-/// Most properties of an instance, and of each of its classifications. A document needs some thousand; each name has indexes.
+/// Most properties of an instance, and of each of its classifications. A document needs some thousand; each name has
+/// its indexes.
 pub const PROPERTIES_MAX: usize = 32_768;
-/// Most names of types, properties and classifications in a repository, of homes too: all together take some hundred
+/// Most names of types, properties, classifications and homes in a repository: together they take some hundred
 /// megabytes of memory.
 pub const NAMES_MAX: usize = 1_000_000;
 
@@ -111,8 +112,8 @@ impl Value {
         }
     }
 
-    /// Compares as searches do: numbers by numeric value across their kinds, everything else only with its own
-    /// kind; `None` if the two cannot be compared.
+    /// Compares as searches do: numbers by numeric value across their kinds, all other values only within their kind;
+    /// `None` if the two cannot be compared.
     pub fn compare(&self, other: &Value) -> Option<Ordering> {
         use Value::{Decimal as Dec, Float, Integer};
         match (self, other) {
@@ -149,7 +150,7 @@ impl Value {
         }
     }
 
-    /// Refuses values over the bounds: [`VALUE_BYTES_MAX`], [`NESTING_MAX`].
+    /// Refuses values that exceed a bound: [`VALUE_BYTES_MAX`], [`NESTING_MAX`].
     pub(crate) fn check(&self, name: &str) -> Result<()> {
         self.check_at(name, 0)
     }
@@ -209,7 +210,7 @@ fn compare_floats(a: f64, b: f64) -> Ordering {
 }
 
 impl Ord for Value {
-    /// A total order for storing: by kind, then by value. Floats by bit order, so that equal means identical.
+    /// A total order for storing: by kind, then by value. Floats order by their bits, so that equal means identical.
     fn cmp(&self, other: &Value) -> Ordering {
         use Value::*;
         match (self, other) {

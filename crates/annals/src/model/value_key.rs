@@ -1,4 +1,4 @@
-//! Byte keys whose order is the order of the values they stand for.
+//! Byte keys that order as their values do.
 //!
 //! Shape of a key: one tag byte, then by kind:
 //! `10` boolean: 1 byte · `20` number: its float64 order bits (8), kind (1), then the integer (8), the bits of the float (8),
@@ -13,7 +13,7 @@ use std::cmp::Ordering;
 use super::number::{Parts, nearest_float};
 use super::{Date, Duration, Instant, Value};
 
-/// Longest text that goes whole into an index key; longer ones are cut there and compared in full when found.
+/// Longest text that an index key holds completely. A longer one is cut there, and compared in full when found.
 const INDEX_TEXT_BYTES_MAX: usize = 120;
 /// Longest key [`append_index_key`] makes. Units: bytes (every byte of the text may need an escape).
 pub(crate) const INDEX_KEY_BYTES_MAX: usize = 1 + 2 * INDEX_TEXT_BYTES_MAX + 2;
@@ -33,29 +33,29 @@ const LESS: u8 = 0x7F;
 const SAME: u8 = 0x80;
 const MORE: u8 = 0x81;
 
-/// True for values that property indexes hold: scalars, and the members of sets.
+/// True for values in property indexes: scalars, and the members of sets.
 pub(crate) fn is_indexable(value: &Value) -> bool {
     value.is_scalar()
 }
 
-/// Appends the key of a scalar, long texts cut. Lists, maps and sets append nothing.
+/// Appends the key of a scalar; long texts are cut. Lists, maps and sets append nothing.
 pub(crate) fn append_index_key(value: &Value, out: &mut Vec<u8>) {
     append(value, INDEX_TEXT_BYTES_MAX, out);
 }
 
 impl Value {
-    /// Appends the key of a scalar from which [`Value::from_key`] restores it. No such key begins another.
+    /// Appends the key of a scalar from which [`Value::from_key`] restores it. No such key is a prefix of another.
     pub(crate) fn append_exact_key(&self, out: &mut Vec<u8>) {
         append(self, usize::MAX, out);
     }
 
-    /// Restores the scalar of an exact key; `None` if the bytes are no such key, or hold only the beginning of a text.
+    /// Restores the scalar of an exact key; `None` for other bytes, or for a key with a cut text.
     pub(super) fn from_key(key: &[u8]) -> Option<Value> {
         decode_key(key)
     }
 }
 
-/// True if no other value shares the index key of `value`; long texts share theirs with those that begin alike.
+/// True if no other value has the index key of `value`; long texts with the same beginning have the same key.
 pub(crate) fn has_own_key(value: &Value) -> bool {
     match value {
         Value::String(text) | Value::Iri(text) => text.len() <= INDEX_TEXT_BYTES_MAX,
@@ -65,7 +65,7 @@ pub(crate) fn has_own_key(value: &Value) -> bool {
     }
 }
 
-/// Appends what the keys of all numbers near `value` begin with; false (and nothing appended) if it is no number.
+/// Appends the common prefix of the keys of all numbers near `value`; false (and nothing appended) if it is no number.
 pub(crate) fn append_numeric_prefix(value: &Value, out: &mut Vec<u8>) -> bool {
     let Some(float) = approximate(value) else { return false };
     out.push(NUMBER);
@@ -75,7 +75,7 @@ pub(crate) fn append_numeric_prefix(value: &Value, out: &mut Vec<u8>) -> bool {
 
 fn approximate(value: &Value) -> Option<f64> {
     match value {
-        // Rounding keeps the order (a < b never becomes a > b); the exact bytes decide among equals.
+        // Rounding keeps the order (a < b never becomes a > b); the exact bytes decide if the floats are equal.
         #[allow(clippy::cast_precision_loss)]
         Value::Integer(number) => Some(*number as f64),
         Value::Float(number) => Some(*number),
@@ -147,11 +147,11 @@ fn append(value: &Value, text_bytes_max: usize, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends a key that orders scalars as they compare and is the same for equal numbers of different kinds. Others have
-/// their index key.
+/// Appends a key that orders scalars as they compare, and is the same for equal numbers of different kinds. For other
+/// values it is their index key.
 ///
-/// Shape of a number: `20`, its float64 order bits (8), then `80` if it is that float, or `7F` if it is less and `81` if it
-/// is more, each with its whole part (16) and its fraction (16, in units of 10^-28).
+/// Shape of a number: `20`, its float64 order bits (8), then `80` if it is that float, or `7F` if it is less and `81`
+/// if it is more, each with its whole part (16) and its fraction (16, in units of 10^-28).
 pub(crate) fn append_order_key(value: &Value, out: &mut Vec<u8>) {
     let Some(float) = approximate(value) else { return append_index_key(value, out) };
     append_numeric_prefix(value, out);
@@ -184,7 +184,7 @@ fn decode_parts(bytes: &[u8]) -> Option<(Parts, &[u8])> {
 fn append_text(tag: u8, text: &[u8], bytes_max: usize, out: &mut Vec<u8>) {
     out.push(tag);
     let kept = &text[..text.len().min(bytes_max)];
-    // Looking for a zero first is many times faster than splitting, and texts have none.
+    // Searching for a zero first is many times faster than splitting, and texts have none.
     if kept.contains(&0) {
         for (number, part) in kept.split(|byte| *byte == 0).enumerate() {
             if number > 0 {
@@ -198,7 +198,7 @@ fn append_text(tag: u8, text: &[u8], bytes_max: usize, out: &mut Vec<u8>) {
     out.extend_from_slice(if kept.len() < text.len() { &END_CUT } else { &END_WHOLE });
 }
 
-/// Appends what the keys of all strings (or IRIs) starting with `prefix` begin with; nothing for other kinds.
+/// Appends the common prefix of the keys of all strings (or IRIs) that start with `prefix`; nothing for other kinds.
 pub(crate) fn append_text_prefix(prefix: &Value, out: &mut Vec<u8>) {
     if prefix.as_str().is_some() {
         append_index_key(prefix, out);
@@ -283,7 +283,7 @@ mod tests {
         ]
     }
 
-    /// Numbers of all kinds around the places where a float can no longer tell them apart.
+    /// Numbers of all kinds near values where floats are too coarse to separate them.
     fn close_number() -> impl Strategy<Value = Value> {
         let anchor = prop_oneof![
             Just(0i128),
@@ -316,7 +316,7 @@ mod tests {
             close_number(),
             close_number(),
             any::<f64>().prop_map(|number| Value::Float(number * 1e-290)),
-            // Decimals that share a float.
+            // Decimals with the same nearest float.
             (0i128..9, 0u32..29).prop_map(|(step, scale)| {
                 Value::Decimal(Decimal::from_i128_with_scale(1_234_567_890_123_456_789_012_340 + step, scale))
             }),
@@ -355,7 +355,7 @@ mod tests {
             }
         }
 
-        /// A range search looks between the prefixes of its bounds, so no number may lie outside them.
+        /// A range search reads between the prefixes of its bounds, so no number may lie outside them.
         #[test]
         fn numbers_that_are_close_keep_their_order(a in close_number(), b in close_number()) {
             let prefix = |value: &Value| {
@@ -370,7 +370,7 @@ mod tests {
             }
         }
 
-        /// However close: equal numbers of one kind may differ in their bytes only.
+        /// Also for close values: equal numbers of one kind may differ in their bytes only.
         #[test]
         fn keys_of_one_kind_order_exactly_as_values_compare(a in scalar_or_number(), b in scalar_or_number()) {
             if std::mem::discriminant(&a) == std::mem::discriminant(&b) && let Some(order) = a.compare(&b) && order.is_ne() {
@@ -378,7 +378,7 @@ mod tests {
             }
         }
 
-        /// An order by several keys goes on with the next one where numbers are equal, of whatever kinds they are.
+        /// In an order by several keys, the next key decides among equal numbers, also of different kinds.
         #[test]
         fn order_keys_order_exactly_as_values_compare(a in scalar_or_number(), b in scalar_or_number()) {
             let order_key = |value: &Value| {

@@ -1,10 +1,10 @@
-//! A value read where it stands.
+//! A borrowed value.
 
 use std::borrow::Cow;
 
 use super::value::Value;
 
-/// A value that the graph holds. Looking at one that is a string copies nothing.
+/// A value that the graph holds. Reading a string copies nothing.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ValueRef<'v> {
     /// The text of a [`Value::String`].
@@ -14,7 +14,7 @@ pub enum ValueRef<'v> {
 }
 
 impl ValueRef<'_> {
-    /// The value itself.
+    /// An owned copy.
     #[inline]
     pub fn into_value(self) -> Value {
         match self {

@@ -12,12 +12,12 @@ use crate::{Error, ErrorKind, Result};
 
 /// Sets of at most this many values are one sorted block.
 const FEW_MAX: usize = 24;
-/// A value whose exact key is longer is kept beside the tree, which then holds its beginning and its hash.
+/// A value with a longer exact key is stored beside the tree, which then holds its beginning and its hash.
 const KEY_WHOLE_MAX: usize = 256;
-/// Marks the key of a long value. No exact key ends so: texts end with `00 00`, all others are short.
+/// Marks the key of a long value. No exact key ends with it: texts end with `00 00`, all other keys are short.
 const LONG_MARK: [u8; 2] = [0, 3];
 
-/// An ordered set of scalars. Adding the 10,000th value costs what adding the tenth did.
+/// An ordered set of scalars. Adding the 10,000th value costs as much as adding the tenth.
 #[derive(Clone, Debug)]
 pub struct ValueSet(Form);
 
@@ -30,8 +30,8 @@ enum Form {
 
 #[derive(Clone, Default)]
 struct Many {
-    // Shape of a key: the exact key of a value; or of a long one its beginning, LONG_MARK, its hash (8) and its
-    // index in `long` (4).
+    // Shape of a key: the exact key of a value; or for a long one its beginning, LONG_MARK, its hash (8) and its index
+    // in `long` (4).
     keys: KeySet,
     long: Vector<Option<Value>>,
 }
@@ -55,12 +55,12 @@ impl ValueSet {
         matches!(self.0, Form::Few(_))
     }
 
-    /// True if there is no value.
+    /// True if the set has no value.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Adds `value`; false if it was there.
+    /// Adds `value`; false if the set had it already.
     ///
     /// Errors: `InvalidArgument` for lists, maps and sets.
     pub fn insert(&mut self, value: &Value) -> Result<bool> {
@@ -93,7 +93,7 @@ impl ValueSet {
         }
     }
 
-    /// Removes `value`; false if it was not there.
+    /// Removes `value`; false if the set did not have it.
     pub fn remove(&mut self, value: &Value) -> bool {
         match &mut self.0 {
             Form::Few(values) => {
@@ -136,7 +136,7 @@ impl ValueSet {
 }
 
 impl Many {
-    /// The key under which `value` is, if it is a member.
+    /// The key of `value`, if it is a member.
     fn find(&self, value: &Value) -> Option<Vec<u8>> {
         let key = member_key(value);
         if !is_long(&key) {

@@ -1,4 +1,4 @@
-//! The types of values that attributes may be declared with.
+//! The declared types of attribute values.
 
 /// The type of an attribute's values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -1,4 +1,4 @@
-//! Merges items from several origins: later ones win, and each value keeps its origin.
+//! Merges items from several origins: later origins win, and each value keeps its origin.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -9,27 +9,27 @@ use crate::model::{Id, Value};
 use crate::read::{ChildName, Snapshot, Target};
 use crate::tree::{Branch, Item, NameTest, TreePath, TreeStep};
 
-/// Where something of the operational view is from.
+/// The origin of a part of the operational view.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Origin {
     /// From the repository.
     Running,
     /// Pushed under the lease of this name.
     Lease(Arc<str>),
-    /// Told by the provider of this name.
+    /// Returned by the provider of this name.
     Provider(Arc<str>),
 }
 
 /// An item of the operational view.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OperationalItem {
-    /// Where the item is from: the first origin that has it.
+    /// The origin of the item: the first origin that has it.
     pub origin: Origin,
     /// Id of its entity, if it is in the repository.
     pub id: Option<Id>,
     /// Its properties, keys included, with their origins.
     pub properties: Vec<(Arc<str>, Value, Origin)>,
-    /// Its children: those of the repository in their order, and others among them where users do not order them.
+    /// Its children: those of the repository in their order; where users do not order them, the others are sorted in.
     pub children: Vec<OperationalBranch>,
 }
 
@@ -38,7 +38,7 @@ pub struct OperationalItem {
 pub struct OperationalBranch {
     /// Its name, or the type of the list that it is in.
     pub name: Arc<str>,
-    /// True if it is in a list, which its keys then name it in.
+    /// True if it is in a list, in which its keys name it.
     pub is_listed: bool,
     /// The child.
     pub item: OperationalItem,
@@ -60,7 +60,7 @@ impl OperationalItem {
         }
     }
 
-    /// The value of a property, and where it is from.
+    /// The value of a property, and its origin.
     pub fn property(&self, name: &str) -> Option<(&Value, Origin)> {
         let found = self.properties.iter().find(|(known, ..)| **known == *name);
         found.map(|(_, value, origin)| (value, origin.clone()))
@@ -85,12 +85,12 @@ pub(super) struct Merging<'a> {
 }
 
 impl<'a> Merging<'a> {
-    /// What is at a path, with so many levels below it.
+    /// The item at a path, with this many levels below it.
     pub(super) fn new(running: &'a Snapshot, path: &'a TreePath, depth: Option<usize>) -> Merging<'a> {
         Merging { graph: running.graph(), path, depth: depth.unwrap_or(usize::MAX), item: None }
     }
 
-    /// Adds what is at the path.
+    /// Adds the item at the path.
     pub(super) fn add(&mut self, item: Option<Item>, origin: &Origin) {
         let Some(mut item) = item else { return };
         cut(&mut item, self.depth);
@@ -100,7 +100,7 @@ impl<'a> Merging<'a> {
         }
     }
 
-    /// True if something at `at` may be at the path, below it, or around it.
+    /// True if an item at `at` may be at the path, below it, or around it.
     pub(super) fn concerns(&self, at: &TreePath) -> bool {
         self.path.steps.iter().zip(&at.steps).all(|(own, other)| self.is_same(own, other))
     }
@@ -112,7 +112,7 @@ impl<'a> Merging<'a> {
         }
     }
 
-    /// Adds what a provider tells of `at`, which is around the path or below it.
+    /// Adds the answer of a provider for `at`, which is around the path or below it.
     pub(super) fn add_at(&mut self, at: &TreePath, item: Item, origin: &Origin) -> Result<()> {
         let (own, other) = (&self.path.steps, &at.steps);
         if other.len() <= own.len() {
@@ -123,7 +123,7 @@ impl<'a> Merging<'a> {
             self.add(found, origin);
             return Ok(());
         }
-        // From the inside: the items on the way to it are there because it is.
+        // From the inside out: the items on the way exist because the inner one does.
         let mut around = item;
         for step in other[own.len()..].iter().rev() {
             let NameTest::Name(name) = &step.name else { return Ok(()) };
@@ -146,7 +146,7 @@ impl<'a> Merging<'a> {
     }
 }
 
-/// Leaves out what is more than `depth` levels below.
+/// Removes everything more than `depth` levels below.
 fn cut(item: &mut Item, depth: usize) {
     match depth {
         0 => item.children.clear(),
@@ -155,7 +155,7 @@ fn cut(item: &mut Item, depth: usize) {
     }
 }
 
-/// The name of a child among its siblings; `None` if it lacks a key.
+/// The name of a child among its siblings; `None` if a key is missing.
 fn name_of<'v>(
     graph: &Graph,
     name: &str,
@@ -179,7 +179,7 @@ fn child_of(graph: &Graph, item: Item, step: &TreeStep) -> Option<Item> {
 fn merge(graph: &Graph, known: &mut OperationalItem, item: Item, origin: &Origin) {
     for (name, value) in item.properties {
         match known.properties.iter_mut().find(|(known, ..)| *known == name) {
-            // Keys are the same everywhere.
+            // All origins agree on the keys.
             Some((_, before, _)) if *before == value => {}
             Some((_, before, whose)) => (*before, *whose) = (value, origin.clone()),
             None => known.properties.push((name, value, origin.clone())),
@@ -191,7 +191,7 @@ fn merge(graph: &Graph, known: &mut OperationalItem, item: Item, origin: &Origin
     let name_in =
         |child: &OperationalBranch| name_of(graph, &child.name, child.is_listed, |key| child.item.get(key));
     let names: Vec<Option<ChildName>> = known.children.iter().map(name_in).collect();
-    // Lists that users ordered.
+    // Lists that users have ordered.
     let pairs = names.windows(2).filter_map(|pair| Some((pair[0].as_ref()?, pair[1].as_ref()?)));
     let ordered: HashSet<u32> =
         pairs.filter(|(a, b)| a.group == b.group && a.name > b.name).map(|(a, _)| a.group).collect();
@@ -207,7 +207,7 @@ fn merge(graph: &Graph, known: &mut OperationalItem, item: Item, origin: &Origin
             }
         }
     }
-    // What those who ordered a list do not know of stands behind what they do.
+    // Items that the ordered origins do not have come after those that they have.
     known.children.sort_by_cached_key(|child| {
         name_in(child).map(|name| (name.group, (!ordered.contains(&name.group)).then_some(name.name)))
     });

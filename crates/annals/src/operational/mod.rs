@@ -1,5 +1,5 @@
-//! The operational view: the running tree, with state that clients push under leases and state that providers tell when it is read.
-//! None of that is in the history, unless a lease asks for it.
+//! The operational view: the running tree, merged with state that clients push under leases and with answers of
+//! providers, which it asks at each read. The history has none of this, unless a lease is recorded.
 
 mod merged;
 mod pushed;
@@ -19,15 +19,15 @@ use crate::{Error, ErrorKind, Position, Result};
 pub use merged::{OperationalBranch, OperationalItem, Origin};
 use pushed::Pushed;
 
-/// Most leases at a time.
+/// Most leases at once.
 pub const LEASES_MAX: usize = 1_000;
-/// Most providers at a time.
+/// Most providers at once.
 pub const PROVIDERS_MAX: usize = 1_000;
-/// Longest lease. It can be renewed any number of times.
+/// Longest time of a lease. A client can renew it any number of times.
 pub const LEASE_MAX: Duration = Duration::from_secs(24 * 3_600);
-/// Most items of one view, those of providers left out.
+/// Most items of one view, not counting those of providers.
 pub const VIEW_ITEMS_MAX: usize = 1_000_000;
-/// How often leases that are over are looked for.
+/// How often the thread checks for leases that are over.
 const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 
 /// A lease, as it is now.
@@ -35,9 +35,9 @@ const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 pub struct Lease {
     /// Its name.
     pub name: Arc<str>,
-    /// How long it lasts unless it is renewed.
+    /// Time until it ends unless it is renewed.
     pub left: Duration,
-    /// True if what is pushed under it goes into the history of the repository.
+    /// True if the repository records the pushed state in its history.
     pub is_recorded: bool,
 }
 
@@ -61,14 +61,14 @@ struct Provided {
     provide: Weak<Provide>,
 }
 
-/// A provider that is asked as long as this is kept. Made by [`Operational::provide`].
+/// Keeps a provider in use until it is dropped. Made by [`Operational::provide`].
 #[must_use = "the provider is asked as long as this is kept"]
 pub struct Provider {
     _provide: Arc<Provide>,
 }
 
-/// The running tree of a repository, with state from elsewhere merged over it when it is read: what clients push under leases in the
-/// order of their names, and over that what providers tell. Clones share it.
+/// The running tree of a repository, merged at each read with other state: first the state that clients push under
+/// leases, in the order of the names of the leases, then the answers of providers. Clones share it.
 ///
 /// ```
 /// use std::time::Duration;
@@ -91,7 +91,7 @@ pub struct Operational {
     inner: Arc<Open>,
 }
 
-/// What all clones share; the thread that ends leases holds the inner part for a moment only.
+/// The state that all clones share; the thread that ends leases holds the inner part only for a moment.
 struct Open {
     inner: Arc<Inner>,
     is_stopping: Arc<AtomicBool>,
@@ -106,7 +106,8 @@ struct Inner {
 struct State {
     pushed: Pushed,
     leases: BTreeMap<Arc<str>, Held>,
-    /// Leases that are over and left something recorded, because the repository took no write. The thread tries again.
+    /// Ended leases with recorded state that could not be deleted, because the repository refused writes. The thread
+    /// tries again.
     left: BTreeSet<Arc<str>>,
     providers: Vec<Provided>,
 }
@@ -122,9 +123,10 @@ impl Drop for Open {
 }
 
 impl Operational {
-    /// The operational view over a repository, without leases. What leases recorded in it before they could end is deleted.
+    /// The operational view over a repository, without leases. Deletes state that leases of an earlier process have
+    /// recorded.
     ///
-    /// Errors: those of writing, if there is something to delete; `Io` if no thread can be started.
+    /// Errors: those of writing, if there is state to delete; `Io` if no thread can be started.
     pub fn over(running: &Repository) -> Result<Operational> {
         if !running.is_read_only() {
             pushed::delete_left_over(running)?;
@@ -145,7 +147,7 @@ impl Operational {
                     std::thread::park_timeout(LOOK_INTERVAL);
                     let Some(inner) = shared.upgrade() else { return };
                     let mut state = inner.state();
-                    // What fails is tried again in the next round; nobody is shown it any more.
+                    // The next round tries a failed deletion again; no view shows the state any more.
                     let _ = inner.end_late(&mut state);
                     inner.delete_left(&mut state);
                 }
@@ -154,11 +156,11 @@ impl Operational {
         Ok(Operational { inner: Arc::new(Open { inner, is_stopping, thread: Some(thread) }) })
     }
 
-    /// Opens a lease: what is pushed under it is gone when it ends. If `is_recorded`, it is in the history of the repository while it
-    /// lasts, and held to the declared types.
+    /// Opens a lease: when it ends, the state pushed under it is removed. If `is_recorded`, the history of the
+    /// repository has this state while the lease lasts, and the state must fit the declared types.
     ///
-    /// Errors: `AlreadyExists`; `InvalidArgument` for a name that no id can have, or a time over [`LEASE_MAX`]; `TooLarge` over
-    /// [`LEASES_MAX`]; `ReadOnly` to record in a repository that does not write.
+    /// Errors: `AlreadyExists`; `InvalidArgument` for a name that no id can have, or a time over [`LEASE_MAX`];
+    /// `TooLarge` over [`LEASES_MAX`]; `ReadOnly` to record in a repository that does not write.
     pub fn open_lease(&self, name: &str, lasts: Duration, is_recorded: bool) -> Result<()> {
         let ends = ends(lasts)?;
         pushed::root_of(name)?;
@@ -182,18 +184,18 @@ impl Operational {
         Ok(())
     }
 
-    /// Has a lease last so long from now on.
+    /// Extends a lease: it ends after this time from now.
     ///
-    /// Errors: `NotFound` if there is none, or none any more; `InvalidArgument` for a time over [`LEASE_MAX`].
+    /// Errors: `NotFound` if it does not exist or has ended; `InvalidArgument` for a time over [`LEASE_MAX`].
     pub fn renew(&self, name: &str, lasts: Duration) -> Result<()> {
         let ends = ends(lasts)?;
         self.state()?.leases.get_mut(name).ok_or_else(|| no_lease(name))?.ends = ends;
         Ok(())
     }
 
-    /// Ends a lease, and with it what was pushed under it.
+    /// Ends a lease, and removes the state pushed under it.
     ///
-    /// Errors: `NotFound`; those of writing for one that is recorded: it is over all the same, and what it left is deleted later.
+    /// Errors: `NotFound`; those of writing for a recorded lease: it has ended even so, and its state is deleted later.
     pub fn end_lease(&self, name: &str) -> Result<()> {
         let mut state = self.state()?;
         let held = state.leases.remove(name).ok_or_else(|| no_lease(name))?;
@@ -216,17 +218,19 @@ impl Operational {
         Ok(state.leases.iter().map(|(name, held)| held.told(name, now)).collect())
     }
 
-    /// Changes what is pushed under a lease: a tree of its own, with the lists and values of the declared types. What these require is not
-    /// required here, as state is told in parts. `work` must not ask this view for anything: it may be held meanwhile.
+    /// Changes the state pushed under a lease: a separate tree, with the lists and values of the declared types.
+    /// Required properties and children may be missing, because clients push state in parts. `work` must not call this
+    /// view: the view may be locked meanwhile.
     ///
-    /// Errors: `NotFound` if there is no such lease; what `work` returns; those of a transaction; `NoRoom` if all pushed state is too large.
+    /// Errors: `NotFound` if there is no such lease; those of `work`; those of a transaction; `NoRoom` if all pushed
+    /// state is too large.
     pub fn push<T>(&self, name: &str, mut work: impl FnMut(&mut TreeEdit<'_>) -> Result<T>) -> Result<T> {
         let root = pushed::root_of(name)?;
         let mut state = self.state()?;
         let held = state.leases.get(name).ok_or_else(|| no_lease(name))?;
         let running = &self.inner.inner.running;
         if held.is_recorded {
-            // Order: others read and push while this becomes durable.
+            // Order: unlock first, so that other threads read and push while this becomes durable.
             drop(state);
             let (done, _) = running.transact(|t| work(&mut t.tree_below(root.clone())))?;
             let mut state = self.state()?;
@@ -240,10 +244,11 @@ impl Operational {
         state.pushed.edit(&root, work)
     }
 
-    /// What becomes of what is pushed under a lease, at a path and below it, from now on.
+    /// Subscribes to later changes of the state pushed under a lease, at a path and below it.
     ///
-    /// Errors: `NotFound` if there is no such lease; `InvalidArgument` as [`Repository::subscribe`]. A subscription to what is not recorded ends
-    /// with `Closed` when the pushed state is packed anew, after many changes: read it, and subscribe again.
+    /// Errors: `NotFound` if there is no such lease; `InvalidArgument` as [`Repository::subscribe`]. A subscription to
+    /// state that is not recorded ends with `Closed` when the pushed state is packed, after many changes: read it, and
+    /// subscribe again.
     pub fn subscribe(&self, name: &str, path: &TreePath, after: Option<Position>) -> Result<Subscription> {
         let state = self.state()?;
         let held = state.leases.get(name).ok_or_else(|| no_lease(name))?;
@@ -251,10 +256,11 @@ impl Operational {
         repository.subscribe(Watch::Tree { root: Some(pushed::root_of(name)?), path: path.clone() }, after)
     }
 
-    /// Asks `provide` for what is at a path whenever that, or something above or below it, is read; for as long as the answer of this call is kept.
-    /// It is given the path that is read, and tells the whole item at its own path, or nothing.
+    /// Registers a provider for a path, until the returned [`Provider`] is dropped. A read of the path, or of a path
+    /// above or below it, calls `provide`. It gets the path that is read, and returns the whole item at its own path,
+    /// or `None`.
     ///
-    /// Errors: `InvalidArgument` for a path that is not one of names and keys; `TooLarge` over [`PROVIDERS_MAX`].
+    /// Errors: `InvalidArgument` for a path that does not consist of names and keys; `TooLarge` over [`PROVIDERS_MAX`].
     pub fn provide(
         &self,
         name: &str,
@@ -274,11 +280,11 @@ impl Operational {
         Ok(Provider { _provide: provide })
     }
 
-    /// The item at a path with what is below it, at most `depth` levels, merged from the running tree, the leases and the providers.
-    /// Each value says where it is from.
+    /// The item at a path with its subtree, at most `depth` levels, merged from the running tree, the leases and the
+    /// providers. Each value has its origin.
     ///
-    /// Shape: `None` if nothing is there. Errors: `InvalidArgument` for a path that is no look-up; `TooLarge` over [`VIEW_ITEMS_MAX`]; those
-    /// of providers.
+    /// Shape: `None` if nothing is there. Errors: `InvalidArgument` for a path that is not a look-up; `TooLarge` over
+    /// [`VIEW_ITEMS_MAX`]; those of providers.
     pub fn get(&self, path: &TreePath, depth: Option<usize>) -> Result<Option<OperationalItem>> {
         let running = self.inner.inner.running.snapshot();
         let mut merging = merged::Merging::new(&running, path, depth);
@@ -294,7 +300,7 @@ impl Operational {
         let live =
             |known: &Provided| Some((Arc::clone(&known.name), known.path.clone(), known.provide.upgrade()?));
         let providers: Vec<_> = state.providers.iter().filter_map(live).collect();
-        // Order: providers are the application's, take their time, and may push.
+        // Order: unlock first, because providers belong to the application, may be slow, and may push.
         drop(state);
         for (name, at, provide) in providers {
             if merging.concerns(&at)
@@ -306,7 +312,7 @@ impl Operational {
         Ok(merging.done())
     }
 
-    /// The state, without leases that are over.
+    /// The state, without leases that have ended.
     fn state(&self) -> Result<MutexGuard<'_, State>> {
         let mut state = self.inner.inner.state();
         self.inner.inner.end_late(&mut state)?;
@@ -331,7 +337,7 @@ impl Inner {
         for name in late {
             let is_recorded = state.leases.remove(&name).is_some_and(|held| held.is_recorded);
             match self.forget(state, &name, is_recorded) {
-                // The repository takes no write: that is no reason to show nothing.
+                // The repository refuses writes; reads still work.
                 Err(_) if is_recorded => {}
                 outcome => outcome?,
             }
@@ -339,7 +345,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Tries again to delete what leases left.
+    /// Tries again to delete the state of ended leases.
     fn delete_left(&self, state: &mut State) {
         for name in std::mem::take(&mut state.left) {
             let _ = self.forget_recorded(state, &name);
@@ -373,6 +379,6 @@ fn ends(lasts: Duration) -> Result<Clock> {
 }
 
 fn no_lease(name: &str) -> Error {
-    let text = format!("lease {name}: there is none of this name, or it is over; open it");
+    let text = format!("lease {name}: it does not exist, or has ended; open it");
     Error::new(ErrorKind::NotFound, text).with("lease", name)
 }

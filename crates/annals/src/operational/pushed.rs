@@ -1,4 +1,4 @@
-//! What clients push: a repository in memory, with a tree for each lease, that forgets its history when that is long.
+//! The pushed state: a repository in memory, with a tree for each lease, that drops its history when it is long.
 
 use std::sync::Arc;
 
@@ -12,13 +12,15 @@ use crate::tree::{Item, TreePath};
 use crate::write::{Transaction, TreeEdit};
 use crate::{Error, ErrorKind, Position, Result};
 
-/// What begins the ids of the roots of leases.
+/// The prefix of the ids of the roots of leases.
 const ROOT: &str = "lease:";
 /// Their type.
 const ROOT_TYPE: &str = "root";
-/// Nothing more is pushed while what is there takes more. Units: bytes of records, of which memory takes a small multiple.
+/// If the present state takes more, pushes are refused. Units: bytes of records, of which memory takes a small
+/// multiple.
 const BYTES_MAX: u64 = 1 << 30;
-/// Once the history of what was pushed takes more than this, and more than what is there, it is packed anew without it. Units: bytes of records.
+/// If the history takes more than this, and more than the present state, the state is packed without it. Units: bytes
+/// of records.
 const HISTORY_BYTES_MAX: u64 = 256 << 20;
 
 /// The id of the entity from which the paths of a lease start.
@@ -30,15 +32,15 @@ pub(super) fn root_of(name: &str) -> Result<Id> {
     Id::new(&format!("{ROOT}{name}"))
 }
 
-/// All that is pushed and not recorded.
+/// All pushed state that is not recorded.
 pub(super) struct Pushed {
     repository: Repository,
-    /// How many declarations of types it has learned.
+    /// How many declarations of types it has copied.
     types_known: usize,
     log: MemoryLog,
-    /// How many bytes of records there are: added up, as the log counts them one by one.
+    /// Bytes of all records: added up, as the log counts them one by one.
     bytes: u64,
-    /// How many there were without history.
+    /// Bytes of all records right after packing.
     packed_bytes: u64,
 }
 
@@ -53,7 +55,7 @@ impl Pushed {
         &self.repository
     }
 
-    /// Learns of the types that the running repository has declared since, without what they require.
+    /// Copies the types that the running repository has declared since, without required properties and children.
     pub(super) fn learn_types(&mut self, running: &Snapshot) -> Result<()> {
         let declared = &running.graph().type_changes;
         if declared.len() > self.types_known {
@@ -84,7 +86,7 @@ impl Pushed {
         Ok(done)
     }
 
-    /// Counts the record at a position, and packs all if there is too much history.
+    /// Counts the record at a position, and packs if there is too much history.
     fn note(&mut self, position: Position) -> Result<()> {
         let records = self.log.read(position, ReadLimit::ONE)?;
         self.bytes += records.iter().map(|record| record.len() as u64).sum::<u64>();
@@ -94,7 +96,7 @@ impl Pushed {
         }
     }
 
-    /// Takes away all that was pushed under a lease.
+    /// Removes all state pushed under a lease.
     pub(super) fn forget(&mut self, root: &Id) -> Result<()> {
         match empty(&self.repository, root)? {
             Some(position) => self.note(position),
@@ -102,7 +104,7 @@ impl Pushed {
         }
     }
 
-    /// Goes on with a repository that has the same trees and no history.
+    /// Replaces the repository by one with the same trees and no history.
     fn pack(&mut self) -> Result<()> {
         let mut packed = Pushed::new()?;
         let snapshot = self.repository.snapshot();
@@ -115,15 +117,15 @@ impl Pushed {
         }
         packed.packed_bytes = packed.log.bytes_count();
         packed.bytes = packed.packed_bytes;
-        // Subscriptions to the repository before end.
+        // Subscriptions to the old repository end.
         let before = std::mem::replace(self, packed);
         before.repository.close()
     }
 }
 
-/// Deletes all items of the tree of a lease. What was recorded stays in the history.
+/// Deletes all items of the tree of a lease. The history keeps recorded state.
 ///
-/// Shape: the position, if there was something to delete.
+/// Shape: the position, if there was an item to delete.
 pub(super) fn empty(repository: &Repository, root: &Id) -> Result<Option<Position>> {
     if repository.snapshot().entity(root)?.is_none() {
         return Ok(None);
@@ -132,7 +134,7 @@ pub(super) fn empty(repository: &Repository, root: &Id) -> Result<Option<Positio
     repository.transact(put).map(|(_, receipt)| Some(receipt.position))
 }
 
-/// Deletes what leases recorded that a process left behind.
+/// Deletes the recorded state of leases of an earlier process.
 pub(super) fn delete_left_over(running: &Repository) -> Result<()> {
     roots(&running.snapshot())?.iter().try_for_each(|root| empty(running, root).map(drop))
 }
@@ -154,7 +156,7 @@ fn roots(snapshot: &Snapshot) -> Result<Vec<Id>> {
     }
 }
 
-/// A type as it is for state, which is told in parts: only the keys of lists are required, and nothing is filled in.
+/// The type for pushed state, which comes in parts: only the keys of lists are required, and there are no defaults.
 fn without_duties(definition: &TypeDefinition) -> TypeDefinition {
     let attribute = |attribute: &AttributeDefinition| AttributeDefinition {
         is_required: attribute.is_key,

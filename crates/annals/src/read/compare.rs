@@ -11,10 +11,10 @@ use crate::graph::kind_of;
 use crate::model::{ClassificationContent, Id, InstanceId, Provenance, TypeKind, Value};
 use crate::{Error, ErrorKind, Position, Result};
 
-/// Most instances a difference of two positions lists.
+/// Most instances in a difference of two positions.
 pub(super) const INSTANCES_MAX: usize = 1_000_000;
 
-/// What differs between two versions of one instance. A pair is what was before and what is after.
+/// The differences between two versions of one instance. A pair is the state before and after.
 ///
 /// ```
 /// use annals::{InstanceId, NewEntity, Repository};
@@ -28,23 +28,23 @@ pub(super) const INSTANCES_MAX: usize = 1_000_000;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Difference {
-    /// Names of the statuses, if it was given another one, deleted or restored.
+    /// Names of the statuses, if it got another one, was deleted or restored.
     pub status: Option<(Arc<str>, Arc<str>)>,
-    /// Its ids, if it was given another one.
+    /// Its ids, if it got another one.
     pub id: Option<(Id, Id)>,
-    /// Names of its types, if it was given another one.
+    /// Names of its types, if it got another one.
     pub type_name: Option<(Arc<str>, Arc<str>)>,
-    /// Ids of the entities that it starts at, if it was moved from one to another; not if that one has another id now.
+    /// Ids of its start entities, if it was moved; not if only the id of the entity changed.
     pub from: Option<(Id, Id)>,
-    /// The same of those that it ends at.
+    /// The same for its end entities.
     pub to: Option<(Id, Id)>,
-    /// Where it comes from, with its home, if that differs; what nobody said is [`Provenance::default`].
+    /// Its provenances with homes, if they differ; [`Provenance::default`] if there is none.
     pub provenance: Option<(Arc<Provenance>, Arc<Provenance>)>,
-    /// Whether only a proxy of it is here, if that changed.
+    /// Whether it was and is a proxy, if that changed.
     pub is_proxy: Option<(bool, bool)>,
-    /// Properties that differ, by name.
+    /// Different properties, by name.
     pub properties: Vec<PropertyDifference>,
-    /// Classifications that differ: name, and the differing properties; a missing side means "not classified".
+    /// Different classifications.
     pub classifications: Vec<ClassificationDifference>,
 }
 
@@ -53,13 +53,13 @@ pub struct Difference {
 pub struct ClassificationDifference {
     /// Its name.
     pub name: Arc<str>,
-    /// True if the entity carried it before.
+    /// True if the entity had it before.
     pub was_there: bool,
-    /// True if the entity carries it after.
+    /// True if the entity has it after.
     pub is_there: bool,
-    /// Where it comes from, if that differs; what nobody said is [`Provenance::default`], a missing side too.
+    /// Its provenances, if they differ; [`Provenance::default`] if there is none, also for a missing classification.
     pub provenance: Option<(Arc<Provenance>, Arc<Provenance>)>,
-    /// Its properties that differ.
+    /// Its different properties.
     pub properties: Vec<PropertyDifference>,
 }
 
@@ -74,19 +74,19 @@ pub struct PropertyDifference {
     pub after: Option<Value>,
 }
 
-/// What became of one instance between two positions. The id is the one it had at the later position, of what
-/// disappeared the one at the earlier position.
+/// The change of one instance between two positions. The id is that at the later position; for an instance that
+/// disappeared, that at the earlier position.
 #[derive(Clone, Debug, PartialEq)]
 pub enum InstanceChange {
-    /// It is live now and was not.
+    /// It is live at the later position only.
     Appeared(InstanceId),
-    /// It was live and is not now.
+    /// It is live at the earlier position only.
     Disappeared(InstanceId),
-    /// It was and is live, with these differences.
+    /// It is live at both, with these differences.
     Changed(InstanceId, Box<Difference>),
 }
 
-/// Gives what became of one instance after the other, in the order of first change: each is compared when it is its turn.
+/// Iterates over the changes of instances in the order of first change; it compares each instance when it is reached.
 /// Made by [`Snapshot::changes`].
 pub struct Changes<'s> {
     snapshot: &'s Snapshot,
@@ -96,7 +96,7 @@ pub struct Changes<'s> {
 }
 
 impl Changes<'_> {
-    /// `None` if nothing became of it in the end.
+    /// `None` if the instance has no difference in the end.
     fn compare(&self, kind: TypeKind, slot: u32) -> Result<Option<InstanceChange>> {
         self.snapshot.check_cancelled()?;
         Ok(match (self.before.side(kind, slot)?, self.after.side(kind, slot)?) {
@@ -126,13 +126,13 @@ impl Iterator for Changes<'_> {
 }
 
 impl Difference {
-    /// True if nothing differs.
+    /// True if there is no difference.
     pub fn is_empty(&self) -> bool {
         *self == Difference::default()
     }
 }
 
-/// One of the two versions that are compared, and the snapshot that tells what its ends are called.
+/// One of the two compared versions, and the snapshot that has the ids of its ends.
 struct Side<'s> {
     snapshot: &'s Snapshot,
     slot: u32,
@@ -155,7 +155,7 @@ fn pair<T: PartialEq>(before: T, after: T) -> Option<(T, T)> {
 }
 
 impl Snapshot {
-    /// What differs between two versions of an instance.
+    /// The differences between two versions of an instance.
     ///
     /// Errors: `NotFound` if the instance or one of the versions does not exist.
     pub fn difference(&self, id: &InstanceId, before: u32, after: u32) -> Result<Difference> {
@@ -172,8 +172,8 @@ impl Snapshot {
         Ok(self.compare(kind, &version(before)?, &version(after)?))
     }
 
-    /// What became of every instance between two positions, in the order of first change. Which ones were written is
-    /// found at once, and what became of each when it is asked for.
+    /// The changes of every instance between two positions, in the order of first change. The call finds the written
+    /// instances; the iterator compares each when it is reached.
     ///
     /// ```
     /// use annals::{InstanceChange, NewEntity, Position, Repository};
@@ -200,14 +200,14 @@ impl Snapshot {
         Ok(Changes { snapshot: self, before, after, touched })
     }
 
-    /// The same, all of it.
+    /// The same as a list.
     ///
     /// Errors: as [`Snapshot::changes`].
     pub fn changes_between(&self, from: Position, to: Position) -> Result<Vec<InstanceChange>> {
         self.changes(from, to)?.collect()
     }
 
-    /// What differs of an instance that is live in this snapshot and in another one; `None` if nothing does.
+    /// The differences of an instance that is live in this snapshot and in another one; `None` if there are none.
     pub(super) fn difference_to(
         &self,
         after: &Snapshot,
@@ -231,13 +231,13 @@ impl Snapshot {
         Ok(Some(Side { snapshot: self, slot, instance: self.instance(kind, slot, held)? }))
     }
 
-    /// The slot of the instance that has this id, or had it once.
+    /// The slot of the instance that has, or had, this id.
     pub(super) fn slot_ever(&self, kind: TypeKind, id: &Id) -> Option<u32> {
         let table = self.graph().table(kind);
         table.slot(id).or_else(|| table.former_ids.slot(id))
     }
 
-    /// What differs between two versions that were read. `None` stands for what was not there: it had no content.
+    /// The differences between two versions that were read. `None` means a missing version, without content.
     pub(super) fn difference_held(
         &self,
         kind: TypeKind,
@@ -264,7 +264,7 @@ impl Snapshot {
         let (old, new) = (&*before.instance, &*after.instance);
         let name = |symbol| Arc::clone(self.graph().names.name(symbol));
         let end = |at: usize| {
-            // Slots, so that an entity with another id is no other end.
+            // Slots are compared, so that an end with a changed id counts as equal.
             let is_moved = old.ends != NO_ENDS && old.ends[at] != new.ends[at];
             is_moved.then(|| {
                 (before.snapshot.id_seen(old.ends[at]).clone(), after.snapshot.id_seen(new.ends[at]).clone())
@@ -284,7 +284,7 @@ impl Snapshot {
         }
     }
 
-    /// `None` for a header stands for what is not there.
+    /// `None` for a header means a missing one.
     fn compare_provenance(
         &self,
         before: Option<HeaderNumber>,
@@ -348,7 +348,7 @@ impl Snapshot {
         differences
     }
 
-    /// All properties of an instance by name; used to write whole contents back.
+    /// All properties of an instance by name, for writing whole contents.
     pub(crate) fn named_properties(&self, properties: &Properties) -> Vec<(Arc<str>, Value)> {
         properties
             .iter()

@@ -1,4 +1,4 @@
-//! What past versions hold, made again from the changes in the log.
+//! The content of past versions, rebuilt from the changes in the log.
 
 use std::sync::Arc;
 
@@ -16,19 +16,19 @@ use crate::model::{
 };
 use crate::{Error, ErrorKind, Result};
 
-/// What an instance holds in a version.
+/// The content of an instance in a version.
 pub(super) struct Content {
     pub(super) properties: Properties,
     pub(super) classifications: Vec<Classification>,
 }
 
-/// True if `action`, which wrote a version of the instance, names it. Otherwise it names an entity that took the
-/// relationship along. Its id may be any that the instance had: a correction names the one of its own time.
+/// True if `action`, which wrote a version of the instance, names it; otherwise the action names an entity, and the
+/// relationship changed with it. The action may use any former id: a correction uses the id of its time.
 fn is_named(action: &Action, id: &InstanceId) -> bool {
     action.instance().is_some_and(|named| kind_of(&named) == kind_of(id))
 }
 
-/// The content after `change` if the change alone tells it.
+/// The content after `change`, if the change alone contains it.
 pub(super) fn whole_content(
     graph: &Graph,
     id: &InstanceId,
@@ -83,7 +83,7 @@ fn header_of(graph: &Graph, provenance: Option<Arc<Provenance>>) -> Result<Heade
     graph.headers.find(&header).ok_or_else(|| unknown_name("of a classification's provenance"))
 }
 
-/// The header that a classification which was given here got.
+/// The header of a classification that was added here.
 fn own_header(graph: &Graph, content: &ClassificationContent) -> Result<HeaderNumber> {
     match &content.provenance {
         None => Ok(PLAIN),
@@ -97,7 +97,7 @@ fn anchored(graph: &Graph, anchor: &Anchor) -> Result<Content> {
         .classifications
         .iter()
         .map(|known| {
-            // Earlier versions of Annals wrote what was given, not what was kept of it.
+            // Earlier versions of Annals wrote the given provenance, not the stored part of it.
             let header = header_of(graph, known.content.provenance.clone())
                 .or_else(|_| own_header(graph, &known.content))?;
             let (created, updated) = (stamp(&known.created)?, stamp(&known.updated)?);
@@ -109,7 +109,7 @@ fn anchored(graph: &Graph, anchor: &Anchor) -> Result<Content> {
 }
 
 impl Content {
-    /// What an instance holds that was taken apart.
+    /// The content of a decoded instance.
     pub(super) fn of(instance: &Instance) -> Content {
         Content {
             properties: instance.properties.clone(),
@@ -117,7 +117,8 @@ impl Content {
         }
     }
 
-    /// The anchor was made before the commit instant was known, so what its own change wrote has another stamp.
+    /// The anchor was made before the commit instant was known, so the properties that its own change wrote get its
+    /// stamp here.
     fn stamp_written(&mut self, graph: &Graph, action: &Action, stamp: Stamp) -> Result<()> {
         let given = action.given_classifications().iter().map(|content| &*content.name);
         let written = given.chain(action.classification()).map(|name| symbol(graph, name));
@@ -139,14 +140,14 @@ impl Content {
         stamp: Stamp,
     ) -> Result<()> {
         if !is_named(&change.action, id) {
-            // An entity was deleted or restored with its relationships, and this is one of them.
+            // This relationship was deleted or restored with an entity.
             return Ok(());
         }
         change.action.content(&mut Made { graph, stamp, content: self })
     }
 }
 
-/// Content that is made again, of a change with this stamp.
+/// Content being rebuilt, with the stamp of its change.
 struct Made<'c> {
     graph: &'c Graph,
     stamp: Stamp,
@@ -170,7 +171,7 @@ impl Contents for Made<'_> {
         for content in contents {
             let name = symbol(graph, &content.name)?;
             let known = before.iter().find(|known| known.name == name);
-            // What another collection attached, a replacement leaves alone.
+            // A replacement keeps classifications that another collection attached.
             if let Some(known) = known.filter(|known| !graph.is_own(known.header)) {
                 self.content.classifications.push(known.clone());
                 continue;
@@ -235,7 +236,7 @@ fn classification(
     Ok(Classification { created, updated, ..known })
 }
 
-/// A classification whose stamps are still to be told.
+/// A classification whose stamps are not known yet.
 fn classification_with(
     graph: &Graph,
     content: &ClassificationContent,

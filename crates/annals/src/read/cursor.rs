@@ -1,11 +1,11 @@
-//! Where a page ended, as an opaque text.
+//! The end of a page, as an opaque text.
 
 use crate::graph::Graph;
 use crate::{Error, ErrorKind, Result};
 
 /// Every key ends with a slot. Units: bytes.
 const KEY_BYTES_MIN: usize = 4;
-/// Generation of the graph whose slots are meant, and number of an order: four bytes each. Units: bytes.
+/// The generation of the graph that the slots belong to, and the number of an order: four bytes each. Units: bytes.
 const HEAD_BYTES: usize = 8;
 /// Longest cursor. Units: bytes.
 const CURSOR_BYTES_MAX: usize = 8_192;
@@ -38,15 +38,15 @@ fn write_hex(bytes: &[u8], digits: &mut [u8]) {
 }
 
 fn head(graph: &Graph, order: u32) -> [u8; HEAD_BYTES] {
-    // As many compactions as 32 bits count do not happen between two pages.
+    // Two pages are never 2^32 compactions apart.
     let [.., a, b, c, d] = graph.generation.to_be_bytes();
     let [e, f, g, h] = order.to_be_bytes();
     [a, b, c, d, e, f, g, h]
 }
 
-/// Reads the key of a cursor that [`encode`] made for the same order in a graph of the same generation.
+/// Reads the key from a cursor that [`encode`] made for the same order in a graph of the same generation.
 ///
-/// Errors: `InvalidPage` if the text is no cursor, or one of another search, or one made before a compaction.
+/// Errors: `InvalidPage` if the text is malformed, of another search, or older than a compaction.
 pub(in crate::read) fn decode(graph: &Graph, order: u32, text: &str) -> Result<Vec<u8>> {
     let is_hex = text.len().is_multiple_of(2) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     if !is_hex || text.len() < 2 * (HEAD_BYTES + KEY_BYTES_MIN) || text.len() > CURSOR_BYTES_MAX {

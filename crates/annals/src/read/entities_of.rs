@@ -12,7 +12,7 @@ use crate::model::TypeKind;
 pub struct EntitiesOf<'s> {
     snapshot: &'s Snapshot,
     slots: Slots<'s, Domain<'s>>,
-    /// The types to come.
+    /// The remaining types.
     domains: vec::IntoIter<Domain<'s>>,
 }
 
@@ -44,7 +44,7 @@ impl<'s> Iterator for EntitiesOf<'s> {
                 self.slots = self.domains.next()?.into_slots();
                 continue;
             };
-            // As of an earlier time the lists hold more than what is seen.
+            // As of an earlier time, the lists hold more than this snapshot sees.
             if let Some(entity) = self.snapshot.entity_at(slot).transpose() {
                 return Some(entity);
             }

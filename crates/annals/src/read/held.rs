@@ -1,12 +1,12 @@
-//! Which version of an instance a handle holds.
+//! The version that a handle holds.
 
 use super::version::Version;
 
-/// Which version of an instance a handle holds.
+/// The version that a handle holds.
 #[derive(Clone)]
 pub(crate) enum Held {
-    /// The one in force, which the graph has in memory. Made by [`Snapshot::in_force`], or where nothing is spilled.
+    /// The one in force, in memory. Made by [`Snapshot::in_force`], or where nothing is spilled.
     InForce,
-    /// One that was read from the log or, in part, from a spill file.
+    /// A version read from the log or, in part, from a spill file.
     Read(Version),
 }

@@ -1,4 +1,4 @@
-//! Entities and relationships as a caller sees them.
+//! Entities and relationships for callers.
 
 use super::held::Held;
 use std::fmt;
@@ -13,7 +13,7 @@ use crate::model::{
 };
 use crate::{Position, Result};
 
-/// A property name looked up by [`Snapshot::name`]: spares the look-up when many entities are asked.
+/// A property name looked up by [`Snapshot::name`]: saves the look-up when many entities are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Name(Symbol);
 
@@ -24,8 +24,8 @@ impl Name {
 }
 
 impl Snapshot {
-    /// Looks a property name up, for [`Entity::value`]; `None` if nothing ever had a property of this name. The result
-    /// serves all snapshots of one repository until its log is compacted.
+    /// Looks a property name up, for [`Entity::value`]; `None` if no instance ever had a property of this name. The
+    /// result is valid for all snapshots of one repository until its log is compacted.
     pub fn name(&self, name: &str) -> Option<Name> {
         self.graph().names.find(name).map(Name)
     }
@@ -60,7 +60,7 @@ macro_rules! instance_methods {
                 self.snapshot.graph().headers.get(self.row().header())
             }
 
-            /// Name of its status: `deleted`, or one of those that its type allows, `active` unless told otherwise.
+            /// Name of its status: `deleted`, or a status of its type, by default `active`.
             pub fn status_name(&self) -> &'s str {
                 if self.status() == Status::Deleted {
                     Status::Deleted.name()
@@ -69,7 +69,7 @@ macro_rules! instance_methods {
                 }
             }
 
-            /// The status it had when it was deleted; `None` if it is not.
+            /// The status it had before it was deleted; `None` if it is not deleted.
             pub fn status_on_delete(&self) -> Option<&'s str> {
                 (self.status() == Status::Deleted).then(|| self.status_beside_deletion())
             }
@@ -78,7 +78,7 @@ macro_rules! instance_methods {
                 self.header().status.as_deref().unwrap_or(Status::Active.name())
             }
 
-            /// Where it comes from; `None` if nobody said, and it is this repository's own.
+            /// Its provenance; `None` if it has none, and is this repository's own.
             pub fn provenance(&self) -> Option<&'s Provenance> {
                 self.header().provenance.as_deref()
             }
@@ -88,13 +88,13 @@ macro_rules! instance_methods {
                 self.header().home().map(|home| &**home)
             }
 
-            /// The number that its home counts: other than [`version`](Self::version) for what was copied from elsewhere.
+            /// Its version number at its home; differs from [`version`](Self::version) for copies.
             pub fn home_version(&self) -> u64 {
                 let version = i64::from(self.version()) + self.header().version_offset;
                 u64::try_from(version).unwrap_or_default()
             }
 
-            /// The id it had before; `None` if it always had this one.
+            /// Its former id; `None` if the id never changed.
             pub fn reidentified_from(&self) -> Option<&'s Id> {
                 self.header().reidentified_from.as_ref()
             }
@@ -119,7 +119,7 @@ macro_rules! instance_methods {
                 self.row().version()
             }
 
-            /// Number of the version written last: what `If-Match` and optimistic writers compare.
+            /// Number of the latest version, for `If-Match` and optimistic writers.
             pub fn latest_version(&self) -> u32 {
                 self.row().versions()
             }
@@ -129,17 +129,17 @@ macro_rules! instance_methods {
                 self.row().status()
             }
 
-            /// When and by whom it was created.
+            /// Instant and author of its creation.
             pub fn created(&self) -> StampRef<'s> {
                 self.snapshot.stamp(self.row().created())
             }
 
-            /// When and by whom this version was written.
+            /// Instant and author of this version.
             pub fn updated(&self) -> StampRef<'s> {
                 self.snapshot.stamp(self.row().updated())
             }
 
-            /// From when this version is true.
+            /// The valid time of this version.
             pub fn valid_from(&self) -> Instant {
                 Instant::from_checked_micros(self.row().valid_from())
             }
@@ -155,7 +155,7 @@ macro_rules! instance_methods {
                 self.value(self.snapshot.name(name)?)
             }
 
-            /// The value of a property whose name was looked up before.
+            /// The value of a property whose name was looked up.
             #[inline]
             pub fn value(&self, name: Name) -> Option<Value> {
                 self.snapshot.value(TypeKind::$variant, self.slot(), &self.held, name.0)
@@ -166,7 +166,7 @@ macro_rules! instance_methods {
                 self.property_refs().map(|(name, value)| (name, value.into_value()))
             }
 
-            /// The same without copies of texts: what writes them elsewhere reads them where they stand.
+            /// The same without copies of texts, for callers that write them elsewhere.
             pub fn property_refs(&self) -> impl Iterator<Item = (&'s str, ValueRef<'_>)> + use<'_, 's> {
                 let names = &self.snapshot.graph().names;
                 self.row().each_property().map(|(name, value)| (&**names.name(name), value))
@@ -186,7 +186,8 @@ macro_rules! instance_methods {
 #[derive(Clone)]
 pub struct Entity<'s> {
     pub(super) snapshot: &'s Snapshot,
-    // As wide as a register: a handle with padding is written and read again through memory, which takes twice as long.
+    // As wide as a register: a handle with padding would be written and read again through memory, which takes twice as
+    // long.
     slot: u64,
     pub(super) held: Held,
 }
@@ -203,12 +204,12 @@ instance_methods!(Entity, Entity);
 instance_methods!(Relationship, Relationship);
 
 impl<'s> Entity<'s> {
-    /// True if only what relationships tell of it is here: id, type and unique properties.
+    /// True if the repository holds only a proxy of it: id, type and unique properties.
     pub fn is_proxy(&self) -> bool {
         self.header().is_proxy
     }
 
-    /// The classifications it carries.
+    /// Its classifications.
     pub fn classifications(&self) -> impl Iterator<Item = ClassificationRef<'_>> {
         let snapshot = self.snapshot;
         self.row().classifications().map(move |classified| ClassificationRef { snapshot, classified })
@@ -222,22 +223,22 @@ impl<'s> Entity<'s> {
 }
 
 impl<'s> Relationship<'s> {
-    /// Id of the entity it starts at.
+    /// Id of its start entity.
     pub fn from(&self) -> &'s Id {
         self.end(0)
     }
 
-    /// Id of the entity it ends at.
+    /// Id of its end entity.
     pub fn to(&self) -> &'s Id {
         self.end(1)
     }
 
-    /// The entity it starts at.
+    /// Its start entity.
     pub fn from_entity(&self) -> Result<Option<Entity<'s>>> {
         self.snapshot.entity_at(self.row().ends()[0])
     }
 
-    /// The entity it ends at.
+    /// Its end entity.
     pub fn to_entity(&self) -> Result<Option<Entity<'s>>> {
         self.snapshot.entity_at(self.row().ends()[1])
     }
@@ -247,7 +248,7 @@ impl<'s> Relationship<'s> {
     }
 }
 
-/// A classification that an entity carries.
+/// A classification of an entity.
 #[derive(Clone)]
 pub struct ClassificationRef<'s> {
     snapshot: &'s Snapshot,
@@ -260,17 +261,17 @@ impl<'s> ClassificationRef<'s> {
         self.snapshot.graph().names.name(self.classified.name())
     }
 
-    /// How often it was changed since it was attached, counted from 1.
+    /// Its version number: 1 plus the number of changes since it was attached.
     pub fn version(&self) -> u32 {
         self.classified.version()
     }
 
-    /// When and by whom it was attached.
+    /// Instant and author of its first version.
     pub fn created(&self) -> StampRef<'s> {
         self.snapshot.stamp(self.classified.created())
     }
 
-    /// When and by whom it was changed last.
+    /// Instant and author of its latest version.
     pub fn updated(&self) -> StampRef<'s> {
         self.snapshot.stamp(self.classified.updated())
     }
@@ -286,7 +287,7 @@ impl<'s> ClassificationRef<'s> {
         }
     }
 
-    /// Where it comes from; `None` if nobody said, and it is this repository's own.
+    /// Its provenance; `None` if it has none, and is this repository's own.
     pub fn provenance(&self) -> Option<&'s Provenance> {
         self.snapshot.graph().headers.get(self.classified.header()).provenance.as_deref()
     }
@@ -301,7 +302,7 @@ impl<'s> ClassificationRef<'s> {
         self.property_refs().map(|(name, value)| (name, value.into_value()))
     }
 
-    /// The same without copies of texts: what writes them elsewhere reads them where they stand.
+    /// The same without copies of texts, for callers that write them elsewhere.
     pub fn property_refs(&self) -> impl Iterator<Item = (&'s str, ValueRef<'s>)> + use<'s> {
         let names = &self.snapshot.graph().names;
         self.classified.each_property().map(|(name, value)| (&**names.name(name), value))

@@ -7,9 +7,9 @@ use crate::model::{Direction, Id, TypeKind};
 use crate::{Error, ErrorKind, Result};
 
 impl Snapshot {
-    /// The entity with this id; `None` if there is none, or it is deleted, in this snapshot.
+    /// The entity with this id; `None` if it does not exist, or is deleted, in this snapshot.
     ///
-    /// Errors: `ProxyOnly` if only a proxy of it is here: [`Snapshot::entity_summary`] has that.
+    /// Errors: `ProxyOnly` if the repository holds only a proxy of it: [`Snapshot::entity_summary`] returns that.
     #[inline]
     pub fn entity(&self, id: &Id) -> Result<Option<Entity<'_>>> {
         let Some(slot) = self.slot_of(TypeKind::Entity, id) else { return Ok(None) };
@@ -22,13 +22,13 @@ impl Snapshot {
 
     /// The entities with these ids.
     ///
-    /// Shape: for each of `ids`, in order, what [`Snapshot::entity`] has for it.
+    /// Shape: for each of `ids`, in order, the result of [`Snapshot::entity`].
     /// Errors: as [`Snapshot::entity`].
     pub fn entities(&self, ids: &[Id]) -> Result<Vec<Option<Entity<'_>>>> {
         ids.iter().map(|id| self.entity(id)).collect()
     }
 
-    /// The same, also if only a proxy of it is here: then it has its id, type, unique properties and classifications.
+    /// The same, also for a proxy, which has its id, type, unique properties and classifications.
     #[inline]
     pub fn entity_summary(&self, id: &Id) -> Result<Option<Entity<'_>>> {
         match self.slot_of(TypeKind::Entity, id) {
@@ -37,14 +37,14 @@ impl Snapshot {
         }
     }
 
-    /// The relationship with this id; `None` if there is none, or it is deleted, in this snapshot.
+    /// The relationship with this id; `None` if it does not exist, or is deleted, in this snapshot.
     pub fn relationship(&self, id: &Id) -> Result<Option<Relationship<'_>>> {
         self.slot_of(TypeKind::Relationship, id).map_or(Ok(None), |slot| self.relationship_at(slot))
     }
 
     /// Number of relationships of an entity in one direction, of one type (with subtypes) or of all.
     ///
-    /// Units: relationships. Now it is O(1); as of an earlier time every relationship is looked at.
+    /// Units: relationships. In the present it is O(1); as of an earlier time it reads every relationship.
     /// Errors: `NotFound` if this snapshot does not see the entity, or for a type that is neither declared nor used.
     pub fn degree(&self, id: &Id, direction: Direction, type_name: Option<&str>) -> Result<usize> {
         if self.view().is_some() {
@@ -65,7 +65,7 @@ impl Snapshot {
         Ok(self.relationship_types(type_name))
     }
 
-    /// The same; none for an unknown one.
+    /// The same; empty for an unknown one.
     #[inline]
     pub(super) fn relationship_types(&self, type_name: Option<&str>) -> LinkTypes {
         let Some(name) = type_name else { return LinkTypes::All };

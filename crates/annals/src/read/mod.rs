@@ -1,4 +1,4 @@
-//! Reading: snapshots and what can be asked of them.
+//! Reading: snapshots and their methods.
 
 // In the order a newcomer should read them.
 #[rustfmt::skip]

@@ -1,11 +1,11 @@
-//! The known name that somebody probably meant.
+//! Finds the known name that a user probably meant.
 
-/// Longer names are compared with nothing. Units: characters.
+/// Longer names are not compared. Units: characters.
 const LENGTH_MAX: usize = 64;
-/// More names are not looked at.
+/// With more names, none is compared.
 const NAMES_MAX: usize = 10_000;
 
-/// What to do about an unknown name: `; did you mean NAME?` if one of `known` is near, otherwise `; ` and `otherwise`.
+/// The advice for an unknown name: `; did you mean NAME?` if one of `known` is near, otherwise `; ` and `otherwise`.
 pub(super) fn hint<'n>(name: &str, known: impl Iterator<Item = &'n str>, otherwise: &str) -> String {
     match nearest(name, known) {
         Some(meant) => format!("; did you mean {meant}?"),
@@ -13,8 +13,8 @@ pub(super) fn hint<'n>(name: &str, known: impl Iterator<Item = &'n str>, otherwi
     }
 }
 
-/// The name with the fewest mistakes between it and `name`, the first of equals; `None` if all have more than one mistake in
-/// three characters. Upper and lower case are alike.
+/// The name with the fewest mistakes compared with `name`, the first of equals; `None` if all have more than one
+/// mistake in three characters. Upper and lower case are equal.
 fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let letters =
         |name: &str| name.chars().flat_map(char::to_lowercase).take(LENGTH_MAX + 1).collect::<Vec<_>>();
@@ -34,7 +34,7 @@ fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n s
     near.min_by_key(|(mistakes, _)| *mistakes).map(|(_, known)| known)
 }
 
-/// How many letters must be put in, left out, replaced, or swapped with the next one.
+/// The number of letters to insert, delete, replace, or swap with the next one.
 ///
 /// Source: optimal string alignment, <https://en.wikipedia.org/wiki/Damerau%E2%80%93Levenshtein_distance>.
 fn mistakes_between(one: &[char], other: &[char]) -> usize {

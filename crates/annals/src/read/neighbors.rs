@@ -54,7 +54,7 @@ impl Snapshot {
         self.neighbors_after(id, direction, type_name, None)
     }
 
-    /// The same, starting behind the relationship `after`: pages of any depth cost what the first one does.
+    /// The same, starting after the relationship `after`: pages at any depth cost as much as the first one.
     ///
     /// Errors: `InvalidArgument` if `after` is not a relationship of the entity.
     #[inline]
@@ -81,11 +81,11 @@ impl Snapshot {
         Neighbors { snapshot: self, links: Expand::new(self, types).links(slot, direction, after) }
     }
 
-    /// The entities one step away from any of several: faster than asking for the neighbours of each, because the
+    /// The entities one step away from any of several. This is faster than reading the neighbours of each, because the
     /// processor waits for their memory together.
     ///
-    /// Shape: for each entity of `from`, in order, the ends of its relationships as [`Snapshot::neighbors`] has
-    /// them; an entity comes as often as relationships lead to it.
+    /// Shape: for each entity of `from`, in order, the ends of its relationships as in [`Snapshot::neighbors`]; an
+    /// entity is repeated for each relationship that leads to it.
     /// Errors: those of reading history.
     pub fn expand<'s>(
         &'s self,
@@ -107,8 +107,8 @@ impl Snapshot {
         Ok(ends)
     }
 
-    /// Calls `take` with one property of each entity one step away from any of several, in the order of [`Snapshot::expand`]:
-    /// cheaper where values are summed up or compared, because no handles are made.
+    /// Calls `take` with one property of each entity one step away from any of several, in the order of
+    /// [`Snapshot::expand`]. It makes no handles, so it is cheaper for sums and comparisons.
     ///
     /// ```
     /// # use annals::{Direction, NewEntity, NewRelationship, Repository, Value};
@@ -168,7 +168,7 @@ impl Snapshot {
 }
 
 impl<'s> Entity<'s> {
-    /// The neighbours of this entity, as [`Snapshot::neighbors`] has them, without looking the entity up again.
+    /// The neighbours of this entity, as [`Snapshot::neighbors`] returns them, without looking the entity up again.
     pub fn neighbors(&self, direction: Direction, type_name: Option<&str>) -> Neighbors<'s> {
         let types = self.snapshot.relationship_types(type_name);
         self.snapshot.neighbors_of(self.slot(), direction, types, None)
@@ -176,12 +176,12 @@ impl<'s> Entity<'s> {
 }
 
 impl<'s> Neighbors<'s> {
-    /// Only the entities at the other ends: cheaper, because the relationships are not looked at.
+    /// Only the entities at the other ends: cheaper, because relationships are not read.
     pub fn entities(self) -> Entities<'s> {
         Entities { neighbors: self }
     }
 
-    /// How many are left, without looking at them.
+    /// The number of remaining ones, without reading them.
     pub(super) fn links_count(self) -> usize {
         self.links.count()
     }

@@ -14,7 +14,7 @@ use crate::graph::{Graph, instance_id};
 use crate::model::{Action, Change, Id, InstanceId, Record, TypeKind};
 use crate::{Error, ErrorKind, Result};
 
-/// An instance of which versions that are not in force are read.
+/// An instance whose past versions are read.
 pub(super) struct PastOf<'s> {
     snapshot: &'s Snapshot,
     current: Arc<Instance>,
@@ -23,14 +23,14 @@ pub(super) struct PastOf<'s> {
 }
 
 impl Snapshot {
-    /// The past of the instance at `slot`, of which the version in force is `current`.
+    /// The past of the instance at `slot`, whose version in force is `current`.
     pub(super) fn past_of(&self, kind: TypeKind, slot: u32, current: Arc<Instance>) -> PastOf<'_> {
         let generation = self.graph().generation;
         let key = VersionKey { kind, slot, version: current.version, changed: current.changed, generation };
         PastOf { snapshot: self, key, id: instance_id(kind, current.id.clone()), current }
     }
 
-    /// A version that was read before. What a transaction has written it may write again: nothing is kept then.
+    /// A version from the cache. A transaction may write its own versions again, so these are not cached.
     #[inline]
     pub(super) fn kept_version(&self, key: VersionKey) -> Option<Version> {
         if self.pending().is_some() { None } else { self.source().versions.get(key) }
@@ -42,18 +42,18 @@ impl PastOf<'_> {
         self.snapshot.graph()
     }
 
-    /// The record that wrote a version (without its other changes), and which of its changes did.
+    /// The record of a version (without its other changes), and the change that wrote it.
     pub(super) fn written(&self, version: PastVersion) -> Result<(Record, Change)> {
         self.snapshot.source().change(version.place, self.snapshot.pending())
     }
 
-    /// A version with its content, of which the caller has seen that it was not kept.
+    /// A version with its content; the caller has checked that it is not in the cache.
     pub(super) fn read(&self, wanted: PastVersion) -> Result<Version> {
         let (record, change) = self.written(wanted)?;
         self.made(wanted, (&record, &change))
     }
 
-    /// Any version, with the change that wrote it at hand.
+    /// Any version, together with the change that wrote it.
     pub(super) fn read_with(&self, wanted: PastVersion, written: (&Record, &Change)) -> Result<Held> {
         if wanted.version == self.current.version {
             return self.snapshot.in_force(self.key.kind, self.key.slot);
@@ -66,7 +66,7 @@ impl PastOf<'_> {
         self.key.slot
     }
 
-    /// The id that the instance had in a version, if it has another one now.
+    /// The id of the instance in a version, if it has another one now.
     pub(super) fn former_id(&self, version: PastVersion) -> Option<Id> {
         let id = self.graph().id_in(self.key.kind, self.key.slot, version.header);
         (*id != self.current.id).then(|| id.clone())
@@ -80,7 +80,7 @@ impl PastOf<'_> {
         self.snapshot.kept_version(self.key(version))
     }
 
-    /// Makes a version of the change that wrote it, and of the one before.
+    /// Builds a version from the change that wrote it, and from the one before.
     fn made(&self, wanted: PastVersion, (record, change): (&Record, &Change)) -> Result<Version> {
         let graph = self.graph();
         let stamp = stamp_of(graph, record)?;
@@ -129,7 +129,8 @@ impl PastOf<'_> {
         Ok(version)
     }
 
-    /// The content of a version, as far back as a change that tells all of it, the version in force, or one that was kept.
+    /// The content of a version: goes back to a change with the whole content, the version in force, or a cached
+    /// version.
     fn content(&self, wanted: PastVersion) -> Result<Content> {
         let mut steps = Vec::new();
         let mut at = wanted;
@@ -177,7 +178,7 @@ impl PastOf<'_> {
         })
     }
 
-    /// What the instance was called in a version.
+    /// The instance with its id in a version.
     fn named(&self, version: PastVersion) -> InstanceId {
         if self.current.header == PLAIN {
             return self.id.clone();
@@ -186,7 +187,7 @@ impl PastOf<'_> {
     }
 }
 
-/// When a copy that `action` saves of `id` was changed last, as its home says.
+/// The stamp of the latest change of a copy at its home, from the action that saves it.
 fn copied_stamp<'a>(action: &'a Action, id: &InstanceId) -> Option<&'a crate::model::Stamp> {
     match (action, id) {
         (Action::SaveEntity(copy), InstanceId::Entity(id)) if copy.id == *id => Some(&copy.header.updated),

@@ -1,4 +1,4 @@
-//! Keeps what was read last, up to a number of bytes.
+//! Caches recently read values, up to a number of bytes.
 
 use std::collections::VecDeque;
 use std::hash::Hash;
@@ -6,11 +6,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use foldhash::{HashMap, HashMapExt};
 
-/// A bounded cache. What came first goes first.
+/// A bounded cache. The oldest entry is dropped first.
 pub(super) struct Recent<K, V>(Mutex<Kept<K, V>>);
 
 struct Kept<K, V> {
-    // With the bytes that each takes.
+    // With the size of each.
     values: HashMap<K, (V, usize)>,
     // Oldest first.
     order: VecDeque<K>,
@@ -30,7 +30,7 @@ impl<K: Copy + Eq + Hash, V: Clone> Recent<K, V> {
         self.lock().values.get(&key).map(|(value, _)| value.clone())
     }
 
-    /// Keeps a value that takes so many bytes, and as many of those before as go into `bytes_max` with it.
+    /// Caches a value of this size, and drops the oldest ones until all fit into `bytes_max`.
     pub(super) fn insert(&self, key: K, value: V, bytes: usize, bytes_max: usize) {
         let mut kept = self.lock();
         // Another thread may have read it meanwhile.

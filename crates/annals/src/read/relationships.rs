@@ -21,12 +21,12 @@ use crate::{Error, ErrorKind, Result};
 
 /// Most relationships on one page.
 const LIMIT_MAX: usize = 100_000;
-/// Whether a read was called off is looked at once in so many relationships.
+/// Number of relationships between two checks for cancellation.
 const LINKS_UNCHECKED: usize = 1_024;
-/// Tells cursors of the order by type and age from those of other orders.
+/// Distinguishes cursors of the order by type and age from those of other orders.
 const BY_AGE: u32 = 31;
 
-/// Which relationships of an entity, in which order.
+/// The relationships of an entity to list, and their order.
 ///
 /// ```
 /// use annals::{NewEntity, NewRelationship, OrderBy, RelationshipsOf, Repository};
@@ -54,24 +54,24 @@ const BY_AGE: u32 = 31;
 /// ```
 #[derive(Clone, Debug)]
 pub struct RelationshipsOf {
-    /// Those that start at the entity, those that end at it, or both; one that does both comes once.
+    /// Those that start at the entity, those that end at it, or both; a loop comes once.
     pub directions: Vec<Direction>,
     /// Names of relationship types (with subtypes); empty means all.
     pub types: Vec<String>,
     /// Statuses; empty means all but `deleted`.
     pub statuses: Vec<String>,
-    /// The order, as of a search, the most important key first; by type and then by age if empty, which makes pages of any
-    /// depth cost what the first one does. Any other order looks at all relationships of the entity for every page.
+    /// The order, as in a search, the most important key first. If empty, by type and then by age; then pages at any
+    /// depth cost as much as the first one. Any other order reads all relationships of the entity for every page.
     pub order: Vec<OrderBy>,
-    /// Only what follows the page that ended with this cursor.
+    /// Only relationships after the page that ended with this cursor.
     pub after: Option<String>,
-    /// How many to leave out first, behind the cursor if there is one. Units: relationships.
+    /// How many to skip, counted from the cursor if there is one. Units: relationships.
     pub skip: usize,
     /// Page size. Units: relationships.
     pub limit: usize,
-    /// Ends the page early, as that of a search. Units: bytes, as stored.
+    /// Ends the page early, as in a search. Units: bytes, as stored.
     pub bytes_max: usize,
-    /// Most relationships to look at for a page in an order of its own; one more is an error.
+    /// Most relationships to read for a page in another order; one more is an error.
     pub visited_max: usize,
 }
 
@@ -108,7 +108,7 @@ impl RelationshipsOf {
         self
     }
 
-    /// What a page may have, behind those that are left out.
+    /// The bounds of a page, after the skipped ones.
     fn size(&self) -> Size {
         Size { offset: 0, limit: self.limit, bytes_max: self.bytes_max }
     }
@@ -141,7 +141,7 @@ impl LinksOf<'_> {
         let key = |link: &Link| (link.type_name, link.relationship);
         let first = self.sides.iter_mut().filter_map(|side| side.peek().map(key)).min();
         let mut found = None;
-        // A loop stands at the head of both sides at once.
+        // A loop is the next link of both sides at once.
         for side in &mut self.sides {
             found = side.next_if(|link| Some(key(link)) == first).or(found);
         }
@@ -153,8 +153,8 @@ impl Snapshot {
     /// One page of the relationships of an entity.
     ///
     /// Errors: `NotFound` for an unknown entity or type; `InvalidPage` for a foreign cursor, a limit of 0 or over
-    /// 100,000; `InvalidArgument` for an unknown status; `TooLarge` for more than `visited_max` relationships to put in order; `Cancelled`; those of
-    /// reading history.
+    /// 100,000; `InvalidArgument` for an unknown status; `TooLarge` for more than `visited_max` relationships to sort;
+    /// `Cancelled`; those of reading history.
     pub fn relationships_of(&self, id: &Id, of: &RelationshipsOf) -> Result<Page<Relationship<'_>>> {
         of.check()?;
         match self.sorting(&of.order)? {
@@ -167,9 +167,10 @@ impl Snapshot {
         }
     }
 
-    /// How many relationships of the entity there are, however they are paged.
+    /// The number of relationships of the entity, on all pages.
     ///
-    /// Units: relationships. Now, of all types or one and in one direction, it is one look-up; otherwise each is counted.
+    /// Units: relationships. In the present, for all types or one, in one direction, it is one look-up; otherwise each
+    /// is counted.
     /// Errors: as [`Snapshot::relationships_of`].
     pub fn relationships_of_count(&self, id: &Id, of: &RelationshipsOf) -> Result<usize> {
         of.check()?;
@@ -217,7 +218,7 @@ impl Snapshot {
             let key = cursor::decode(self.graph(), BY_AGE, text)?;
             let words: [u8; 8] = key.try_into().map_err(|_| cursor::foreign(text))?;
             let word = |at: usize| u32::from_be_bytes(words[at..at + 4].try_into().expect("four bytes"));
-            // Whatever the other end, this is behind the relationship and before the next one.
+            // With any other end, this is after the relationship and before the next one.
             Ok::<_, Error>(Link { type_name: Symbol(word(0)), relationship: word(4), other: u32::MAX })
         });
         let mut links = self.links_of(slot, of, types, &statuses, after.transpose()?);

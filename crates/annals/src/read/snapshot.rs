@@ -19,18 +19,18 @@ use crate::graph::structures::symbols::Symbol;
 use crate::model::{Direction, Id, InstanceId, Instant, StampRef, TypeKind, Value};
 use crate::{Error, ErrorKind, Position, Result};
 
-/// Which time to read as of. Every field left out means "now".
+/// The time to read as of. Missing fields mean "now".
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AsOf {
     /// Transaction time: what the repository knew at this position.
     pub position: Option<Position>,
     /// Transaction time: what the repository knew at this instant. Give either this or `position`.
     pub instant: Option<Instant>,
-    /// Valid time: what was true at this instant, by what is known at the transaction time.
+    /// Valid time: what was true at this instant, as known at the transaction time.
     pub valid: Option<Instant>,
 }
 
-/// The graph at one position. Cloning is cheap, reading never waits, and nothing in it ever changes.
+/// The graph at one position. Cloning is cheap, reading never waits, and it never changes.
 ///
 /// ```
 /// let repository = annals::Repository::in_memory();
@@ -46,10 +46,10 @@ pub struct AsOf {
 pub struct Snapshot {
     indexed: Arc<Indexed>,
     source: Arc<Source>,
-    // `None`: the present of the graph, which needs no look at versions.
+    // `None`: the present of the graph, which needs no past versions.
     view: Option<View>,
     pending: Option<Pending>,
-    // Calls off what takes long.
+    // Cancels long reads.
     cancel: Option<Cancel>,
 }
 
@@ -84,13 +84,13 @@ impl Snapshot {
         self.view
     }
 
-    /// The same with indexes that are not behind: for tests of what a search looks at.
+    /// The same with complete indexes: for tests of the plans of a search.
     #[cfg(test)]
     pub(crate) fn settled(&self) -> Snapshot {
         self.over(Arc::new(self.indexed.settled()), self.view)
     }
 
-    /// The graph that it is a view of, to be kept.
+    /// The graph of this view, for keeping it.
     pub(super) fn shared_graph(&self) -> &Arc<Indexed> {
         &self.indexed
     }
@@ -114,7 +114,7 @@ impl Snapshot {
         self.view.map_or(self.indexed.graph.position, |view| Position(view.position))
     }
 
-    /// When the record at a position was committed; `None` beyond this snapshot.
+    /// The commit instant of the record at a position; `None` beyond this snapshot.
     pub fn instant_of(&self, position: Position) -> Option<Instant> {
         if position > self.position() {
             return None;
@@ -155,7 +155,7 @@ impl Snapshot {
                 ));
             }
             (Some(position), None) => position,
-            // What is not committed has an instant for a while only: nothing may be noted of it.
+            // An uncommitted record has only a preliminary instant, so nothing is cached for it.
             (None, Some(instant)) if self.pending.is_some() => {
                 self.indexed.graph.position_at(instant).min(self.position())
             }
@@ -169,7 +169,7 @@ impl Snapshot {
         Ok(self.over(Arc::clone(&self.indexed), (!is_present).then_some(view)))
     }
 
-    /// Name of the collection that this repository is; `None` if nobody has named it.
+    /// Name of the collection of this repository; `None` if it has no name.
     pub fn collection(&self) -> Option<&str> {
         self.indexed.graph.collection.as_deref()
     }
@@ -202,7 +202,7 @@ impl Snapshot {
         version.map_or_else(|| table.id(slot), |seen| self.indexed.graph.id_in(kind, slot, seen.header))
     }
 
-    /// The version of the instance at `slot` that this snapshot sees; deleted ones only if asked for.
+    /// The version of the instance at `slot` that this snapshot sees; a deleted one only if asked for.
     #[inline]
     pub(crate) fn seen(&self, kind: TypeKind, slot: u32, with_deleted: bool) -> Result<Option<Held>> {
         let table = self.indexed.graph.table(kind);
@@ -217,9 +217,10 @@ impl Snapshot {
         self.content(kind, slot, version).map(Some)
     }
 
-    /// The version in force of the instance at `slot`, which is there.
+    /// The version in force of the instance at `slot`, which must exist.
     ///
-    /// Errors: those of reading spilled values. A handle reads them when it is made, because asking it cannot fail.
+    /// Errors: those of reading spilled values. They are read when a handle is made, because the methods of a handle
+    /// cannot fail.
     #[inline]
     pub(crate) fn in_force(&self, kind: TypeKind, slot: u32) -> Result<Held> {
         let table = self.indexed.graph.table(kind);
@@ -263,7 +264,7 @@ impl Snapshot {
         self.past_of(kind, slot, current).read(version).map(Held::Read)
     }
 
-    /// What a handle holds.
+    /// The row of a handle.
     #[inline]
     pub(crate) fn row<'h>(&'h self, kind: TypeKind, slot: u32, held: &'h Held) -> Row<'h> {
         match held {
@@ -283,7 +284,7 @@ impl Snapshot {
         }
     }
 
-    /// The same, taken apart.
+    /// The same, decoded.
     pub(crate) fn instance(&self, kind: TypeKind, slot: u32, held: Held) -> Result<Arc<Instance>> {
         match held {
             Held::InForce => {
@@ -302,7 +303,7 @@ impl Snapshot {
 
     /// Number of live entities.
     ///
-    /// Units: entities. Now it is one look-up; as of an earlier time every entity is looked at.
+    /// Units: entities. In the present it is one look-up; as of an earlier time it checks every entity.
     pub fn entities_count(&self) -> u64 {
         self.instances_count(TypeKind::Entity)
     }
@@ -325,7 +326,7 @@ impl Snapshot {
         slots.filter(move |slot| self.sees(kind, *slot) && !self.is_proxy(kind, *slot))
     }
 
-    /// False if no instance is a proxy in this snapshot, which saves asking each.
+    /// False if no instance is a proxy in this snapshot, which saves checking each.
     pub(crate) fn has_proxies(&self) -> bool {
         self.indexed.graph.headers.has_proxy()
             && (self.view.is_some() || self.indexed.graph.entities.lists.proxies.present.len() > 0)
@@ -342,13 +343,13 @@ impl Snapshot {
                 .is_some_and(|seen| self.indexed.graph.headers.get(seen.header).is_proxy)
     }
 
-    /// The type that the instance at `slot`, which this snapshot sees, has in it.
+    /// The type in this snapshot of the instance at `slot`, which the snapshot sees.
     pub(crate) fn type_seen(&self, kind: TypeKind, slot: u32) -> Symbol {
         let row = self.indexed.graph.table(kind).row(slot).expect("the snapshot sees it");
         self.shape_seen(kind, slot).map_or_else(|| row.type_name(), |shape| shape.type_name)
     }
 
-    /// What the instance at `slot` is in this snapshot; `None` if that is what its row says.
+    /// Id, type and ends in this snapshot of the instance at `slot`; `None` if they are those of its row.
     #[inline]
     pub(crate) fn shape_seen(&self, kind: TypeKind, slot: u32) -> Option<&Shape> {
         if self.indexed.graph.has_one_shape(kind, slot) {
@@ -358,8 +359,8 @@ impl Snapshot {
         self.indexed.graph.shape(kind, slot, version.header)
     }
 
-    /// True if the relationship of this link has it in this snapshot, which sees the relationship: it may have led to
-    /// other entities then, or been of another type.
+    /// True if the relationship has this link in this snapshot, which sees the relationship: it may have had other ends
+    /// then, or another type.
     #[inline]
     pub(crate) fn has_link(&self, own: u32, direction: Direction, link: Link) -> bool {
         let (kind, slot) = (TypeKind::Relationship, link.relationship);
@@ -445,14 +446,14 @@ impl Snapshot {
 }
 
 impl Snapshot {
-    /// The same snapshot, whose searches and walks end with `Cancelled` once `cancel` goes off. They look every few dozen
-    /// to thousand elements; look-ups of single instances do not.
+    /// The same snapshot; its searches and walks end with `Cancelled` once `cancel` triggers. They check every few
+    /// dozen to thousand elements; look-ups of single instances do not.
     #[must_use]
     pub fn cancelled_by(&self, cancel: &Cancel) -> Snapshot {
         self.clone().with_cancel(cancel.clone())
     }
 
-    /// Errors: `Cancelled` if what is read through this snapshot was called off.
+    /// Errors: `Cancelled` if reads through this snapshot were cancelled.
     #[inline]
     pub(crate) fn check_cancelled(&self) -> Result<()> {
         match self.cancel() {

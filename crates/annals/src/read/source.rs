@@ -1,4 +1,4 @@
-//! The log, as those who read the past see it: through bounded caches.
+//! The log for reading the past, through bounded caches.
 
 use crate::graph::actions as action;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,19 +14,19 @@ use crate::model::{Action, Change, Instant, Record};
 use crate::record::IndexedRecord;
 use crate::{Error, ErrorKind, Position, Result};
 
-/// Records kept in memory for reading history, unless a memory budget has less for them. Units: bytes.
+/// Size of the records cached for reading history, unless a memory budget allows less. Units: bytes.
 const RECORDS_BYTES_MAX: usize = 128 << 20;
 
-/// Where past versions come from: the log, through a bounded cache.
+/// The source of past versions: the log, through a bounded cache.
 pub(crate) struct Source {
     log: Arc<dyn Log>,
     memory: Arc<Memory>,
     records: Recent<u64, Arc<IndexedRecord>>,
-    /// Versions that were read.
+    /// Cached versions.
     pub(super) versions: Versions,
-    /// The instant that was asked about last, with the last position that was written at it or before.
+    /// The instant of the latest look-up, with the last position at that instant or before.
     asked: Mutex<Option<(Instant, Position)>>,
-    /// Walks of which more pages may be asked for.
+    /// Walks whose next pages may be requested.
     pub(super) walks: KeptWalks,
 }
 
@@ -36,7 +36,7 @@ impl Source {
         Source { log, memory, records, versions, asked: Mutex::default(), walks }
     }
 
-    /// What bounds the memory of everything that is read or written.
+    /// The memory budget for reads and writes.
     pub(crate) fn memory(&self) -> &Arc<Memory> {
         &self.memory
     }
@@ -45,7 +45,7 @@ impl Source {
         &self.log
     }
 
-    /// Forgets all records, versions and walks: compaction has rewritten some.
+    /// Drops all cached records, versions and walks: compaction has rewritten records.
     pub(crate) fn clear(&self) {
         self.records.clear();
         self.versions.clear();
@@ -90,8 +90,8 @@ impl Source {
         Ok((record.head.clone(), change))
     }
 
-    /// The last position of `graph`, all of which is committed, that was written at `instant` or before. Whoever asks about a time
-    /// asks about it again.
+    /// The last position of `graph`, all of which is committed, at `instant` or before. The result is cached, because a
+    /// time is often used again.
     pub(super) fn position_at(&self, graph: &Graph, instant: Instant) -> Position {
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((known, position)) = *asked
@@ -100,14 +100,14 @@ impl Source {
             return position.min(graph.position);
         }
         let position = graph.position_at(instant);
-        // What is last now may have something written at the same instant behind it.
+        // The present last record may be followed by one at the same instant.
         if position < graph.position {
             *asked = Some((instant, position));
         }
         position
     }
 
-    /// Keeps a version that was read.
+    /// Caches a version.
     pub(super) fn keep_version(&self, graph: &Graph, key: VersionKey, version: &Version) {
         let instances = graph.entities.slots_count() + graph.relationships.slots_count();
         let transactions = usize::try_from(graph.position.0).unwrap_or(usize::MAX);
@@ -115,7 +115,7 @@ impl Source {
     }
 }
 
-/// The record of a transaction that is not committed, for reading versions it wrote itself.
+/// The record of an uncommitted transaction, for reading the versions it wrote itself.
 #[derive(Clone)]
 pub(crate) struct Pending {
     pub(crate) position: u64,

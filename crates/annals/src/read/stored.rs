@@ -1,33 +1,33 @@
-//! How much instances take as they are stored: what pages are bounded by.
+//! The stored size of instances, for the bounds of pages.
 
 use super::compare::Difference;
 use super::instance::{Entity, Relationship};
 use crate::graph::instance::row::Row;
 use crate::model::{TypeKind, Value};
 
-/// What a value takes beside its content. Units: bytes.
+/// Size of a value without its content. Units: bytes.
 const VALUE_BYTES: usize = 16;
 
 impl Entity<'_> {
-    /// What is stored of it in this version, roughly. Units: bytes.
+    /// Its approximate stored size in this version. Units: bytes.
     pub fn stored_bytes(&self) -> usize {
         stored_bytes(self.snapshot.row(TypeKind::Entity, self.slot(), &self.held))
     }
 }
 
 impl Relationship<'_> {
-    /// What is stored of it in this version, roughly. Units: bytes.
+    /// Its approximate stored size in this version. Units: bytes.
     pub fn stored_bytes(&self) -> usize {
         stored_bytes(self.snapshot.row(TypeKind::Relationship, self.slot(), &self.held))
     }
 }
 
-/// What a row takes. Units: bytes.
+/// Size of a row. Units: bytes.
 pub(super) fn stored_bytes(row: Row) -> usize {
     row.bytes_count() + row.large_sets().iter().map(value_bytes).sum::<usize>()
 }
 
-/// What the values of a difference take, roughly. Units: bytes.
+/// Approximate size of the values of a difference. Units: bytes.
 pub(super) fn difference_bytes(difference: &Difference) -> usize {
     let classified = difference.classifications.iter().flat_map(|known| &known.properties);
     let values = difference.properties.iter().chain(classified);
@@ -36,7 +36,7 @@ pub(super) fn difference_bytes(difference: &Difference) -> usize {
         .sum()
 }
 
-/// What a value takes, roughly. Units: bytes.
+/// Approximate size of a value. Units: bytes.
 pub(super) fn value_bytes(value: &Value) -> usize {
     VALUE_BYTES
         + match value {

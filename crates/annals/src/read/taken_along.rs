@@ -1,5 +1,5 @@
-//! What a change wrote beside the instance that it names: an entity that is deleted or restored takes its relationships along, and a
-//! container all that it contains.
+//! The further instances of a change: those deleted or restored with the named entity, its relationships and everything
+//! it contains.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -14,7 +14,7 @@ use crate::model::{Action, Direction, InstanceId, TypeKind};
 /// An instance: the kind of its table, and its slot.
 pub(super) type Slot = (TypeKind, u32);
 
-/// True if an action may write more than the instance that it names.
+/// True if an action may write instances that it does not name.
 pub(super) fn takes_along(action: &Action) -> bool {
     matches!(
         action,
@@ -26,8 +26,9 @@ pub(super) fn takes_along(action: &Action) -> bool {
 }
 
 impl Snapshot {
-    /// What the change at `place` wrote beside the entity at `slot`, which it names, as far as relationships still lead there. Of a
-    /// container that has or had more than `most` relationships below it, so many are looked at.
+    /// The instances that the change at `place` wrote in addition to the named entity at `slot`, as far as
+    /// relationships still lead there. If the container has or had more than `most` relationships below it, only that
+    /// many are checked.
     pub(super) fn taken_along(&self, slot: u32, place: Place, most: usize) -> Result<Vec<Slot>> {
         let graph = self.graph();
         let (mut found, mut looked_at) = (Vec::new(), 0);
@@ -47,7 +48,7 @@ impl Snapshot {
                 let Some(version) = known.written_at(place) else { continue };
                 relationships.insert(relationship);
                 found.push((TypeKind::Relationship, relationship));
-                // Only a container takes the other end along.
+                // Only a container is deleted or restored with the other end.
                 for end in graph.shape_of(&known, version.header).ends {
                     if !entities.contains(&end) && self.is_written_at(TypeKind::Entity, end, place)? {
                         entities.insert(end);
@@ -60,8 +61,8 @@ impl Snapshot {
         Ok(found)
     }
 
-    /// All that the changes at `places` wrote, by a look at every instance that was changed since the first of them: for changes
-    /// whose instance was purged.
+    /// All instances that the changes at `places` wrote, found by checking every instance that was changed since the
+    /// first of them: for changes whose named instance was purged.
     pub(super) fn written_by(&self, places: &BTreeSet<Place>) -> Result<Vec<Slot>> {
         let mut found = Vec::new();
         let Some(first) = places.first() else { return Ok(found) };
@@ -87,7 +88,7 @@ impl Snapshot {
         Ok(known.is_some_and(|known| known.written_at(place).is_some()))
     }
 
-    /// Relationships that the entity at `slot` has or had; one may come several times.
+    /// Relationships that the entity at `slot` has or had; possibly repeated.
     fn links_ever(&self, slot: u32) -> impl Iterator<Item = u32> + '_ {
         let graph = self.graph();
         [Direction::Out, Direction::In].into_iter().flat_map(move |direction| {

@@ -1,4 +1,4 @@
-//! Which instances records wrote, whatever they were called.
+//! The instances that records wrote, regardless of their ids.
 
 use std::collections::BTreeSet;
 
@@ -13,12 +13,12 @@ use crate::model::{Action, InstanceId, Record, TypeKind};
 use crate::record::decode_record;
 use crate::{Error, ErrorKind, Position, Result};
 
-/// The instances that some records wrote, as far as they are gathered.
+/// The instances that records wrote, found so far.
 struct Touched<'s> {
     snapshot: &'s Snapshot,
     seen: BTreeSet<(bool, u32)>,
     touched: Vec<Slot>,
-    /// Of these the container is purged, and what it took along may be somewhere else.
+    /// Changes of purged containers; the instances changed with them may be anywhere.
     lost: BTreeSet<Place>,
 }
 
@@ -58,14 +58,14 @@ impl Snapshot {
         Touched { snapshot: self, seen: BTreeSet::new(), touched: Vec::new(), lost: BTreeSet::new() }
     }
 
-    /// Instances that a record which this snapshot sees wrote, in order of first change, each once.
+    /// The instances that a record of this snapshot wrote, in the order of first change, each once.
     pub(crate) fn touched_by(&self, position: Position, record: &Record) -> Result<Vec<Slot>> {
         let mut touched = self.nothing_touched();
         touched.take_record(position, record)?;
         touched.finish()
     }
 
-    /// Instances that records `from + 1 ..= to` wrote, in order of first change, each once.
+    /// The instances that records `from + 1 ..= to` wrote, in the order of first change, each once.
     pub(crate) fn touched(&self, from: Position, to: Position) -> Result<Vec<Slot>> {
         let mut touched = self.nothing_touched();
         let mut next = from.next();
@@ -86,8 +86,8 @@ impl Snapshot {
         touched.finish()
     }
 
-    /// The instance that the change at `place` named, unless it is purged, and what it wrote beside it. `None` if only a look at all
-    /// instances tells.
+    /// The instance that the change at `place` named, unless it is purged, and the further instances that it wrote.
+    /// `None` if only a check of all instances can find them.
     fn written_at(&self, action: &Action, place: Place) -> Result<Option<(Option<Slot>, Vec<Slot>)>> {
         let find = |id: &InstanceId| Some((kind_of(id), self.slot_ever(kind_of(id), id.id())?));
         if let Action::DeleteTaken(action::DeleteTaken { instances })
@@ -104,7 +104,7 @@ impl Snapshot {
             Some((kind, slot)) if self.is_written_at(kind, slot, place)? => {
                 Ok(Some((named, self.taken_along(slot, place, usize::MAX)?)))
             }
-            // Purged since, or another instance has its id now.
+            // It was purged since, or another instance has its id now.
             _ if self.graph().types.has_containment => Ok(None),
             _ => Ok(Some((None, Vec::new()))),
         }

@@ -1,4 +1,4 @@
-//! The declared types as a snapshot sees them: listed, found, and compared with what somebody else declares.
+//! The declared types in a snapshot: lists, look-ups, and comparisons with other definitions.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -12,9 +12,9 @@ use crate::model::{AttributeDefinition, TypeDefinition, TypeKind};
 pub enum TypeMatch {
     /// No such type is declared.
     Unknown,
-    /// They say the same.
+    /// They are equal.
     Equal,
-    /// One says more than the other, and instances of one fit the other.
+    /// They differ without contradiction: instances of one fit the other.
     Compatible,
     /// They contradict each other.
     Conflicting,
@@ -32,21 +32,21 @@ impl TypeMatch {
     }
 }
 
-/// One place in which a definition differs from the declared type.
+/// A place where a definition differs from the declared type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TypeDifference {
     /// The place, e.g. `attribute size: value type`.
     pub place: String,
-    /// What the declared type says; empty for nothing.
+    /// The declared value; empty for none.
     pub declared: String,
-    /// What the given definition says; empty for nothing.
+    /// The given value; empty for none.
     pub given: String,
-    /// True if both cannot hold.
+    /// True if the two contradict each other.
     pub is_conflict: bool,
 }
 
 impl Snapshot {
-    /// The declared types, as they stood in this snapshot, by kind and name.
+    /// The declared types in this snapshot, by kind and name.
     pub fn types(&self) -> Vec<Arc<TypeDefinition>> {
         let mut types = std::collections::BTreeMap::new();
         for (position, definition) in self.graph().type_changes.iter() {
@@ -73,13 +73,13 @@ impl Snapshot {
         self.types().into_iter().find(|definition| definition.kind == kind && *definition.name == *name)
     }
 
-    /// The declared type that another system knows by this id.
+    /// The declared type with this id of another system.
     pub fn type_with_external_id(&self, external_id: &str) -> Option<Arc<TypeDefinition>> {
         let is_it = |known: &Arc<TypeDefinition>| known.external_id.as_deref() == Some(external_id);
         self.types().into_iter().find(is_it)
     }
 
-    /// Compares a definition with the declared type of its kind and name, and says where they differ.
+    /// Compares a definition with the declared type of its kind and name, and returns the differences.
     ///
     /// ```
     /// use annals::{Repository, TypeDefinition, TypeMatch};
@@ -108,7 +108,7 @@ impl Snapshot {
         last.is_none_or(|(position, _)| *position <= self.position().0)
     }
 
-    /// Symbols of a type and its subtypes, ascending; empty if nothing has this name.
+    /// Symbols of a type and its subtypes, ascending; empty for an unknown name.
     pub(crate) fn types_named(&self, kind: TypeKind, name: &str) -> TypeNames {
         let Some(symbol) = self.graph().names.find(name) else { return TypeNames::new() };
         let mut types = if self.has_types_of_now() {
@@ -123,7 +123,7 @@ impl Snapshot {
         types
     }
 
-    /// Names of a type and its subtypes as they were declared at the position of this snapshot.
+    /// Names of a type and its subtypes, as declared at the position of this snapshot.
     fn subtypes_then(&self, kind: TypeKind, name: &str) -> BTreeSet<Arc<str>> {
         let declared: Vec<_> = self.types().into_iter().filter(|known| known.kind == kind).collect();
         let mut found = BTreeSet::from([Arc::from(name)]);
@@ -141,7 +141,7 @@ impl Snapshot {
     }
 }
 
-/// Where `given` differs from `declared`.
+/// The differences of `given` from `declared`.
 fn differences(declared: &TypeDefinition, given: &TypeDefinition) -> Vec<TypeDifference> {
     let mut found = Differences(Vec::new());
     found.compare("description", &declared.description, &given.description, false);
@@ -260,7 +260,7 @@ impl Differences {
         }
     }
 
-    /// What only one of them says is no conflict.
+    /// A value that only one of them has is no conflict.
     fn compare_optional<T>(&mut self, place: &str, declared: Option<T>, given: Option<T>, is_conflict: bool)
     where
         T: PartialEq + ToString,
@@ -272,7 +272,7 @@ impl Differences {
         }
     }
 
-    /// Lists of which one holds the other are no conflict.
+    /// A list that contains the other is no conflict.
     fn compare_lists(&mut self, place: &str, declared: &[Arc<str>], given: &[Arc<str>]) {
         let only = |these: &[Arc<str>], those: &[Arc<str>]| -> Vec<String> {
             these.iter().filter(|name| !those.contains(name)).map(ToString::to_string).collect()

@@ -1,4 +1,4 @@
-//! Versions that are not in force, as they are held while they are read, and kept for the next who asks.
+//! Versions that are not in force, for handles and in a cache.
 
 use std::sync::Arc;
 
@@ -9,25 +9,25 @@ use crate::graph::instance::unpacked::Instance;
 use crate::memory::Memory;
 use crate::model::{Id, TypeKind};
 
-/// What a version takes beside its content: where it is found, and that it is next to go. Units: bytes.
+/// Size of a cached version without its content: its key, and its entry in the order. Units: bytes.
 const KEPT_BYTES: usize = 128;
-/// A larger version is not kept. Units: bytes.
+/// A larger version is not cached. Units: bytes.
 const VERSION_BYTES_MAX: usize = 16 << 10;
-/// There is room for a version of each instance, so that one past state of the whole graph stays at hand, and for one of each
-/// transaction, so that long histories of few instances do, too: so many bytes for each, within these bounds, unless a memory
-/// budget has less.
+/// The cache has room for a version of each instance, so that one past state of the whole graph fits, and for one of
+/// each transaction, so that long histories of few instances fit, too. Each counts this many bytes, within these
+/// bounds, unless a memory budget allows less.
 const ROOM_BYTES_EACH: usize = 400;
 const ROOM_BYTES_MIN: usize = 32 << 20;
 const ROOM_BYTES_MAX: usize = 1 << 30;
-/// Parts of what is kept, each with a lock of its own.
+/// Parts of the cache, each with its own lock.
 const PARTS: usize = 16;
 
-/// The content of a version that is not in force. Copying it copies a pointer, and handles that have none are small.
+/// The content of a version that is not in force. Copying it copies a pointer, and handles without one are small.
 #[derive(Clone)]
 pub(crate) struct Version(Arc<OwnRow>);
 
 impl Version {
-    /// Nothing of `instance` may be spilled: values that a handle asks for are in memory.
+    /// No value of `instance` may be spilled: the values of a handle are in memory.
     pub(super) fn new(instance: &Instance) -> Version {
         Version(Arc::new(OwnRow::of(instance)))
     }
@@ -37,31 +37,31 @@ impl Version {
         self.0.row()
     }
 
-    /// Taken apart. `id` is what it was called.
+    /// Decoded. `id` is its id in that version.
     pub(super) fn unpack(&self, id: &Id) -> Result<Arc<Instance>> {
         let mut read = |_| unreachable!("nothing of it was left out");
         Ok(Arc::new(self.row().unpack(id, None, &mut read)?))
     }
 
-    /// What it takes in memory. A large set counts as more than is kept: to count it may take longer than to read it
+    /// Its size in memory. A large set counts as more than is cached: measuring it may take longer than reading it
     /// again. Units: bytes.
     fn bytes_about(&self) -> usize {
         self.row().bytes_count() + VERSION_BYTES_MAX * self.row().large_sets().len()
     }
 }
 
-/// Which version of an instance, as an instance that was last changed at a position knows it.
+/// The key of a version: an instance as of its last change at a position, and the version.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct VersionKey {
     pub(super) kind: TypeKind,
     pub(super) slot: u32,
     pub(super) version: u32,
     pub(super) changed: u64,
-    /// Of the graph that numbers slots and versions this way.
+    /// The generation of the graph with these slots and version numbers.
     pub(super) generation: u64,
 }
 
-/// The versions that were read last.
+/// The cached versions.
 pub(super) struct Versions([Recent<VersionKey, Version>; PARTS]);
 
 impl Versions {
@@ -77,7 +77,7 @@ impl Versions {
         self.part(key).get(key)
     }
 
-    /// Keeps a version, unless it is large, with room for so many.
+    /// Caches a version, unless it is large, with room for this many.
     pub(super) fn insert(&self, key: VersionKey, version: &Version, count: usize, memory: &Memory) {
         let bytes = version.bytes_about();
         if bytes <= VERSION_BYTES_MAX {

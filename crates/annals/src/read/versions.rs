@@ -1,4 +1,4 @@
-//! The versions of an instance: who wrote them, when and why.
+//! The versions of an instance, with author, time and reason.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -20,35 +20,35 @@ use crate::{Error, ErrorKind, Position, Result};
 pub struct VersionInfo {
     /// Its number; the first is 1.
     pub version: u32,
-    /// The version it was made from; 0 for the first.
+    /// The version it is based on; 0 for the first.
     pub base: u32,
-    /// The record that wrote it.
+    /// The position of its record.
     pub position: Position,
-    /// When it was written.
+    /// Its instant.
     pub instant: Instant,
-    /// Who wrote it; may be empty.
+    /// Its author; may be empty.
     pub author: Arc<str>,
-    /// Why; may be empty.
+    /// Its reason; may be empty.
     pub message: Arc<str>,
-    /// From when it is true.
+    /// Its valid time.
     pub valid_from: Instant,
     /// Whether the instance is live in it.
     pub status: Status,
-    /// Name of its status: `deleted`, `active`, or another that its type allows.
+    /// Name of its status: `deleted`, `active`, or another status of its type.
     pub status_name: Arc<str>,
-    /// Name of the collection that it belonged to; `None` for this repository's own.
+    /// Name of its collection then; `None` for this repository's own.
     pub home: Option<Arc<str>>,
-    /// The id it had, if it has another one now.
+    /// Its id then, if it has another one now.
     pub former_id: Option<Id>,
-    /// True if only a proxy of it was here.
+    /// True if it was only a proxy.
     pub is_proxy: bool,
-    /// What was done: create, update, delete, …
+    /// The action: create, update, delete, …
     pub verb: &'static str,
     /// True if it is the version that this snapshot sees.
     pub is_in_force: bool,
 }
 
-/// Which versions of an instance, in which order.
+/// The versions of an instance to list, and their order.
 ///
 /// ```
 /// use annals::{History, InstanceId, NewEntity, Patch, Repository};
@@ -66,17 +66,18 @@ pub struct VersionInfo {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct History {
-    /// Not those that were followed by another one up to this instant: the first is the one that was there at it.
+    /// Leaves out versions that another one followed up to this instant: the first version is the one that was current
+    /// at it.
     pub from: Option<Instant>,
-    /// Only those written before this instant.
+    /// Only versions written before this instant.
     pub to: Option<Instant>,
-    /// The other way round than newest first.
+    /// Oldest first instead of newest first.
     pub is_oldest_first: bool,
-    /// How many to leave out first. Units: versions.
+    /// How many to skip. Units: versions.
     pub skip: usize,
     /// Page size. Units: versions.
     pub limit: usize,
-    /// Ends a page of versions with their content early, with the one that takes what is stored of them over this. Units: bytes.
+    /// Ends a page of versions with content with the one that brings its stored bytes over this. Units: bytes.
     pub bytes_max: usize,
 }
 
@@ -88,15 +89,15 @@ impl Default for History {
 }
 
 impl Snapshot {
-    /// The versions of an instance that this snapshot knows, newest first, skipping `offset`, at most `limit`.
+    /// The versions of an instance in this snapshot, newest first, skipping `offset`, at most `limit`.
     ///
     /// Errors: `NotFound` if there is no such instance.
     pub fn versions(&self, id: &InstanceId, offset: usize, limit: usize) -> Result<Vec<VersionInfo>> {
         self.history(id, &History { skip: offset, limit, bytes_max: usize::MAX, ..History::default() })
     }
 
-    /// The versions of an instance that this snapshot knows, of a time and in an order. The times are those of writing; from when
-    /// a version is true does not matter here.
+    /// The versions of an instance in this snapshot, from a range of time, in an order. The times are those of writing,
+    /// not valid times.
     ///
     /// Errors: `NotFound` if there is no such instance; `InvalidArgument` if `from` is later than `to`.
     pub fn history(&self, id: &InstanceId, history: &History) -> Result<Vec<VersionInfo>> {
@@ -107,8 +108,8 @@ impl Snapshot {
         })
     }
 
-    /// The same of an entity, each with its content: cheaper than asking for one after the other, because a version is made of
-    /// the one before it.
+    /// The same for an entity, each version with its content. This is cheaper than reading them one by one, because a
+    /// version is built from the one before it.
     ///
     /// ```
     /// use annals::{Entity, History, InstanceId, NewEntity, Patch, Repository};
@@ -129,7 +130,7 @@ impl Snapshot {
         Ok(versions.into_iter().map(entity).collect())
     }
 
-    /// The same as [`Snapshot::entity_history`] of a relationship.
+    /// The same as [`Snapshot::entity_history`] for a relationship.
     pub fn relationship_history(
         &self,
         id: &Id,
@@ -152,8 +153,8 @@ impl Snapshot {
         })
     }
 
-    /// What `make` makes of the versions asked for, in the order asked for. It sees them oldest first, and beside each the number
-    /// of the version that this snapshot sees.
+    /// The results of `make` for the requested versions, in the requested order. It gets the versions oldest first,
+    /// each with the number of the version that this snapshot sees.
     fn each_version<T>(
         &self,
         id: &InstanceId,
@@ -185,7 +186,7 @@ impl Snapshot {
             if bytes >= history.bytes_max && history.is_oldest_first {
                 break;
             }
-            // The oldest are those that the page ends before, as long as the others fill it.
+            // If the page is full without the oldest versions, they are dropped.
             while let Some(oldest) = made.front().map(&bytes_of)
                 && made.len() > 1
                 && bytes - oldest >= history.bytes_max
@@ -228,7 +229,7 @@ impl Snapshot {
         }
     }
 
-    /// Versions are written one after the other, so those of a time are next to each other.
+    /// Versions are written in order of time, so a range of time is a range of versions.
     fn keep_between(&self, versions: &mut Vec<PastVersion>, history: &History) {
         let written = |version: &PastVersion| self.instant_of(Position(version.place.position));
         if let Some(to) = history.to {
@@ -291,10 +292,10 @@ impl Snapshot {
         }
     }
 
-    /// Tells an instance that nobody ever knew, or that is deleted, from one that became known after this snapshot.
+    /// Distinguishes an instance that became known after this snapshot from an unknown or a deleted one.
     ///
-    /// Errors: `NotFound` for the latter. The text says since when it is known, and the fact `validAt` from when on it is true:
-    /// a read with such a valid time finds it.
+    /// Errors: `NotFound` for the first. The text names the time since when it is known, and the fact `validAt` its
+    /// valid time: a read with such a valid time finds it.
     pub fn check_known(&self, id: &InstanceId) -> Result<()> {
         if self.view().is_none() {
             return Ok(());
@@ -313,7 +314,7 @@ impl Snapshot {
         Err(Error::new(ErrorKind::NotFound, text).with("validAt", valid_from))
     }
 
-    /// The same as [`Snapshot::known`], by any id it ever had.
+    /// The same as [`Snapshot::known`], for any id that the instance ever had.
     fn known_ever(&self, id: &InstanceId) -> Result<(u32, Arc<Instance>)> {
         let table = self.graph().table(kind_of(id));
         let former = table.former_ids.slot(id.id()).filter(|_| table.slot(id.id()).is_none());

@@ -1,4 +1,4 @@
-//! What a record did to a part of the graph that somebody watches.
+//! The changes of a watched part of the graph by records.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,18 +14,19 @@ use crate::search::Find;
 use crate::tree::{NameTest, TreePath};
 use crate::{Error, ErrorKind, Position, Result};
 
-/// The part of the graph that a subscription is about.
+/// The part of the graph for a subscription.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Watch {
-    /// The item at a path and all below it, the items of a list and all below them, or a property. The path must be one of names and
-    /// keys.
+    /// The item at a path with its subtree, the items of a list with their subtrees, or a property. The path must
+    /// consist of names and keys.
     Tree {
-        /// The entity that the path starts from; the one with the id `root` if it is `None`.
+        /// The entity that the path starts from; by default the one with the id `root`.
         root: Option<Id>,
-        /// Which item.
+        /// The path.
         path: TreePath,
     },
-    /// What a search finds: by its types and its condition, which must not ask for relationships. Its order and page do not matter.
+    /// The instances that a search finds: by its types and its condition, which must not have conditions on
+    /// relationships. Its order and page are ignored.
     Search {
         /// Entities or relationships.
         kind: TypeKind,
@@ -34,19 +35,19 @@ pub enum Watch {
     },
 }
 
-/// What became of something that is watched.
+/// The change of a watched item or instance.
 #[derive(Clone, Debug, PartialEq)]
 pub enum WatchedChange {
     /// Of an item of a tree.
     Tree(TreeChange),
-    /// Of an instance: it appeared in what the search finds, disappeared from it, or changed in it.
+    /// Of an instance: it became a result of the search, is no longer one, or changed as one.
     Instance(InstanceChange),
 }
 
 impl Watch {
-    /// The item at a path, and all below it.
+    /// The item at a path, with its subtree.
     ///
-    /// Errors: `InvalidArgument` for a path that does not read.
+    /// Errors: `InvalidArgument` for a malformed path.
     pub fn tree(path: &str) -> Result<Watch> {
         Ok(Watch::Tree { root: None, path: TreePath::parse(path)? })
     }
@@ -56,14 +57,14 @@ impl Watch {
         Watch::Search { kind: TypeKind::Entity, find: Box::new(Find::of(type_name)) }
     }
 
-    /// Errors: `InvalidArgument` for what cannot be watched.
+    /// Errors: `InvalidArgument` for a part that cannot be watched.
     pub(crate) fn check(&self) -> Result<()> {
         let text = match self {
             Watch::Tree { path, .. } if path.steps.iter().any(|step| step.keys().is_none()) => {
-                format!("watch {path}: expected a path of names and keys; watch what contains it")
+                format!("watch {path}: expected a path of names and keys; watch an item above it")
             }
             Watch::Search { find, .. } if find.filter.asks_for_links() => {
-                "watch: expected a condition on what is found itself, found one on relationships; leave that out".into()
+                "watch: expected conditions on the instance itself, found one on relationships; leave it out".into()
             }
             Watch::Search { find, .. } if asks_for_more(find) => {
                 "watch: expected a search by types and a condition, found one that picks subtypes, statuses, deleted ones or proxies; \
@@ -79,7 +80,7 @@ impl Watch {
     }
 }
 
-/// True if a search picks by more than types and a condition.
+/// True if a search selects by more than types and a condition.
 fn asks_for_more(find: &Find) -> bool {
     let plain = Find::all();
     !find.subtypes.is_empty()
@@ -89,7 +90,7 @@ fn asks_for_more(find: &Find) -> bool {
 }
 
 impl Snapshot {
-    /// What the records after `from`, up to `to`, did to what is watched.
+    /// The changes of the watched part by the records after `from`, up to `to`.
     ///
     /// Errors: as [`Snapshot::as_of`]; `TooLarge` over a million changed instances; those of reading history.
     pub(crate) fn watched(&self, watch: &Watch, from: Position, to: Position) -> Result<Vec<WatchedChange>> {
@@ -97,7 +98,7 @@ impl Snapshot {
         self.watched_between(watch, &at(from)?, &at(to)?, self.touched(from, to)?)
     }
 
-    /// What differs between two snapshots of what is watched, if only what was touched may.
+    /// The differences of the watched part between two snapshots, in which only touched instances may differ.
     pub(crate) fn watched_between(
         &self,
         watch: &Watch,
@@ -123,7 +124,7 @@ impl Snapshot {
         }
     }
 
-    /// What a path leads to on one of two sides.
+    /// The target of a path on one of two sides.
     fn part(&self, path: &TreePath, root: &Id, sides: [&Snapshot; 2]) -> Result<Part> {
         let Some((above, step)) = path.split_last() else { return Ok(Part::Item) };
         let NameTest::Name(name) = &step.name else { return Ok(Part::Item) };
@@ -139,7 +140,7 @@ impl Snapshot {
         Ok(Part::Item)
     }
 
-    /// What a live instance is called in this snapshot.
+    /// The id of a live instance in this snapshot.
     fn instance_seen(&self, kind: TypeKind, slot: u32) -> Result<InstanceId> {
         let held = self.seen(kind, slot, false)?.expect("the caller has seen it");
         let id = self.graph().id_in(kind, slot, self.row(kind, slot, &held).header()).clone();
@@ -147,7 +148,7 @@ impl Snapshot {
     }
 }
 
-/// What a watched path leads to.
+/// The target of a watched path.
 enum Part {
     Item,
     /// All items of a list of the item at `above`.
@@ -171,7 +172,7 @@ impl Part {
         }
     }
 
-    /// What a change of that item, or below it, says of this part.
+    /// The part of a change of that item, or below it, that concerns this target.
     fn keeps(&self, change: TreeChange) -> Option<TreeChange> {
         match self {
             Part::Item => Some(change),
@@ -186,7 +187,7 @@ impl Part {
                 };
                 (was_at || is_at(&change.path)).then_some(change)
             }
-            // What is below the item is longer.
+            // Paths below the item are longer.
             Part::Property { above, .. } if change.path.steps.len() != above.steps.len() => None,
             Part::Property { name, .. } => match change.kind {
                 TreeChangeKind::Modified(difference) => {
@@ -201,13 +202,13 @@ impl Part {
     }
 }
 
-/// What a search finds in one snapshot.
+/// The results of a search in one snapshot.
 struct Found<'s> {
     snapshot: &'s Snapshot,
     kind: TypeKind,
-    /// `None` if any type will do.
+    /// `None` for all types.
     types: Option<BTreeSet<Symbol>>,
-    /// `None` if nothing can fulfil it: it names what nothing has.
+    /// `None` if nothing can match: a name in it is unknown.
     filter: Option<Filter>,
 }
 
@@ -223,7 +224,7 @@ impl<'s> Found<'s> {
         Ok(Found { snapshot, kind, types, filter })
     }
 
-    /// What became of an instance between two sides.
+    /// The change of an instance between two sides.
     fn change([before, after]: &[Found<'_>; 2], slot: u32) -> Result<Option<InstanceChange>> {
         before.snapshot.check_cancelled()?;
         let kind = before.kind;

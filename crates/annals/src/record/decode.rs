@@ -1,4 +1,4 @@
-//! Decodes records. Any bytes give a record or an error, never a panic or a large allocation.
+//! Decodes records. For any bytes the result is a record or an error, never a panic or a large allocation.
 
 use std::sync::Arc;
 
@@ -20,26 +20,26 @@ type Properties = Vec<(Arc<str>, Value)>;
 
 /// The record at `position`.
 ///
-/// Errors: `Corrupted` if the bytes are no record; `NewerFormat` for an action this version does not know.
+/// Errors: `Corrupted` if the bytes are not a record; `NewerFormat` for an action that this version does not know.
 pub(crate) fn decode_record(position: Position, bytes: &[u8]) -> Result<Record> {
     let mut changes = Vec::new();
     let frame = read_record(bytes, |change| changes.push(change)).map_err(|error| at(position, error))?;
     Ok(Record { changes, ..frame })
 }
 
-/// A record whose changes are decoded one by one, each in time that does not depend on how many there are.
+/// A record that decodes its changes one by one; the time for one does not depend on their number.
 pub(crate) struct IndexedRecord {
     position: Position,
     bytes: Vec<u8>,
     /// The record without its changes.
     pub(crate) head: Record,
     names: Vec<Arc<str>>,
-    // Where each change starts in `bytes`.
+    // The offset of each change in `bytes`.
     offsets: Vec<u32>,
 }
 
 impl IndexedRecord {
-    /// Errors: as [`decode_record`], as far as the changes are looked at: where they start, not what they are.
+    /// Errors: as [`decode_record`], for the head and the boundaries of the changes; their content is not checked.
     pub(crate) fn new(position: Position, bytes: Vec<u8>) -> Result<IndexedRecord> {
         let mut offsets = Vec::new();
         let (head, names) = read_frame(&bytes, |input, _| {
@@ -52,7 +52,7 @@ impl IndexedRecord {
 
     /// Change number `index` (from 0).
     ///
-    /// Errors: `Corrupted` if there is none or it cannot be decoded; `NewerFormat`.
+    /// Errors: `Corrupted` if it does not exist or cannot be decoded; `NewerFormat`.
     pub(crate) fn change(&self, index: u32) -> Result<Change> {
         let Some(&offset) = self.offsets.get(value::index(index)) else {
             let text = format!("record {}: expected a change number {index}, found none", self.position);
@@ -68,7 +68,7 @@ impl IndexedRecord {
         u32::try_from(self.offsets.len()).unwrap_or(u32::MAX)
     }
 
-    /// What change number `index` takes. Units: bytes.
+    /// Size of change number `index`. Units: bytes.
     pub(crate) fn change_bytes(&self, index: u32) -> usize {
         let offset = |index: usize| self.offsets.get(index).map(|offset| value::index(*offset));
         let start = offset(value::index(index)).unwrap_or(self.bytes.len());
@@ -80,7 +80,7 @@ impl IndexedRecord {
         &self.names
     }
 
-    /// What it takes in memory, roughly. Units: bytes.
+    /// Its approximate size in memory. Units: bytes.
     pub(crate) fn bytes_count(&self) -> usize {
         self.bytes.len() + 4 * self.offsets.len() + 64 * self.names.len()
     }
@@ -119,7 +119,7 @@ fn read_record(bytes: &[u8], mut take: impl FnMut(Change)) -> std::result::Resul
     Ok(record)
 }
 
-/// Reads everything of a record but its changes, which `read_change` reads or skips; also gives the names.
+/// Reads a record except its changes, which `read_change` reads or skips; also returns the names.
 fn read_frame(
     bytes: &[u8],
     mut read_change: impl FnMut(&mut Decoder, &[Arc<str>]) -> std::result::Result<(), Failure>,
@@ -172,7 +172,7 @@ fn id(input: &mut Decoder) -> Read<Id> {
     }
 }
 
-/// Reads changes of one record, whose names are known.
+/// Reads the changes of one record, whose names are known.
 struct Reader<'a, 'b> {
     input: &'a mut Decoder<'b>,
     names: &'a [Arc<str>],
@@ -300,8 +300,8 @@ impl Reader<'_, '_> {
         Ok(Anchor { properties, classifications })
     }
 
-    /// What stands in an array of `length` parts behind `known` of them: a provenance or nothing, and what a newer
-    /// version may have written behind it.
+    /// The parts of an array of `length` after the `known` ones: a provenance or null, and parts that a newer version
+    /// may have added.
     fn last_provenance(&mut self, length: usize, known: usize) -> Read<Option<Arc<Provenance>>> {
         if length == known {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! Encodes transactions. The body is made by the committing thread; the sequencer only adds the instant.
+//! Encodes transactions. The committing thread encodes the body; the leader adds only the instant.
 
 use std::sync::Arc;
 
@@ -17,26 +17,26 @@ use crate::model::{
     PatchStep, Record, Value,
 };
 
-/// Everything of a record but its instant.
+/// A record without its instant.
 #[derive(Debug)]
 pub(crate) struct RecordBody {
     // Number of entries of the record map that `bytes` holds.
     entries: u64,
-    // The body from `HEAD_BYTES_MAX` on, and before it, up to it, the head once it is known.
+    // The body from `HEAD_BYTES_MAX` on. The head ends there; it is written once the instant is known.
     bytes: Vec<u8>,
-    // Where the head starts.
+    // Offset of the head.
     start: usize,
-    // Where the array of names starts.
+    // Offset of the array of names.
     names_start: usize,
 }
 
-/// Units: bytes of the map's length and the instant, at most. The room for them is kept, so that nothing is copied
-/// when they are known.
+/// Units: bytes of the map's length and the instant, at most. This room is reserved, so that adding them copies
+/// nothing.
 const HEAD_BYTES_MAX: usize = 16;
 
-/// Units: bytes of a change, as a rule. Room for a larger one is made when it comes.
+/// Units: usual bytes of a change. A larger one gets its room when it is encoded.
 const CHANGE_BYTES: usize = 256;
-/// Units: bytes of author, message and names, as a rule.
+/// Units: usual bytes of author, message and names.
 const TEXTS_BYTES: usize = 128;
 
 impl RecordBody {
@@ -56,7 +56,7 @@ impl RecordBody {
             encode_change(&mut out, &mut names, change);
         }
 
-        // What comes before the changes is known only now.
+        // The part before the changes is known only now.
         let changes_end = bytes.len();
         let mut entries = 2;
         let mut out = Encoder::new(&mut bytes);
@@ -90,12 +90,12 @@ impl RecordBody {
         (0..count).map_while(move |_| names.str().ok())
     }
 
-    /// Length of the record with any instant, at most. Units: bytes.
+    /// Greatest length of the record with any instant. Units: bytes.
     pub(crate) fn record_bytes_max(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Completes the record, or gives it another instant.
+    /// Completes the record, or changes its instant.
     pub(crate) fn set_instant(&mut self, instant: Instant) {
         let mut head = [0; HEAD_BYTES_MAX];
         let mut out = Encoder::new(minicbor::encode::write::Cursor::new(head.as_mut_slice()));
@@ -121,7 +121,7 @@ pub(crate) fn encode_record(record: &Record) -> Vec<u8> {
     body.record().to_vec()
 }
 
-/// The names of types and properties of one record: each is written once and then meant by its number.
+/// The names of types and properties of one record: each is written once, and changes refer to it by its number.
 #[derive(Default)]
 struct Names<'a> {
     order: SmallVec<[&'a str; Names::LINEAR_MAX]>,
@@ -136,7 +136,7 @@ impl<'a> Names<'a> {
         let next = u32::try_from(self.order.len()).expect("a record is smaller than 2^32 names");
         match &mut self.numbers {
             None => {
-                // As a rule the same memory, which is compared faster than what it holds.
+                // Usually both are the same memory, and comparing addresses is faster than comparing texts.
                 let same = self.order.iter().position(|known| std::ptr::eq(*known, name));
                 let found = same.or_else(|| self.order.iter().position(|known| *known == name));
                 if let Some(found) = found {
@@ -190,7 +190,7 @@ fn encode_action<'a>(out: &mut Sink, names: &mut Names<'a>, action: &'a Action, 
     }
 }
 
-/// Writes an entry of the bag, if it is there.
+/// Writes an entry of the bag, if it exists.
 fn encode_entry<'a>(out: &mut Sink, names: &mut Names<'a>, key: Key, bag: &BagRef<'a>) {
     match key {
         Key::Id => encode_some_id(out, change_key::ID, bag.id),
@@ -282,7 +282,7 @@ fn encode_copied<'a>(out: &mut Sink, names: &mut Names<'a>, copy: &'a Classifica
     encode_origin(out, copy.version, &copy.created, &copy.updated);
 }
 
-// Shape: of each 0 for an entity or 1 for a relationship, and its id.
+// Shape: for each one 0 for an entity or 1 for a relationship, and its id.
 fn encode_instances(out: &mut Sink, instances: &[InstanceId]) {
     out.u32(change_key::INSTANCES).and_then(|out| out.array(length(instances.len()))).expect(INFALLIBLE);
     for instance in instances {

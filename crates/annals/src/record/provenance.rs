@@ -1,4 +1,4 @@
-//! Provenance, and copies of what belongs elsewhere, as CBOR.
+//! Provenance, and copies of instances of other collections, as CBOR.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ pub(crate) fn encode_provenance_into(provenance: &Provenance, out: &mut Vec<u8>)
     encode_provenance(&mut Encoder::new(out), provenance);
 }
 
-/// The provenance that `bytes` are; `None` if they are none.
+/// The provenance encoded in `bytes`; `None` for other bytes.
 pub(crate) fn decode_provenance_from(bytes: &[u8]) -> Option<Provenance> {
     decode_provenance(&mut Decoder::new(bytes)).ok()
 }
@@ -95,7 +95,7 @@ pub(super) fn instant(input: &mut Decoder) -> Read<Instant> {
     Instant::from_micros(input.i64()?).map_err(|_| malformed("an instant is out of range"))
 }
 
-/// What a copy has of its home. Shape: version, created instant, author, updated instant, author.
+/// The header that a copy has at its home. Shape: version, created instant, author, updated instant, author.
 pub(super) fn encode_origin(out: &mut Sink, version: u32, created: &Stamp, updated: &Stamp) {
     out.array(5).and_then(|out| out.u32(version)).expect(INFALLIBLE);
     for stamp in [created, updated] {

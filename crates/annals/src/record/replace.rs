@@ -1,5 +1,5 @@
-//! Puts other changes into the bytes of a record and leaves all other bytes as they are, those of keys that this version
-//! does not know included.
+//! Replaces changes in the bytes of a record and keeps all other bytes, including those of keys that this version does
+//! not know.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,13 +13,13 @@ use super::value::{Read, array, map};
 use crate::model::Change;
 use crate::{Error, ErrorKind, Position, Result};
 
-/// An empty text, in the place of a name that no change needs any more.
+/// An empty text, which replaces a name that no change needs any more.
 const NO_NAME: &[u8] = &[0x60];
 
-/// The record with other changes, which need no names, in the place of those with the numbers in `taken`, which ascend; and without
-/// the names that only those needed.
+/// The record with new changes, which need no names, instead of those with the numbers in `taken`, which ascend. Names
+/// that only the replaced changes needed are removed.
 ///
-/// Errors: `Corrupted` if the bytes are no record; `NewerFormat`.
+/// Errors: `Corrupted` if the bytes are not a record; `NewerFormat`.
 pub(crate) fn replace_changes(position: Position, bytes: &[u8], taken: &[(u32, Change)]) -> Result<Vec<u8>> {
     let record = IndexedRecord::new(position, bytes.to_vec())?;
     let spans = spans(bytes).map_err(|error| wrong(position, &error.to_string()))?;
@@ -31,8 +31,8 @@ pub(crate) fn replace_changes(position: Position, bytes: &[u8], taken: &[(u32, C
     for number in (0..).take(spans.changes.len()) {
         kept.push(instead(number).map_or_else(|| record.change(number), |change| Ok(change.clone()))?);
     }
-    // A name is shared with the changes that hold it. One that neither a kept nor a taken change holds stays: what this
-    // version does not know may need it.
+    // The changes that use a name hold the same `Arc`. A name that no known change uses stays: data that this version
+    // does not know may need it.
     let is_held: Vec<bool> = record.names().iter().map(|name| Arc::strong_count(name) > 1).collect();
     let gone: Vec<Change> = taken.iter().map(|(number, _)| record.change(*number)).collect::<Result<_>>()?;
     let mut pieces: Vec<(Range<usize>, Vec<u8>)> = Vec::new();
@@ -54,7 +54,7 @@ pub(crate) fn replace_changes(position: Position, bytes: &[u8], taken: &[(u32, C
         copied = span.end;
     }
     out.extend_from_slice(bytes.get(copied..).unwrap_or_default());
-    // What is kept must read as before.
+    // The kept changes must decode as before.
     if decode_record(position, &out)?.changes != kept {
         return Err(wrong(position, "it reads differently after its changes were taken out"));
     }
@@ -66,7 +66,7 @@ fn wrong(position: Position, found: &str) -> Error {
     Error::new(ErrorKind::Corrupted, text)
 }
 
-/// Where names and changes stand in the bytes of a record.
+/// The offsets of names and changes in the bytes of a record.
 #[derive(Default)]
 struct Spans {
     names: Vec<Range<usize>>,
@@ -129,16 +129,16 @@ mod tests {
         let expected = record(vec![Action::Void(action::Void).into(), changes.last().unwrap().clone()]);
         assert_eq!(decode_record(Position(7), &voided).unwrap(), expected);
         assert!(!String::from_utf8_lossy(&voided).contains("secret"), "{voided:?}");
-        // Taking out all leaves a record without names.
+        // Replacing all changes leaves a record without names.
         let none = replace_changes(Position(7), &voided, &[void(0), void(1)]).unwrap();
         assert!(!String::from_utf8_lossy(&none).contains("shared"));
     }
 
-    /// A newer version may have written more than this one knows.
+    /// A newer version may have written keys that this one does not know.
     #[test]
     fn keys_that_are_not_known_stay() {
         let bytes = [
-            // Names: of the type that both have, of one that only the first has, of one that only key 99 needs.
+            // Names: of the type in both changes, of one only in the first, of one only in key 99.
             &[0xA4, 0x00, 0x00, 0x04, 0x83, 0x61, b't', 0x61, b'u', 0x61, b'v', 0x05, 0x83][..],
             &[0xA3, 0x00, 0x01, 0x01, 0x61, b'a', 0x02, 0x00],
             &[0xA3, 0x00, 0x01, 0x01, 0x61, b'c', 0x02, 0x01],

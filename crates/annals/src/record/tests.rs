@@ -1,4 +1,4 @@
-//! Records read back what was written, and any bytes are survived.
+//! Records decode to what was encoded, and any bytes are handled without a panic.
 
 use crate::graph::actions as action;
 use proptest::prelude::*;
@@ -322,7 +322,8 @@ fn unknown_keys_are_skipped() {
     assert_eq!(decode_record(Position(1), &bytes).unwrap(), record);
 }
 
-/// Content versions, origins of classifications and headers of proxies will stand there: docs/formats.md, "Room".
+/// Later versions may write content versions, origins of classifications and headers of proxies there: docs/formats.md,
+/// "Room".
 #[test]
 fn parts_and_keys_that_a_later_version_writes_are_read_over() {
     let cbor = |write: &dyn Fn(&mut minicbor::Encoder<&mut Vec<u8>>)| {
@@ -344,7 +345,7 @@ fn parts_and_keys_that_a_later_version_writes_are_read_over() {
         out.u32(2).unwrap().u32(0).unwrap().u32(9).unwrap().array(1).unwrap();
         out.array(4).unwrap().u32(1).unwrap().map(0).unwrap().null().unwrap();
         out.array(2).unwrap().u32(1).unwrap().str("other").unwrap();
-        // A copy with a content version, and a classification with an origin behind what it had.
+        // A copy with a content version, and a classification with an origin after its known parts.
         out.map(6).unwrap().u32(0).unwrap().u32(28).unwrap().u32(1).unwrap().str("f").unwrap();
         out.u32(2)
             .unwrap()

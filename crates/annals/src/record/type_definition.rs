@@ -1,4 +1,4 @@
-//! Type definitions as CBOR. What is not said takes no byte, so definitions read and write as they always did.
+//! Type definitions as CBOR. Missing fields take no byte, so definitions of earlier versions keep their bytes.
 
 use std::sync::Arc;
 
@@ -162,7 +162,7 @@ fn encode_array(out: &mut Sink, texts: &[Arc<str>]) {
     }
 }
 
-// Shape: an array, empty or with what replaces it.
+// Shape: an array, empty or with the replacement.
 fn encode_deprecation(out: &mut Sink, key: u32, deprecation: Option<&Deprecation>) {
     if let Some(Deprecation { replaced_by }) = deprecation {
         let texts: Vec<Arc<str>> = replaced_by.iter().cloned().collect();

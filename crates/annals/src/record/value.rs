@@ -17,12 +17,12 @@ pub(super) const INFALLIBLE: &str = "a Vec takes every write";
 
 pub(super) type Sink<'a> = Encoder<&'a mut Vec<u8>>;
 
-/// What CBOR takes as the length of a list.
+/// A length in the type of CBOR.
 pub(super) fn length(items: usize) -> u64 {
     u64::try_from(items).expect("what fits in memory is counted in 64 bits")
 }
 
-/// The index that a number in a record means. One that memory cannot have is beyond every list.
+/// The index for a number in a record. A number that memory cannot have is beyond every list.
 pub(super) fn index(number: u32) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }
@@ -82,7 +82,7 @@ pub(crate) fn encode_value_into(value: &Value, out: &mut Vec<u8>) {
     encode_value(&mut Encoder::new(out), value);
 }
 
-/// The value that `bytes` begin with, and its length; `None` if there is none.
+/// The value at the start of `bytes`, and its length; `None` if there is none.
 pub(crate) fn decode_value_from(bytes: &[u8]) -> Option<(Value, usize)> {
     let mut input = Decoder::new(bytes);
     let value = decode_value(&mut input).ok()?;
@@ -130,7 +130,7 @@ pub(super) fn malformed(text: &'static str) -> minicbor::decode::Error {
     minicbor::decode::Error::message(text)
 }
 
-/// Reads a length that the rest of the input can hold, so that damaged lengths never make us allocate.
+/// Reads a length that the rest of the input can hold, so that a damaged length never allocates.
 pub(super) fn bounded(input: &Decoder, length: Option<u64>) -> Read<usize> {
     let length = length.ok_or_else(|| malformed("indefinite lengths are not used"))?;
     let rest = input.input().len() - input.position();
@@ -140,13 +140,13 @@ pub(super) fn bounded(input: &Decoder, length: Option<u64>) -> Read<usize> {
     }
 }
 
-/// Room for so many items. A claimed length is only as true as the record: for more, room is made as they are read.
+/// The capacity for a claimed number of items. The claim may be wrong, so a large list grows as its items are read.
 pub(super) fn room(length: usize) -> usize {
     const ROOM_ITEMS_MAX: usize = 4_096;
     length.min(ROOM_ITEMS_MAX)
 }
 
-/// What a code means, which counts from 0 in `all`.
+/// The variant for a code, which counts from 0 in `all`.
 pub(super) fn variant<T: Copy>(all: &[T], code: u32, otherwise: &'static str) -> Read<T> {
     all.get(index(code)).copied().ok_or_else(|| malformed(otherwise))
 }
@@ -156,7 +156,7 @@ pub(super) fn array(input: &mut Decoder) -> Read<usize> {
     bounded(input, length)
 }
 
-/// Skips the parts of an array of `length` beyond those that this version knows.
+/// Skips the parts of an array of `length` that this version does not know.
 pub(super) fn skip_rest(input: &mut Decoder, length: usize, known: usize) -> Read<()> {
     (known..length).try_for_each(|_| input.skip())
 }
@@ -258,7 +258,7 @@ fn decode_time(input: &mut Decoder) -> Read<i64> {
             _ => input.skip()?,
         }
     }
-    // The whole seconds of the most negative duration alone are out of range.
+    // For the most negative duration, the whole seconds alone are out of range.
     let micros = i128::from(seconds) * i128::from(MICROS_PER_SECOND) + i128::from(micros);
     i64::try_from(micros).map_err(|_| malformed("an instant is out of range"))
 }

@@ -1,4 +1,4 @@
-//! Refuses searches that are over a bound, or compare what cannot be compared.
+//! Refuses searches that exceed a bound, or compare values that cannot be compared.
 
 use super::expression::{Condition, Expression, Field, Operator};
 use super::find::{Find, OrderBy};
@@ -27,7 +27,7 @@ fn too_large(what: &str, most: usize, found: usize) -> Error {
 }
 
 impl Find {
-    /// Checks all but regular expressions, which are checked when they are compiled.
+    /// Checks everything except regular expressions, which are checked when they are compiled.
     pub(crate) fn check(&self) -> Result<()> {
         if self.limit == 0 || self.limit > LIMIT_MAX {
             let text = format!("limit: expected 1 to {LIMIT_MAX}, found {}", self.limit);
@@ -57,7 +57,7 @@ pub(crate) fn check_order(order: &[OrderBy]) -> Result<()> {
     Ok(())
 }
 
-/// What an expression is about.
+/// The place of an expression.
 #[derive(Clone, Copy, PartialEq)]
 enum Within {
     Instance,
@@ -66,7 +66,7 @@ enum Within {
 }
 
 impl Expression {
-    /// Errors: `TooLarge` over a bound; `InvalidExpression` for what cannot be compared.
+    /// Errors: `TooLarge` over a bound; `InvalidExpression` for values that cannot be compared.
     pub(crate) fn check_bounds(&self) -> Result<()> {
         let mut left = CONDITIONS_MAX;
         self.check(0, Within::Instance, &mut left)

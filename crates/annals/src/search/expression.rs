@@ -1,10 +1,10 @@
-//! Conditions, and how they are combined.
+//! Conditions, and their combinations.
 
 use std::sync::Arc;
 
 use crate::model::Value;
 
-/// What an instance must fulfil to be found: a tree of conditions.
+/// The conditions that an instance must fulfil to be found: a tree.
 ///
 /// ```
 /// use annals::{Expression, Operator};
@@ -21,33 +21,33 @@ pub enum Expression {
     All(Vec<Expression>),
     /// At least one holds. Empty: nothing.
     Any(Vec<Expression>),
-    /// None holds: also what lacks a property that they ask for.
+    /// None holds: an instance without a property fulfils a negated condition on it.
     None(Vec<Expression>),
     /// One condition.
     Condition(Condition),
-    /// Is of this type or of one of its subtypes.
+    /// The instance has this type or one of its subtypes.
     Type(Arc<str>),
-    /// Carries this classification, or one of its subtypes, which fulfils `matching`.
+    /// The instance has this classification, or one of its subtypes, and the classification fulfils `matching`.
     Classified {
         /// Name of the classification.
         name: Arc<str>,
-        /// What its properties and its header must fulfil.
+        /// The expression that its properties and its header must fulfil.
         matching: Option<Box<Expression>>,
     },
-    /// Has a relationship that fulfils `matching`, with something at its other end that fulfils `other`.
+    /// The instance has a relationship that fulfils `matching`, and the entity at its other end fulfils `other`.
     Linked {
-        /// Which way the relationship goes, seen from the instance.
+        /// Direction of the relationship, seen from the instance.
         direction: LinkDirection,
         /// Type of the relationship, subtypes included; any if `None`.
         type_name: Option<Arc<str>>,
-        /// What the relationship must fulfil.
+        /// The expression for the relationship.
         matching: Option<Box<Expression>>,
-        /// What the entity at its other end must fulfil.
+        /// The expression for the entity at its other end.
         other: Option<Box<Expression>>,
     },
 }
 
-/// Which way a relationship goes.
+/// Direction of a relationship.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LinkDirection {
     /// It starts at the instance.
@@ -58,28 +58,28 @@ pub enum LinkDirection {
     Any,
 }
 
-/// A condition on one field. Of a multi-valued property one value has to fulfil it.
+/// A condition on one field. One value of a multi-valued property must fulfil it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Condition {
-    /// What is compared.
+    /// The compared field.
     pub field: Field,
-    /// How it is compared.
+    /// The comparison.
     pub operator: Operator,
-    /// With what. Shape: one value; two for [`Operator::Between`]; any number for [`Operator::In`]; none for
-    /// [`Operator::Exists`] and [`Operator::Missing`].
+    /// The values to compare with. Shape: one value; two for [`Operator::Between`]; any number for [`Operator::In`];
+    /// none for [`Operator::Exists`] and [`Operator::Missing`].
     pub values: Vec<Value>,
-    /// True if upper and lower case of texts make no difference.
+    /// True if upper and lower case of texts are equal.
     pub ignores_case: bool,
 }
 
-/// What a condition looks at.
+/// The field of a condition.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Field {
     /// A property.
     Property(Arc<str>),
-    /// What the repository keeps about the instance.
+    /// A header field.
     Header(Header),
-    /// Every string property: one of them has to fulfil the condition.
+    /// Every string property: one of them must fulfil the condition.
     AnyText,
 }
 
@@ -96,7 +96,7 @@ impl From<Header> for Field {
     }
 }
 
-/// What the repository keeps about an instance, or about a classification.
+/// Header fields of an instance, or of a classification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Header {
@@ -104,23 +104,23 @@ pub enum Header {
     Id,
     /// Name of its type.
     Type,
-    /// Name of its status: `deleted`, or what its type allows, `active` unless told otherwise.
+    /// Name of its status: `deleted`, or a status of its type, by default `active`.
     Status,
-    /// The status that a deleted one had before.
+    /// The status that a deleted instance had before.
     StatusOnDelete,
     /// Name of the collection that it belongs to, if it is not this repository's own.
     Home,
-    /// How it came to be here, such as `local` or `content-pack`.
+    /// The kind of its provenance, such as `local` or `content-pack`.
     Provenance,
     /// Name of the collection that replicates it.
     ReplicatedBy,
-    /// Under which license it may be used.
+    /// Its license.
     License,
-    /// Who maintains it: a set.
+    /// Its maintainers: a set.
     MaintainedBy,
-    /// From when it counts, as its owner says.
+    /// The start of its effective time, as its owner declares it.
     EffectiveFrom,
-    /// Until when it counts.
+    /// The end of its effective time.
     EffectiveTo,
     /// The id it had before.
     ReidentifiedFrom,
@@ -128,13 +128,13 @@ pub enum Header {
     Version,
     /// When it was created.
     CreatedAt,
-    /// Who created it.
+    /// The author of its first version.
     CreatedBy,
     /// When this version was written.
     UpdatedAt,
-    /// Who wrote this version.
+    /// The author of this version.
     UpdatedBy,
-    /// From when this version is true.
+    /// The start of the valid time of this version.
     ValidFrom,
     /// Id of the entity that a relationship starts at.
     From,
@@ -193,7 +193,7 @@ impl Header {
         }
     }
 
-    /// The one with this name.
+    /// The field with this name.
     pub fn named(name: &str) -> Option<Header> {
         Header::ALL.into_iter().find(|header| header.name() == name)
     }
@@ -210,7 +210,7 @@ impl Header {
     }
 }
 
-/// How a field is compared with values.
+/// The comparison of a field with values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Operator {
@@ -266,7 +266,7 @@ impl Operator {
         Operator::Missing,
     ];
 
-    /// How the text form writes it.
+    /// Its sign in the text form.
     pub fn sign(self) -> &'static str {
         match self {
             Operator::Equal => "=",
@@ -287,7 +287,7 @@ impl Operator {
         }
     }
 
-    /// Its name as a word, which the text form and JSON take as well.
+    /// Its name as a word, which the text form and JSON also accept.
     pub fn word(self) -> &'static str {
         match self {
             Operator::Equal => "equals",
@@ -304,7 +304,7 @@ impl Operator {
         }
     }
 
-    /// The one with this sign or word.
+    /// The operator with this sign or word.
     pub fn named(name: &str) -> Option<Operator> {
         Operator::ALL.into_iter().find(|known| known.sign() == name || known.word() == name)
     }
@@ -344,12 +344,12 @@ impl Expression {
         Condition::new(Field::Property(name.into()), operator, value).into()
     }
 
-    /// A condition on what the repository keeps about the instance.
+    /// A condition on a header field.
     pub fn header(header: Header, operator: Operator, value: impl Into<Value>) -> Expression {
         Condition::new(Field::Header(header), operator, value).into()
     }
 
-    /// A condition that one of the string properties must fulfil.
+    /// A condition on any string property.
     ///
     /// ```
     /// use annals::{Expression, Find, NewEntity, Operator, Repository};
@@ -366,12 +366,12 @@ impl Expression {
         Condition::new(Field::AnyText, operator, value).into()
     }
 
-    /// Carries a classification.
+    /// The condition that an entity has a classification.
     pub fn classified(name: &str) -> Expression {
         Expression::Classified { name: name.into(), matching: None }
     }
 
-    /// True if it depends on relationships and what is at their other ends.
+    /// True if it depends on relationships and on the entities at their other ends.
     pub(crate) fn asks_for_links(&self) -> bool {
         match self {
             Expression::All(parts) | Expression::Any(parts) | Expression::None(parts) => {
@@ -382,7 +382,7 @@ impl Expression {
         }
     }
 
-    /// This and another.
+    /// Both expressions.
     #[must_use]
     pub fn and(self, other: Expression) -> Expression {
         match (self, other) {

@@ -1,14 +1,15 @@
-//! A whole search: what, in which order, which page.
+//! A whole search: conditions, order and page.
 
 use std::sync::Arc;
 
 use super::expression::{Expression, Field, Header, Operator};
 use crate::model::Value;
 
-/// A page of a search, or of relationships, ends before what is stored of its instances is more, unless it says otherwise.
+/// Default bound of a page of a search, or of relationships: it ends before the stored bytes of its instances exceed
+/// this.
 /// Units: bytes.
 pub const PAGE_BYTES_MAX: usize = 64 << 20;
-/// Most candidates that a search looks at, unless it says otherwise. Units: instances.
+/// Most candidates that a search checks, by default. Units: instances.
 pub const FIND_VISITED_MAX: usize = 10_000_000;
 
 /// Smallest first, or largest first.
@@ -24,9 +25,9 @@ pub enum Order {
 /// One key of an order. Instances without the field come last, in either direction.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct OrderBy {
-    /// A property, or what the repository keeps about the instance.
+    /// A property or a header field.
     pub field: Field,
-    /// Which way.
+    /// Its direction.
     pub order: Order,
 }
 
@@ -42,7 +43,7 @@ impl OrderBy {
     }
 }
 
-/// Whether deleted instances are found.
+/// Whether a search finds deleted instances.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Deleted {
     /// Only live ones.
@@ -77,28 +78,29 @@ pub enum Deleted {
 pub struct Find {
     /// Only these types and their subtypes; all if empty.
     pub types: Vec<Arc<str>>,
-    /// Of those only these, without their own subtypes; all if empty.
+    /// Of these types only these subtypes, without their own subtypes; all if empty.
     pub subtypes: Vec<Arc<str>>,
-    /// Only what has one of these statuses; any if empty. Who names `deleted` finds deleted instances too.
+    /// Only instances with one of these statuses; any if empty. If you name `deleted`, deleted instances are found too.
     pub statuses: Vec<Arc<str>>,
     /// Whether deleted instances are found.
     pub deleted: Deleted,
-    /// True if entities are found of which only a proxy is here, too. They look like others; `is_proxy` tells.
+    /// True to find also entities that the repository holds only as proxies. They look like other entities; `is_proxy`
+    /// tells them apart.
     pub with_proxies: bool,
-    /// What must hold.
+    /// The conditions.
     pub filter: Expression,
-    /// The order, the most important key first. Without one: in the order that is found fastest, the same on every page.
+    /// The order, the most important key first. Without one, the fastest order, which is the same on every page.
     pub order: Vec<OrderBy>,
-    /// Only what follows the page that ended with this cursor.
+    /// Only instances after the page that ended with this cursor.
     pub after: Option<String>,
-    /// Leaves out so many of the first. Prefer `after`, which costs nothing however far on it leads.
+    /// Skips this many instances. Prefer `after`, whose cost does not grow with the number of pages.
     pub offset: usize,
     /// Page size. Units: instances.
     pub limit: usize,
-    /// Ends the page early with the instance that takes what is stored of its instances over this. By the default only handles
-    /// that take memory count: those of the present without a memory budget do not. Units: bytes.
+    /// Ends the page with the instance whose stored bytes bring it over this. By default only instances count whose
+    /// handles take memory: in the present, without a memory budget, none does. Units: bytes.
     pub bytes_max: usize,
-    /// Refuses to look at more candidates than this. Units: instances.
+    /// Refuses to check more candidates than this. Units: instances.
     pub visited_max: usize,
 }
 
@@ -132,14 +134,14 @@ impl Find {
         Find { types: vec![type_name.into()], ..Find::default() }
     }
 
-    /// The same with one more expression that must hold.
+    /// The same with another expression that must hold.
     #[must_use]
     pub fn filter(mut self, expression: Expression) -> Find {
         self.filter = std::mem::replace(&mut self.filter, Expression::everything()).and(expression);
         self
     }
 
-    /// The same with one condition more.
+    /// The same with another condition.
     #[must_use]
     pub fn matching(self, property: &str, operator: Operator, value: impl Into<Value>) -> Find {
         self.filter(Expression::property(property, operator, value))
@@ -151,7 +153,7 @@ impl Find {
         self.filter(Expression::classified(classification))
     }
 
-    /// The same, only what has one of these statuses.
+    /// The same, only instances with one of these statuses.
     ///
     /// ```
     /// use annals::{Find, InstanceId, NewEntity, Repository};
@@ -174,39 +176,39 @@ impl Find {
         self
     }
 
-    /// The same, with deleted instances as said.
+    /// The same, with or without deleted instances.
     #[must_use]
     pub fn deleted(mut self, deleted: Deleted) -> Find {
         self.deleted = deleted;
         self
     }
 
-    /// The same, with entities of which only a proxy is here.
+    /// The same, also with entities that the repository holds only as proxies.
     #[must_use]
     pub fn with_proxies(mut self) -> Find {
         self.with_proxies = true;
         self
     }
 
-    /// The same, ordered by a property, smallest first; after the keys that it has.
+    /// The same, ordered by a property, smallest first, after its other keys.
     #[must_use]
     pub fn order_by(self, property: &str) -> Find {
         self.sort(Field::Property(property.into()), Order::Ascending)
     }
 
-    /// The same, ordered by a property, largest first; after the keys that it has.
+    /// The same, ordered by a property, largest first, after its other keys.
     #[must_use]
     pub fn order_by_descending(self, property: &str) -> Find {
         self.sort(Field::Property(property.into()), Order::Descending)
     }
 
-    /// The same, ordered by what the repository keeps about the instances; after the keys that it has.
+    /// The same, ordered by a header field, after its other keys.
     #[must_use]
     pub fn order_by_header(self, header: Header, order: Order) -> Find {
         self.sort(Field::Header(header), order)
     }
 
-    /// The same with one more key of its order.
+    /// The same with another key of its order.
     #[must_use]
     pub fn sort(mut self, field: Field, order: Order) -> Find {
         self.order.push(OrderBy { field, order });
@@ -220,14 +222,14 @@ impl Find {
         self
     }
 
-    /// The same without the first `offset`.
+    /// The same, skipping `offset` instances.
     #[must_use]
     pub fn offset(mut self, offset: usize) -> Find {
         self.offset = offset;
         self
     }
 
-    /// The same, following the page that ended with `cursor`.
+    /// The same, after the page that ended with `cursor`.
     #[must_use]
     pub fn after(mut self, cursor: impl Into<String>) -> Find {
         self.after = Some(cursor.into());

@@ -1,4 +1,4 @@
-//! Divides the text form into words, texts and signs, each with its place.
+//! Divides the text form into words, texts and signs, each with its offset.
 
 use crate::{Error, ErrorKind, Result};
 
@@ -20,17 +20,17 @@ pub(super) enum Token {
     End,
 }
 
-/// A token and where it starts. Units: bytes.
+/// A token and its offset. Units: bytes.
 #[derive(Clone, Debug)]
 pub(super) struct Placed {
     pub(super) token: Token,
     pub(super) at: usize,
 }
 
-/// Signs, longer ones before those that they begin with.
+/// Signs; a longer one comes before its prefixes.
 const SIGNS: [&str; 14] = ["!=", "<=", ">=", "^=", "$=", "~=", "=~", "=", "<", ">", "(", ")", ",", "*"];
 
-/// Characters of words beside letters and digits.
+/// Characters of words, in addition to letters and digits.
 const WORD_SIGNS: &str = "_-.:/+#%~";
 
 /// An error that shows the text and points at a place in it.
@@ -104,7 +104,7 @@ fn word_bytes(rest: &str) -> usize {
     if is_sign { end - 1 } else { end }
 }
 
-// The content of a text in quotes, and how many bytes it takes with them.
+// The content of a text in quotes, and its length including the quotes.
 fn quoted(text: &str, at: usize, quote: char) -> Result<(String, usize)> {
     let mut content = String::new();
     let mut characters = text[at..].char_indices().skip(1);
@@ -146,7 +146,7 @@ fn quoted(text: &str, at: usize, quote: char) -> Result<(String, usize)> {
     Err(error_at(text, at, &format!("expected a closing {quote} for this one, found the end")))
 }
 
-// The content of a regular expression between slashes. Only `\/` is an escape of ours.
+// The content of a regular expression between slashes. Only `\/` is an escape of this language.
 fn slashed(text: &str, at: usize) -> Result<(String, usize)> {
     let mut content = String::new();
     let mut characters = text[at..].char_indices().skip(1);

@@ -1,4 +1,4 @@
-//! Matches whole texts with a regular expression, and can be called off in the middle of a long one.
+//! Matches whole texts with a regular expression. It can be cancelled in the middle of a long text.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -10,16 +10,16 @@ use regex_automata::{Anchored, Input};
 
 use crate::{Cancel, Error, ErrorKind, Result};
 
-/// A longer text is gone through step by step. Units: bytes.
+/// A longer text is matched step by step. Units: bytes.
 const TEXT_BYTES_AT_ONCE: usize = 4_096;
-/// Whether the search was called off is looked at once in so many bytes of a text.
+/// Number of bytes of a text between two checks for cancellation.
 const BYTES_UNCHECKED: usize = 1_024;
-/// What an automaton may keep of its states while it goes through a text. Units: bytes.
+/// Memory of an automaton for its states. Units: bytes.
 const STATES_BYTES: usize = 2 << 20;
-/// Most work on a text that cannot be gone through step by step. Units: states times bytes.
+/// Most work on a text that cannot be matched step by step. Units: states times bytes.
 const WORK_MAX: usize = 64 << 20;
 
-/// A regular expression that whole texts are compared with.
+/// A regular expression that must match whole texts.
 #[derive(Debug)]
 pub(crate) struct Matcher {
     regex: Regex,
@@ -29,11 +29,11 @@ pub(crate) struct Matcher {
     failed: AtomicU8,
 }
 
-// What `failed` holds.
+// The values of `failed`.
 const CALLED_OFF: u8 = 1;
 const TOO_LONG: u8 = 2;
 
-/// The same expression, text by text in steps of one byte.
+/// The same expression as an automaton that reads one byte per step.
 #[derive(Debug)]
 struct Steps {
     automaton: DFA,
@@ -42,7 +42,7 @@ struct Steps {
 }
 
 impl Matcher {
-    /// Of an expression between anchors.
+    /// From an expression between anchors.
     pub(super) fn new(regex: Regex) -> Matcher {
         Matcher { regex, steps: OnceLock::new(), cancel: None, failed: AtomicU8::new(0) }
     }
@@ -52,12 +52,12 @@ impl Matcher {
         self.regex.as_str()
     }
 
-    /// From now on it gives up when `cancel` goes off.
+    /// Lets `cancel` stop it.
     pub(super) fn watch(&mut self, cancel: Cancel) {
         self.cancel = Some(cancel);
     }
 
-    /// True if the text is one of those searched for. False for all texts once it has given up: ask [`Matcher::check`].
+    /// True if the text matches. False for all texts after it has stopped: call [`Matcher::check`].
     pub(super) fn admits(&self, text: &str) -> bool {
         if text.len() <= TEXT_BYTES_AT_ONCE {
             return self.regex.is_match(text);
@@ -65,7 +65,7 @@ impl Matcher {
         self.failed.load(Ordering::Relaxed) == 0 && self.admits_long(text)
     }
 
-    /// Errors: `Cancelled` if a match was called off; `TooLarge` if a text was too long for the expression.
+    /// Errors: `Cancelled` if a match was cancelled; `TooLarge` if a text was too long for the expression.
     pub(super) fn check(&self) -> Result<()> {
         match self.failed.load(Ordering::Relaxed) {
             CALLED_OFF => Err(crate::cancel::cancelled()),
@@ -100,22 +100,22 @@ impl Matcher {
     }
 }
 
-/// Why a text was not gone through to its end.
+/// Why a match of a text stopped early.
 enum Stopped {
     CalledOff,
-    /// The automaton has no step for what it found. Holds how many states there are.
+    /// The automaton has no step for a byte of the text. Holds the number of states.
     NoStep(usize),
 }
 
 impl Steps {
-    /// `None` if it cannot be done in steps.
+    /// `None` if the expression cannot be matched in steps.
     fn new(source: &str) -> Option<Steps> {
         let nfa = thompson::Compiler::new()
             .configure(thompson::Config::new().nfa_size_limit(Some(8 * COMPILED_BYTES_MAX)))
             .build(source)
             .ok()?;
         let states_count = nfa.states().len();
-        // With word boundaries of Unicode it has no step for bytes that are not ASCII.
+        // With word boundaries of Unicode the automaton has no step for bytes that are not ASCII.
         let config = Config::new()
             .cache_capacity(STATES_BYTES)
             .skip_cache_capacity_check(true)
@@ -194,7 +194,7 @@ mod tests {
         }
     }
 
-    // A review: 256 KiB took seconds and 16 MiB minutes, whoever had gone meanwhile.
+    // Without this, 256 KiB took seconds and 16 MiB minutes, even if the client had gone.
     #[test]
     fn a_match_is_called_off_in_the_middle_of_a_text() {
         let mut matcher = matcher("[ab]*a[ab]{1500}c");

@@ -1,4 +1,4 @@
-//! The search language: what is searched for, as a tree and as a text. Knows nothing of how it is found.
+//! The search language: searches as a tree and as a text. It does not contain how they are executed.
 
 // In the order a newcomer should read them.
 #[rustfmt::skip]

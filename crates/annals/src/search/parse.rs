@@ -100,7 +100,7 @@ impl<'t> Parser<'t> {
         token
     }
 
-    /// Where the next token stands.
+    /// The offset of the next token.
     pub(super) fn place(&self) -> usize {
         self.tokens[self.next].at
     }
@@ -170,7 +170,7 @@ impl<'t> Parser<'t> {
             || matches!(self.peek(), Token::End)
     }
 
-    // Types and properties may be called `status`: it is a clause before the name of a status only.
+    // Types and properties may be called `status`: it is a clause only before the name of a status.
     fn is_status_clause(&self) -> bool {
         let token = |ahead: usize| &self.tokens[(self.next + ahead).min(self.tokens.len() - 1)].token;
         let is_one_of = |token: &Token, words: &[&str]| matches!(token, Token::Word(word) if words.iter().any(|known| word.eq_ignore_ascii_case(known)));
@@ -185,7 +185,7 @@ impl<'t> Parser<'t> {
         is_status && self.is_word("status")
     }
 
-    // Names of which one may be `deleted`, which is a keyword elsewhere.
+    // Names, one of which may be `deleted`; elsewhere that is a keyword.
     fn statuses(&mut self, find: &mut Find) -> Result<()> {
         loop {
             let name = if self.takes("deleted") { "deleted".to_owned() } else { self.name("a status")? };
@@ -196,7 +196,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    // A type stands alone, or before a comma, `only`, `where` or a clause.
+    // A type is the whole text, or comes before a comma, `only`, `where` or a clause.
     fn starts_with_types(&self) -> bool {
         let is_name = match self.peek() {
             Token::Sign("*") | Token::Name(_) => true,
@@ -321,7 +321,7 @@ impl<'t> Parser<'t> {
     }
 
     fn deeper(&self, depth: usize) -> Result<usize> {
-        // A level of the tree takes several of the grammar.
+        // One level of the tree takes several levels of the grammar.
         if depth > 2 * DEPTH_MAX {
             return Err(self.error(self.place(), &format!("expected at most {DEPTH_MAX} levels of brackets")));
         }

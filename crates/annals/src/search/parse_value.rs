@@ -13,7 +13,7 @@ const TYPED: [&str; 10] =
     ["date", "timestamp", "duration", "uuid", "iri", "decimal", "float", "bytes", "list", "set"];
 
 impl Parser<'_> {
-    /// A value; words are texts, whatever they look like, if `is_text`.
+    /// A value; if `is_text`, all words are texts.
     pub(super) fn value(&mut self, is_text: bool) -> Result<Value> {
         self.nested(is_text, 0)
     }
@@ -62,7 +62,7 @@ impl Parser<'_> {
         Ok(plain(&word))
     }
 
-    // What follows `name(`.
+    // The rest after `name(`.
     fn typed(&mut self, name: &str, at: usize, depth: usize) -> Result<Value> {
         match name {
             "list" => return Ok(Value::List(self.nested_values(false, depth + 1)?.into())),
@@ -97,7 +97,7 @@ impl Parser<'_> {
         value.ok_or_else(|| self.error(at, &format!("{inner:?} is no {name}")))
     }
 
-    // `map( 'key' = value, … )`, behind the bracket.
+    // `map( 'key' = value, … )`, after the bracket.
     fn map(&mut self, depth: usize) -> Result<Value> {
         let mut entries: BTreeMap<Arc<str>, Value> = BTreeMap::new();
         while !self.takes_sign(")") {
@@ -116,7 +116,7 @@ impl Parser<'_> {
     }
 }
 
-/// What a word means: a truth value, a number, or itself.
+/// The value of a word: a truth value, a number, or the word.
 fn plain(word: &str) -> Value {
     match word {
         "true" => return Value::Boolean(true),
@@ -126,7 +126,7 @@ fn plain(word: &str) -> Value {
     if let Ok(number) = word.parse::<i64>() {
         return Value::Integer(number);
     }
-    // Not every word that reads as a number looks like one: `inf`, `nan`, `1e5`.
+    // Some words parse as numbers but do not look like them: `inf`, `nan`, `1e5`.
     let is_number = word.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte))
         && word.bytes().any(|byte| byte.is_ascii_digit());
     match word.parse::<f64>() {

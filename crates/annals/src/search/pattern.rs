@@ -1,4 +1,4 @@
-//! What a text is compared with: regular expressions, and the forms that need none.
+//! Patterns of texts: regular expressions, and simpler forms that need none.
 
 use super::matcher::COMPILED_BYTES_MAX;
 use regex::RegexBuilder;
@@ -21,14 +21,14 @@ pub(crate) enum Pattern {
     Prefix(Box<str>),
     Suffix(Box<str>),
     Contains(Box<str>),
-    /// The same of texts without a line break.
+    /// The same for texts without a line break.
     OneLine(Box<Pattern>),
     /// Whole texts only.
     Matches(Box<Matcher>),
 }
 
 impl Pattern {
-    /// What a condition on texts asks for; `None` if it is no such condition.
+    /// The pattern of a condition on texts; `None` for other conditions.
     ///
     /// Errors: `InvalidExpression` for a bad regular expression, `TooLarge` for one that is over a bound.
     pub(crate) fn of(condition: &Condition) -> Result<Option<Pattern>> {
@@ -54,7 +54,7 @@ impl Pattern {
         Pattern::matches(&source, condition.ignores_case).map(Some)
     }
 
-    /// Errors: as [`Pattern::of`], as far as they are seen without compiling, which takes longer.
+    /// Errors: as [`Pattern::of`], as far as they are found without compiling, which takes longer.
     pub(crate) fn check_syntax(condition: &Condition) -> Result<()> {
         match condition.values.first().and_then(Value::as_str) {
             Some(source) if condition.operator == Operator::Matches => {
@@ -86,7 +86,7 @@ impl Pattern {
         Ok(Pattern::Matches(Box::new(Matcher::new(regex))))
     }
 
-    /// True if `text` is one of those searched for.
+    /// True if `text` matches.
     #[inline]
     pub(crate) fn admits(&self, text: &str) -> bool {
         match self {
@@ -99,14 +99,14 @@ impl Pattern {
         }
     }
 
-    /// The same, giving up in the middle of a text when `cancel` goes off.
+    /// The same; `cancel` stops it in the middle of a text.
     pub(crate) fn watch(&mut self, cancel: Option<&Cancel>) {
         if let (Pattern::Matches(matcher), Some(cancel)) = (self, cancel) {
             matcher.watch(cancel.clone());
         }
     }
 
-    /// Errors: those of a match that gave up, which may have told of any text that it is not searched for.
+    /// Errors: those of a match that stopped. Such a match may have reported any text as not matching.
     #[inline]
     pub(crate) fn check(&self) -> Result<()> {
         match self {
@@ -116,9 +116,9 @@ impl Pattern {
     }
 }
 
-/// The expression with quoted parts in escapes, and what it means; `None` if it is a plain text.
+/// The expression with quoted parts as escapes, and its parsed form; `None` if it is a plain text.
 ///
-/// Errors: `InvalidExpression` if it is none, `TooLarge` if it is too long.
+/// Errors: `InvalidExpression` if it is malformed, `TooLarge` if it is too long.
 fn parse(source: &str, ignores_case: bool) -> Result<Option<(String, Hir)>> {
     if source.len() > PATTERN_BYTES_MAX {
         let length = source.len();
@@ -130,14 +130,14 @@ fn parse(source: &str, ignores_case: bool) -> Result<Option<(String, Hir)>> {
     }
     let source = unquoted(source);
     let source = if ignores_case { format!("(?i){source}") } else { source };
-    // Alone first, so that a bracket that closes too much is not lost in the anchors, and errors tell its places.
+    // Parsed without the anchors first, so that an extra closing bracket is found, and errors have the right offsets.
     let parsed = regex_syntax::ParserBuilder::new().nest_limit(NESTING_MAX).build().parse(&source);
     let parsed = parsed.map_err(|error| bad(&source, &error))?;
     Ok(Some((source, parsed)))
 }
 
-/// The form without a regular expression of one that only says what texts are, begin with, end with or contain: it needs
-/// no automaton, and an index has more to offer.
+/// The simple form of a regular expression that only tests whether texts are equal, begin with, end with or contain a
+/// text: it needs no automaton, and can use an index better.
 fn simple(parsed: &Hir) -> Option<Pattern> {
     let parts = match parsed.kind() {
         HirKind::Concat(parts) => &parts[..],
@@ -167,7 +167,7 @@ fn simple(parsed: &Hir) -> Option<Pattern> {
     }
 }
 
-/// Takes `.*` off an end of a list of parts. Shape: what it stands for, and the others.
+/// Removes `.*` from one end of a list of parts. Shape: the removed part, and the others.
 fn without_any<'p>(divided: Option<(&'p Hir, &'p [Hir])>, parts: &'p [Hir]) -> (Option<Dot>, &'p [Hir]) {
     let Some((end, others)) = divided else { return (None, parts) };
     let HirKind::Repetition(repetition) = end.kind() else { return (None, parts) };
@@ -178,7 +178,7 @@ fn without_any<'p>(divided: Option<(&'p Hir, &'p [Hir])>, parts: &'p [Hir]) -> (
     }
 }
 
-/// The text that is all a regular expression asks for, if nothing in it means more, or all of it is quoted.
+/// The text of a regular expression without special characters, or with all of it quoted.
 fn plain(source: &str) -> Option<&str> {
     let quoted = source.strip_prefix("\\Q").and_then(|rest| rest.strip_suffix("\\E"));
     match quoted {
@@ -187,7 +187,7 @@ fn plain(source: &str) -> Option<&str> {
     }
 }
 
-/// The regular expression with quoted parts (`\Q…\E`, as other languages write them) in escapes.
+/// The regular expression with quoted parts (`\Q…\E`, as in other languages) as escapes.
 fn unquoted(source: &str) -> String {
     let mut out = String::with_capacity(source.len());
     let mut rest = source;
@@ -202,7 +202,7 @@ fn unquoted(source: &str) -> String {
     out
 }
 
-// Where `\Q` stands that is not itself escaped.
+// The offset of the first `\Q` that is not escaped.
 fn quote_at(source: &str) -> Option<usize> {
     let bytes = source.as_bytes();
     let mut at = 0;

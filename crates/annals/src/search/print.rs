@@ -169,7 +169,7 @@ fn joined<T>(
 
 fn write_name(f: &mut Formatter<'_>, name: &impl AsRef<str>) -> fmt::Result {
     let name = name.as_ref();
-    // `status` is a keyword before a name only.
+    // `status` is a keyword only before a name.
     let is_keyword = KEYWORDS.iter().chain(&["status"]).any(|known| name.eq_ignore_ascii_case(known));
     if !name.is_empty()
         && !is_keyword

@@ -1,4 +1,4 @@
-//! The text form: what it means, what is refused, and that printing and reading are inverse.
+//! The text form: its meaning, its errors, and that printing and reading are inverse.
 
 use proptest::prelude::*;
 use rust_decimal::Decimal;

@@ -1,4 +1,4 @@
-//! What every store must do, as one public test function.
+//! The conformance test of all stores, as one public test function.
 
 #![allow(clippy::as_conversions, clippy::indexing_slicing, reason = "tests: a panic is how they fail")]
 

@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 /// A lock. Dropping it releases it.
 pub trait DiskLock: Send + Sync {
-    /// True if nobody else can have the same lock: what was locked still has its name.
+    /// True if no other process can have the same lock: the locked file still has its name.
     fn is_held(&self) -> io::Result<bool>;
 }
 
-/// What a file is opened for.
+/// How a file is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// Reading only.
@@ -26,7 +26,7 @@ pub trait Disk: Send + Sync {
     /// Errors: `AlreadyExists` if the name is taken; a file is never emptied by creating it again.
     fn create(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>>;
 
-    /// Creates a file without a name in `folder`, which is created if need be: it is gone when it is closed.
+    /// Creates a file without a name in `folder`, and `folder` if it is missing: closing the file deletes it.
     fn create_unnamed(&self, folder: &Path) -> io::Result<Arc<dyn DiskFile>>;
 
     /// Opens an existing file. Never waits.
@@ -37,22 +37,23 @@ pub trait Disk: Send + Sync {
     /// The names in `folder`, of files and folders, in no order. Errors: `NotFound` if there is no such folder.
     fn list(&self, folder: &Path) -> io::Result<Vec<String>>;
 
-    /// Gives the file `from` the name `to`, replacing what had it. Durable after [`Disk::sync_folder`].
+    /// Gives the file `from` the name `to`, replacing the file that had it. Durable after [`Disk::sync_folder`].
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
 
     /// Removes the name of a file. Durable after [`Disk::sync_folder`].
     fn remove(&self, path: &Path) -> io::Result<()>;
 
-    /// Creates `folder` and the folders above it, as far as they are missing, durably.
+    /// Creates `folder` and missing folders above it, durably.
     fn create_folder(&self, folder: &Path) -> io::Result<()>;
 
     /// Makes the names in `folder` durable.
     fn sync_folder(&self, folder: &Path) -> io::Result<()>;
 
-    /// Locks `path` exclusively, creating it if need be; `None` if another holder has it. Never waits.
+    /// Locks `path` exclusively, creating it if it is missing; `None` if another holder has it. Never waits.
     fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn DiskLock>>>;
 
-    /// True if another holder has the lock at `path`. A reader may ask; for that moment nobody else gets the lock.
+    /// True if another holder has the lock at `path`. A reader may call this; during the call no other process gets the
+    /// lock.
     fn is_locked(&self, path: &Path) -> io::Result<bool>;
 }
 
@@ -61,7 +62,7 @@ pub trait DiskFile: Send + Sync {
     /// Fills `buffer` from `offset` (bytes from the start); returns fewer bytes only at the end of the file.
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize>;
 
-    /// Writes all `bytes` at `offset`, extending the file if need be.
+    /// Writes all `bytes` at `offset`, extending the file if needed.
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()>;
 
     /// Makes contents and length durable, other metadata not necessarily.
@@ -76,7 +77,7 @@ pub trait DiskFile: Send + Sync {
     /// Units: bytes.
     fn len(&self) -> io::Result<u64>;
 
-    /// False if the file was removed: what is written to it is lost when it is closed.
+    /// False if the file was removed: bytes written to it are lost when it is closed.
     fn has_name(&self) -> io::Result<bool>;
 
     /// True if the file holds no byte.
@@ -85,7 +86,7 @@ pub trait DiskFile: Send + Sync {
     }
 }
 
-/// The number of bytes, or of records, that are in memory, in the type of offsets and positions.
+/// A number of bytes or of records in memory, in the type of offsets and positions.
 pub(crate) fn widen(count: usize) -> u64 {
     u64::try_from(count).expect("what fits in memory is counted in 64 bits")
 }

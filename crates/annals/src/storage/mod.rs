@@ -1,9 +1,10 @@
-//! The seam below everything durable: the few things that logs, checkpoints, copies and spill files ask of a disk.
+//! The seam below everything durable: the few operations that logs, checkpoints, copies and spill files need from a
+//! disk.
 //!
-//! [`RealDisk`] is the disk of the operating system. The simulated disk of the tests stands in its place and loses its
-//! power, has no room, or fails at any operation.
+//! [`RealDisk`] is the disk of the operating system. Tests replace it by the simulated disk, which loses its power, has
+//! no room, or fails at any operation.
 
-// Bytes from outside may be anything: no number is cut short and no index panics.
+// Input from outside may hold any bytes: so no cast cuts a number, and no index panics.
 #![deny(clippy::as_conversions, clippy::indexing_slicing)]
 
 mod disk;

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::disk::{Access, Disk, DiskFile, DiskLock, widen};
 
-/// Ends the names that unnamed files have for a moment.
+/// The suffix of the names that unnamed files have for a moment.
 pub(crate) const UNNAMED_SUFFIX: &str = ".spill";
 
 /// Numbers the unnamed files of this process.
@@ -29,13 +29,13 @@ impl Disk for RealDisk {
         let number = UNNAMED_COUNT.fetch_add(1, Ordering::Relaxed);
         let path = folder.join(format!("{}-{number}{UNNAMED_SUFFIX}", std::process::id()));
         let file = self.create(&path)?;
-        // At once, so that hardly any crash leaves it: the file lives as long as it is open.
+        // Removed at once, so that hardly any crash leaves the name: the file lives as long as it is open.
         std::fs::remove_file(&path)?;
         Ok(file)
     }
 
     fn open(&self, path: &Path, access: Access) -> io::Result<Arc<dyn DiskFile>> {
-        // Order: look before opening. Opening a pipe waits until its other end is opened.
+        // Order: check the kind before opening. Opening a pipe waits until its other end is opened.
         if !std::fs::metadata(path)?.is_file() {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidInput,
@@ -48,7 +48,7 @@ impl Disk for RealDisk {
     fn list(&self, folder: &Path) -> io::Result<Vec<String>> {
         let mut names = Vec::new();
         for entry in std::fs::read_dir(folder)? {
-            // A name that is not UTF-8 was not given by us, but it is there.
+            // Another program made a name that is not UTF-8, but it must be listed.
             names.push(entry?.file_name().to_string_lossy().into_owned());
         }
         Ok(names)
@@ -86,8 +86,8 @@ impl Disk for RealDisk {
             Err(TryLockError::WouldBlock) => return Ok(None),
             Err(TryLockError::Error(error)) => return Err(error),
         }
-        // The folder, too: its lock holds even if somebody removes the lock file. Network file systems may not lock
-        // folders; then the name of the lock file is looked at before each append.
+        // Lock the folder, too: its lock holds even if another program removes the lock file. Network file systems may
+        // not lock folders; then the writer checks the name of the lock file before each append.
         let folder = File::open(parent_of(path))?;
         let folder = match folder.try_lock() {
             Ok(()) => Some(folder),
@@ -107,7 +107,7 @@ impl Disk for RealDisk {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
             Err(error) => Err(error),
         };
-        // A folder that cannot be locked says nothing.
+        // A folder that cannot be locked proves nothing.
         Ok(is_locked(File::open(path))? || is_locked(File::open(parent_of(path))).unwrap_or(false))
     }
 }
@@ -121,7 +121,7 @@ fn parent_of(path: &Path) -> PathBuf {
 
 struct RealLock {
     file: File,
-    // None where folders cannot be locked.
+    // None if the file system cannot lock folders.
     folder: Option<File>,
 }
 

@@ -1,8 +1,8 @@
 //! A disk in memory that can lose its power, have no room, or fail: for tests of everything that claims to be durable.
 //!
-//! What a power cut may leave is modelled pessimistically: of each file, every sector of 512 bytes is as it was after
-//! any number of the writes since the last sync, independently of the others, and so is the length; of each folder,
-//! any subset of the names given and taken since the last sync of the folder.
+//! It models a power cut pessimistically. Each sector of 512 bytes of a file has the state after any number of the
+//! writes since the last sync, independently of other sectors, and so has the length. Each folder has any subset of the
+//! name changes since its last sync.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -23,7 +23,7 @@ pub struct SimulatedDisk {
 
 #[derive(Default)]
 struct State {
-    // Files are never forgotten, as open handles may outlive names.
+    // Files are never dropped, because open handles may outlive names.
     files: Vec<FileState>,
     /// The names as processes see them.
     names: BTreeMap<PathBuf, usize>,
@@ -42,10 +42,10 @@ struct State {
     observer: Option<Observer>,
 }
 
-/// Told before each operation that changes or syncs something, with its number.
+/// Called before each operation that changes or syncs something, with its number.
 pub type Observer = Arc<dyn Fn(&SimulatedDisk, u64) + Send + Sync>;
 
-/// What happens to one operation.
+/// The fault of one operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// The power fails: the operation may have happened or not, and nothing works from then on.
@@ -57,7 +57,7 @@ pub enum Fault {
     Io,
 }
 
-/// How the operation counted now goes.
+/// The outcome of the operation counted now.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Outcome {
     Done,
@@ -117,12 +117,12 @@ impl SimulatedDisk {
         SimulatedDisk::default()
     }
 
-    /// How many operations were made that change something or sync it.
+    /// How many operations changed or synced something.
     pub fn operations_count(&self) -> u64 {
         self.state().operations_count
     }
 
-    /// How many syncs were asked for, of files and of folders.
+    /// How many syncs were called, of files and of folders.
     pub fn syncs_count(&self) -> u64 {
         self.state().syncs_count
     }
@@ -142,13 +142,13 @@ impl SimulatedDisk {
         self.state().is_full = is_full;
     }
 
-    /// The sync with this number, counted from 0, fails as Linux does: what it should have written is taken for
-    /// written, is still seen by every process, and never reaches the disk.
+    /// The sync with this number, counted from 0, fails as Linux does: every process still sees the bytes and takes
+    /// them for written, but they never reach the disk.
     pub fn fail_sync_at(&self, sync: u64) {
         self.state().failing_sync = Some(sync);
     }
 
-    /// How many writes to files were asked for.
+    /// How many writes to files were called.
     pub fn writes_count(&self) -> u64 {
         self.state().writes_count
     }
@@ -158,7 +158,7 @@ impl SimulatedDisk {
         self.state().failing_write = Some(write);
     }
 
-    /// Calls `observer` before each operation from now on: it may take images of what a power cut would leave.
+    /// Calls `observer` before each later operation: it may take images of the state that a power cut would leave.
     pub fn observe(&self, observer: Option<Observer>) {
         self.state().observer = observer;
     }
@@ -198,7 +198,7 @@ impl SimulatedDisk {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts an operation and tells how it goes.
+    /// Counts an operation and returns its outcome.
     fn operate(&self) -> io::Result<(MutexGuard<'_, State>, Outcome)> {
         let (observer, number) = {
             let state = self.state();
@@ -245,7 +245,7 @@ impl Outcome {
         }
     }
 
-    /// The answer to an operation that was done: what it did during a power cut may have happened or not.
+    /// The answer to an operation that was done; a power cut during it may keep or lose its effect.
     fn powered(self) -> io::Result<()> {
         match self {
             Outcome::Fails(Fault::PowerCut) => Err(io::Error::other("the power is cut")),
@@ -267,7 +267,7 @@ impl FileState {
     }
 
     fn after_power_cut(&self, random: &mut u64) -> FileState {
-        // States of the file after each number of changes. Each sector and the length choose one.
+        // States of the file after each number of changes. Each sector, and the length, chooses one of them.
         let mut states = vec![self.durable.clone()];
         for change in &self.changes {
             let mut next = states.last().expect("at least one state").clone();

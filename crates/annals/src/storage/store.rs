@@ -1,4 +1,4 @@
-//! Stores of whole objects by name: checkpoints are kept in one, whatever storage is below.
+//! Stores of whole objects by name. Checkpoints are kept in one, on any storage.
 
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::PathBuf;
@@ -14,11 +14,11 @@ impl<R: Read + Seek + Send> StoreReader for R {}
 
 /// Objects with names, each written once and as a whole.
 ///
-/// A log brings its own store if checkpoints are to lie where it lies. [`conformance`](super::conformance) says what
-/// every store must do.
+/// A log brings its own store if its checkpoints are to be stored beside it. [`conformance`](super::conformance) tests
+/// every store.
 pub trait Store: Send + Sync {
-    /// Puts what `write` writes under `name`, durably, in place of what had the name. After a crash or an error the name
-    /// has what it had before, or all that was written.
+    /// Puts the bytes that `write` writes under `name`, durably, replacing the object that had the name. After a crash
+    /// or an error the name has either the old object or the whole new one.
     ///
     /// Errors: those of `write` and of the storage.
     fn put(&self, name: &str, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> io::Result<()>;
@@ -31,13 +31,13 @@ pub trait Store: Send + Sync {
     /// The names of all whole objects, in no order; none if nothing was ever put.
     fn list(&self) -> io::Result<Vec<String>>;
 
-    /// Removes objects, durably. A name that is not there is no error.
+    /// Removes objects, durably. A missing name is no error.
     fn remove(&self, names: &[String]) -> io::Result<()>;
 
-    /// Removes, durably, what crashes have left of objects that were being put. Only the one writer calls it.
+    /// Removes, durably, the remains of objects whose put was interrupted by a crash. Only the one writer calls it.
     fn remove_unfinished(&self) -> io::Result<()>;
 
-    /// Where the object of this name is, as error texts say it.
+    /// The place of the object of this name, for error texts.
     fn describe(&self, name: &str) -> String;
 }
 

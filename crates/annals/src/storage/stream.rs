@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::disk::{DiskFile, widen};
 
-/// What is written is synced in pieces of this length, so that no sync takes long. Units: bytes.
+/// The written bytes are synced in pieces of this length, so that no sync takes long. Units: bytes.
 const SYNC_BYTES: u64 = 32 << 20;
 
 /// Writes a file in order.

@@ -1,4 +1,4 @@
-//! Puts a file in place whole or not at all.
+//! Puts a file in place completely or not at all.
 
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -7,16 +7,17 @@ use std::sync::Arc;
 use super::disk::Disk;
 use super::stream::FileWriter;
 
-/// Ends the name of a file that is being written. A leftover means nothing and may be removed.
+/// The suffix of a file that is being written. A leftover has no meaning and may be removed.
 pub(crate) const UNFINISHED_SUFFIX: &str = ".building";
 
-/// Units: bytes written at once.
+/// Units: bytes written together.
 const PIECE_BYTES: usize = 1 << 20;
 
-/// Gives the name `name` in `folder` to a file with what `write` writes, durably, in place of what had it.
+/// Writes a file with the bytes that `write` writes, and gives it the name `name` in `folder`, durably, replacing the
+/// file that had it.
 ///
-/// After a crash, or an error, the name belongs to what had it before or to the whole new file.
-/// Errors: those of `write` and of the disk. If the last sync failed it is unknown which file a power cut leaves.
+/// After a crash or an error, the name belongs to the old file or to the whole new one.
+/// Errors: those of `write` and of the disk. If the last sync failed, it is unknown which file a power cut leaves.
 pub(crate) fn put_whole(
     disk: &dyn Disk,
     folder: &Path,
@@ -24,7 +25,7 @@ pub(crate) fn put_whole(
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
     let building = folder.join(format!("{name}{UNFINISHED_SUFFIX}"));
-    // A leftover of a crash is in the way of creating the file.
+    // A leftover of a crash would prevent the creation of the file.
     match disk.remove(&building) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
@@ -38,7 +39,7 @@ pub(crate) fn put_whole(
         disk.rename(&building, &folder.join(name))
     })();
     if written.is_err() {
-        // It takes room and does no other harm if it cannot be removed.
+        // A file that cannot be removed takes room but does no other harm.
         let _ = disk.remove(&building);
         return written;
     }

@@ -15,8 +15,8 @@ mod signature;
 mod sorted;
 
 impl KeySet {
-    /// Calls `take` with the keys from `low` to before `high`, but not with those below branches in which no text has
-    /// what is needed. Tells how many branches were left out.
+    /// Calls `take` with the keys from `low` to before `high`, but skips branches in which no text has the needed
+    /// trigrams. Returns the number of skipped branches.
     ///
     /// Errors: those of `take`.
     pub(crate) fn search_texts<E>(
@@ -66,7 +66,7 @@ impl KeySet {
 
     /// Builds a set with full leaves.
     ///
-    /// Shape: `keys` ascending; a key that comes twice counts once.
+    /// Shape: `keys` ascending; a repeated key counts once.
     pub(crate) fn from_sorted<K: AsRef<[u8]>>(keys: impl IntoIterator<Item = K>) -> KeySet {
         let mut builder = Builder::new();
         keys.into_iter().for_each(|key| builder.push(key.as_ref()));
@@ -78,7 +78,7 @@ impl KeySet {
         self.len
     }
 
-    /// Whether there is no key.
+    /// Whether the set is empty.
     pub(crate) fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -97,7 +97,7 @@ impl KeySet {
         }
     }
 
-    /// Adds `key` and says whether it was missing. Copies nothing if it was there.
+    /// Adds `key` and returns whether it was missing. Copies nothing if it was there.
     pub(crate) fn insert(&mut self, key: &[u8]) -> bool {
         assert_bounded(key);
         if let Top::Few(few) = self.root.top() {
@@ -116,7 +116,7 @@ impl KeySet {
         true
     }
 
-    /// Removes `key` and says whether it was there. Copies nothing if it was not.
+    /// Removes `key` and returns whether it was there. Copies nothing if it was missing.
     pub(crate) fn remove(&mut self, key: &[u8]) -> bool {
         if let Top::Few(few) = self.root.top() {
             let Ok(at) = few.search(key) else { return false };
@@ -152,7 +152,7 @@ impl KeySet {
         self.range(Bound::Unbounded, Bound::Unbounded)
     }
 
-    /// The keys between two bounds, ascending; `rev` makes it descending. Empty if `from` lies behind `to`.
+    /// The keys between two bounds, ascending; `rev` makes it descending. Empty if `from` is after `to`.
     pub(crate) fn range(&self, from: Bound<&[u8]>, to: Bound<&[u8]>) -> Range<'_> {
         Range::new(self.root.top(), from, to)
     }
@@ -166,8 +166,8 @@ impl KeySet {
     }
 }
 
-// The least string behind all those with the prefix: the prefix with its last byte raised, where a byte that cannot be raised is
-// dropped.
+// The least string after all strings with the prefix: the prefix with its last byte incremented; bytes that cannot be
+// incremented are dropped.
 fn behind_prefix(prefix: &[u8]) -> Option<Vec<u8>> {
     let raised_at = prefix.iter().rposition(|byte| *byte != u8::MAX)?;
     let mut behind = prefix[..=raised_at].to_vec();
@@ -175,7 +175,7 @@ fn behind_prefix(prefix: &[u8]) -> Option<Vec<u8>> {
     Some(behind)
 }
 
-// The way from the root to a key: the child taken in each branch, then the place in the leaf.
+// The path from the root to a key: the index of the child in each branch, then the index in the leaf.
 struct Path {
     children: [u8; HEIGHT_MAX],
     height: usize,
@@ -194,7 +194,7 @@ impl Default for KeySet {
     }
 }
 
-// Finds the way without changing anything, so that a change that turns out to be none copies nothing.
+// Finds the path without a change, so that a change with no effect copies nothing.
 fn path_to(root: &Node, key: &[u8]) -> Path {
     let mut path = Path { children: [0; HEIGHT_MAX], height: 0, found: Err(0) };
     let mut node = root;
@@ -221,7 +221,7 @@ fn insert_at(root: &mut Arc<Node>, path: &Path, at: usize, key: &[u8]) {
     }
 }
 
-// Inserts a key that is missing. `is_last` says that `node` is at the right end of the tree.
+// Inserts a missing key. `is_last` means that `node` is at the right end of the tree.
 fn insert(node: &mut Arc<Node>, path: &[u8], at: usize, key: &[u8], is_last: bool) -> Option<Split> {
     if let Some((index, path)) = path.split_first() {
         let index = usize::from(*index);
@@ -240,7 +240,7 @@ fn insert(node: &mut Arc<Node>, path: &[u8], at: usize, key: &[u8], is_last: boo
 }
 
 fn split_leaf(leaf: &mut Leaf, at: usize, key: &[u8], is_last: bool) -> Split {
-    // Keys that arrive in order leave full leaves behind.
+    // For keys that arrive in order, the left leaf stays full.
     let middle = if is_last && at == leaf.len() { at } else { leaf.middle() };
     let mut right = leaf.split_off(middle);
     if at < middle {
@@ -255,7 +255,7 @@ fn split_leaf(leaf: &mut Leaf, at: usize, key: &[u8], is_last: bool) -> Split {
     }
 }
 
-// Removes the keys at these places of the leaf at the end of `path`.
+// Removes the keys at these indexes of the leaf at the end of `path`.
 fn remove(node: &mut Arc<Node>, path: &[u8], places: &[usize]) {
     if let Some((index, path)) = path.split_first() {
         let index = usize::from(*index);
@@ -269,7 +269,7 @@ fn remove(node: &mut Arc<Node>, path: &[u8], places: &[usize]) {
     }
 }
 
-// Leaves out levels that have one node.
+// Removes levels with only one node.
 fn lower(root: &mut Arc<Node>) {
     while root.is_inner()
         && root.branch().children_len() <= 1

@@ -1,4 +1,4 @@
-//! Persistent structures that know nothing of instances: clones share what they do not change.
+//! Persistent structures that know nothing of instances: clones share unchanged parts.
 
 pub(crate) mod key_set;
 pub(crate) mod vector;

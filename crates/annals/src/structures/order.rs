@@ -1,17 +1,18 @@
-//! Orders: byte strings between any two of which there is room for another, so that an insertion moves nothing else.
+//! Orders: byte strings with room for another one between any two of them, so that an insertion moves nothing else.
 //!
-//! Shape of an order: digits of four bytes, big endian, none of them zero and the last at least two; compared digit by digit, and one
-//! that begins another is less.
+//! Shape of an order: digits of four bytes, big endian, none of them zero and the last at least two; compared digit by
+//! digit, and a prefix of another order is less.
 
-/// Where the first order of an empty list is: room on both sides.
+/// The first order of an empty list: it has room on both sides.
 const MIDDLE: u32 = 1 << 31;
-/// Least value of the last digit: so there is room before every order.
+/// Least value of the last digit, so that there is room before every order.
 const LAST_MIN: u32 = 2;
 
-/// An order between two others, or before, or behind one. It is at most `step` from the one before, so that a row of insertions at one
-/// place uses the room up evenly: keys then grow by a digit in so many insertions as there are steps in a digit.
+/// An order between two others, or before or after one. It is at most `step` from the one before, so that repeated
+/// insertions at one place use the room evenly: an order grows by a digit only after as many insertions as a digit has
+/// steps.
 ///
-/// Shape: if `before` is not less than `after`, the order is just behind `before`.
+/// Shape: if `before` is not less than `after`, the order is just after `before`.
 pub(crate) fn between(before: Option<&[u8]>, after: Option<&[u8]>, step: u32) -> Vec<u8> {
     let (before, after) = (before.map(digits), after.map(digits));
     let found = match (&before, &after) {
@@ -24,7 +25,7 @@ pub(crate) fn between(before: Option<&[u8]>, after: Option<&[u8]>, step: u32) ->
     found.iter().flat_map(|digit| digit.to_be_bytes()).collect()
 }
 
-/// So many orders between two, evenly.
+/// This many orders between two, evenly spaced.
 pub(crate) fn spread(before: Option<&[u8]>, after: Option<&[u8]>, count: usize) -> Vec<Vec<u8>> {
     let mut orders = vec![Vec::new(); count];
     fill(&mut orders, before, after);
@@ -47,7 +48,7 @@ fn digits(order: &[u8]) -> Vec<u32> {
     order.chunks(4).map(|digit| digit.iter().fold(0, |value, byte| value << 8 | u32::from(*byte))).collect()
 }
 
-// Behind the first digit if there is room, or else behind the rest of it.
+// After the first digit if there is room, otherwise after the rest of it.
 fn behind(before: &[u32], step: u32) -> Vec<u32> {
     let Some((&first, rest)) = before.split_first() else { return vec![MIDDLE] };
     let room = u32::MAX - first;
@@ -63,7 +64,7 @@ fn in_front(after: &[u32], step: u32) -> Vec<u32> {
         return vec![first - step.min((first - LAST_MIN).div_ceil(2))];
     }
     if first == LAST_MIN {
-        // Between the least digit and this one is everything that begins with the least.
+        // All orders that begin with the least digit are between it and this one.
         return vec![LAST_MIN - 1, MIDDLE];
     }
     [vec![first], in_front(rest, step)].concat()
@@ -112,7 +113,7 @@ mod tests {
 
     #[test]
     fn a_million_insertions_at_one_place_keep_orders_short() {
-        // Last, first, behind one that stays, before one that stays.
+        // Last, first, after one that stays, before one that stays.
         let (mut last, mut first) = (between(None, None, 1), between(None, None, 1));
         let fixed = [between(None, None, 1), between(Some(&between(None, None, 1)), None, 1)];
         let (mut behind_fixed, mut before_fixed) = (fixed[1].clone(), fixed[0].clone());

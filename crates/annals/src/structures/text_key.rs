@@ -1,4 +1,4 @@
-//! Keys of texts: a tag, the escaped bytes, and an end that says whether the text is whole.
+//! Keys of texts: a tag, the escaped bytes, and an end that marks the text as whole or cut.
 
 pub(crate) const STRING: u8 = 0x30;
 
@@ -21,13 +21,13 @@ pub(crate) fn key_is_cut(key: &[u8]) -> bool {
     may_be_cut(key) && key.ends_with(&END_CUT)
 }
 
-/// True if keys that begin so may hold only the beginning of their text.
+/// True if keys with this beginning may hold only the beginning of their text.
 #[inline]
 pub(crate) fn may_be_cut(key: &[u8]) -> bool {
     matches!(key.first(), Some(&(STRING | IRI | BYTES)))
 }
 
-/// Puts the bytes of the text of a key, behind its tag, into `text`. The key must hold the whole text.
+/// Writes the text of a key, without its tag, to `text`. The key must hold the whole text.
 pub(crate) fn decode_key_text(key: &[u8], text: &mut Vec<u8>) {
     text.clear();
     let body = key.get(1..key.len().saturating_sub(END_WHOLE.len())).unwrap_or_default();

@@ -17,7 +17,7 @@ use tree::{LEAF_LEN, Leaf, Tree};
 /// Source: the tree with a tail of Bagwell and Rompf, <https://infoscience.epfl.ch/record/169879>.
 #[derive(Clone)]
 pub(crate) struct Vector<T> {
-    // How many elements the tree has. Invariant: whole leaves.
+    // Number of elements in the tree. Invariant: whole leaves.
     tail_start: usize,
     tree: Tree<T>,
     // Invariant: fewer than `LEAF_LEN`.
@@ -28,7 +28,7 @@ pub(crate) struct Vector<T> {
 pub(crate) struct Iter<'a, T> {
     vector: &'a Vector<T>,
     leaf: slice::Iter<'a, T>,
-    // The index of the first element behind `leaf`.
+    // The index of the first element after `leaf`.
     leaf_end: usize,
 }
 
@@ -52,11 +52,11 @@ impl<T: Clone> Vector<T> {
         self.tail.get(index - self.tail_start)
     }
 
-    /// The element at `index` for changing it, or `None` from `len` on. Copies what a clone still shares.
+    /// The element at `index`, mutable, or `None` from `len` on. Copies what a clone still shares.
     pub(crate) fn get_mut(&mut self, index: usize) -> Option<&mut T> {
         if index >= self.tail_start {
             let at = index - self.tail_start;
-            // Asking first keeps a miss from copying the tail.
+            // Checking first keeps a miss from copying the tail.
             self.tail.get(at)?;
             return Arc::make_mut(&mut self.tail).get_mut(at);
         }
@@ -82,7 +82,7 @@ impl<T: Clone> Vector<T> {
         self.iter_from(0)
     }
 
-    /// The elements from `index` on, in order; none if `index` is at or behind the end.
+    /// The elements from `index` on, in order; none if `index` is at or after the end.
     pub(crate) fn iter_from(&self, index: usize) -> Iter<'_, T> {
         let index = index.min(self.len());
         let leaf = self.leaf_slice(index);
@@ -93,7 +93,7 @@ impl<T: Clone> Vector<T> {
         }
     }
 
-    // The tail for adding to it: a copy has room for a whole leaf at once, unless there is no leaf yet. Many vectors have few
+    // The tail, mutable: a copy has room for a whole leaf, unless there is no leaf yet, because many vectors have few
     // elements.
     fn tail_mut(&mut self) -> &mut Vec<T> {
         if Arc::get_mut(&mut self.tail).is_none_or(|tail| tail.len() == tail.capacity()) {
@@ -115,7 +115,7 @@ impl<T: Clone> Vector<T> {
         self.tail_start += LEAF_LEN;
     }
 
-    // The elements of the leaf, or of the tail, in which `index` lies or would lie.
+    // The elements of the leaf, or of the tail, at `index`.
     fn leaf_slice(&self, index: usize) -> &[T] {
         if index >= self.tail_start { &self.tail } else { self.tree.leaf(index) }
     }
@@ -131,7 +131,7 @@ impl<T: Clone> Extend<T> for Vector<T> {
     fn extend<I: IntoIterator<Item = T>>(&mut self, values: I) {
         let mut values = values.into_iter();
         loop {
-            // A leaf at a time, because asking whether the tail is shared costs more than adding an element.
+            // A leaf at a time, because checking whether the tail is shared costs more than adding an element.
             let tail = self.tail_mut();
             let room = LEAF_LEN - tail.len();
             tail.extend(values.by_ref().take(room));

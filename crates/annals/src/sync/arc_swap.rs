@@ -1,4 +1,4 @@
-//! As `arc_swap::ArcSwap`, but Shuttle may let another thread go before each call.
+//! As `arc_swap::ArcSwap`, but Shuttle may run another thread before each call.
 
 use std::sync::Arc;
 

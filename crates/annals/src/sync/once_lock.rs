@@ -4,7 +4,7 @@ use shuttle::sync::{Condvar, Mutex, PoisonError};
 
 pub(crate) struct OnceLock<T> {
     value: std::sync::OnceLock<T>,
-    // Locked by every call, so that Shuttle may let another thread go first.
+    // Every call locks this, so that Shuttle may run another thread first.
     turn: Mutex<()>,
     is_set: Condvar,
 }

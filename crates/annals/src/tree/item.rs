@@ -1,4 +1,4 @@
-//! An item of a tree with what is below it.
+//! An item of a tree with its subtree.
 
 use std::sync::Arc;
 
@@ -13,9 +13,9 @@ use crate::model::{Id, Value};
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Item {
-    /// Id of the entity; a new one, or that of the item that is there, if `None`.
+    /// Id of the entity; if `None`, that of the existing item, or a new one.
     pub id: Option<Id>,
-    /// Its type; by its name if `None`.
+    /// Its type; if `None`, the type of its name.
     pub type_name: Option<Arc<str>>,
     /// Its properties, keys included.
     pub properties: Vec<(Arc<str>, Value)>,
@@ -23,12 +23,12 @@ pub struct Item {
     pub children: Vec<Branch>,
 }
 
-/// A child: what its step in a path is called, and the item.
+/// A child: its name in a path, and the item.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Branch {
     /// Its name, or the type of the list that it is in.
     pub name: Arc<str>,
-    /// True if it is in a list, which its keys then name it in.
+    /// True if it is in a list, in which its keys name it.
     pub is_listed: bool,
     /// The child.
     pub item: Item,
@@ -40,28 +40,28 @@ impl Item {
         Item::default()
     }
 
-    /// The same with one property more.
+    /// The same with another property.
     #[must_use]
     pub fn property(mut self, name: &str, value: impl Into<Value>) -> Item {
         self.properties.push((name.into(), value.into()));
         self
     }
 
-    /// The same, of this type.
+    /// The same with this type.
     #[must_use]
     pub fn of_type(mut self, name: &str) -> Item {
         self.type_name = Some(name.into());
         self
     }
 
-    /// The same with a child that has a name of its own.
+    /// The same with another child with a name of its own.
     #[must_use]
     pub fn child(mut self, name: &str, item: Item) -> Item {
         self.children.push(Branch { name: name.into(), is_listed: false, item });
         self
     }
 
-    /// The same with one item more in a list: the type `list` has keys.
+    /// The same with another item in a list: the type `list` has keys.
     #[must_use]
     pub fn listed(mut self, list: &str, item: Item) -> Item {
         self.children.push(Branch { name: list.into(), is_listed: true, item });

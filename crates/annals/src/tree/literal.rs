@@ -1,8 +1,8 @@
-//! Values as paths and trees write them: a text stands for the value of the declared type that reads so.
+//! Values in paths and trees: a text becomes a value of the declared type if it parses as one.
 
 use crate::model::{Value, ValueType};
 
-/// The value of this type that `value` stands for; itself if it stands for none.
+/// `value` converted to this type; unchanged if it cannot be converted.
 pub(crate) fn coerced(value: &Value, value_type: ValueType) -> Value {
     if value_type == ValueType::Any || value.value_type() == value_type {
         return value.clone();

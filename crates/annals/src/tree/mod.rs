@@ -1,4 +1,4 @@
-//! The language of trees: paths, and items with what is below them.
+//! The language of trees: paths, and items with their subtrees.
 
 mod item;
 mod literal;

@@ -1,4 +1,4 @@
-//! Paths: from the root down by the names of children, and at the end, perhaps, a property.
+//! Paths: from the root down by the names of children; the last step may be a property.
 
 use std::fmt::{self, Display, Write};
 use std::str::FromStr;
@@ -15,10 +15,11 @@ const STEPS_MAX: usize = 256;
 
 /// A path in a tree of containers: `/interfaces/interface[name='eth0']/mtu`.
 ///
-/// A step names a child of the item before, or at the end a property of it. The children of an entity type with keys are a list: the
-/// step names the type, and predicates give the keys, in any order and form: `[k1=1][k2='a']` and `[k1 = '1' and k2 = 'a']` are the
-/// same. Any condition of the search language is a predicate, a number is a place in the list. `*` stands for any name, `//` for
-/// any number of levels. Names with other characters than letters, digits, `_`, `-`, `.` and `:` stand in quotes.
+/// A step names a child of the item before; the last step may name a property. The children of an entity type with keys
+/// are a list: the step names the type, and predicates give the keys, in any order and form: `[k1=1][k2='a']` and `[k1
+/// = '1' and k2 = 'a']` are the same. Any condition of the search language is a predicate; a number is an index in the
+/// list, from 1. `*` matches any name, `//` any number of levels. Names with other characters than letters, digits,
+/// `_`, `-`, `.` and `:` need quotes.
 ///
 /// ```
 /// use annals::TreePath;
@@ -35,17 +36,17 @@ pub struct TreePath {
 /// One step of a path.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TreeStep {
-    /// Whether it goes one level down, or any number of them.
+    /// Whether it goes down one level, or any number of levels.
     pub axis: Axis,
-    /// What the child, or the property, is called.
+    /// The name of the child or the property.
     pub name: NameTest,
-    /// What the child must fulfil.
+    /// The conditions on the child.
     pub filters: Vec<Expression>,
-    /// Which of those that fulfil it, below one parent.
+    /// The place among the matching children of one parent.
     pub place: Option<PlaceTest>,
 }
 
-/// How far down a step goes.
+/// The number of levels of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Axis {
     /// One level.
@@ -54,16 +55,16 @@ pub enum Axis {
     Descendant,
 }
 
-/// What a child is called.
+/// The name of a child.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NameTest {
-    /// This.
+    /// This name.
     Name(Arc<str>),
-    /// Anything.
+    /// Any name.
     Any,
 }
 
-/// Which of several children of one parent.
+/// The place of a child among the matching children of one parent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlaceTest {
     /// The one at this place, counted from 1.
@@ -72,10 +73,11 @@ pub enum PlaceTest {
     Last,
 }
 
-/// A property that a step asks to be equal to a value.
+/// A property that a step compares with a value.
 type KeyTold<'p> = (&'p Arc<str>, &'p Value);
 
-/// A condition `name = 'text'`, or one with a whole number: what most predicates are, read without the parser of searches.
+/// A condition `name = 'text'`, or one with a whole number. Most predicates are such, so they are read without the
+/// parser of searches.
 fn key_told(condition: &str) -> Option<Expression> {
     let (name, value) = condition.split_once('=')?;
     let (name, value) = (name.trim_end(), value.trim_start());
@@ -109,14 +111,14 @@ impl TreeStep {
         TreeStep { axis: Axis::Child, name: NameTest::Name(name.into()), filters: Vec::new(), place: None }
     }
 
-    /// The same, of a list, with these keys.
+    /// The same with these keys: an item of a list.
     #[must_use]
     pub fn with_keys(mut self, keys: impl IntoIterator<Item = (Arc<str>, Value)>) -> TreeStep {
         self.filters.extend(keys.into_iter().map(|(name, value)| equal(name, value)));
         self
     }
 
-    /// Its name and the properties that it asks to be equal to something, if it asks for nothing else.
+    /// Its name and its conditions `property = value`, if it has no other conditions.
     pub(crate) fn keys(&self) -> Option<(&Arc<str>, Vec<KeyTold<'_>>)> {
         let TreeStep { axis: Axis::Child, name: NameTest::Name(name), filters, place: None } = self else {
             return None;
@@ -158,14 +160,14 @@ impl TreePath {
         Reader { text, at: 0 }.path()
     }
 
-    /// The path to a child of where this one leads.
+    /// The path to a child of the item at this path.
     #[must_use]
     pub fn child(mut self, step: TreeStep) -> TreePath {
         self.steps.push(step);
         self
     }
 
-    /// The path to where the last step starts, and the last step; `None` for the root.
+    /// The path without its last step, and the last step; `None` for the root.
     pub fn split_last(&self) -> Option<(TreePath, &TreeStep)> {
         let (last, steps) = self.steps.split_last()?;
         Some((TreePath { steps: steps.to_vec() }, last))
@@ -321,7 +323,7 @@ impl Reader<'_> {
         Err(self.error(&format!("expected a closing {quote}, found the end")))
     }
 
-    /// What stands up to the closing bracket, which texts in quotes may hold too.
+    /// The text up to the closing bracket; texts in quotes may contain brackets.
     fn bracketed(&mut self) -> Result<String> {
         let start = self.at;
         let mut quote = None;

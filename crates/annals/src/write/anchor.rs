@@ -1,4 +1,4 @@
-//! Decides when a change also carries the whole content, so that reading history never walks far.
+//! Decides when a change also carries the whole content, so that reading history never goes far back.
 
 use crate::graph::actions as action;
 use std::collections::HashMap;
@@ -20,10 +20,10 @@ use crate::model::{
 use crate::read::Snapshot;
 use crate::{Error, ErrorKind, Result};
 
-/// Log bytes that anchors may add to a change on average. Units: bytes.
+/// Average log bytes that anchors may add to a change. Units: bytes.
 const ANCHOR_BYTES_PER_CHANGE: usize = 64;
 
-/// Larger sets are estimated by their number of members.
+/// The size of a larger set is estimated from its number of members.
 const SET_MEMBERS_WEIGHED: usize = 64;
 
 /// Adds the whole content to the last change of each instance for which it is due.
@@ -37,7 +37,7 @@ pub(super) fn attach(base: &Snapshot, changes: &mut [Change], stamp: impl FnOnce
     if changes_of.is_empty() {
         return;
     }
-    // What is created here is not what the base has under the same id: that one is purged before.
+    // An instance created here is another one than an instance of the base with the same id, which was purged before.
     for change in changes.iter().filter(|change| change.action.is_create()) {
         if let Some(instance) = change.action.instance() {
             changes_of.remove(&instance);
@@ -52,7 +52,7 @@ pub(super) fn attach(base: &Snapshot, changes: &mut [Change], stamp: impl FnOnce
         if !fits(row, bytes_max) {
             continue;
         }
-        // What cannot be read now fails when the change is applied.
+        // If the base cannot be read now, applying the change reports it.
         let Ok(Some(before)) = table.get(slot) else { continue };
         let own: Vec<&Change> = indexes.iter().map(|&index| &changes[index]).collect();
         if is_possible(base.graph(), &before, &own) {
@@ -65,7 +65,7 @@ pub(super) fn attach(base: &Snapshot, changes: &mut [Change], stamp: impl FnOnce
 /// True if `own`, the changes of one instance, only change its content, in the order of valid time.
 fn is_possible(graph: &Graph, before: &Instance, own: &[&Change]) -> bool {
     let are_contents = own.iter().all(|change| change.action.is_anchored());
-    // Reading corrects the stamps of what the anchored change itself has written, not of what others have.
+    // Reading corrects the stamps of properties that the anchored change itself has written, but not of others.
     let are_stamps_known = own[..own.len() - 1].iter().all(|change| {
         !matches!(
             change.action,
@@ -76,12 +76,12 @@ fn is_possible(graph: &Graph, before: &Instance, own: &[&Change]) -> bool {
     });
     let valid_from = own[0].valid_from;
     let is_correction = valid_from.is_some_and(|from| from.micros() < before.valid_from);
-    // A replacement leaves alone what other collections attached.
+    // A replacement keeps classifications that other collections attached.
     let is_plain = before.classifications().iter().all(|known| known.header == PLAIN)
         || !own.iter().any(|change| {
             matches!(change.action, Action::Replace(action::Replace { classifications: Some(_), .. }))
         });
-    // Of where something comes from, an anchor holds what is kept.
+    // An anchor holds only the stored fields of a provenance.
     let is_kept = |content: &ClassificationContent| match &content.provenance {
         None => true,
         Some(given) => graph.own_provenance(given).is_ok_and(|kept| kept.as_ref() == Some(given)),
@@ -95,7 +95,7 @@ fn is_possible(graph: &Graph, before: &Instance, own: &[&Change]) -> bool {
         && own.iter().all(|change| change.valid_from == valid_from)
 }
 
-/// True if the content of an instance takes at most `bytes_max` in the log, roughly.
+/// True if the content of an instance takes roughly at most `bytes_max` in the log.
 fn fits(row: Row, bytes_max: usize) -> bool {
     let bytes = row.each_value_here().map(|value| match value {
         Ok(ValueRef::String(text)) => text.len() + 4,
@@ -105,7 +105,7 @@ fn fits(row: Row, bytes_max: usize) -> bool {
     sum_fits(bytes, bytes_max)
 }
 
-/// True if writing `anchor` takes at most `bytes_max`, roughly.
+/// True if writing `anchor` takes roughly at most `bytes_max`.
 fn is_affordable(anchor: &Anchor, bytes_max: usize) -> bool {
     let classifications = anchor.classifications.iter().flat_map(|known| &known.content.properties);
     let values = anchor.properties.iter().chain(classifications);
@@ -113,7 +113,7 @@ fn is_affordable(anchor: &Anchor, bytes_max: usize) -> bool {
 }
 
 fn sum_fits(mut bytes: impl Iterator<Item = usize>, bytes_max: usize) -> bool {
-    // Stops at the bound: an instance with thousands of values costs what one with ten does.
+    // Stops at the bound, so that an instance with thousands of values costs as much as one with ten.
     bytes.try_fold(0usize, |sum, bytes| Some(sum + bytes).filter(|sum| *sum <= bytes_max)).is_some()
 }
 
@@ -121,7 +121,7 @@ fn value_bytes(value: &Value) -> usize {
     match value {
         Value::String(text) | Value::Iri(text) => text.len() + 4,
         Value::Bytes(bytes) => bytes.len() + 4,
-        // Members are looked at only while the set may be affordable.
+        // Reads the members only of a set that may be small enough.
         Value::Set(values) if values.len() <= SET_MEMBERS_WEIGHED => {
             values.iter().map(|value| value_bytes(&value)).sum()
         }
@@ -147,7 +147,7 @@ fn after(snapshot: &Snapshot, before: &Instance, own: &[&Change], stamp: &Stamp)
     Some(Anchor { properties: names.named(&properties), classifications })
 }
 
-/// What an anchor will hold.
+/// The later content of an anchor.
 struct Coming<'s> {
     names: Names<'s>,
     stamp: &'s Stamp,
@@ -200,7 +200,7 @@ impl Contents for Coming<'_> {
     }
 }
 
-/// Why there is no anchor; nobody is told.
+/// Why there is no anchor; no caller reports it.
 fn not_anchored(name: &str) -> Error {
     Error::new(ErrorKind::NotFound, format!("classification {name}: expected one that an anchor holds"))
 }
@@ -219,7 +219,7 @@ fn successor(
     }
 }
 
-/// Names of the snapshot, and names that only this change brings.
+/// Names of the snapshot, and new names of this change.
 struct Names<'s> {
     snapshot: &'s Snapshot,
     new: Vec<Arc<str>>,

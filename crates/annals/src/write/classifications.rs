@@ -1,4 +1,4 @@
-//! Refuses a classification that somebody probably misspelt: it would be another one beside the declared one.
+//! Refuses a classification that is probably misspelt: it would be a new one beside the declared one.
 
 use super::transaction::Transaction;
 use crate::graph::Graph;
@@ -6,11 +6,11 @@ use crate::model::{Action, TypeKind};
 use crate::{Error, ErrorKind, Result};
 
 impl Transaction {
-    /// Checks the names of the classifications that an action gives an entity. What the log has stays as it is, and so does
-    /// history from elsewhere.
+    /// Checks the names of the classifications that an action adds to an entity. It does not check names that the log
+    /// has, nor history from elsewhere.
     ///
-    /// Errors: `InvalidClassification` for one that is neither declared nor in use, and differs from a declared one in upper and
-    /// lower case only.
+    /// Errors: `InvalidClassification` for a name that is neither declared nor in use, and differs from a declared one
+    /// in upper and lower case only.
     pub(super) fn check_classifications(&mut self, action: &Action) -> Result<()> {
         let contents = action.given_classifications();
         if contents.is_empty() || self.is_history() {

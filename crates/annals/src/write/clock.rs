@@ -1,14 +1,14 @@
-//! The clock that commit instants are taken from, and what happens when it is behind the last record.
+//! The clock for commit instants, and commits while it is behind the last record.
 
 use crate::model::Instant;
 use crate::options::WallClock;
 use crate::{Error, ErrorKind, Position, Result};
 
-/// A clock that is so far behind the last record is worth a warning. Units: microseconds.
+/// A clock this far behind the last record causes a warning. Units: microseconds.
 const BEHIND_MAX: i64 = 60 * 1_000_000;
 
 /// The instant of a record that is committed now, after one of the instant `last`: `asked` if the caller sets it,
-/// otherwise that of the clock, which never runs backwards.
+/// otherwise the time of the clock, but never before `last`.
 ///
 /// Errors: as [`check_commit_instant`].
 pub(super) fn commit_instant(clock: &WallClock, last: Instant, asked: Option<Instant>) -> Result<Instant> {
@@ -16,13 +16,13 @@ pub(super) fn commit_instant(clock: &WallClock, last: Instant, asked: Option<Ins
     asked.map_or_else(|| Ok(now.max(last)), |asked| check_commit_instant(asked, last, now))
 }
 
-/// The commit instant that a writer has set, if it is possible after a record of the instant `last` while the clock
-/// says `now`.
+/// The commit instant that a writer has set, if it is allowed after a record of the instant `last` while the clock
+/// shows `now`.
 ///
-/// Instants never run backwards, so that nothing below `last` is possible; and nobody knows the future, so that
-/// nothing beyond the clock is, however far a clock that was wrong once has put `last`. If the clock is behind `last`,
-/// exactly `last` is left: without it, a writer that sets its instants could commit nothing more, and with anything
-/// beyond, each such commit would move the end of the history further ahead.
+/// Instants never run backwards, so an instant before `last` is refused. Only the past is known, so an instant after
+/// the clock is refused, even if a wrong clock has once set `last` far ahead. If the clock is behind `last`, exactly
+/// `last` is allowed: otherwise a writer that sets its instants could commit nothing more. A later instant would move
+/// the end of the history further ahead with each commit.
 ///
 /// Errors: `InvalidArgument` for an instant before the last record; `FutureInstant`.
 fn check_commit_instant(asked: Instant, last: Instant, now: Instant) -> Result<Instant> {
@@ -45,7 +45,8 @@ fn check_commit_instant(asked: Instant, last: Instant, now: Instant) -> Result<I
     Ok(asked)
 }
 
-/// Warns of a clock that is behind the last record by more than a minute: less comes and goes between machines.
+/// Warns of a clock that is behind the last record by more than a minute; smaller differences between machines are
+/// normal.
 pub(crate) fn warning(now: Instant, last: Instant, position: Position) -> Option<String> {
     let behind = last.micros().saturating_sub(now.micros());
     (behind > BEHIND_MAX).then(|| {
@@ -59,11 +60,11 @@ pub(crate) fn warning(now: Instant, last: Instant, position: Position) -> Option
     })
 }
 
-/// A length of time as people say it. Units: microseconds.
+/// A duration in a readable unit. Units: microseconds.
 fn length(micros: i64) -> String {
     const UNITS: [(&str, i64); 3] = [("days", 86_400), ("hours", 3_600), ("minutes", 60)];
     let seconds = micros / 1_000_000;
-    // Two of the larger unit are said in it: 47 hours, 2 days.
+    // The larger unit is used from two of it on: 47 hours, 2 days.
     let unit = UNITS.into_iter().find(|(_, unit)| seconds >= 2 * unit);
     let (name, unit) = unit.unwrap_or(("seconds", 1));
     format!("{} {name}", seconds / unit)
@@ -109,7 +110,7 @@ mod tests {
         {
             assert!(told(behind).contains(&format!(", {text} ahead")), "{}", told(behind));
         }
-        // A log that never was written to has no last record.
+        // A new log has no last record.
         assert_eq!(warning(at(0), Instant::from_checked_micros(i64::MIN), Position::ZERO), None);
     }
 }

@@ -1,4 +1,4 @@
-//! Corrections of the past: finds them in a transaction and checks them against what was there.
+//! Corrections of the past: finds them in a transaction and checks them against the past state.
 
 use crate::graph::actions as action;
 use std::collections::HashMap;
@@ -10,11 +10,11 @@ use crate::model::{Action, Change, InstanceId, PROPERTIES_MAX, Status};
 use crate::read::Snapshot;
 use crate::{Error, ErrorKind, Result};
 
-/// Instances of which some change may claim an earlier valid time than the version in force.
+/// Instances with a change that may claim an earlier valid time than the version in force.
 pub(super) fn find(base: &Graph, changes: &[Change]) -> Vec<InstanceId> {
     let mut latest: HashMap<InstanceId, i64> = HashMap::new();
     let mut found = Vec::new();
-    // Most transactions claim no valid time, and then correct nothing.
+    // Most transactions claim no valid time, and so correct nothing.
     if changes.iter().all(|change| change.valid_from.is_none()) {
         return found;
     }
@@ -23,7 +23,7 @@ pub(super) fn find(base: &Graph, changes: &[Change]) -> Vec<InstanceId> {
         let table = base.table(kind_of(&instance));
         let known = || Some(table.row(table.slot(instance.id())?)?.valid_from());
         let before = latest.get(&instance).copied().or_else(known);
-        // Without a claim it is the commit instant, the latest there can be.
+        // Without a claim it is the commit instant, the latest possible time.
         let valid_from = change.valid_from.map_or(i64::MAX, crate::model::Instant::micros);
         if let Action::Reidentify(action::Reidentify { id, .. }) = &change.action {
             let now = match &instance {
@@ -43,13 +43,13 @@ pub(super) fn find(base: &Graph, changes: &[Change]) -> Vec<InstanceId> {
     found
 }
 
-/// Reads every correction of `instance` that the transaction behind `snapshot` makes, and checks its content.
+/// Reads every correction of `instance` in the transaction behind `snapshot`, and checks its content.
 ///
-/// Errors: `InvalidArgument` if a patch cannot be applied to what was there; `InvalidProperty`; `NotHome` for what another
-/// collection attached.
+/// Errors: `InvalidArgument` if a patch cannot be applied to the past content; `InvalidProperty`; `NotHome` for a
+/// classification that another collection attached.
 pub(super) fn check(snapshot: &Snapshot, instance: &InstanceId) -> Result<()> {
     let (kind, known) = (kind_of(instance), snapshot.known(instance));
-    // It may have been purged by the same transaction.
+    // The same transaction may have purged it.
     let Ok((slot, known)) = known else { return Ok(()) };
     let position = snapshot.position().0;
     let versions = known.all_versions();
@@ -73,7 +73,7 @@ pub(super) fn check(snapshot: &Snapshot, instance: &InstanceId) -> Result<()> {
     Ok(())
 }
 
-/// Refuses to change what another collection had attached at the time that is corrected.
+/// Refuses to change a classification that another collection had attached at the corrected time.
 fn check_foreign(
     snapshot: &Snapshot,
     instance: &InstanceId,

@@ -1,4 +1,4 @@
-//! What declares types: one, many in the order in which they need each other, and additions to one.
+//! Declarations of types: of one type, of many in the order in which they need each other, and additions to one.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
@@ -8,14 +8,15 @@ use crate::model::{TypeDefinition, TypeKind, TypePatch};
 use crate::{Error, ErrorKind, Result};
 
 impl Transaction {
-    /// Declares a type, or extends the declared one: attributes and supertypes may be added, not taken away.
+    /// Declares a type, or extends the declared one: you can add attributes and supertypes, but not remove them.
     pub fn define_type(&mut self, definition: TypeDefinition) -> Result<()> {
         self.push(Box::new(definition))
     }
 
-    /// Declares several types, supertypes and enums before those that need them, whatever their order here.
+    /// Declares several types. They may have any order: supertypes and enums are declared before the types that need
+    /// them.
     ///
-    /// Errors: `TypeViolation` if supertypes lead in a circle. What else is wrong, the commit tells.
+    /// Errors: `TypeViolation` if supertypes form a circle. The commit reports all other errors.
     pub fn define_types(&mut self, definitions: Vec<TypeDefinition>) -> Result<()> {
         in_order_of_need(definitions)?.into_iter().try_for_each(|definition| self.define_type(definition))
     }
@@ -43,7 +44,7 @@ impl Transaction {
     }
 }
 
-/// The definitions, each behind the supertypes and enums that it needs.
+/// The definitions; each comes after the supertypes and enums that it needs.
 fn in_order_of_need(definitions: Vec<TypeDefinition>) -> Result<Vec<TypeDefinition>> {
     let (mut ordered, rest): (Vec<_>, Vec<_>) =
         definitions.into_iter().partition(|definition| definition.kind == TypeKind::Enum);

@@ -1,4 +1,4 @@
-//! The versions that a transaction expects of instances, also of those that it only reads.
+//! The versions that a transaction expects of instances, including instances that it only reads.
 
 use crate::graph::{Graph, kind_of};
 use crate::model::InstanceId;
@@ -8,7 +8,7 @@ use crate::{Error, ErrorKind, Result};
 /// Most expectations of one transaction: as many as it may have changes.
 const EXPECTATIONS_MAX: usize = CHANGES_MAX;
 
-/// Instances, each with the number of the version written last; 0 for one that is not there.
+/// Instances, each with the number of its latest version; 0 for an instance that does not exist.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Expectations(Vec<(InstanceId, u32)>);
 
@@ -25,7 +25,7 @@ impl Expectations {
 
     /// Checks them against a graph without the changes of the transaction.
     ///
-    /// Errors: `PreconditionFailed`, naming the first that does not hold.
+    /// Errors: `PreconditionFailed`, naming the first mismatch.
     pub(super) fn check(&self, graph: &Graph) -> Result<()> {
         self.0.iter().try_for_each(|(instance, expected)| check_one(graph, instance, *expected))
     }
@@ -33,7 +33,7 @@ impl Expectations {
 
 fn check_one(graph: &Graph, instance: &InstanceId, expected: u32) -> Result<()> {
     let table = graph.table(kind_of(instance));
-    // By an id that it had before an instance is still known, as in its history.
+    // An earlier id still names its instance here, as it does in the history.
     let slot = table.slot(instance.id()).or_else(|| table.former_ids.slot(instance.id()));
     let found = slot.and_then(|slot| table.row(slot)).map_or(0, |row| row.versions());
     if found == expected {

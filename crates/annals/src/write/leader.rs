@@ -1,8 +1,8 @@
-//! Commits: sequences the queue, appends, publishes and tells, one batch after the other.
+//! Commits: sequences the queue, appends, publishes and reports outcomes, one batch after the other.
 //!
-//! A thread of the repository does this. While it appends one batch, callers queue the next, so batches grow as long as
-//! the log is slow, without a setting. A caller that commits while nothing is queued or under way commits its own
-//! transaction itself, without a change of threads.
+//! A thread of the repository does this. While it appends one batch, callers queue the next; so batches grow when the
+//! log is slow, without a setting. If nothing is queued or in progress, a caller commits its own transaction on its own
+//! thread, without a switch of threads.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, PoisonError};
@@ -16,7 +16,7 @@ use super::ticket::{Receipt, Ticket};
 use crate::{Error, ErrorKind, Result};
 
 impl Committer {
-    /// Commits a transaction on this thread if nothing is queued or under way, and queues it otherwise.
+    /// Commits a transaction on this thread if nothing is queued or in progress, and queues it otherwise.
     pub(super) fn enqueue_or_lead(&self, work: Box<Work>) -> Result<Ticket> {
         let (mut state, ticket) = self.push(work, true)?;
         let is_alone = state.requests.len() == 1 && state.replacement.is_none();
@@ -34,7 +34,7 @@ impl Committer {
         Ok(ticket)
     }
 
-    /// Commits one batch, which `gather` sequences, and gives the sequencer back.
+    /// Commits one batch, which `gather` sequences, and returns the sequencer.
     fn lead(&self, mut sequencer: Box<Sequencer>, gather: impl FnOnce(&mut Sequencer)) {
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             gather(&mut sequencer);
@@ -42,7 +42,7 @@ impl Committer {
                 append(self, &mut sequencer);
             }
         }));
-        // A mistake of our own must not leave anybody waiting either.
+        // Even after a panic in this code, no thread may wait for ever.
         if outcome.is_err() {
             return self.fail(&panicked());
         }
@@ -51,7 +51,7 @@ impl Committer {
         self.call(state);
     }
 
-    /// Waits until there is something to commit. Shape: `None` if nothing will come.
+    /// Waits for work. Shape: `None` if no more work will come.
     fn next_work(&self) -> Option<Box<Sequencer>> {
         let mut state = self.state();
         while !state.is_over() {
@@ -66,7 +66,7 @@ impl Committer {
     }
 }
 
-/// Starts the thread that commits. It ends after [`Committer::close`], when the log has every accepted transaction, or
+/// Starts the committing thread. It ends after [`Committer::close`], when the log has every accepted transaction, or
 /// after the log failed.
 pub(crate) fn start(committer: &Arc<Committer>) -> Result<Vec<std::thread::JoinHandle<()>>> {
     let sequencer = Sequencer::new(committer);
@@ -80,14 +80,14 @@ pub(crate) fn start(committer: &Arc<Committer>) -> Result<Vec<std::thread::JoinH
     Ok(vec![thread])
 }
 
-/// Commits whatever is queued, until the repository is closed or the log fails.
+/// Commits queued transactions until the repository is closed or the log fails.
 pub(super) fn run(committer: &Committer) {
     while let Some(sequencer) = committer.next_work() {
         committer.lead(sequencer, |sequencer| sequence(committer, sequencer));
     }
 }
 
-/// Sequences the queue, with transactions that come meanwhile, as far as they fit the batch.
+/// Sequences the queue, and transactions that arrive meanwhile, up to the bounds of the batch.
 fn sequence(committer: &Committer, sequencer: &mut Sequencer) {
     let replacement = committer.state().replacement.take();
     if let Some((graph, done)) = replacement {
@@ -107,7 +107,7 @@ fn sequence(committer: &Committer, sequencer: &mut Sequencer) {
     }
 }
 
-/// Appends, publishes, tells: in this order, so nobody sees what is not durable.
+/// Appends, publishes, reports: in this order, so that no reader sees a record that is not durable.
 fn append(committer: &Committer, sequencer: &mut Sequencer) {
     let Batch { sequenced, graph, events } = sequencer.hand_over();
     if let Err(error) = committer.publisher.wait_for_room() {
@@ -118,7 +118,7 @@ fn append(committer: &Committer, sequencer: &mut Sequencer) {
         sequenced.iter().map(|sequenced| sequenced.request.work.body.record()).collect();
     let at = sequenced[0].position;
     let start = Clock::now();
-    // The log is somebody else's code, and it may panic.
+    // The log may be code of the application, and it may panic.
     let outcome = catch_unwind(AssertUnwindSafe(|| committer.source.log().append(at, &records)));
     match outcome.unwrap_or_else(|_| Err(panicked())) {
         Ok(()) => {
@@ -131,11 +131,12 @@ fn append(committer: &Committer, sequencer: &mut Sequencer) {
                 let instant = sequenced.request.work.record.instant;
                 (sequenced.request, Ok(Receipt { position: sequenced.position, instant }))
             }));
-            // Order: nobody waits while what only the graph before held is freed.
+            // Order: drop the old graph after the outcomes are reported, so that no thread waits while its memory is
+            // freed.
             drop(before);
         }
         Err(error) if error.kind() == ErrorKind::Conflict => {
-            // Order: the sequencer replaces this graph, and nobody may have it then.
+            // Order: the sequencer replaces this graph, and no other thread may hold it then.
             drop(graph);
             sequencer.sequence_again(committer, sequenced);
         }

@@ -1,4 +1,4 @@
-//! What changes an instance beyond its content, and copies of what belongs to other collections.
+//! Changes of an instance beyond its content, and copies of instances of other collections.
 
 use std::sync::Arc;
 
@@ -12,32 +12,32 @@ use crate::model::{
 use crate::{Error, ErrorKind, Result};
 
 impl Transaction {
-    /// Gives an instance another status.
+    /// Sets the status of an instance.
     ///
     /// Errors, at commit: `StatusNotAllowed` if its type does not have it.
     pub fn set_status(&mut self, instance: &InstanceId, status: &str) -> Result<()> {
         self.push(action::SetStatus { instance: instance.clone(), status: status.into() })
     }
 
-    /// Says anew where an instance comes from, except for its home.
+    /// Replaces the provenance of an instance, except its home.
     pub fn set_provenance(&mut self, instance: &InstanceId, provenance: Provenance) -> Result<()> {
         self.push(action::SetProvenance { instance: instance.clone(), provenance: Box::new(provenance) })
     }
 
-    /// Makes an instance that belongs to `home` one of this repository, which may write it from then on.
+    /// Moves an instance of `home` to this repository, which may write it from then on.
     ///
     /// Errors, at commit: `HomeConflict` if it belongs to another home or to this repository; `ProxyOnly`.
     pub fn rehome(&mut self, instance: &InstanceId, home: &str) -> Result<()> {
         self.push(action::Rehome { instance: instance.clone(), home: home.into() })
     }
 
-    /// Gives an instance another id, under which its history goes on and its relationships are found. The one it had
-    /// is found as of before, and leads nowhere now.
+    /// Changes the id of an instance. Its history continues under the new id, and its relationships are found there.
+    /// The old id is valid only for reads as of an earlier time.
     pub fn reidentify(&mut self, instance: &InstanceId, id: &Id) -> Result<()> {
         self.push(action::Reidentify { instance: instance.clone(), id: id.clone() })
     }
 
-    /// Makes an instance one of another type, if what it holds, carries and is linked with fits that type.
+    /// Changes the type of an instance, if its properties, classifications and relationships fit that type.
     pub fn retype(&mut self, instance: &InstanceId, type_name: &str) -> Result<()> {
         check_name("type", type_name)?;
         self.push(action::Retype { instance: instance.clone(), type_name: type_name.into() })
@@ -48,10 +48,10 @@ impl Transaction {
         self.push(action::Relink { id: relationship.clone(), from: from.cloned(), to: to.cloned() })
     }
 
-    /// Keeps an entity of another collection as it is there. It takes the place of an older copy from the same home, or of
-    /// a proxy; classifications that do not come from that home stay.
+    /// Stores a copy of an entity of another collection, with its state there. The copy replaces an older copy from the
+    /// same home, or a proxy; classifications of other homes stay.
     ///
-    /// Errors, at commit: `HomeConflict` if what is here belongs to another home, or to this repository.
+    /// Errors, at commit: `HomeConflict` if the stored entity belongs to another home, or to this repository.
     pub fn save_entity_copy(&mut self, mut copy: EntityCopy) -> Result<()> {
         let home = copy.header.provenance.home.clone();
         for known in &mut copy.classifications {
@@ -70,7 +70,7 @@ impl Transaction {
         for known in kept {
             let is_given = copy.classifications.iter().any(|given| given.name == known.name);
             if !is_given && known.provenance.home != home {
-                // What this transaction itself writes gets its stamps when it is committed.
+                // A classification that this transaction itself writes gets its stamps at commit.
                 if is_changed && known.updated.instant >= last {
                     let is_new = known.created.instant >= last;
                     let (change, name) = (self.changes.len(), Arc::clone(&known.name));
@@ -87,8 +87,8 @@ impl Transaction {
         Ok(())
     }
 
-    /// Keeps a relationship of another collection as it is there. Of `proxies`, those that are not known here are kept
-    /// as proxies first, so that it can lead to them.
+    /// Stores a copy of a relationship of another collection, with its state there. It first stores those `proxies`
+    /// whose entities are not known here, so that the relationship can lead to them.
     ///
     /// Errors: as [`Transaction::save_entity_copy`]; `MissingEnd` for an end that is not here; `InvalidEnds`.
     pub fn save_relationship_copy(
@@ -104,7 +104,7 @@ impl Transaction {
         self.push(Box::new(copy))
     }
 
-    // True if the base, or a change of this transaction, is about this entity.
+    // True if the base has this entity, or a change of this transaction names it.
     fn knows_entity(&mut self, id: &Id) -> bool {
         let table = &self.base.graph().entities;
         table.slot(id).is_some()
@@ -112,19 +112,19 @@ impl Transaction {
             || self.touched.names(&self.changes, &InstanceId::Entity(id.clone()))
     }
 
-    /// Keeps a classification of another collection on an entity, or a proxy of one.
+    /// Stores a copy of a classification of another collection on an entity, or on a proxy.
     pub fn save_classification_copy(&mut self, entity: &Id, copy: ClassificationCopy) -> Result<()> {
         self.push(action::SaveClassification { entity: entity.clone(), copy: Box::new(copy) })
     }
 
-    /// Removes what is kept of an instance of `home`, with its history and, for an entity, its relationships.
+    /// Removes the copy of an instance of `home`, with its history and, for an entity, its relationships.
     ///
     /// Errors, at commit: `HomeConflict` if it belongs to another home or to this repository.
     pub fn purge_copy(&mut self, instance: &InstanceId, home: &str) -> Result<()> {
         self.push(action::PurgeCopy { instance: instance.clone(), home: home.into() })
     }
 
-    /// Takes a classification of `home` off an entity. Errors: as [`Transaction::purge_copy`].
+    /// Removes a classification of `home` from an entity. Errors: as [`Transaction::purge_copy`].
     pub fn purge_classification_copy(&mut self, entity: &Id, name: &str, home: &str) -> Result<()> {
         self.push(action::PurgeClassificationCopy {
             entity: entity.clone(),
@@ -133,21 +133,22 @@ impl Transaction {
         })
     }
 
-    /// Names the collection that this repository is. It keeps the name for ever.
+    /// Names the collection of this repository, permanently.
     ///
-    /// Errors, at commit: `AlreadyExists` if it has another name; `HomeConflict` if copies of a collection of this name, also
-    /// of classifications, are or were kept here.
+    /// Errors, at commit: `AlreadyExists` if it has another name; `HomeConflict` if the repository holds or held copies
+    /// of a collection of this name, including copies of classifications.
     pub fn name_collection(&mut self, name: &str) -> Result<()> {
         self.push(action::NameCollection { name: name.into() })
     }
 
-    /// Makes the commit fail unless `version` is the one of the instance that was written last, at the moment of the
-    /// commit and without the changes of this transaction; 0 if there must be no such instance, not even a deleted one.
+    /// Makes the commit fail unless `version` is the latest version of the instance at the moment of the commit,
+    /// without the changes of this transaction; 0 if there must be no such instance, not even a deleted one.
     ///
-    /// It need not be changed here: two accounts that were read can be expected to be as they were, and then the
-    /// transfer between them is safe, however long ago they were read.
+    /// The transaction need not change the instance. For example, a transfer can expect the versions of two accounts
+    /// that it has read: then it is safe, no matter how long ago it read them.
     ///
     /// Errors: `TooLarge`; at commit `PreconditionFailed`, with the version found as `latestVersion`. Trying again does
+    /// not help: read again, and decide again.
     /// not help: read again, and decide again.
     ///
     /// ```
@@ -174,8 +175,9 @@ impl Transaction {
         self.expectations.add(instance, version)
     }
 
-    /// Refuses to go on if the instance is not of this type or a subtype: what a caller believes is checked before it is
-    /// deleted or changed. It holds until the commit, which fails if somebody else changed the instance first.
+    /// Fails if the instance is not of this type or a subtype, so that a caller can check this before it deletes or
+    /// changes the instance. The check holds until the commit, which fails if another transaction changed the instance
+    /// first.
     ///
     /// Errors: `WrongType`; `NotFound`.
     pub fn expect_type(&mut self, instance: &InstanceId, type_name: &str) -> Result<()> {
@@ -194,7 +196,7 @@ impl Transaction {
         Err(Error::new(ErrorKind::WrongType, text))
     }
 
-    /// Refuses to go on unless the instance is deleted: for those who purge only what was deleted before.
+    /// Fails unless the instance is deleted, for callers that purge only deleted instances.
     ///
     /// Errors: `NotDeleted`; `NotFound`.
     pub fn expect_deleted(&mut self, instance: &InstanceId) -> Result<()> {

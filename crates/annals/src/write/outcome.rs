@@ -1,16 +1,16 @@
-//! Tells transactions what became of them.
+//! Reports their outcomes to transactions.
 
 use super::request::Request;
 use super::ticket::{Gate, Receipt};
 use crate::{Error, Result};
 use std::sync::Arc;
 
-/// Tells the same to all.
+/// Reports the same error to all.
 pub(crate) fn refuse(requests: impl IntoIterator<Item = Request>, error: &Error) {
     tell(requests.into_iter().map(|request| (request, Err(error.duplicate()))));
 }
 
-/// Tells each its outcome.
+/// Reports its outcome to each.
 pub(crate) fn tell(outcomes: impl IntoIterator<Item = (Request, Result<Receipt>)>) {
     let mut gates: Vec<Arc<Gate>> = Vec::new();
     for (Request { work, promise }, result) in outcomes {
@@ -19,6 +19,6 @@ pub(crate) fn tell(outcomes: impl IntoIterator<Item = (Request, Result<Receipt>)
         }
         promise.keep(result, work);
     }
-    // Order: the promises are gone, so that a thread that waited frees what it had committed.
+    // Order: the promises are dropped first, so that the waiting thread frees the memory of its transaction.
     gates.iter().for_each(|gate| gate.open());
 }

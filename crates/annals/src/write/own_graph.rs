@@ -1,4 +1,4 @@
-//! The graph with a transaction's own changes, which learns of more changes as they are added.
+//! The graph with a transaction's own changes; further changes are applied as they are added.
 
 use std::sync::Arc;
 
@@ -11,14 +11,14 @@ use crate::memory::{Charge, Memory};
 use crate::model::{Change, Instant, Record};
 use crate::record::RecordBody;
 
-/// Indexes take the changes of a transaction, once it is searched, when there are more. Fewer are looked at by each search.
+/// When a transaction with more changes is searched, indexes take them. Each search reads fewer changes directly.
 const TAIL_EVENTS_MAX: usize = 1_000;
 
 /// The graph of the base with the first changes of a transaction.
 #[derive(Clone)]
 pub(super) struct OwnGraph {
     indexed: Indexed,
-    /// When the changes would be committed.
+    /// The presumed commit instant.
     instant: Instant,
     applied: usize,
     start: RecordStart,
@@ -30,21 +30,21 @@ impl OwnGraph {
         OwnGraph { indexed: base.speculative(), instant, applied: 0, start: base.graph.record_start() }
     }
 
-    /// True if it can learn of the rest of `changes`: none of them claims to be true only from a later instant on.
+    /// True if it can apply the rest of `changes`: none of them claims a valid time after the instant.
     pub(super) fn can_go_on(&self, changes: &[Change]) -> bool {
         let is_past = |change: &Change| change.valid_from.is_none_or(|from| from <= self.instant);
         changes.len() >= self.applied && changes[self.applied..].iter().all(is_past)
     }
 
-    /// Applies those of `changes` that are new. `record` says who commits them.
+    /// Applies the new ones of `changes`. `record` gives author and instant.
     ///
-    /// Errors: whatever check a change fails; this must then be thrown away.
+    /// Errors: those of the changes; then this must be dropped.
     pub(super) fn go_on(&mut self, changes: &[Change], record: Record, memory: &Arc<Memory>) -> Result<()> {
         if self.applied == changes.len() {
             return Ok(());
         }
         let record = Record { instant: self.instant, changes: changes[self.applied..].to_vec(), ..record };
-        // It is thrown away, but until then it takes as much as if it were committed.
+        // It is dropped later, but until then it takes as much as if it were committed.
         let _charge = if memory.is_bounded() {
             let body = RecordBody::encode(&record.author, &record.message, None, &record.changes);
             memory.admit(need(&self.indexed.graph, &body, record.changes.len()))?
@@ -62,15 +62,15 @@ impl OwnGraph {
         Ok(())
     }
 
-    /// Checks what must hold at the end of the transaction. Reads do not ask: they see it half made. Asked before
-    /// [`OwnGraph::indexed`], which takes away what this looks at.
+    /// Checks the conditions that hold at the end of the transaction. Reads do not need it: they may see an unfinished
+    /// state. Call it before [`OwnGraph::indexed`], which removes the data that this checks.
     ///
     /// Errors: as [`Graph::check_record`].
     pub(super) fn check_end(&self) -> Result<()> {
         self.indexed.graph.check_record(&self.start)
     }
 
-    /// When the changes would be committed.
+    /// The presumed commit instant.
     pub(super) fn instant(&self) -> Instant {
         self.instant
     }

@@ -1,4 +1,4 @@
-//! Refuses changes with too many properties before anything is done for them.
+//! Refuses changes with too many properties before any work for them.
 
 use std::collections::HashSet;
 use std::fmt::Display;
@@ -10,13 +10,13 @@ use crate::model::{Action, Id, PROPERTIES_MAX, Patch, PatchStep, TypeKind, Value
 
 type Properties = [(Arc<str>, Value)];
 
-/// Errors: `TooLarge` if an instance, or a classification, would have too many properties, whatever it has now. What the graph must
-/// be asked for, it refuses when the change is applied.
+/// Errors: `TooLarge` if an instance, or a classification, would have too many properties in any case. If the count
+/// depends on the graph, applying the change refuses it.
 pub(super) fn check_counts(base: &Graph, action: &Action) -> Result<()> {
     let bag = action.bag();
     let (Some(kind), Some(id)) = (bag.kind, bag.id) else { return Ok(()) };
     let properties = bag.properties.unwrap_or_default();
-    // One that had more before there was a bound may keep them.
+    // An instance that had more properties before the bound existed may keep them.
     let count_max = match action {
         Action::Replace(_) if properties.len() > PROPERTIES_MAX => {
             PROPERTIES_MAX.max(properties_count(base, kind, id)?)
@@ -45,7 +45,7 @@ fn check(what: impl Display, properties: &Properties, count_max: usize) -> Resul
     if properties.len() > count_max { Err(too_many_properties(what, properties.len())) } else { Ok(()) }
 }
 
-// Many steps may be about one property.
+// Many steps may change one property.
 fn check_patch(what: impl Display, patch: Option<&Patch>) -> Result<()> {
     let Some(patch) = patch.filter(|patch| patch.steps.len() > PROPERTIES_MAX) else { return Ok(()) };
     let sets = |step: &&PatchStep| matches!(step, PatchStep::Set(..) | PatchStep::Add(..));

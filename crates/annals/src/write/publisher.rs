@@ -1,7 +1,7 @@
-//! Publishes graphs, and brings their indexes up to date on a thread of its own.
+//! Publishes graphs; a separate thread updates their indexes.
 //!
-//! Whoever commits publishes a graph with indexes that lack what was committed last; a search looks at that itself. The thread
-//! takes all that is lacking at once, so that the more there is, the less each part of it costs.
+//! The committing thread publishes a graph whose indexes lack the latest commits; a search reads these directly. The
+//! index thread takes all missing events together, so the cost per event falls when there are many.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, PoisonError};
@@ -13,32 +13,32 @@ use crate::graph::put::Batch;
 use crate::sync::{ArcSwap, Condvar, Mutex, MutexGuard};
 use crate::{Error, ErrorKind, Result};
 
-/// The thread takes so many events at once; fewer, once they have waited for [`PAUSE`].
+/// The index thread waits for this many events, or for [`PAUSE`].
 const EVENTS_WORTH: usize = 1_024;
 const PAUSE: Duration = Duration::from_millis(5);
-/// Whoever commits waits while the indexes lack more.
+/// The committing thread waits while the indexes lack more events.
 const TAIL_EVENTS_MAX: usize = 16_384;
-/// The same. Units: bytes of records.
+/// The same, in bytes. Units: bytes of records.
 const TAIL_BYTES_MAX: usize = 32 << 20;
 
-/// What is published, and what the thread of the indexes has to do.
+/// The published graph, and the work of the index thread.
 pub(crate) struct Publisher {
     published: ArcSwap<Indexed>,
     state: Mutex<State>,
-    // The thread of the indexes waits here for something to take.
+    // The index thread waits here for events.
     work: Condvar,
-    // Whoever commits waits here until it has taken something.
+    // The committing thread waits here until the index thread has taken events.
     taken: Condvar,
 }
 
 #[derive(Default)]
 struct State {
-    /// How often what is published was replaced by something else than what a batch makes of it.
+    /// How often the published graph was replaced by another one than the next batch makes.
     replaced: u64,
     is_closing: bool,
-    /// True once the thread has panicked: no index takes anything any more.
+    /// True after the index thread has panicked: the indexes take no more events.
     is_lost: bool,
-    /// True while a test wants the indexes to stay behind.
+    /// True while a test holds the indexes back.
     is_held: bool,
 }
 
@@ -52,14 +52,14 @@ impl Publisher {
         }
     }
 
-    /// What is published.
+    /// The published graph.
     pub(crate) fn load(&self) -> Arc<Indexed> {
         self.published.load_full()
     }
 
-    /// Publishes what a batch makes of what is published. Shape: what was published before.
+    /// Publishes the graph after a batch. Shape: the graph published before.
     pub(crate) fn publish(&self, graph: Graph, batch: Batch) -> Arc<Indexed> {
-        // Order: the thread of the indexes publishes, too, and looks at what is published under the same lock.
+        // Order: the index thread also publishes, and it compares with the published graph under the same lock.
         let _state = self.state();
         let next = self.published.load().with(graph, Arc::new(batch));
         let (lag, lag_before) = (next.tail_len(), self.published.load().tail_len());
@@ -71,17 +71,17 @@ impl Publisher {
         before
     }
 
-    /// Publishes something else. Shape: what was published before.
+    /// Publishes a graph from another source. Shape: the graph published before.
     pub(crate) fn replace(&self, indexed: Indexed) -> Arc<Indexed> {
-        // Order: counted and replaced under one lock, so that nobody takes what was there for what replaces it.
+        // Order: count and replace under one lock, so that no thread takes the old graph for the new one.
         let mut state = self.state();
         state.replaced += 1;
         self.published.swap(Arc::new(indexed))
     }
 
-    /// Waits while the indexes lack more than they may.
+    /// Waits while the indexes lack too many events.
     ///
-    /// Errors: `Unavailable` if they take nothing any more.
+    /// Errors: `Unavailable` if they take no more events.
     pub(crate) fn wait_for_room(&self) -> Result<()> {
         let mut state = self.state();
         loop {
@@ -100,23 +100,23 @@ impl Publisher {
         }
     }
 
-    /// From now on the indexes stay behind, or do not any more: for tests of searches.
+    /// Holds the indexes back, or releases them: for tests of searches.
     pub(crate) fn hold(&self, is_held: bool) {
         self.state().is_held = is_held;
         self.work.notify_one();
     }
 
-    /// Ends the thread of the indexes. What they lack, searches go on looking at themselves.
+    /// Ends the index thread. Searches still read missing events directly.
     pub(crate) fn close(&self) {
         self.state().is_closing = true;
         self.work.notify_one();
         self.taken.notify_all();
     }
 
-    /// Brings the indexes up to date until the repository is closed.
+    /// Updates the indexes until the repository is closed.
     pub(crate) fn run(&self) {
         while self.wait_for_work() {
-            // The panic is printed when it happens.
+            // The panic was printed already.
             if catch_unwind(AssertUnwindSafe(|| self.take_tail())).is_err() {
                 self.state().is_lost = true;
                 self.taken.notify_all();
@@ -125,7 +125,7 @@ impl Publisher {
         }
     }
 
-    /// Waits until the indexes lack enough, or have lacked something long enough. False once closed.
+    /// Waits until the indexes lack enough events, or have lacked an event for long enough. False once closed.
     fn wait_for_work(&self) -> bool {
         let mut state = self.state();
         let mut has_paused = false;
@@ -146,7 +146,7 @@ impl Publisher {
         }
     }
 
-    /// Has the indexes take what they lack, and publishes them, unless what is published goes on from something else by then.
+    /// Lets the indexes take the missing events, and publishes them, unless the published graph was replaced meanwhile.
     fn take_tail(&self) {
         let state = self.state();
         let (taken, replaced) = (self.published.load_full(), state.replaced);

@@ -1,4 +1,4 @@
-//! The bounded queue between callers and the thread that commits.
+//! The bounded queue between callers and the committing thread.
 
 use super::request::{Request, Work, need};
 use std::collections::VecDeque;
@@ -23,10 +23,10 @@ use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::sync::{Condvar, Mutex, MutexGuard};
 use crate::{Error, ErrorKind, Position, Result};
 
-/// One wait of somebody who waits for ever.
+/// One step of a wait without a time limit.
 const FAR: Duration = Duration::from_secs(3600);
 
-/// After a refused append the log is asked this often whether there is room, if somebody wants to know.
+/// After a refused append the log is probed for room at most this often, and only if a caller asks.
 const PROBE_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Bounds of the queue.
@@ -38,32 +38,32 @@ pub(crate) struct Limits {
     pub(crate) queue_bytes: usize,
 }
 
-/// Why the log refused an append, and when that was found.
+/// Why the log refused an append, and when.
 struct Refused {
     error: Error,
     found: Clock,
 }
 
-/// Everything the threads of one repository share for committing.
+/// The state that the threads of one repository share for committing.
 pub(crate) struct Committer {
     pub(super) publisher: Arc<Publisher>,
     pub(super) source: Arc<Source>,
-    /// Set by the first serializable transaction: from then on the sequencer remembers what records touch.
+    /// Set by the first serializable transaction: from then on the sequencer stores what records touch.
     pub(super) is_remembering: Arc<AtomicBool>,
     pub(super) clock: WallClock,
     pub(super) observer: Option<Arc<dyn Observer>>,
     limits: Limits,
     pub(super) validators: Arc<Validators>,
     pub(super) state: Mutex<State>,
-    // The thread of the repository waits here for something to commit, or to end.
+    // The thread of the repository waits here for work, or for the end.
     pub(super) work: Condvar,
     // Callers wait here for room in the queue.
     pub(super) room: Condvar,
-    // Whoever waits for a position: the count lets the thread that publishes skip a wake-up nobody needs.
+    // Number of threads that wait for a position. If it is 0, the publishing thread skips the wake-up.
     waiters: AtomicU64,
     waiting: Mutex<()>,
     moved: Condvar,
-    /// Held by the thread that reads on from the published graph, until it has published.
+    /// A thread that reads records from the log holds this until it has published them.
     pub(super) catching_up: Mutex<()>,
 }
 
@@ -73,17 +73,17 @@ pub(super) struct State {
     pub(super) requests: VecDeque<Request>,
     /// Units: bytes of all `requests` at most.
     pub(super) bytes: usize,
-    /// Callers that queue a transaction now wait at this gate. Each batch has its own.
+    /// The gate at which callers that queue a transaction now will wait. Each batch has its own.
     pub(super) gate: Arc<Gate>,
     /// The right to commit. `None` while a thread commits, and in a repository that does not write.
     pub(super) sequencer: Option<Box<Sequencer>>,
-    /// Why the log did not take the last batch, until it takes one or says that there is room.
+    /// Why the log refused the last batch; cleared when it accepts one, or has room.
     refused: Option<Refused>,
-    /// A graph rebuilt from a rewritten log, to go on from; and who waits for that.
+    /// A graph rebuilt from a rewritten log, to continue from; and the sender for the thread that waits for it.
     pub(super) replacement: Option<(Indexed, std::sync::mpsc::Sender<Result<()>>)>,
-    /// Why nothing more is written.
+    /// Why all writes are refused.
     pub(super) failed: Option<Error>,
-    /// Why nothing is written by this handle at all.
+    /// Why this handle never writes.
     pub(super) read_only: Option<Error>,
     pub(super) is_closing: bool,
 }
@@ -119,12 +119,12 @@ impl Committer {
         Snapshot::new(self.publisher.load(), Arc::clone(&self.source))
     }
 
-    /// What publishes graphs.
+    /// The publisher of graphs.
     pub(crate) fn publisher(&self) -> &Arc<Publisher> {
         &self.publisher
     }
 
-    /// The hooks that look at each transaction before it is durable.
+    /// The hooks that check each transaction before it is durable.
     pub(crate) fn validators(&self) -> &Validators {
         &self.validators
     }
@@ -147,9 +147,9 @@ impl Committer {
         self.state().failed.as_ref().map(Error::duplicate)
     }
 
-    /// Why writes are refused now: for good, as [`Committer::failure`] tells, or until there is room again.
+    /// Why writes are refused now: permanently, as [`Committer::failure`] returns, or until there is room again.
     ///
-    /// Nobody may write to a server that says no, so this looks for room itself, at most every [`PROBE_INTERVAL`].
+    /// A server that refuses writes may get none, so this probes for room itself, at most every [`PROBE_INTERVAL`].
     pub(crate) fn refusal(&self) -> Option<Error> {
         if let Some(error) = self.failure() {
             return Some(error);
@@ -164,7 +164,7 @@ impl Committer {
         if refused.found.elapsed() < PROBE_INTERVAL {
             return Some(refused.error.duplicate());
         }
-        // Order: noted before it is asked, so that one caller asks and the others need not wait for it.
+        // Order: note the probe before making it, so that one caller probes and the others need not wait for it.
         let asked = Clock::now();
         refused.found = asked;
         drop(state);
@@ -202,7 +202,7 @@ impl Committer {
         }
     }
 
-    /// Warns while the clock is far behind the last record that is visible.
+    /// Warns while the clock is far behind the last visible record.
     pub(crate) fn clock_warning(&self) -> Option<String> {
         let graph = &self.publisher.load().graph;
         clock::warning((self.clock)(), Instant::from_checked_micros(graph.last_instant()), graph.position)
@@ -220,7 +220,7 @@ impl Committer {
         Ok(ticket)
     }
 
-    /// Queues a transaction. The caller takes it out again, or calls the thread of the repository.
+    /// Queues a transaction. The caller takes it out again, or wakes the thread of the repository.
     pub(super) fn push(
         &self,
         mut work: Box<Work>,
@@ -229,7 +229,7 @@ impl Committer {
         check_not_in_hook()?;
         let bytes = work.body.record_bytes_max();
         let memory = self.source.memory();
-        // Names are looked up only where there is a budget to charge them to.
+        // Names are looked up only with a memory budget, which they are charged to.
         work.charge = if memory.is_bounded() {
             memory.admit(need(&self.publisher.load().graph, &work.body, work.record.changes.len()))?
         } else {
@@ -258,9 +258,9 @@ impl Committer {
         Ok((state, ticket))
     }
 
-    /// Wakes the thread of the repository if it has something to commit, or is to end.
+    /// Wakes the thread of the repository if it has work, or must end.
     ///
-    /// While another thread commits there is nothing for it to do yet: that thread calls it at the end.
+    /// While another thread commits there is no work for it yet: that thread calls this at the end.
     pub(super) fn call(&self, state: MutexGuard<'_, State>) {
         let is_called = state.is_over() || (state.sequencer.is_some() && state.has_work());
         drop(state);
@@ -269,7 +269,7 @@ impl Committer {
         }
     }
 
-    /// Refuses all that is queued, and all writes from now on.
+    /// Refuses all queued transactions, and all later writes.
     pub(super) fn fail(&self, error: &Error) {
         let mut state = self.state();
         state.failed.get_or_insert_with(|| error.duplicate());
@@ -283,28 +283,29 @@ impl Committer {
         self.work.notify_one();
         self.room.notify_all();
         if let Some((_, done)) = replacement {
-            // Whoever asked may be gone.
+            // The receiver may be gone.
             let _ = done.send(Err(error.duplicate()));
         }
         refuse(waiting, error);
     }
 
-    /// Makes `graph`, which a batch made of the one before, what every new snapshot sees. Shape: the one before; freeing it may take a while.
+    /// Publishes `graph`, which a batch made from the published one. Shape: the old graph; freeing it may take a while.
     pub(super) fn publish(&self, graph: Graph, batch: Batch) -> Arc<Indexed> {
         let before = self.publisher.publish(graph, batch);
         self.wake();
         before
     }
 
-    /// Makes a graph that was read from the log what every new snapshot sees.
+    /// Publishes a graph that was read from the log.
     pub(super) fn replace(&self, indexed: Indexed) {
         self.publisher.replace(indexed);
         self.wake();
     }
 
-    /// Wakes whoever waits for a position.
+    /// Wakes the threads that wait for a position.
     fn wake(&self) {
-        // Order: the store is before this look, a waiter's look at the graph after its count; one of both sees.
+        // Order: this thread stores the graph and then reads the count; a waiter counts itself and then reads the
+        // graph. So at least one of them sees the other.
         if self.waiters.load(Ordering::SeqCst) > 0 {
             let _guard = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
             self.moved.notify_all();
@@ -313,7 +314,7 @@ impl Committer {
 
     /// Waits until `position` is published, at most `timeout`; true if it is.
     pub(crate) fn wait_for(&self, position: Position, timeout: Duration) -> bool {
-        // Too far to be told: as good as for ever.
+        // The sum overflows: wait without a limit.
         let deadline = Clock::now().checked_add(timeout);
         self.waiters.fetch_add(1, Ordering::SeqCst);
         let mut guard = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
@@ -332,8 +333,8 @@ impl Committer {
         is_there
     }
 
-    /// Goes on from `graph`, which was rebuilt from the log up to any published position. Returns when it is
-    /// published, caught up with all that was committed meanwhile.
+    /// Continues from `graph`, which was rebuilt from the log up to any published position. Returns when it is
+    /// published, together with everything that was committed meanwhile.
     pub(crate) fn replace_graph(&self, graph: Indexed) -> Result<()> {
         let (sender, done) = std::sync::mpsc::channel();
         let mut state = self.state();
@@ -345,7 +346,7 @@ impl Committer {
         })
     }
 
-    /// Refuses new transactions; those in the queue are still committed.
+    /// Refuses new transactions; queued ones are still committed.
     pub(crate) fn close(&self) {
         self.state().is_closing = true;
         self.work.notify_one();
@@ -356,12 +357,12 @@ impl Committer {
 }
 
 impl State {
-    /// True if the thread of the repository has something to do.
+    /// True if the thread of the repository has work.
     pub(super) fn has_work(&self) -> bool {
         self.replacement.is_some() || !self.requests.is_empty()
     }
 
-    /// True if nothing is queued or under way, and nothing will come.
+    /// True if nothing is queued or in progress, and nothing more will come.
     pub(super) fn is_over(&self) -> bool {
         let is_idle = self.sequencer.is_some() && !self.has_work();
         self.failed.is_some() || (self.is_closing && is_idle)

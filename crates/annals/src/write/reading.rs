@@ -1,5 +1,4 @@
-//! What a transaction reads: the snapshot that it is based on, with its own changes. Each read is noted, for transactions that are
-//! serializable.
+//! Reads of a transaction: of its base snapshot with its own changes. Each read is noted for serializable transactions.
 
 use std::sync::Arc;
 
@@ -12,7 +11,7 @@ use crate::{Direction, Result};
 impl Transaction {
     /// The snapshot with this transaction's own changes.
     ///
-    /// Errors: whatever check a change fails.
+    /// Errors: those of the changes.
     pub fn view(&mut self) -> Result<&Snapshot> {
         self.reads.everything();
         self.current()
@@ -21,7 +20,7 @@ impl Transaction {
     /// An entity, with this transaction's own changes.
     pub fn entity(&mut self, id: &Id) -> Result<Option<Entity<'_>>> {
         self.reads.instance(InstanceId::Entity(id.clone()));
-        // The handle tells its neighbours, too.
+        // The handle also reads neighbours.
         self.reads.neighborhood(id);
         self.current()?.entity(id)
     }
@@ -40,7 +39,7 @@ impl Transaction {
         type_name: Option<&str>,
     ) -> Result<Neighbors<'_>> {
         self.reads.neighborhood(id);
-        // The handles lead on from neighbour to neighbour.
+        // The handles lead from neighbour to neighbour.
         self.reads.search(TypeKind::Entity, None);
         self.reads.search(TypeKind::Relationship, None);
         self.current()?.neighbors(id, direction, type_name)

@@ -1,4 +1,4 @@
-//! What a serializable transaction has read, and whether a later record touches it.
+//! The reads of a serializable transaction, and whether a later record touches them.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -7,10 +7,10 @@ use crate::graph::actions::act::Touches;
 use crate::graph::{Graph, kind_of};
 use crate::model::{Id, InstanceId, Record, TypeKind};
 
-/// Most single reads that are remembered one by one; beyond, the transaction counts as having read everything.
+/// Most single reads that are stored one by one; with more, the transaction counts as having read everything.
 const READS_MAX: usize = 100_000;
 
-/// What was read. Coarse where exactness would cost more than a retry.
+/// The reads. They are coarse where exact ones would cost more than a retry.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reads {
     everything: bool,
@@ -21,14 +21,14 @@ pub(crate) struct Reads {
     types: BTreeSet<(TypeKind, Option<Arc<str>>)>,
 }
 
-/// What one change touched, for checking reads.
+/// The effect of one change, for checking reads.
 #[derive(Clone, Debug)]
 pub(crate) enum Touched {
-    /// A type: it may concern any instance.
+    /// A type: any instance may depend on it.
     Type,
     Instance {
         id: InstanceId,
-        /// True if it takes relationships along, and what a container contains.
+        /// True if the change also affects relationships, and the content of a container.
         takes_along: bool,
     },
 }
@@ -84,7 +84,7 @@ impl Reads {
         }
     }
 
-    /// True if a record that is applied to `graph` touched something that was read.
+    /// True if a record that is applied to `graph` touched one of the reads.
     pub(crate) fn are_touched_by(&self, graph: &Graph, touched: &[Touched]) -> bool {
         self.everything || touched.iter().any(|touched| self.is_touched_by(graph, touched))
     }
@@ -104,7 +104,7 @@ impl Reads {
         let table = graph.table(kind);
         let slot = table.slot(id.id());
         let Some((slot, row)) = slot.and_then(|slot| Some((slot, table.row(slot)?))) else { return true };
-        // What was below a container may be anything that was read.
+        // The content of a container may include any read.
         if *takes_along && graph.ever_contained(slot) {
             return !self.instances.is_empty() || !self.types.is_empty() || !self.neighborhoods.is_empty();
         }

@@ -1,4 +1,4 @@
-//! A transaction on its way to the log.
+//! A transaction between its commit call and the log.
 
 use std::sync::Arc;
 
@@ -11,43 +11,43 @@ use crate::model::{Action, Instant, Record, Stamp};
 use crate::record::RecordBody;
 use crate::{Error, ErrorKind, Position};
 
-/// A transaction on its way.
+/// A transaction between its commit call and the log.
 pub(crate) struct Request {
     pub(crate) work: Box<Work>,
     pub(crate) promise: Promise,
 }
 
-/// A classification in a copy that the same transaction wrote: it gets the stamps of the commit.
+/// A classification in a copy that the same transaction wrote: it gets its stamps at commit.
 pub(crate) struct OwnStamps {
     /// Number of the change that saves the copy.
     pub(crate) change: usize,
     /// Name of the classification.
     pub(crate) name: Arc<str>,
-    /// True if the transaction attached it, too.
+    /// True if the same transaction attached it.
     pub(crate) is_new: bool,
 }
 
-/// What a transaction is made of.
+/// The content of a transaction.
 pub(crate) struct Work {
     pub(crate) base: Position,
     pub(crate) record: Record,
     pub(crate) body: RecordBody,
     /// The commit instant, if the caller sets it.
     pub(crate) instant: Option<Instant>,
-    /// Classifications that get the stamps of the commit.
+    /// Classifications that get their stamps at commit.
     pub(crate) stamped: Vec<OwnStamps>,
-    /// What a serializable transaction read.
+    /// The reads of a serializable transaction.
     pub(crate) reads: Option<Reads>,
-    /// Versions that must be the last ones at the moment of sequencing.
+    /// Expected latest versions at the moment of sequencing.
     pub(crate) expectations: Expectations,
-    /// How many of the changes were made of an older base, and of which: the edits of a candidate.
+    /// For the edits of a candidate: the number of changes with an older base, and that base.
     pub(crate) edits: Option<(Position, usize)>,
-    /// What the memory budget keeps for it; the queue fills it in.
+    /// Its charge to the memory budget; the queue sets it.
     pub(crate) charge: Charge,
 }
 
 impl Work {
-    /// Gives the record its instant, and what it holds of it.
+    /// Sets the instant of the record, and all stamps that depend on it.
     pub(super) fn set_instant(&mut self, instant: Instant) {
         self.record.instant = instant;
         if self.stamped.is_empty() {
@@ -69,7 +69,7 @@ impl Work {
     }
 }
 
-/// What a transaction takes in memory when it is applied to `graph`.
+/// The memory that a transaction takes when it is applied to `graph`.
 pub(crate) fn need(graph: &Graph, body: &RecordBody, changes: usize) -> Need {
     let names = body.names().count();
     let new_names = body.names().filter(|name| graph.names.find(name).is_none()).count();
@@ -77,7 +77,7 @@ pub(crate) fn need(graph: &Graph, body: &RecordBody, changes: usize) -> Need {
     Need { bytes: body.record_bytes_max(), changes, new_names, known_names }
 }
 
-/// What is told when a thread that commits has panicked: nobody knows what it had done.
+/// The error after a panic of the committing thread: the outcome is unknown.
 pub(crate) fn panicked() -> Error {
     Error::new(
         ErrorKind::Unavailable,

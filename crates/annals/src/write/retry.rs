@@ -1,4 +1,4 @@
-//! Transactions that are tried again when they lose a race.
+//! Repeats transactions after conflicts.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,14 +8,14 @@ use super::ticket::Receipt;
 use super::transaction::{RETRIES_MAX, Transaction};
 use crate::{ErrorKind, Result};
 
-/// Longest time a transaction that lost a race waits to see the winner before it is tried again.
+/// Longest time that a transaction waits to see the transaction that conflicted with it, before it is repeated.
 const WINNER_WAIT: Duration = Duration::from_millis(50);
-/// Retries that are made at once: most losers win the next race.
+/// Number of retries without a pause: most of them succeed.
 const RETRIES_AT_ONCE: usize = 3;
-/// Longest pause between two retries. A hundred of them are under half a second.
+/// Longest pause between two retries. A hundred retries take less than half a second.
 const RETRY_PAUSE_MAX: Duration = Duration::from_millis(4);
 
-/// Runs `work` in a transaction and commits it; runs it again, on a fresh snapshot, when it loses a race.
+/// Runs `work` in a transaction and commits it. After a conflict it runs `work` again, on a fresh snapshot.
 pub(crate) fn transact<T>(
     committer: &Arc<Committer>,
     mut work: impl FnMut(&mut Transaction) -> Result<T>,
@@ -29,7 +29,7 @@ pub(crate) fn transact<T>(
         match outcome {
             Err(error) if error.kind().is_retryable() && retries < RETRIES_MAX => {
                 retries += 1;
-                // The winner may still be on its way to the log: a snapshot without it would lose again.
+                // The transaction that won may not be visible yet: a snapshot without it would conflict again.
                 if error.kind() == ErrorKind::Conflict {
                     committer.wait_for(base.next(), WINNER_WAIT);
                 }
@@ -40,7 +40,7 @@ pub(crate) fn transact<T>(
     }
 }
 
-/// Lets the winners go ahead, so that a writer that is always a little slower gets its turn.
+/// Pauses, so that a slower writer also succeeds.
 fn pause(retries: usize) {
     if let Some(doublings) = retries.checked_sub(RETRIES_AT_ONCE + 1) {
         let pause = Duration::from_micros(50 << doublings.min(7));

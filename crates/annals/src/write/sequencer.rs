@@ -1,4 +1,5 @@
-//! The sequencer: gives transactions their positions, checks them and applies them to a graph that nobody sees yet.
+//! The sequencer: gives transactions their positions, checks them and applies them to a graph that is not published
+//! yet.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, PoisonError};
@@ -21,16 +22,16 @@ use crate::read::Source;
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::{Error, ErrorKind, Position, Result};
 
-/// Most changes remembered to check what serializable transactions read; an older snapshot means `Conflict`.
+/// Most changes stored to check the reads of serializable transactions; a transaction with an older snapshot conflicts.
 const RECENT_CHANGES_MAX: usize = 65_536;
-/// A batch takes no more transactions once its records have so many bytes. With fewer bytes, each batch would copy
-/// again the parts of the graph that the batch before has copied; with more, its transactions would wait longer.
+/// A batch is full once its records have this many bytes. With a smaller bound, batches would copy the same parts of
+/// the graph more often; with a larger one, transactions would wait longer.
 const BATCH_BYTES_MAX: usize = 2 << 20;
 
-/// How often in a row the log may answer that a position is taken, and have no record there.
+/// How often in a row the log may answer that a position is taken, but have no record there.
 const EMPTY_CONFLICTS_MAX: u32 = 100;
 
-/// How often a graph is rebuilt in a row because the log was rewritten meanwhile.
+/// How often in a row a graph is rebuilt because the log was rewritten meanwhile.
 const REBUILDS_MAX: usize = 10;
 
 /// A sequenced transaction; its record is encoded.
@@ -39,27 +40,27 @@ pub(super) struct Sequenced {
     pub(super) position: Position,
 }
 
-/// Sequenced transactions on their way to the log, and the graph they make.
+/// Sequenced transactions, and the graph after them.
 pub(super) struct Batch {
     /// Shape: never empty, positions dense.
     pub(super) sequenced: Vec<Sequenced>,
     pub(super) graph: Graph,
-    /// What became of instances in it.
+    /// The events of its changes.
     pub(super) events: graph::put::Batch,
 }
 
-/// What the next position needs to know. There is one; the thread that has it commits.
+/// The state for sequencing. There is one; the thread that holds it commits.
 pub(super) struct Sequencer {
-    /// The graph after everything sequenced.
+    /// The graph after all sequenced transactions.
     working: Graph,
     // Empty unless a thread commits.
     batch: Vec<Sequenced>,
     batch_bytes: usize,
-    // Less in a small memory budget.
+    // Less with a small memory budget.
     batch_bytes_max: usize,
-    /// A graph to go back to, and how many records of `batch` it has.
+    /// The graph to return to, and how many records of `batch` it has.
     savepoint: (Arc<Graph>, usize),
-    /// True once a transaction was serializable: only those ask what the latest records touched.
+    /// True once a transaction was serializable: only then are the effects of the latest records needed.
     is_remembering: Arc<AtomicBool>,
     /// What the latest records touched.
     recent: VecDeque<(Position, Vec<Touched>)>,
@@ -68,9 +69,9 @@ pub(super) struct Sequencer {
     validators: Arc<Validators>,
     publisher: Arc<Publisher>,
     source: Arc<Source>,
-    /// How often in a row a position was said to be taken and nothing was found there.
+    /// How often in a row the log reported a position as taken, but had no record there.
     empty_conflicts: u32,
-    /// The last position when a position was taken.
+    /// The last position at the latest conflict.
     known_position: Position,
 }
 
@@ -95,22 +96,22 @@ impl Sequencer {
         }
     }
 
-    /// True if nothing waits to be appended.
+    /// True if no record waits to be appended.
     pub(super) fn is_empty(&self) -> bool {
         self.batch.is_empty()
     }
 
-    /// True if nothing more goes into the batch.
+    /// True if the batch accepts no more transactions.
     pub(super) fn is_full(&self) -> bool {
         self.batch.len() >= self.records_max() || self.batch_bytes >= self.batch_bytes_max
     }
 
-    /// Most records of a batch. A hook sees what is published and one record more.
+    /// Most records of a batch: with a hook one, because the hook sees the published graph and one more record.
     fn records_max(&self) -> usize {
         if self.validators.are_there() { 1 } else { APPEND_RECORDS_MAX }
     }
 
-    /// The waiting requests, as far as they fit the batch.
+    /// The waiting requests that fit into the batch.
     pub(super) fn take(&self, state: &mut State) -> Vec<Request> {
         let mut bytes = 0;
         let bytes_max = self.batch_bytes_max.saturating_sub(self.batch_bytes);
@@ -128,7 +129,7 @@ impl Sequencer {
         taken
     }
 
-    /// Puts requests into the batch. Shape: those that are refused, with why.
+    /// Adds requests to the batch. Shape: the refused ones, with reasons.
     pub(super) fn sequence_all(&mut self, requests: Vec<Request>) -> Vec<(Request, Result<Receipt>)> {
         let is_remembering = requests.len() > 1 && self.working.names.remember();
         let refused = requests.into_iter().filter_map(|request| self.sequence(request)).collect();
@@ -138,7 +139,7 @@ impl Sequencer {
         refused
     }
 
-    /// Puts a request into the batch. Shape: the request and why, if it is refused.
+    /// Adds a request to the batch. Shape: the request and the reason, if it is refused.
     fn sequence(&mut self, mut request: Request) -> Option<(Request, Result<Receipt>)> {
         match self.try_sequence(&mut request.work) {
             Ok(position) => {
@@ -151,7 +152,7 @@ impl Sequencer {
     }
 
     fn try_sequence(&mut self, work: &mut Work) -> Result<Position> {
-        // Order: before conflicts. Those are worth another try; that a version is another one than expected is not.
+        // Order: before conflicts. A retry may resolve a conflict, but not an unexpected version.
         work.expectations.check(&self.working)?;
         check_conflicts(&self.working, work.base, &work.record.changes)?;
         if let Some((base, count)) = work.edits {
@@ -159,7 +160,7 @@ impl Sequencer {
         }
         self.check_reads(work)?;
         let last = Instant::from_checked_micros(self.working.last_instant());
-        // Order: the clock is read after the position is known.
+        // Order: read the clock after the position is known.
         work.set_instant(commit_instant(&self.clock, last, work.instant)?);
         let position = self.working.position.next();
         let start = self.working.record_start();
@@ -198,9 +199,9 @@ impl Sequencer {
         }
     }
 
-    /// Makes the working graph again what it was before a record failed half-way.
+    /// Restores the working graph after a record failed half-way.
     ///
-    /// The next failure goes back to here, so that a batch full of failures costs what one failure does, each.
+    /// The restored graph is the next savepoint, so each failure in a batch costs the same.
     fn roll_back(&mut self) {
         let (graph, applied) = &self.savepoint;
         self.working = Graph::clone(graph);
@@ -237,7 +238,7 @@ impl Sequencer {
         }
     }
 
-    /// The batch, and the graph it makes.
+    /// The batch, and the graph after it.
     pub(super) fn hand_over(&mut self) -> Batch {
         let bytes = std::mem::take(&mut self.batch_bytes);
         let events = graph::put::Batch { bytes, ..self.working.take_events() };
@@ -245,9 +246,9 @@ impl Sequencer {
         Batch { sequenced: std::mem::take(&mut self.batch), graph: self.working.clone(), events }
     }
 
-    /// Goes on from a rebuilt graph, after it has learned what was committed since it was built.
+    /// Continues from a rebuilt graph, after applying the records committed since it was built.
     pub(super) fn replace_graph(&mut self, committer: &Committer, mut indexed: Indexed) -> Result<()> {
-        // Whatever it takes: these records are committed.
+        // Without a memory budget: these records are committed.
         read_on(committer, &mut indexed, &Memory::new(None))?;
         check_generation(committer, &indexed.graph)?;
         self.go_on_from(indexed.graph.clone());
@@ -255,25 +256,26 @@ impl Sequencer {
         Ok(())
     }
 
-    /// The log refused a batch and nothing of it is there: goes back to the published graph, and tells its
-    /// transactions why.
+    /// Called when the log refused a batch and wrote nothing: returns to the published graph, and reports the reason to
+    /// the transactions of the batch.
     pub(super) fn take_back(&mut self, committer: &Committer, lost: Vec<Sequenced>, error: &Error) {
-        // The batch was applied to this graph.
+        // The batch was based on this graph.
         self.go_on_from(committer.publisher.load().graph.clone());
         while self.recent.back().is_some_and(|(position, _)| *position > self.working.position) {
             self.recent_changes -= self.recent.pop_back().map_or(0, |(_, touched)| touched.len());
         }
-        // Order: told last. A thread that tries again at once is checked against the graph without the batch.
+        // Order: reported last. A thread that tries again at once is checked against the graph without the batch.
         refuse(lost.into_iter().map(|sequenced| sequenced.request), error);
     }
 
-    /// Goes on from `graph`, in place of the working graph and whatever it had applied since.
+    /// Replaces the working graph, with everything it has applied, by `graph`.
     fn go_on_from(&mut self, graph: Graph) {
         self.working = graph;
         self.savepoint = (Arc::new(self.working.clone()), 0);
     }
 
-    /// Another writer took the positions of a batch: learns its records, then queues the batch anew.
+    /// Called when another writer took the positions of a batch: applies the other records, then queues the batch
+    /// again.
     pub(super) fn sequence_again(&mut self, committer: &Committer, lost: Vec<Sequenced>) {
         let requests: Vec<Request> = lost.into_iter().map(|sequenced| sequenced.request).collect();
         self.recent.clear();
@@ -290,7 +292,7 @@ impl Sequencer {
         }
     }
 
-    /// Refuses to go on for ever with a log that refuses a position and has nothing there.
+    /// Stops if a log keeps refusing a position without having a record there.
     fn check_progress(&mut self, committer: &Committer, graph: Graph) -> Result<Graph> {
         let is_news = graph.position > self.known_position;
         self.known_position = graph.position;
@@ -309,7 +311,7 @@ impl Sequencer {
     }
 }
 
-/// Queues requests again, in front, so that the next batch keeps its bounds.
+/// Queues requests again, at the front, so that the next batch keeps its bounds.
 fn queue_again(committer: &Committer, requests: Vec<Request>) {
     let mut state = committer.state();
     for request in requests.into_iter().rev() {
@@ -318,7 +320,7 @@ fn queue_again(committer: &Committer, requests: Vec<Request>) {
     }
 }
 
-/// Applies the records that are on the log and not yet published, and publishes the graph.
+/// Applies the records that are in the log and not published, and publishes the graph.
 ///
 /// A follower's own thread and its caller take turns, so that an older graph never replaces a newer one.
 pub(crate) fn catch_up(committer: &Committer) -> Result<Graph> {
@@ -331,8 +333,8 @@ pub(crate) fn catch_up(committer: &Committer) -> Result<Graph> {
         if log.generation() == indexed.graph.generation {
             break;
         }
-        // Another process rewrote the log: what it took out is still in this graph, and the records behind it no
-        // longer say so.
+        // Another process rewrote the log: this graph still has the purged instances, and later records do not remove
+        // them again.
         let empty = Graph { generation: log.generation(), ..indexed.graph.rebuilt_from_nothing() };
         indexed = Indexed::new(empty, Arc::default());
         outcome = read_on(committer, &mut indexed, committer.source.memory());
@@ -340,7 +342,7 @@ pub(crate) fn catch_up(committer: &Committer) -> Result<Graph> {
     }
     let graph = indexed.graph.clone();
     check_generation(committer, &graph)?;
-    // A spent memory budget stops between two records: what was read is kept.
+    // If the memory budget is spent, it stops between two records and keeps those applied.
     let is_whole = outcome.as_ref().map_or_else(|error| error.kind() == ErrorKind::TooLarge, |()| true);
     if is_whole && (graph.generation, graph.position) > before && graph.position >= before.1 {
         committer.replace(indexed);
@@ -358,12 +360,12 @@ fn check_generation(committer: &Committer, graph: &Graph) -> Result<()> {
     Err(Error::new(ErrorKind::Unavailable, text))
 }
 
-/// Brings the graph up to all records of the log.
+/// Applies all further records of the log to the graph.
 fn read_on(committer: &Committer, indexed: &mut Indexed, memory: &Memory) -> Result<()> {
     let default = ReadLimit::default();
     let limit = ReadLimit { bytes: memory.step(default.bytes), ..default };
     loop {
-        // Also before an error: what was applied is kept.
+        // Also before an error: the applied records stay.
         indexed.take_events(0);
         let graph = &mut indexed.graph;
         let records = committer.source.log().read(graph.position.next(), limit)?;

@@ -1,4 +1,4 @@
-//! Takes a whole record back: what it changed is as it was before, as new versions.
+//! Undoes a whole record: sets its instances back to their state before it, in new versions.
 
 use std::collections::BTreeSet;
 
@@ -12,25 +12,25 @@ use crate::read::{AsOf, Snapshot};
 use crate::record::decode_record;
 use crate::{Error, ErrorKind, Position, Result};
 
-/// What a record changed: slots of instances that were live before it, and of those that were not.
+/// The instances that a record changed: slots of those that were live before it, and of those that were not.
 #[derive(Default)]
 struct Changed {
-    /// Entities, those that hang from a changed link of containment included.
+    /// Entities, including children whose containment changed.
     entities: BTreeSet<u32>,
-    /// Relationships that contain nothing.
+    /// Relationships that do not contain.
     relationships: BTreeSet<u32>,
     new_entities: Vec<u32>,
     new_relationships: Vec<u32>,
 }
 
 impl Transaction {
-    /// Puts everything that the record at `position` changed back to how it was before it, as new versions: what it created is
-    /// deleted, what it deleted comes back, and content, types, ends, names and places are as they were. Of what was changed
-    /// again since, those changes go, too; everything else stays. Types that it declared stay,
-    /// and what was purged since stays away.
+    /// Sets everything that the record at `position` changed back to its state before the record, in new versions:
+    /// instances that it created are deleted, instances that it deleted are restored, and content, types, ends, names
+    /// and places are as before. Later changes of these instances are undone, too; all other instances stay. Types that
+    /// it declared stay declared, and instances purged since stay purged.
     ///
-    /// Errors: `NotFound` if there is no such record; `InvalidArgument` if it did something that cannot be taken back, such as purging;
-    /// what forbids one of these changes; those of reading history.
+    /// Errors: `NotFound` if there is no such record; `InvalidArgument` if it has a change that cannot be undone, such
+    /// as purging; those of the changes; those of reading history.
     pub fn take_back(&mut self, position: Position) -> Result<()> {
         self.reads.everything();
         let before = position.0.checked_sub(1).filter(|_| position <= self.base.position());
@@ -56,7 +56,7 @@ impl Transaction {
         let then = Then { snapshot, items, entities: changed.entities.iter().copied().collect() };
         self.take_out_misplaced(&then)?;
         self.restore_lost(TypeKind::Entity, &changed.entities)?;
-        // What comes back does so as it was when it was deleted.
+        // Restored instances return in the state in which they were deleted.
         self.take_out_misplaced(&then)?;
         let actions = then.contents(self.own_graph()?.graph())?;
         self.push_each(actions)?;
@@ -68,7 +68,7 @@ impl Transaction {
 
     fn delete_new(&mut self, kind: TypeKind, slots: Vec<u32>) -> Result<()> {
         for slot in slots {
-            // One may have taken the next along.
+            // Deleting one may have deleted the next.
             let table = self.own_graph()?.graph().table(kind);
             if table.is_live(slot) {
                 let instance = instance_id(kind, table.id(slot).clone());
@@ -95,7 +95,7 @@ impl Transaction {
         self.push_each(actions)
     }
 
-    /// Gives relationships that contain nothing the ends and the content that they had.
+    /// Sets ends and content of relationships that do not contain back.
     fn put_back_relationships(&mut self, then: &Then, slots: &BTreeSet<u32>) -> Result<()> {
         for &slot in slots {
             let graph = self.own_graph()?.graph();
@@ -112,7 +112,7 @@ impl Transaction {
     }
 }
 
-/// Refuses changes that [`Transaction::take_back`] cannot take back.
+/// Refuses changes that [`Transaction::take_back`] cannot undo.
 ///
 /// Errors: `InvalidArgument`.
 pub(super) fn check_can_be_taken_back(changes: &[Change]) -> Result<()> {
@@ -124,7 +124,7 @@ pub(super) fn check_can_be_taken_back(changes: &[Change]) -> Result<()> {
     Err(Error::new(ErrorKind::InvalidArgument, text))
 }
 
-/// What the records after `before`, up to `last`, changed. `then` sees what was before them.
+/// The instances that records after `before`, up to `last`, changed. `then` is the snapshot before them.
 fn changed_between(now: &Snapshot, then: &Snapshot, before: Position, last: Position) -> Result<Changed> {
     let mut changed = Changed::default();
     for (kind, slot) in now.touched(before, last)? {
@@ -135,7 +135,7 @@ fn changed_between(now: &Snapshot, then: &Snapshot, before: Position, last: Posi
         match (kind, is_new) {
             (TypeKind::Relationship, true) => {
                 changed.new_relationships.push(slot);
-                // It may contain something that was elsewhere.
+                // It may contain an instance that was elsewhere.
                 let child = graph.containment(row.type_name()).map(|_| row.ends()[1]);
                 changed.entities.extend(child.filter(|child| then.sees(TypeKind::Entity, *child)));
             }

@@ -1,4 +1,4 @@
-//! What a commit hands back: a ticket to wait on, and at the end a receipt.
+//! The results of a commit: a ticket to wait on, and then a receipt.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
@@ -15,47 +15,47 @@ use crate::{Position, Result};
 /// Proof that a transaction is durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Receipt {
-    /// Its record. For a transaction without changes: the snapshot it read.
+    /// The position of its record. For a transaction without changes: that of its snapshot.
     pub position: Position,
-    /// When it was committed.
+    /// The commit instant.
     pub instant: Instant,
 }
 
-/// A commit on its way. Dropping the ticket does not take the commit back.
+/// A commit in progress. Dropping the ticket does not undo the commit.
 ///
-/// A ticket is a future, too: awaiting it waits without a thread.
+/// A ticket is also a future: awaiting it holds no thread.
 #[derive(Clone)]
 pub struct Ticket(Arc<Shared>);
 
 struct Shared {
-    // Set once, which wakes the threads that wait.
+    // Set once; setting it wakes the waiting threads.
     outcome: OnceLock<Outcome>,
     gate: Arc<Gate>,
-    // Told the outcome after it is set.
+    // Callbacks and tasks, called after the outcome is set.
     waiting: Mutex<SmallVec<[Waiting; 1]>>,
 }
 
 struct Outcome {
     result: Result<Receipt>,
-    // What the transaction was made of goes back to the thread that made it: memory that another thread frees costs
-    // several times as much.
+    // The content of the transaction returns to the thread that made it: freeing memory on another thread costs several
+    // times as much.
     _spent: Option<Box<Work>>,
 }
 
-/// What a ticket tells the outcome to, beside the threads that wait for it.
+/// A receiver of the outcome that is not a thread.
 enum Waiting {
     Callback(Box<dyn FnOnce(Result<Receipt>) + Send>),
     /// A task.
     Waker(Waker),
 }
 
-/// Where threads wait whose transactions will be told together, as a rule: one system call wakes them all. With a call for
-/// each, the threads that are awake already would hold up the one that wakes the others.
+/// A place where threads wait whose transactions usually end together: one system call wakes them all. With one call
+/// for each, the threads that are awake would slow down the thread that wakes the others.
 #[derive(Default)]
 pub(super) struct Gate(OnceLock<()>);
 
 impl Gate {
-    /// Lets all threads look for their own outcome.
+    /// Wakes all threads; each checks its own outcome.
     pub(super) fn open(&self) {
         // Another thread may have opened it before.
         let _ = self.0.set(());
@@ -78,7 +78,7 @@ impl Ticket {
         if self.0.outcome.get().is_none() {
             self.0.gate.0.wait();
         }
-        // A transaction that goes with a later batch than most at its gate is told by itself.
+        // A transaction may be in a later batch than most at its gate; then it waits for its own outcome.
         copy(&self.0.outcome.wait().result)
     }
 
@@ -87,8 +87,8 @@ impl Ticket {
         self.0.outcome.get().map(|outcome| copy(&outcome.result))
     }
 
-    /// Calls `callback` with the outcome: at once if it is known, otherwise from the committing thread, which must
-    /// not be held up.
+    /// Calls `callback` with the outcome: at once if it is known, otherwise on the committing thread, which the
+    /// callback must not block.
     pub fn on_done(&self, callback: impl FnOnce(Result<Receipt>) + Send + 'static) {
         let mut waiting = self.lock();
         match self.poll() {
@@ -104,7 +104,7 @@ impl Ticket {
         self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sets the outcome and tells it, unless that was done before.
+    /// Sets the outcome and notifies receivers, unless that was done before.
     fn settle(&self, result: Result<Receipt>, spent: Option<Box<Work>>) {
         if self.0.outcome.set(Outcome { result, _spent: spent }).is_err() {
             return;
@@ -113,7 +113,7 @@ impl Ticket {
         let waiting = std::mem::take(&mut *self.lock());
         for waiting in waiting {
             let Some(result) = self.poll() else { break };
-            // A caller's panic must not end the thread that commits for everybody. It was printed when it happened.
+            // A panic of a caller's code must not end the committing thread. It was printed already.
             let _ = catch_unwind(AssertUnwindSafe(|| match waiting {
                 Waiting::Waker(waker) => waker.wake(),
                 Waiting::Callback(callback) => callback(result),
@@ -139,7 +139,7 @@ impl Future for Ticket {
     }
 }
 
-/// The duty to tell an outcome. Whoever waits is told even if a thread that commits has panicked.
+/// The obligation to set an outcome. Even if the committing thread panics, dropping the promise sets one.
 pub(super) struct Promise(Ticket);
 
 impl Promise {
@@ -151,7 +151,7 @@ impl Promise {
         &self.0.0.gate
     }
 
-    /// Sets the outcome and hands back what was committed. The threads at the gate learn of it when the gate is opened.
+    /// Sets the outcome and returns the content of the transaction. The threads at the gate see it when the gate opens.
     pub(super) fn keep(self, result: Result<Receipt>, spent: Box<Work>) {
         self.0.settle(result, Some(spent));
     }

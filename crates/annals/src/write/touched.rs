@@ -1,4 +1,5 @@
-//! What the changes of a transaction are about. Listed when it is asked for: most transactions never ask.
+//! The instances and types that the changes of a transaction touch. Computed on demand: most transactions never need
+//! it.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -18,18 +19,18 @@ pub(super) struct Touched {
 }
 
 impl Touched {
-    /// True if one of `changes`, to which more are only ever added, names `instance`.
+    /// True if one of `changes` names `instance`. Between calls changes are only added.
     pub(super) fn names(&mut self, changes: &[Change], instance: &InstanceId) -> bool {
         self.list(changes);
         self.instances.contains(instance)
     }
 
-    /// True if one of `changes` may have changed what `instance` is or holds.
+    /// True if one of `changes` may have changed `instance`.
     pub(super) fn is_changed(&mut self, changes: &[Change], instance: &InstanceId) -> bool {
         self.names(changes, instance) || self.is_wide
     }
 
-    /// True if one of `changes` may have changed what `action` is about.
+    /// True if one of `changes` may have changed an instance of `action`.
     pub(super) fn concerns(&mut self, changes: &[Change], action: &Action) -> bool {
         match (action.instance(), action) {
             (Some(instance), _) => self.is_changed(changes, &instance),

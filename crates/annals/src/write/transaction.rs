@@ -1,4 +1,4 @@
-//! A transaction: changes over one snapshot, seen by its own reads, committed together or not at all.
+//! A transaction: changes on one snapshot, visible to its own reads, committed all or none.
 
 use crate::graph::actions as action;
 use std::sync::Arc;
@@ -28,14 +28,14 @@ use crate::{Error, ErrorKind, Position, Result};
 
 /// Largest transaction. Units: bytes of its record.
 pub const TRANSACTION_BYTES_MAX: usize = RECORD_BYTES_MAX;
-/// How often [`Repository::transact`](crate::Repository::transact) retries a transaction that lost a race.
+/// How often [`Repository::transact`](crate::Repository::transact) retries a transaction after a conflict.
 pub const RETRIES_MAX: usize = 100;
 
-/// Changes over one snapshot. Nothing is visible to others, or durable, before [`Transaction::commit`].
+/// Changes on one snapshot. They become visible to other threads, and durable, with [`Transaction::commit`].
 ///
-/// Each change makes one version. A change that would leave the instance, or the type, as it is makes none: it is left
-/// out, unless [`Transaction::always`] or [`Transaction::valid_from`] says otherwise. It then counts as a read of the
-/// instance, and as no change in [`Transaction::changes_count`]. Dropping the transaction forgets it.
+/// Each change makes one version. A change that would not change the instance, or the type, makes none: the transaction
+/// leaves it out, unless [`Transaction::always`] or [`Transaction::valid_from`] is set. It then counts as a read of the
+/// instance, but not in [`Transaction::changes_count`]. Dropping the transaction discards it.
 pub struct Transaction {
     pub(super) committer: Arc<Committer>,
     pub(super) base: Snapshot,
@@ -48,23 +48,23 @@ pub struct Transaction {
     pub(super) reads: Reads,
     pub(super) expectations: Expectations,
     pub(super) changes: Vec<Change>,
-    // How many of them were made of an older base, and of which: the edits of a candidate.
+    // For the edits of a candidate: the number of changes with an older base, and that base.
     edits: Option<(Position, usize)>,
-    // Classifications that get the stamps of the commit.
+    // Classifications that get their stamps at commit.
     pub(super) stamped: Vec<OwnStamps>,
     pub(super) touched: Touched,
     pub(super) created: Created,
-    // How many changes were left out, because they would change nothing.
+    // The number of changes left out because they would change nothing.
     left_out_count: usize,
     // True once a change declares a type: defaults then come from the transaction's own view.
     pub(super) defines_types: bool,
-    // The view after the last declaration, for the defaults of what follows.
+    // The view after the last declaration, for the defaults of later changes.
     typed: Option<Snapshot>,
-    // The base with the first changes; made when something first needs it.
+    // The base with the first changes; made when it is first needed.
     own: Option<Box<OwnGraph>>,
-    // True if a change cannot be applied to the base: the commit tells why, and nothing is left out any more.
+    // True if a change cannot be applied to the base: the commit reports the error, and no further change is left out.
     is_broken: bool,
-    // The same for reads, with the number of its changes.
+    // The same for reads, with its number of changes.
     view: Option<(Snapshot, usize)>,
 }
 
@@ -95,7 +95,7 @@ impl Transaction {
         }
     }
 
-    /// Says who commits.
+    /// Sets the author.
     pub fn author(&mut self, author: &str) -> &mut Transaction {
         if *self.author != *author {
             self.author = author.into();
@@ -103,7 +103,7 @@ impl Transaction {
         self
     }
 
-    /// Says why.
+    /// Sets the reason.
     pub fn message(&mut self, message: &str) -> &mut Transaction {
         if *self.message != *message {
             self.message = message.into();
@@ -111,57 +111,57 @@ impl Transaction {
         self
     }
 
-    /// Says from when the changes that follow are true; `None` for the commit instant.
+    /// Sets the valid time of the following changes; `None` for the commit instant.
     ///
-    /// Corrections of the past are changes of content; deletions and restorations must not be earlier than the
-    /// version they end.
+    /// Only changes of content can correct the past; deletions and restorations must not be earlier than the version
+    /// they end.
     pub fn valid_from(&mut self, instant: Option<Instant>) -> &mut Transaction {
         self.valid_from = instant;
         self
     }
 
-    /// Keeps changes that follow even if they change nothing: each makes a version, as for those who count versions. A
-    /// change that claims its own valid time is kept in any case.
+    /// Keeps following changes even if they change nothing: each makes a version, for callers that count versions. A
+    /// change with its own valid time is always kept.
     pub fn always(&mut self, is_always: bool) -> &mut Transaction {
         self.is_always = is_always;
         self
     }
 
-    /// True after [`Transaction::always`] was told so.
+    /// The value set with [`Transaction::always`].
     pub fn is_always(&self) -> bool {
         self.is_always
     }
 
-    /// Sets the commit instant, to carry history over from elsewhere. It must not be before the last record's, nor
-    /// in the future; both are checked at commit.
+    /// Sets the commit instant, to import history. It must not be before the last record's, nor in the future; the
+    /// commit checks both.
     pub fn committed_at(&mut self, instant: Instant) -> &mut Transaction {
         self.instant = Some(instant);
         self.own = None;
         self
     }
 
-    /// Makes the commit fail with `Conflict` also if something this transaction *read* has changed.
+    /// Makes the commit fail with `Conflict` also if an instance that this transaction *read* has changed.
     ///
-    /// Reads through the methods of the transaction count one by one; [`Transaction::view`] and [`Transaction::tree`] count as
-    /// having read everything. Say so before anything is read: commits that came between the snapshot and the first call of this
-    /// method in the life of a repository count as conflicts.
+    /// Reads through the methods of the transaction count one by one; [`Transaction::view`] and [`Transaction::tree`]
+    /// count as reading everything. Call this before any read. The first call in the life of a repository counts all
+    /// commits since the snapshot as conflicts.
     pub fn serializable(&mut self) -> &mut Transaction {
         self.is_serializable = true;
         self.committer.is_remembering.store(true, Ordering::Relaxed);
         self
     }
 
-    /// The snapshot this transaction is based on, without its own changes.
+    /// The base snapshot of this transaction, without its own changes.
     pub fn base(&self) -> &Snapshot {
         &self.base
     }
 
-    /// Number of changes so far, without those that change nothing. Without any, the commit writes no record.
+    /// Number of changes so far, without those that change nothing. If it is 0, the commit writes no record.
     pub fn changes_count(&self) -> usize {
         self.changes.len()
     }
 
-    /// Creates an entity; returns its id. Attributes of its type that have a default and no value get it.
+    /// Creates an entity; returns its id. Attributes of its type without a value get their default.
     pub fn create_entity(&mut self, mut entity: NewEntity) -> Result<Id> {
         self.complete_entity(&mut entity)?;
         let id = entity.id.clone();
@@ -182,34 +182,36 @@ impl Transaction {
         self.push(action::Update { instance: instance.clone(), patch })
     }
 
-    /// Puts other properties in the place of all there are; classifications stay.
+    /// Replaces all properties; classifications stay.
     pub fn replace(&mut self, instance: &InstanceId, properties: Vec<(Arc<str>, Value)>) -> Result<()> {
         check_properties(&properties)?;
         self.push(action::Replace { instance: instance.clone(), properties, classifications: None })
     }
 
-    /// Deletes an instance: a new version with status deleted. An entity takes its live relationships along, and all that it contains.
+    /// Deletes an instance: a new version with status deleted. An entity's live relationships, and everything that it
+    /// contains, are deleted with it.
     pub fn delete(&mut self, instance: &InstanceId) -> Result<()> {
         self.push(action::Delete { instance: instance.clone() })
     }
 
-    /// Brings a deleted instance back; an entity with what it contained, and the relationships that went with it and have live ends.
+    /// Restores a deleted instance. An entity is restored with everything it contained, and with the relationships that
+    /// were deleted with it and have live ends.
     pub fn restore(&mut self, instance: &InstanceId) -> Result<()> {
         self.push(action::Restore { instance: instance.clone(), with_relationships: true })
     }
 
-    /// Brings a deleted entity back with what it contained, and without its relationships.
+    /// Restores a deleted entity with everything it contained, but without its relationships.
     pub fn restore_alone(&mut self, entity: &Id) -> Result<()> {
         self.push(action::Restore { instance: InstanceId::Entity(entity.clone()), with_relationships: false })
     }
 
-    /// Removes an instance with its whole history, an entity with all its relationships and all that it contains. The bytes leave the log
-    /// with the next [`Repository::compact`](crate::Repository::compact).
+    /// Deletes an instance permanently with its whole history; an entity with all its relationships and everything it
+    /// contains. The next [`Repository::compact`](crate::Repository::compact) removes the bytes from the log.
     pub fn purge(&mut self, instance: &InstanceId) -> Result<()> {
         self.push(action::Purge { instance: instance.clone() })
     }
 
-    /// Takes the last change of an instance back, as a new version.
+    /// Undoes the last change of an instance, in a new version.
     ///
     /// Errors: `NotFound`; `InvalidArgument` if it has only its first version.
     pub fn undo(&mut self, instance: &InstanceId) -> Result<()> {
@@ -233,7 +235,7 @@ impl Transaction {
             (_, Status::Deleted) => vec![Action::Delete(action::Delete { instance: instance.clone() })],
             _ => super::undo::undone(snapshot, instance, slot, &known, before)?,
         };
-        // The version before may be equal; it is made again all the same.
+        // The version before may be equal; a new version is made even so.
         actions.into_iter().try_for_each(|action| self.push_always(action))
     }
 
@@ -251,12 +253,12 @@ impl Transaction {
         self.push(action::Reclassify { entity: entity.clone(), name: classification.into(), patch })
     }
 
-    /// Takes a classification off an entity.
+    /// Removes a classification from an entity.
     pub fn declassify(&mut self, entity: &Id, classification: &str) -> Result<()> {
         self.push(action::Declassify { entity: entity.clone(), name: classification.into() })
     }
 
-    /// Adds a change as it stands in a record: what an importer of history has. Anchors are made anew.
+    /// Adds a change in the form of a record, for importers of history. Anchors are computed again.
     pub fn push_action(&mut self, action: impl Into<Action>) -> Result<()> {
         self.push(action)
     }
@@ -265,7 +267,7 @@ impl Transaction {
     pub(super) fn push(&mut self, action: impl Into<Action>) -> Result<()> {
         let action = action.into();
         if !self.is_always && self.valid_from.is_none() && self.changes_nothing(&action) {
-            // Another transaction may change it meanwhile; this one has seen it as it is now.
+            // Another transaction may change the instance meanwhile, so this counts as a read.
             self.reads.extend(action.instance());
             self.left_out_count += 1;
             return Ok(());
@@ -273,7 +275,7 @@ impl Transaction {
         self.push_always(action)
     }
 
-    /// True if the base with the changes so far is already as `action` would leave it.
+    /// True if `action` would not change the base with the changes so far.
     pub(super) fn changes_nothing(&mut self, action: &Action) -> bool {
         if !action.may_change_nothing() {
             return false;
@@ -281,7 +283,7 @@ impl Transaction {
         if !self.touched.concerns(&self.changes, action) {
             return action.is_unchanged(self.base.graph()).unwrap_or(false);
         }
-        // Order: asked first, since each try costs as much as all changes do.
+        // Order: checked first, since each attempt costs as much as all changes.
         if self.is_broken {
             return false;
         }
@@ -312,7 +314,7 @@ impl Transaction {
         Ok(())
     }
 
-    /// Refuses ids that no client can put into a path, unless an instance has or had them before this rule.
+    /// Refuses ids that clients cannot put into a path, unless an instance has or had the id already.
     fn check_new_id(&self, action: &Action) -> Result<()> {
         let Some(id) = action.new_id().filter(|id| id.is_dots()) else { return Ok(()) };
         let is_known = action.instance().is_some_and(|instance| {
@@ -379,7 +381,7 @@ impl Transaction {
         Ok(self.typed.as_ref().unwrap_or(&self.base))
     }
 
-    /// True if it carries history over from elsewhere.
+    /// True if it imports history.
     pub(super) fn is_history(&self) -> bool {
         self.instant.is_some()
     }
@@ -393,7 +395,7 @@ impl Transaction {
         Ok(self.view.as_ref().map_or(&self.base, |(view, _)| view))
     }
 
-    /// The base with all changes applied, to look instances up in.
+    /// The base with all changes applied, for look-ups.
     pub(super) fn own_graph(&mut self) -> Result<&OwnGraph> {
         self.bring_up().map(|own| &*own)
     }
@@ -431,10 +433,9 @@ impl Transaction {
         }
     }
 
-    /// The snapshot as it would be after the commit, without committing.
+    /// The snapshot after the commit, without committing.
     ///
-    /// Errors: as [`Transaction::commit`] has them for the changes; what was read and the record's size are not
-    /// looked at.
+    /// Errors: as [`Transaction::commit`] for the changes; it checks neither reads nor the size of the record.
     pub fn dry_run(self) -> Result<Snapshot> {
         let latest = self.committer.snapshot();
         self.expectations.check(latest.graph())?;
@@ -450,19 +451,20 @@ impl Transaction {
         Ok(after)
     }
 
-    /// Commits; returns when it is durable. Without a change to make, nothing is written, and the receipt tells of the last
-    /// record that this transaction sees.
+    /// Commits; returns when the record is durable. Without a change, it writes no record, and the receipt names the
+    /// last record that this transaction sees.
     ///
-    /// Errors: `Conflict` if another transaction changed the same instances first: take a new transaction and try
-    /// again. `PreconditionFailed` if an instance has another version than expected. `InvalidProperty`, `TypeViolation`, `MissingEnd`, `NotUnique`, `Cardinality`, `NotFound`, `AlreadyExists`, `Deleted` and
-    /// their like if a change is not allowed. `Unavailable` if the log failed: the outcome is unknown.
+    /// Errors: `Conflict` if another transaction changed the same instances first: begin a new transaction and try
+    /// again. `PreconditionFailed` if an instance has another version than expected. `InvalidProperty`,
+    /// `TypeViolation`, `MissingEnd`, `NotUnique`, `Cardinality`, `NotFound`, `AlreadyExists`, `Deleted` and similar
+    /// kinds if a change is not allowed. `Unavailable` if the log failed: the outcome is unknown.
     pub fn commit(self) -> Result<Receipt> {
         self.hand_over(Committer::enqueue_or_lead)?.wait()
     }
 
-    /// Hands the transaction over for commit and returns at once with a ticket; waits only while the queue is full.
+    /// Submits the transaction and returns a ticket at once; waits only while the queue is full.
     ///
-    /// Errors: `TooLarge`, `ReadOnly`, `Closed`. What is wrong with the changes, the ticket tells.
+    /// Errors: `TooLarge`, `ReadOnly`, `Closed`. The ticket returns errors of the changes.
     pub fn submit(self) -> Result<Ticket> {
         self.hand_over(|committer, work| committer.enqueue(work, true))
     }
@@ -477,17 +479,17 @@ impl Transaction {
     fn hand_over(mut self, enqueue: impl FnOnce(&Committer, Box<Work>) -> Result<Ticket>) -> Result<Ticket> {
         if self.changes.is_empty() {
             if self.left_out_count > 0 {
-                // A write is refused where nothing is written, also if it happens to change nothing.
+                // A read-only repository refuses every write, even one that would change nothing.
                 self.committer.state().check_writable()?;
             }
-            // Also a serializable transaction: what it read is one snapshot, and so is what it expects.
+            // Also for a serializable transaction: its reads and its expectations are of one snapshot.
             self.expectations.check(self.base.graph())?;
             let position = self.base.position();
             let instant = self.base.instant_of(position).unwrap_or_default();
             return Ok(Ticket::done(Ok(Receipt { position, instant })));
         }
         self.check_corrections()?;
-        // What another version of the graph shares with these must be copied to be changed.
+        // Drop them: parts of the graph that other versions share must be copied when they change.
         (self.own, self.view, self.typed) = (None, None, None);
         let Transaction { committer, base, author, message, instant, mut changes, edits, .. } = self;
         anchor::attach(&base, &mut changes, || Stamp {
@@ -512,7 +514,7 @@ impl Transaction {
         enqueue(&committer, Box::new(work))
     }
 
-    /// Begins with the edits of a candidate, which were made of another base.
+    /// Begins with the edits of a candidate, which have another base.
     pub(super) fn take_edits(&mut self, edits: Vec<Change>, base: Position) {
         self.edits = Some((base, edits.len()));
         self.defines_types = edits.iter().any(|change| matches!(change.action, Action::DefineType(_)));
@@ -529,16 +531,17 @@ impl Transaction {
         })
     }
 
-    /// Refuses what no record has room for.
+    /// Refuses changes that do not fit into a record.
     ///
     /// Errors: `TooLarge`.
     pub(super) fn check_size(&self) -> Result<()> {
         check_record_size(&RecordBody::encode(&self.author, &self.message, None, &self.changes))
     }
 
-    /// Refuses corrections of the past that do not fit what was there: only the log knows it, so the graph cannot.
+    /// Refuses corrections of the past that do not fit the past state: only the log has it, so the graph cannot check
+    /// this.
     ///
-    /// Nobody else can have changed the instance when the commit succeeds, so what is checked here holds then.
+    /// If the commit succeeds, no other transaction has changed the instance, so this check still holds then.
     fn check_corrections(&mut self) -> Result<()> {
         let instances = correction::find(self.base.graph(), &self.changes);
         if instances.is_empty() {

@@ -1,4 +1,4 @@
-//! What takes back the last change of an instance: the changes that make a version like the one before.
+//! Undoes the last change of an instance: the changes that make a version equal to the one before.
 
 use crate::graph::actions as action;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::graph::kind_of;
 use crate::model::{Action, Id, InstanceId, Patch, PatchStep};
 use crate::read::Snapshot;
 
-/// What takes back the last change of a live instance that was live before, too.
+/// The changes that undo the last change of an instance that is live and was live before.
 pub(super) fn undone(
     snapshot: &Snapshot,
     instance: &InstanceId,
@@ -34,8 +34,8 @@ pub(super) fn undone(
     }
 }
 
-/// What puts the content of the version before in place. Of what belongs to another collection only classifications can
-/// have been changed here.
+/// The changes that restore the content of the version before. In an instance of another collection, only
+/// classifications can have changed here.
 fn undone_content(
     snapshot: &Snapshot,
     instance: &InstanceId,

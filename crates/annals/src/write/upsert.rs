@@ -1,4 +1,4 @@
-//! Upserts: create an instance, or give the one that is there this content.
+//! Upserts: create an instance, or replace the content of the existing one.
 
 use crate::graph::actions as action;
 use std::sync::Arc;
@@ -10,13 +10,13 @@ use crate::model::{Action, Id, InstanceId, NewEntity, NewRelationship, Provenanc
 use crate::{Error, ErrorKind, Result};
 
 impl Transaction {
-    /// Creates an entity, or gives the live one with this id these properties, in the place of all it has; true if it is
-    /// created. Classifications, status and provenance change only if `entity` states some. Attributes of its type that have
-    /// a default and no value get it, as in [`Transaction::create_entity`]. What is equal already makes no version.
+    /// Creates an entity, or replaces all properties of the live one with this id; true if it is created.
+    /// Classifications, status and provenance change only if `entity` states some. Attributes of its type without a
+    /// value get their default, as in [`Transaction::create_entity`]. Equal content makes no version.
     ///
-    /// Errors: `WrongType` if the entity that is there is of another type; `ProxyOnly`; those of the view if an earlier change
-    /// of this transaction fails. At commit those of creations and replacements: `AlreadyExists` if the entity is deleted
-    /// (restore it first), `NotHome`.
+    /// Errors: `WrongType` if the existing entity has another type; `ProxyOnly`; those of the view if an earlier change
+    /// of this transaction fails. At commit those of creations and replacements: `AlreadyExists` if the entity is
+    /// deleted (restore it first), `NotHome`.
     ///
     /// ```
     /// # use annals::*;
@@ -35,7 +35,7 @@ impl Transaction {
         self.upsert(entity, states_classifications)
     }
 
-    /// The same, but the entity carries the classifications of `entity` afterwards and no others, also if there are none.
+    /// The same, but afterwards the entity has exactly the classifications of `entity`, also if there are none.
     ///
     /// Errors: as [`Transaction::upsert_entity`].
     pub fn upsert_whole_entity(&mut self, entity: NewEntity) -> Result<bool> {
@@ -59,10 +59,10 @@ impl Transaction {
         Ok(false)
     }
 
-    /// Creates a relationship, or gives the live one with this id these properties, as [`Transaction::upsert_entity`] does
-    /// with entities; true if it is created.
+    /// Creates a relationship, or replaces the properties of the live one with this id, as
+    /// [`Transaction::upsert_entity`] does with entities; true if it is created.
     ///
-    /// Errors: as there; `InvalidArgument` if the relationship that is there has other ends (relink it).
+    /// Errors: as there; `InvalidArgument` if the existing relationship has other ends (relink it).
     pub fn upsert_relationship(&mut self, mut relationship: NewRelationship) -> Result<bool> {
         let instance = InstanceId::Relationship(relationship.id.clone());
         let Some(known) = self.live_instance(&instance)? else {
@@ -81,7 +81,8 @@ impl Transaction {
         Ok(false)
     }
 
-    /// Gives a live instance this content; status and provenance, if they are stated and differ, as versions of their own.
+    /// Replaces the content of a live instance; status and provenance, if stated and different, change in versions of
+    /// their own.
     fn put(
         &mut self,
         instance: &InstanceId,
@@ -97,21 +98,21 @@ impl Transaction {
                 provenance: Box::new(Provenance::clone(&given)),
             })
         });
-        // Order: compared before the content is pushed, because what is touched takes longer to compare. An upsert that
-        // is kept in any case makes one version if nothing differs.
+        // Order: compare before the content is pushed, because comparing a touched instance takes longer. With
+        // `always`, an upsert makes one version if nothing differs.
         let mut header: Vec<Action> = status.into_iter().chain(provenance).collect();
         header.retain(|action| !self.changes_nothing(action));
         self.push(content)?;
         header.into_iter().try_for_each(|action| self.push_always(action))
     }
 
-    /// The live instance with this id, after the changes so far. That it is there, or is not, is a read.
+    /// The live instance with this id, after the changes so far. Whether it exists counts as a read.
     fn live_instance(&mut self, instance: &InstanceId) -> Result<Option<Arc<Instance>>> {
         self.reads.instance(instance.clone());
         self.graph_of(instance)?.live_instance(instance)
     }
 
-    /// The graph to look an instance up in: the base, unless the changes so far may have changed the instance.
+    /// The graph for looking an instance up: the base, unless the changes so far may have changed the instance.
     fn graph_of(&mut self, instance: &InstanceId) -> Result<&Graph> {
         if self.touched.is_changed(&self.changes, instance) {
             return Ok(self.own_graph()?.graph());

@@ -1,4 +1,4 @@
-//! Hooks of the application that look at each transaction before it is durable, and may refuse it.
+//! Hooks of the application that check each transaction before it is durable, and may refuse it.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -23,7 +23,7 @@ impl Proposal {
         &self.before
     }
 
-    /// The graph as it would be. What it reads of the past may not have the proposed record yet.
+    /// The graph with it. Reads of the past may not have the proposed record yet.
     pub fn after(&self) -> &Snapshot {
         &self.after
     }
@@ -33,9 +33,9 @@ impl Proposal {
         &self.record
     }
 
-    /// What it would do to a part of the graph, with old and new values.
+    /// Its effects on a part of the graph, with old and new values.
     ///
-    /// Errors: `InvalidArgument` for what cannot be watched; those of reading.
+    /// Errors: `InvalidArgument` for a part that cannot be watched; those of reading.
     pub fn changes(&self, watch: &Watch) -> Result<Vec<WatchedChange>> {
         watch.check()?;
         let touched = self.after.touched_by(self.after.position(), &self.record)?;
@@ -51,7 +51,7 @@ pub(crate) struct Validators {
     hooks: RwLock<Vec<(Arc<str>, Weak<Hook>)>>,
 }
 
-/// A hook that is asked as long as this is kept. Made by [`Repository::validate`](crate::Repository::validate).
+/// Keeps a hook in use until it is dropped. Made by [`Repository::validate`](crate::Repository::validate).
 #[must_use = "the hook is asked as long as this is kept"]
 pub struct Validator {
     _hook: Arc<Hook>,
@@ -62,7 +62,7 @@ thread_local! {
     static IS_IN_HOOK: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Refuses to commit in a hook, which the commit would wait for.
+/// Refuses to commit in a hook: the commit would wait for the hook itself.
 pub(super) fn check_not_in_hook() -> Result<()> {
     if !IS_IN_HOOK.get() {
         return Ok(());
@@ -90,13 +90,13 @@ impl Validators {
         hooks.iter().filter_map(|(name, hook)| Some((Arc::clone(name), hook.upgrade()?))).collect()
     }
 
-    /// True if there is a hook to ask.
+    /// True if there is a hook.
     pub(super) fn are_there(&self) -> bool {
         let hooks = self.hooks.read().unwrap_or_else(PoisonError::into_inner);
         hooks.iter().any(|(_, hook)| hook.strong_count() > 0)
     }
 
-    /// Asks the hooks about a record that makes `graph` of what is published.
+    /// Calls the hooks for a record that leads from the published graph to `graph`.
     ///
     /// Errors: as [`Validators::ask`].
     pub(super) fn check(
@@ -115,7 +115,7 @@ impl Validators {
         self.ask(&Proposal { before, after, record })
     }
 
-    /// Asks the hooks about a transaction that is tried only.
+    /// Calls the hooks for a dry run.
     ///
     /// Errors: as [`Validators::ask`].
     pub(super) fn check_tried(&self, before: Snapshot, after: &Snapshot) -> Result<()> {

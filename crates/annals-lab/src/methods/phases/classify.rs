@@ -1,4 +1,4 @@
-//! Classifies: attaches, finds, changes and takes off classifications of every type.
+//! Classifications of every type: attach, find, change and remove.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::outcome::Outcome;
 
 use super::search::Match;
 
-/// Attaches each classification to the first entities of the last type that it is valid for.
+/// Attaches each classification to the first entities of the last type that it fits.
 pub fn attach(run: &mut Run) -> Outcome<()> {
     let archive = run.archive;
     for one in &archive.classifications {
@@ -35,7 +35,7 @@ pub fn attach(run: &mut Run) -> Outcome<()> {
     Ok(())
 }
 
-/// Finds the entities that carry each classification: all, and by its properties.
+/// Finds the entities with each classification: all, and by its properties.
 pub fn find(run: &mut Run) -> Outcome<()> {
     let archive = run.archive;
     for one in &archive.classifications {
@@ -59,7 +59,7 @@ pub fn find(run: &mut Run) -> Outcome<()> {
     Ok(())
 }
 
-/// What the properties of a classification must fulfil, the order, and whether they do.
+/// The condition on the properties of a classification, the order, and whether they fulfil it.
 type Search = (Option<Expression>, Header, Order, Box<dyn Fn(&Properties) -> bool>);
 
 fn classification_searches(run: &mut Run, one: &ClassificationType) -> Vec<Search> {
@@ -80,7 +80,7 @@ fn classification_searches(run: &mut Run, one: &ClassificationType) -> Vec<Searc
     searches
 }
 
-/// Puts the properties of each classification anew.
+/// Replaces the properties of each classification.
 pub fn update(run: &mut Run) -> Outcome<()> {
     let archive = run.archive;
     for one in &archive.classifications {
@@ -95,7 +95,7 @@ pub fn update(run: &mut Run) -> Outcome<()> {
     Ok(())
 }
 
-/// Takes each classification off the entities that carry it.
+/// Removes each classification from its entities.
 pub fn detach(run: &mut Run) -> Outcome<()> {
     let archive = run.archive;
     for one in &archive.classifications {
@@ -109,7 +109,7 @@ pub fn detach(run: &mut Run) -> Outcome<()> {
 }
 
 impl Run<'_> {
-    /// Checks that an entity carries a classification, and notes it.
+    /// Checks that an entity has a classification, and notes it.
     pub fn classified(
         &mut self,
         id: &Id,

@@ -1,4 +1,4 @@
-//! Copies of what belongs to another collection: saves them, makes them own, and purges what is left.
+//! Copies of instances of another collection: saves them, re-homes half of them, and purges the rest.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ pub fn save_entities(run: &mut Run, type_number: usize, one: &EntityType) -> Out
     Ok(())
 }
 
-/// Saves copies of relationships of one type, each between two entities that are not known here.
+/// Saves copies of relationships of one type, each between two entities that are unknown here.
 pub fn save_relationships(run: &mut Run, type_number: usize, one: &RelationshipType) -> Outcome<()> {
     let archive = run.archive;
     for number in 0..run.volume.instances {
@@ -57,7 +57,7 @@ pub fn save_relationships(run: &mut Run, type_number: usize, one: &RelationshipT
     Ok(())
 }
 
-/// Saves a copy of each classification on copies of the last type that it is valid for.
+/// Saves a copy of each classification on copies of the last type that it fits.
 pub fn save_classifications(run: &mut Run) -> Outcome<()> {
     let archive = run.archive;
     for one in &archive.classifications {
@@ -83,12 +83,12 @@ pub fn save_classifications(run: &mut Run) -> Outcome<()> {
     Ok(())
 }
 
-/// Makes half of the copies of each type own ones.
+/// Re-homes half of the copies of each type to this repository.
 pub fn rehome(run: &mut Run, kind: TypeKind) -> Outcome<()> {
     run.archive.types(kind).try_for_each(|(name, _)| run.rehome(kind, name))
 }
 
-/// Takes the copies of each classification off.
+/// Purges the copies of each classification.
 pub fn purge_classifications(run: &mut Run) -> Outcome<()> {
     let archive = run.archive;
     for one in &archive.classifications {
@@ -129,13 +129,13 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Something that must not be refused; when it was committed.
+    /// Makes a call that must not be refused; returns its commit instant.
     pub fn done(&mut self, method: Method, call: Call) -> Outcome<Option<Instant>> {
         let answer = self.ask_if(method, call, None, |_| Some(crate::methods::record::Part::Whole))?;
         Ok(answer.map_err(|error| format!("{}: it was refused: {error}", method.row().title()))?.instant)
     }
 
-    /// Errors: unless the entity carries the classification, or does not.
+    /// Errors: if the entity has the classification and should not, or the reverse.
     pub fn check_classified(&mut self, id: &Id, name: &str, is_expected: bool) -> Outcome<()> {
         let looked = self.look(&InstanceId::Entity(id.clone()))?;
         if looked.classifications.iter().any(|carried| **carried == *name) == is_expected {
@@ -145,7 +145,7 @@ impl Run<'_> {
     }
 }
 
-/// What a copy has from its home: its first version.
+/// The header of a copy: its first version at its home.
 fn header() -> CopyHeader {
     let stamp = Stamp { instant: Instant::now(), author: "there".into() };
     CopyHeader {

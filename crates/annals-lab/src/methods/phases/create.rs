@@ -1,4 +1,4 @@
-//! Creates: entities and relationships of every type, here and as copies from elsewhere.
+//! Creates entities and relationships of every type, here and as copies of another collection.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::outcome::Outcome;
 
 use super::copies;
 
-/// Entities of each type: so many created here, and then as many copies.
+/// Entities of each type: a number created here, and then as many copies.
 pub fn entities(run: &mut Run) -> Outcome<()> {
     let archive = run.archive;
     for (type_number, one) in archive.entities.iter().enumerate() {
@@ -50,7 +50,7 @@ pub fn relationships(run: &mut Run) -> Outcome<()> {
     Ok(())
 }
 
-/// The id that a creation gave.
+/// The id of a created instance.
 ///
 /// Errors: if it was refused.
 fn only(answer: Option<Answer>) -> Outcome<Id> {
@@ -59,7 +59,7 @@ fn only(answer: Option<Answer>) -> Outcome<Id> {
 }
 
 impl Run<'_> {
-    /// Checks what was created, and notes it.
+    /// Checks a created instance, and notes it.
     pub fn created(&mut self, id: InstanceId, type_number: usize, properties: Properties) -> Outcome<()> {
         let name = match &id {
             InstanceId::Entity(_) => Arc::clone(&self.archive.entities[type_number].name),

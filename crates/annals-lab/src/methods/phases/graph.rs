@@ -8,12 +8,12 @@ use crate::methods::row::Method;
 use crate::methods::run::Run;
 use crate::outcome::Outcome;
 
-/// Farther than any two entities of a volume are apart.
+/// More steps than between any two entities of a volume.
 const ALL_STEPS: usize = 1_000_000;
 /// Steps of the neighbourhoods.
 const LEVELS: [usize; 3] = [1, 2, 3];
 
-/// Which rows to record under.
+/// The rows for the samples.
 struct Rows {
     look_up: Method,
     relationships: Method,
@@ -62,7 +62,7 @@ impl Run<'_> {
             levels.push(self.ask_if(rows.neighborhood, call, then, |_| Some(Part::Whole))??);
         }
         self.check_levels(&start, &found, &levels, page)?;
-        // What the walk of related entities has to go through; not measured.
+        // The elements that the walk of related entities visits; not measured.
         let all = self.target.call(Call::Neighborhood(start.clone(), ALL_STEPS), then)?.answer?;
         let call = Call::Related(start.clone(), page);
         let related = self.ask_if(rows.related, call, then, |_| Some(Part::Whole))??;
@@ -93,7 +93,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Every level holds the one before; the first is what the relationships lead to.
+    /// Every level contains the one before; the first consists of the direct neighbours.
     fn check_levels(
         &self,
         start: &Id,
@@ -102,7 +102,7 @@ impl Run<'_> {
         page: usize,
     ) -> Outcome<()> {
         let first = &levels[0];
-        // Relationships of the first level are those of the entity.
+        // The relationships of the first level are those of the entity.
         let expected = (first.elements - first.ids.len()).min(page);
         let grows = levels.windows(2).all(|pair| pair[0].ids.iter().all(|id| pair[1].ids.contains(id)));
         if relationships.elements == expected && grows && first.ids.contains(start) {

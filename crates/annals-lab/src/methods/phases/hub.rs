@@ -1,4 +1,4 @@
-//! Purges an entity with very many relationships: a line of its own.
+//! Purges an entity with very many relationships; it has its own line.
 
 use annals::{Id, InstanceId, NewEntity, NewRelationship};
 
@@ -9,12 +9,12 @@ use crate::outcome::Outcome;
 
 /// Relationships of the hub.
 const RELATIONSHIPS: usize = 10_000;
-/// How often it is built and purged.
+/// How often the hub is built and purged.
 const TURNS: usize = 3;
 const ENTITY: &str = "Project";
 const RELATIONSHIP: &str = "ProjectDependency";
 
-/// Entities that they lead to.
+/// End entities of the relationships.
 const LEAVES: usize = 100;
 
 /// Builds hubs, deletes and purges them.

@@ -1,4 +1,4 @@
-//! Changes what an instance is: its type, and its id.
+//! Changes the type and the id of instances.
 
 use annals::{Find, Id, InstanceId, TypeKind};
 
@@ -9,10 +9,10 @@ use crate::outcome::Outcome;
 
 use super::update::{instance, look_up_by_home, of_kind};
 
-/// Relationships that are counted when an entity gets another id.
+/// Greatest number of relationships counted when an entity gets another id.
 const COUNTED_MAX: usize = 1_000;
 
-/// Takes the properties away, makes entities of each type ones of a subtype, and others ones of the type again.
+/// Removes the properties, changes entities of each type to a subtype, and others back to the type.
 pub fn retype_entities(run: &mut Run) -> Outcome<()> {
     let archive = run.archive;
     for one in &archive.entities {
@@ -42,7 +42,7 @@ pub fn reidentify(run: &mut Run, kind: TypeKind) -> Outcome<()> {
 }
 
 impl Run<'_> {
-    /// Refused where a relationship or a classification does not fit the type: the original looks at neither.
+    /// Refused if a relationship or a classification does not fit the type; the original checks neither.
     fn retype(&mut self, method: Method, id: &InstanceId, type_name: &str) -> Outcome<()> {
         if self.ask(method, Call::Retype(id.clone(), type_name.into()))?.is_some() {
             let found = self.look(id)?.type_name;

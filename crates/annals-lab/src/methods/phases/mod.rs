@@ -1,4 +1,4 @@
-//! The phases of a run, in their order: each goes through all types before the next begins.
+//! The phases of a run, in order: each handles all types before the next begins.
 
 pub mod create;
 pub mod copies;
@@ -62,7 +62,7 @@ const PHASES: &[Phase] = &[
     ("purge a hub", hub::purge),
 ];
 
-/// All of them. `tell` hears how long each took.
+/// Runs all of them. Calls `tell` with the time of each.
 pub fn all(run: &mut Run, mut tell: impl FnMut(&str, std::time::Duration)) -> Outcome<()> {
     for (name, phase) in PHASES {
         let start = Clock::now();

@@ -1,4 +1,4 @@
-//! Reads by id: what is there, its header, all of it, its versions; now and as of the time before updates.
+//! Reads by id: existence, header, whole instance, versions; now and as of the time before updates.
 
 use annals::{Find, InstanceId, TypeKind};
 
@@ -33,7 +33,7 @@ pub fn now(run: &mut Run, kind: TypeKind) -> Outcome<()> {
     Ok(())
 }
 
-/// The same as they were, and their versions.
+/// The same as of the earlier time, and their versions.
 pub fn then(run: &mut Run, kind: TypeKind) -> Outcome<()> {
     let look_up = of_kind(kind, [Method::FindEntitiesThen, Method::FindRelationshipsThen]);
     let get = of_kind(kind, [Method::GetEntityThen, Method::GetRelationshipThen]);
@@ -50,7 +50,7 @@ pub fn then(run: &mut Run, kind: TypeKind) -> Outcome<()> {
 }
 
 impl Run<'_> {
-    /// One instance, which must be there.
+    /// One instance, which must exist.
     fn one(&mut self, method: Method, call: Call, is_then: bool) -> Outcome<()> {
         let then = if is_then { self.mark } else { None };
         let what = call.describe();
@@ -61,7 +61,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// All versions of one instance, which are as many as its number says.
+    /// All versions of one instance; their number equals its version number.
     fn versions(&mut self, method: Method, id: InstanceId) -> Outcome<()> {
         let expected = usize::try_from(self.look(&id)?.version)?.min(VERSIONS_MAX);
         let answer = self.ask_part(method, Part::Whole, Call::Versions(id.clone(), VERSIONS_MAX), None)?;

@@ -1,4 +1,4 @@
-//! Removes: deletes, brings back, and purges.
+//! Deletes, restores, and purges.
 
 use annals::{Deleted, Find, InstanceId, TypeKind};
 
@@ -14,7 +14,7 @@ pub fn delete(run: &mut Run, kind: TypeKind) -> Outcome<()> {
     run.archive.types(kind).try_for_each(|(name, _)| run.delete(kind, name).map(drop))
 }
 
-/// Brings deleted instances of each type back.
+/// Restores deleted instances of each type.
 pub fn restore(run: &mut Run, kind: TypeKind) -> Outcome<()> {
     run.archive.types(kind).try_for_each(|(name, _)| run.restore(kind, name))
 }
@@ -25,7 +25,7 @@ pub fn purge(run: &mut Run, kind: TypeKind) -> Outcome<()> {
 }
 
 impl Run<'_> {
-    /// Shape: what was deleted.
+    /// Shape: the deleted instances.
     fn delete(&mut self, kind: TypeKind, type_name: &str) -> Outcome<Vec<InstanceId>> {
         let find = Find::of(type_name).filter(self.own());
         let method = of_kind(kind, [Method::DeleteEntity, Method::DeleteRelationship]);
@@ -64,7 +64,7 @@ impl Run<'_> {
         self.purge_copies(kind, type_name)
     }
 
-    /// Entities are deleted only in the status that they begin with.
+    /// Entities are deleted only in their initial status.
     fn has_initial_status(&mut self, id: &InstanceId) -> Outcome<bool> {
         if matches!(id, InstanceId::Relationship(_)) {
             return Ok(true);
@@ -74,7 +74,7 @@ impl Run<'_> {
         Ok(initial.is_some_and(|one| *one.initial_status == *looked.status))
     }
 
-    /// Errors: if it is still there.
+    /// Errors: if it still exists.
     pub fn check_gone(&mut self, id: &InstanceId) -> Outcome<()> {
         match self.target.look(id, None)? {
             None => Ok(()),

@@ -12,7 +12,7 @@ use crate::methods::row::Method;
 use crate::methods::run::Run;
 use crate::outcome::Outcome;
 
-/// Which rows to record under.
+/// The rows for the samples.
 struct Rows {
     pages: Method,
     by_property: Method,
@@ -29,7 +29,7 @@ struct Searched<'a> {
     then: Option<Instant>,
 }
 
-/// A regular expression, the order, and whether a text is found by the name that the expression was made from.
+/// A regular expression, the order, and whether a text matches the expression made from a name.
 type TextSearch = (String, Header, Order, fn(&str, &str) -> bool);
 
 impl Rows {
@@ -66,7 +66,7 @@ pub fn all(run: &mut Run, kind: TypeKind, then: Option<Instant>) -> Outcome<()> 
     for (number, (name, attributes)) in archive.types(kind).enumerate() {
         let (types, others) = match kind {
             TypeKind::Relationship => (1, then),
-            // The original asks for the first page as of then, and for the others as of now.
+            // The original reads the first page as of the earlier time, and the others as of now.
             _ => (archive.entities[number].subtree.len(), None),
         };
         run.sweep(rows.pages, kind, name, [then, others], types * run.of_each_type())?;
@@ -78,7 +78,7 @@ pub fn all(run: &mut Run, kind: TypeKind, then: Option<Instant>) -> Outcome<()> 
 }
 
 impl Run<'_> {
-    /// All pages of a type: together each instance once. `[first, others]` are the times they are as of.
+    /// All pages of a type: together each instance once. `[first, others]` are the times to read as of.
     fn sweep(
         &mut self,
         method: Method,
@@ -166,7 +166,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// One page, recorded unless it is empty, and compared with a look at everything where that is kept.
+    /// One page, recorded unless it is empty. Where the book exists, it is compared with a full scan.
     pub fn first_page(
         &mut self,
         method: Method,
@@ -195,7 +195,7 @@ impl Run<'_> {
         .into())
     }
 
-    /// Ids of all instances of a type, with its subtypes, that a search has to find; `None` if they are not kept.
+    /// Ids of all instances of a type, with its subtypes, that a search must find; `None` without the book.
     pub fn expected(
         &self,
         kind: TypeKind,
@@ -212,7 +212,7 @@ impl Run<'_> {
         Some(all.iter().filter(is_meant).map(|kept| kept.id.clone()).collect())
     }
 
-    /// Up to four, over the first two attributes that hold no text, or else texts.
+    /// Up to four, on the first two attributes without text, or else on texts.
     pub fn property_searches(&mut self, attributes: &[Attribute]) -> Vec<PropertySearch> {
         let mut chosen: Vec<Attribute> =
             attributes.iter().filter(|one| one.form != Form::Text).cloned().collect();
@@ -220,7 +220,7 @@ impl Run<'_> {
         self.property_searches_in_order(&chosen)
     }
 
-    /// The same over the first two attributes.
+    /// The same on the first two attributes.
     pub fn property_searches_in_order(&mut self, attributes: &[Attribute]) -> Vec<PropertySearch> {
         let conditions: Vec<(Attribute, Value)> =
             attributes.iter().take(2).map(|one| (one.clone(), self.values.one(one, 0))).collect();
@@ -242,7 +242,7 @@ impl Run<'_> {
     }
 }
 
-/// How conditions are combined.
+/// The combination of conditions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Match {
     All,
@@ -250,7 +250,7 @@ pub enum Match {
     None,
 }
 
-/// A search by the values of properties: texts match as regular expressions, all else is equal.
+/// A search by the values of properties: texts match as regular expressions, all other values must be equal.
 pub struct PropertySearch {
     pub matching: Match,
     pub conditions: Vec<(Attribute, Value)>,
@@ -259,7 +259,7 @@ pub struct PropertySearch {
 }
 
 impl PropertySearch {
-    /// As the engine has it.
+    /// The expression for the engine.
     pub fn filter(&self) -> Expression {
         let condition = |(attribute, value): &(Attribute, Value)| {
             let (operator, value) = match value.as_str() {
@@ -276,7 +276,7 @@ impl PropertySearch {
         }
     }
 
-    /// True if an instance with these values is found.
+    /// True if an instance with these values matches.
     pub fn holds<'v>(&self, value_of: impl Fn(&str) -> Option<&'v Value>) -> bool {
         let holds = |(attribute, value): &(Attribute, Value)| value_of(&attribute.name) == Some(value);
         match self.matching {
@@ -287,12 +287,12 @@ impl PropertySearch {
     }
 }
 
-/// All but the last character.
+/// The text without its last character.
 fn start(name: &str) -> &str {
     &name[..name.len() - 1]
 }
 
-/// All but the first character.
+/// The text without its first character.
 fn end(name: &str) -> &str {
     &name[1..]
 }

@@ -1,4 +1,4 @@
-//! Updates: properties put anew, taken away, and taken back.
+//! Updates: replaces properties, removes them, and undoes this.
 
 use annals::{Expression, Find, Header, Id, InstanceId, Operator, TypeKind};
 
@@ -7,7 +7,7 @@ use crate::methods::row::Method;
 use crate::methods::run::Run;
 use crate::outcome::Outcome;
 
-/// Puts all properties of the first instances of each type anew.
+/// Replaces all properties of the first instances of each type.
 pub fn properties(run: &mut Run, kind: TypeKind) -> Outcome<()> {
     let method = of_kind(kind, [Method::UpdateEntity, Method::UpdateRelationship]);
     for (name, attributes) in run.archive.types(kind).filter(|(_, attributes)| !attributes.is_empty()) {
@@ -23,7 +23,7 @@ pub fn properties(run: &mut Run, kind: TypeKind) -> Outcome<()> {
     Ok(())
 }
 
-/// Takes the last update of instances of each type back.
+/// Undoes the last update of instances of each type.
 pub fn undo(run: &mut Run, kind: TypeKind) -> Outcome<()> {
     run.archive.types(kind).try_for_each(|(name, _)| run.undo(kind, name))
 }
@@ -56,7 +56,7 @@ pub fn of_kind(kind: TypeKind, [entity, relationship]: [Method; 2]) -> Method {
     if kind == TypeKind::Relationship { relationship } else { entity }
 }
 
-/// The row that look-ups by home are filed under.
+/// The row for look-ups by home.
 pub fn look_up_by_home(kind: TypeKind) -> Method {
     of_kind(kind, [Method::FindEntitiesByProperty, Method::FindRelationshipsByProperty])
 }

@@ -1,4 +1,4 @@
-//! What an action says of itself.
+//! The definition of an action.
 
 use std::sync::Arc;
 
@@ -10,88 +10,88 @@ use crate::graph::Graph;
 use crate::graph::instance::headers::{Header, Shape};
 use crate::model::{ClassificationContent, Id, InstanceId, TypeKind};
 
-/// An action: all that is known of it beside its `Transaction` method and its doors.
+/// An action: everything about it except its `Transaction` method and its doors.
 pub(crate) trait Act: Sized {
     /// The verb used by every door.
     const NAME: &'static str;
-    /// What stands for it in records.
+    /// Its codes in records.
     const CODES: Codes;
-    /// What it holds, in the order of records, with the names that doors use.
+    /// Its entries, in the order of records, with the names that doors use.
     const FIELDS: &'static [Field];
-    /// Which instances it changes.
+    /// The instances that it changes.
     const TOUCHES: Touches;
-    /// True if [`Transaction::take_back`](crate::Transaction::take_back) finds out by itself what undoes it.
+    /// True if [`Transaction::take_back`](crate::Transaction::take_back) can undo it.
     const CAN_BE_TAKEN_BACK: bool = false;
     /// True if it makes a new instance.
     const IS_CREATE: bool = false;
-    /// True if its change alone tells the whole content after it.
+    /// True if its change alone contains the whole content after it.
     const IS_WHOLE: bool = false;
-    /// True if its change may carry the whole content after it.
+    /// True if its change may contain the whole content after it.
     const IS_ANCHORED: bool = false;
     /// True if the log shows its changes.
     const IS_LOGGED: bool = true;
-    /// True if it may find an instance, or a type, that is already as it would leave it, and then need not be done.
+    /// True if the instance, or the type, may already be as the action would leave it; then it may be left out.
     const MAY_CHANGE_NOTHING: bool = false;
 
-    /// What doors need to know of it.
+    /// Its description for doors.
     const FORM: Form = Form { verb: Self::NAME, kinds: Self::CODES.kinds(), fields: Self::FIELDS };
 
-    /// What it holds.
+    /// Its entries.
     fn bag(&self) -> BagRef<'_>;
 
-    /// The action that holds this; `None` if something is missing.
+    /// The action with these entries; `None` if one is missing.
     fn of(bag: Bag) -> Option<Self>;
 
-    /// The id that it may bring into the repository.
+    /// The id that it may add to the repository.
     fn new_id(&self) -> Option<&Id> {
         None
     }
 
-    /// The classification that it is about, if it is about one.
+    /// Its classification, if it has one.
     fn classification(&self) -> Option<&Arc<str>> {
         None
     }
 
-    /// The classifications that it gives an entity as this repository's.
+    /// The classifications that it adds to an entity as those of this repository.
     fn given_classifications(&self) -> &[ClassificationContent] {
         &[]
     }
 
-    /// True if, true from now on, it would only make a version like the one in force, or declare a type as it is declared.
-    /// Asked only if [`Act::MAY_CHANGE_NOTHING`].
+    /// True if the action, with the present as its valid time, would only make a version equal to the one in force, or
+    /// declare a type unchanged. Called only if [`Act::MAY_CHANGE_NOTHING`].
     ///
-    /// Errors: a reason for which it would fail.
+    /// Errors: a reason why it would fail.
     fn is_unchanged(&self, _: &Graph) -> Result<bool> {
         Ok(false)
     }
 
-    /// Does to the content of its instance what it does. Nothing, for one that leaves the content as it is, and for one
-    /// whose change alone tells the whole content.
+    /// Changes the content of its instance. Does nothing for an action that does not change content, and for one whose
+    /// change alone contains the whole content.
     fn content(&self, _: &mut dyn Contents) -> Result<()> {
         Ok(())
     }
 
-    /// What takes back a change like those that it makes, if `step` is one.
+    /// The action that undoes `step`, if this kind of action can.
     fn take_back(_: &Step) -> Option<Self> {
         None
     }
 
-    /// Makes it so in the graph.
+    /// Applies it to the graph.
     ///
-    /// Errors: whatever check fails; the graph must then be thrown away.
+    /// Errors: those of all checks; the graph must then be dropped.
     fn apply(&self, graph: &mut Graph, context: Context) -> Result<()>;
 }
 
-/// What stands for an action in records: the codes of `docs/formats.md`, which nothing else ever gets.
+/// The codes of an action in records, as in `docs/formats.md`; a code is never reused.
 #[derive(Clone, Copy)]
 pub(crate) enum Codes {
-    /// Of an action about entities.
+    /// Of an action on entities.
     Entity(u32),
-    /// Of an action about relationships.
+    /// Of an action on relationships.
     Relationship(u32),
-    /// Of an action about both: one code for entities, one for relationships.
+    /// Of an action on both: one code for entities, one for relationships.
     Both(u32, u32),
-    /// Of an action that is about no instance.
+    /// Of an action without an instance.
     Other(u32),
 }
 
@@ -107,7 +107,7 @@ impl Codes {
         }
     }
 
-    /// The kinds of instances that there is a code for.
+    /// The kinds of instances that have a code.
     pub(crate) const fn kinds(self) -> &'static [TypeKind] {
         match self {
             Codes::Entity(_) => &[TypeKind::Entity],
@@ -117,7 +117,7 @@ impl Codes {
         }
     }
 
-    /// The kind of instance that `code` is for, itself `None` for an action about no instance; `None` if it is none of these.
+    /// The kind of instance for `code`: inner `None` for an action without an instance; outer `None` for another code.
     pub(crate) const fn kind(self, code: u32) -> Option<Option<TypeKind>> {
         match self {
             Codes::Entity(own) | Codes::Both(own, _) if own == code => Some(Some(TypeKind::Entity)),
@@ -130,33 +130,33 @@ impl Codes {
     }
 }
 
-/// What doors need to know of an action.
+/// The description of an action for doors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Form {
-    /// The verb used by every door. Of two actions with one verb, one is for entities, one for relationships.
+    /// The verb used by every door. If two actions have one verb, one is for entities, one for relationships.
     pub verb: &'static str,
-    /// The kinds of instances that it is for; none for an action that is about no instance.
+    /// The kinds of instances that it is for; none for an action without an instance.
     pub kinds: &'static [TypeKind],
-    /// What it holds, in the order of records.
+    /// Its entries, in the order of records.
     pub fields: &'static [Field],
 }
 
-/// Which instances an action changes.
+/// The instances that an action changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Touches {
     /// None.
     Nothing,
-    /// The one that it names, and what that holds.
+    /// The named one: its content.
     Instance,
-    /// The one that it names, and by what it is found: it may be searched for in many ways.
+    /// The named one: fields by which it is found, so that searches may depend on it in many ways.
     Shape,
-    /// The one that it names; an entity takes relationships along.
+    /// The named one; an entity with relationships.
     WithRelationships,
     /// Any.
     Everything,
 }
 
-/// From one version of an instance to the next: what may have to be taken back.
+/// A version of an instance and the next one: a step that may have to be undone.
 pub(crate) struct Step<'s> {
     pub(crate) graph: &'s Graph,
     pub(crate) instance: &'s InstanceId,

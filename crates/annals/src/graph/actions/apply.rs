@@ -1,7 +1,7 @@
-//! Applies records to the graph, checking each change against all that came before it.
+//! Applies records to the graph, checking each change against all earlier ones.
 //!
-//! The same code runs at commit, in a transaction's own view, at recovery and in a follower, so the graph is a
-//! function of the log. An error leaves the graph half changed: the caller throws that copy away.
+//! The same code runs at commit, in a transaction's own view, at recovery and in a follower, so the graph is a function
+//! of the log. After an error the graph is half changed, and the caller drops that copy.
 
 use super::context::Context;
 use std::sync::Arc;
@@ -19,18 +19,18 @@ use crate::{Error, ErrorKind, Position, Result};
 
 use crate::model::time::display_micros;
 
-/// A record with more changes remembers the names that it has found.
+/// For a record with more changes, the names that are found are cached.
 const FEW_CHANGES_MAX: usize = 32;
-/// Most instances of one kind a graph ever holds, purged ones included.
+/// Most instances of one kind in a graph, including purged ones.
 const SLOTS_MAX: usize = u32::MAX as usize - 1;
 
 impl Graph {
-    /// The same as [`Graph::apply`] for a record that is not on the log yet: it must keep the bounds of names, too.
+    /// As [`Graph::apply`] for a new record, which must keep the bounds of names, too.
     pub(crate) fn apply_new(&mut self, position: Position, record: &Record) -> Result<()> {
         self.within_bounds(|graph| graph.apply(position, record))
     }
 
-    /// The same as [`Graph::apply_changes`] for a record that is not on the log yet.
+    /// As [`Graph::apply_changes`] for a new record.
     pub(crate) fn apply_new_changes(
         &mut self,
         position: Position,
@@ -46,16 +46,16 @@ impl Graph {
         let outcome = apply(self);
         self.is_bounded = false;
         outcome?;
-        // Names of attributes and homes are not looked at one by one.
+        // Names of attributes and homes are not checked one by one.
         if self.names.len() > NAMES_MAX.max(names_before) {
             return Err(too_many_names(self.names.name(Symbol(names_before as u32))));
         }
         Ok(())
     }
 
-    /// Makes this the graph at `position`, the next one.
+    /// Applies the record at `position`, the next one.
     ///
-    /// Errors: whatever check the record fails; the graph must then be thrown away.
+    /// Errors: those of all checks; the graph must then be dropped.
     pub(crate) fn apply(&mut self, position: Position, record: &Record) -> Result<()> {
         assert_eq!(position, self.position.next(), "records are applied in order, without gaps");
         let micros = record.instant.micros();
@@ -71,8 +71,8 @@ impl Graph {
         Ok(())
     }
 
-    /// Applies the changes of a record of which `applied` changes were applied before: so a transaction's own graph learns
-    /// of the changes that were added to the transaction.
+    /// Applies the changes of a record except the first `applied` ones, which were applied before. A transaction's own
+    /// graph uses this for changes added later.
     ///
     /// Errors: as [`Graph::apply`].
     pub(crate) fn apply_changes(&mut self, position: Position, record: &Record, applied: u32) -> Result<()> {
@@ -104,7 +104,7 @@ impl Graph {
         Ok(())
     }
 
-    /// The symbol of a name, checked when it is new.
+    /// The symbol of a name; a new name is checked.
     pub(crate) fn symbol(&mut self, what: &str, name: &Arc<str>) -> Result<Symbol> {
         if let Some(symbol) = self.names.find_again(name) {
             return Ok(symbol);
@@ -116,8 +116,8 @@ impl Graph {
         Ok(self.names.intern(name))
     }
 
-    /// Refuses changes that give an instance, or a classification, more properties than it may have. One that had more before may
-    /// keep them.
+    /// Refuses changes that give an instance, or a classification, more properties than allowed. One that had more
+    /// before may keep them.
     pub(crate) fn check_growth(
         &self,
         what: impl std::fmt::Display,
@@ -183,7 +183,7 @@ impl Graph {
         Ok(())
     }
 
-    /// Checks all properties of an instance about to become live.
+    /// Checks all properties of an instance that becomes live.
     pub(crate) fn check_instance(
         &self,
         kind: TypeKind,
@@ -214,7 +214,7 @@ fn too_many_names(name: &str) -> Error {
     Error::new(ErrorKind::TooLarge, text)
 }
 
-/// Why more properties are refused than an instance, or a classification, may have.
+/// The error for too many properties of an instance, or of a classification.
 pub(crate) fn too_many_properties(what: impl std::fmt::Display, count: usize) -> Error {
     let text = format!(
         "{what}: expected at most {PROPERTIES_MAX} properties, found {count}; put what belongs together into one value, a map or a set, \
@@ -223,14 +223,14 @@ pub(crate) fn too_many_properties(what: impl std::fmt::Display, count: usize) ->
     Error::new(ErrorKind::TooLarge, text)
 }
 
-/// Why an id that was given up for another cannot be used.
+/// The error for an id that its instance no longer has.
 pub(crate) fn reidentified(instance: &InstanceId, now: &Id) -> Error {
     let text = format!("{instance} was given the id {now}; ask for that, or read as of before");
     Error::new(ErrorKind::Deleted, text).with("reidentifiedAs", now)
 }
 
-/// Refuses changes of what another transaction wrote after `base`. What is created is not looked at: applying it
-/// fails if it is there, and [`find_conflict`] then tells why.
+/// Refuses changes of instances that another transaction wrote after `base`. Creations are not checked: applying one
+/// fails if the instance exists, and then [`find_conflict`] gives the reason.
 ///
 /// Errors: as [`find_conflict`].
 pub(crate) fn check_conflicts(graph: &Graph, base: Position, changes: &[Change]) -> Result<()> {
@@ -238,7 +238,7 @@ pub(crate) fn check_conflicts(graph: &Graph, base: Position, changes: &[Change])
     find_conflict_of(graph, base, changes.iter().filter(|change| !is_new(change)))
 }
 
-/// The first of `changes` that touches what another transaction wrote after `base`.
+/// Finds the first of `changes` on an instance that another transaction wrote after `base`.
 ///
 /// Errors: `Conflict`, naming it.
 pub(crate) fn find_conflict(graph: &Graph, base: Position, changes: &[Change]) -> Result<()> {
@@ -266,7 +266,7 @@ fn find_conflict_of<'c>(
     Ok(())
 }
 
-/// What a change is about, and where that was written last, if another transaction wrote it after `base`.
+/// The instance of a change, and the position where it was written last, if another transaction wrote it after `base`.
 pub(crate) fn changed_since(graph: &Graph, base: Position, change: &Change) -> Option<(String, Position)> {
     let (what, changed) = match &change.action {
         Action::DefineType(definition) => {

@@ -1,4 +1,4 @@
-//! What actions hold, as records and doors write it: a bag of entries, of which each action has some.
+//! The entries of actions, in the form for records and doors: a bag of optional entries.
 
 use std::sync::Arc;
 
@@ -26,23 +26,23 @@ pub enum Key {
     Patch,
     /// All classifications.
     Classifications,
-    /// Whether relationships come along.
+    /// Whether relationships are included.
     WithRelationships,
     /// The declaration of a type.
     Type,
     /// A status.
     Status,
-    /// Where something comes from.
+    /// A provenance.
     Provenance,
     /// Another id.
     NewId,
     /// The name of a home or a collection.
     Text,
-    /// Version and stamps of a copy: when and by whom it was created and changed last.
+    /// Version and stamps of a copy: instants and authors of its creation and its latest change.
     Origin,
     /// Classifications of other collections.
     Copied,
-    /// One of them. Doors write what it holds beside its name.
+    /// One of them. Doors write its members beside its name.
     CopiedOne,
     /// Several instances.
     Instances,
@@ -51,11 +51,11 @@ pub enum Key {
 /// An entry that an action has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// Which.
+    /// Its key.
     pub key: Key,
-    /// Its name at doors. Those of [`Key::Provenance`] and [`Key::Origin`] are several, which their own forms name.
+    /// Its name at doors. [`Key::Provenance`] and [`Key::Origin`] have several members, which their own forms name.
     pub name: &'static str,
-    /// True if the action is none without it. Of what is created, doors make the id if none is given.
+    /// True if the action requires it. For creations, doors make an id if none is given.
     pub is_required: bool,
 }
 
@@ -69,10 +69,10 @@ impl Field {
     }
 }
 
-/// What an action holds, to be written.
+/// The entries of an action, to be written.
 #[derive(Debug, Default)]
 pub struct BagRef<'a> {
-    /// The kind of instance that it is about; `None` if it is about none.
+    /// The kind of its instance; `None` without an instance.
     pub kind: Option<TypeKind>,
     /// The id of the instance.
     pub id: Option<&'a Id>,
@@ -88,19 +88,19 @@ pub struct BagRef<'a> {
     pub patch: Option<&'a Patch>,
     /// All classifications.
     pub classifications: Option<&'a [ClassificationContent]>,
-    /// Whether relationships come along.
+    /// Whether relationships are included.
     pub with_relationships: Option<bool>,
     /// The declaration of a type.
     pub definition: Option<&'a TypeDefinition>,
     /// A status.
     pub status: Option<&'a Arc<str>>,
-    /// Where something comes from.
+    /// A provenance.
     pub provenance: Option<&'a Provenance>,
     /// Another id.
     pub new_id: Option<&'a Id>,
     /// The name of a home or a collection.
     pub text: Option<&'a Arc<str>>,
-    /// Version and stamps of a copy: when and by whom it was created and changed last.
+    /// Version and stamps of a copy: instants and authors of its creation and its latest change.
     pub origin: Option<(u32, &'a Stamp, &'a Stamp)>,
     /// Classifications of other collections.
     pub copied: Option<&'a [ClassificationCopy]>,
@@ -109,17 +109,17 @@ pub struct BagRef<'a> {
 }
 
 impl<'a> BagRef<'a> {
-    /// The bag of an action about this instance.
+    /// The bag of an action on this instance.
     pub(super) fn of(instance: &'a InstanceId) -> BagRef<'a> {
         BagRef { kind: Some(kind_of(instance)), id: Some(instance.id()), ..BagRef::default() }
     }
 
-    /// The bag of an action about an entity.
+    /// The bag of an action on an entity.
     pub(super) fn of_entity(id: &'a Id) -> BagRef<'a> {
         BagRef { kind: Some(TypeKind::Entity), id: Some(id), ..BagRef::default() }
     }
 
-    /// The bag of an action about a relationship.
+    /// The bag of an action on a relationship.
     pub(super) fn of_relationship(id: &'a Id) -> BagRef<'a> {
         BagRef { kind: Some(TypeKind::Relationship), id: Some(id), ..BagRef::default() }
     }
@@ -134,12 +134,12 @@ impl<'a> BagRef<'a> {
         }
     }
 
-    /// The instance that the action is about.
+    /// The instance of the action.
     pub(crate) fn instance(&self) -> Option<InstanceId> {
         Some(instance_id(self.kind?, self.id?.clone()))
     }
 
-    /// True if it holds an entry for this key.
+    /// True if it has an entry for this key.
     pub(crate) fn has(&self, key: Key) -> bool {
         match key {
             Key::Id => self.id.is_some(),
@@ -162,10 +162,10 @@ impl<'a> BagRef<'a> {
     }
 }
 
-/// What an action holds, as it was read.
+/// The entries of an action, as they were read.
 #[derive(Debug, Default)]
 pub struct Bag {
-    /// The kind of instance that it is about; `None` if it is about none.
+    /// The kind of its instance; `None` without an instance.
     pub kind: Option<TypeKind>,
     /// The id of the instance.
     pub id: Option<Id>,
@@ -181,19 +181,19 @@ pub struct Bag {
     pub patch: Option<Patch>,
     /// All classifications.
     pub classifications: Option<Vec<ClassificationContent>>,
-    /// Whether relationships come along.
+    /// Whether relationships are included.
     pub with_relationships: Option<bool>,
     /// The declaration of a type.
     pub definition: Option<TypeDefinition>,
     /// A status.
     pub status: Option<Arc<str>>,
-    /// Where something comes from.
+    /// A provenance.
     pub provenance: Option<Provenance>,
     /// Another id.
     pub new_id: Option<Id>,
     /// The name of a home or a collection.
     pub text: Option<Arc<str>>,
-    /// Version and stamps of a copy: when and by whom it was created and changed last.
+    /// Version and stamps of a copy: instants and authors of its creation and its latest change.
     pub origin: Option<(u32, Stamp, Stamp)>,
     /// Classifications of other collections.
     pub copied: Option<Vec<ClassificationCopy>>,
@@ -202,7 +202,7 @@ pub struct Bag {
 }
 
 impl Bag {
-    /// The instance that the action is about.
+    /// The instance of the action.
     pub(super) fn instance(&self) -> Option<InstanceId> {
         Some(instance_id(self.kind?, self.id.clone()?))
     }
@@ -215,7 +215,7 @@ impl Bag {
     }
 }
 
-/// The list, if there is something in it.
+/// The list, unless it is empty.
 pub(super) fn filled<T>(list: &[T]) -> Option<&[T]> {
     (!list.is_empty()).then_some(list)
 }

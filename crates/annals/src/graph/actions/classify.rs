@@ -1,4 +1,4 @@
-//! Attaches a classification to an entity.
+//! Adds a classification to an entity.
 
 use std::sync::Arc;
 
@@ -11,12 +11,12 @@ use crate::graph::put::Corrected;
 use crate::model::{ClassificationContent, Id, InstanceId, TypeKind};
 use crate::{Error, ErrorKind, Result};
 
-/// Attaches a classification to an entity.
+/// Adds a classification to an entity.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Classify {
-    /// Which entity.
+    /// The entity.
     pub entity: Id,
-    /// The classification, with what it holds.
+    /// The classification with its properties.
     pub content: ClassificationContent,
 }
 

@@ -74,7 +74,7 @@ impl Graph {
         Ok(classifications)
     }
 
-    /// The classification as it is, if it is another collection's and is to stay what it is.
+    /// The unchanged classification, if it belongs to another collection and must stay.
     fn kept_classification(
         &mut self,
         entity: &Instance,
@@ -88,7 +88,7 @@ impl Graph {
         Ok(is_same.then(|| known.clone()))
     }
 
-    /// A classification with this content for `entity`: the next version if it carries the classification already.
+    /// A classification with this content for `entity`: the next version if the entity has the classification already.
     pub(crate) fn new_classification(
         &mut self,
         context: Context,

@@ -1,16 +1,16 @@
-//! What actions do to the content of an instance, whoever holds it: history that is read, an anchor that is made.
+//! The effects of actions on the content of an instance, for different holders: reading history, and making an anchor.
 
 use std::sync::Arc;
 
 use crate::Result;
 use crate::model::{ClassificationContent, ClassificationCopy, Patch, Value};
 
-/// Properties and classifications of an instance, to which changes are made one by one. They were checked before.
+/// Properties and classifications of an instance that are changed step by step. The changes were checked before.
 pub(crate) trait Contents {
     /// Changes some properties.
     fn patch(&mut self, patch: &Patch) -> Result<()>;
 
-    /// Puts other properties in place and, if they are given, other classifications.
+    /// Replaces all properties and, if given, all classifications.
     fn replace(
         &mut self,
         properties: &[(Arc<str>, Value)],
@@ -23,9 +23,9 @@ pub(crate) trait Contents {
     /// Changes some properties of a classification.
     fn reclassify(&mut self, name: &Arc<str>, patch: &Patch) -> Result<()>;
 
-    /// Takes a classification off.
+    /// Removes a classification.
     fn declassify(&mut self, name: &Arc<str>) -> Result<()>;
 
-    /// Keeps a classification of another collection.
+    /// Stores a copy of a classification of another collection.
     fn save(&mut self, copy: &ClassificationCopy) -> Result<()>;
 }

@@ -1,4 +1,4 @@
-//! Copies of what belongs to other collections: kept as they are there, changed by their home only.
+//! Copies of instances of other collections: stored with their state there, and changed only by their home.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::model::{ClassificationCopy, CopyHeader, Id, InstanceId, Provenance, S
 use crate::{Error, ErrorKind, Result};
 
 impl Graph {
-    /// What is here of an instance that a copy of this provenance may replace; `None` if nothing is.
+    /// The stored instance that a copy of this provenance may replace; `None` if there is none.
     pub(super) fn known_copy(
         &self,
         context: Context,
@@ -29,7 +29,7 @@ impl Graph {
         }
         let Some((slot, found)) = table.find(instance.id())? else { return Ok(None) };
         let header = self.headers.get(found.header);
-        // Of a proxy only what somebody said about it is known.
+        // A proxy has only the fields that relationships or their copies gave.
         if !header.is_proxy {
             self.check_home(instance, header.home(), &home)?;
         }
@@ -37,7 +37,7 @@ impl Graph {
         Ok(Some((slot, found)))
     }
 
-    /// The home of a copy, which must be another collection than this.
+    /// The home of a copy, which must be another collection.
     pub(super) fn foreign_home(
         &self,
         what: impl std::fmt::Display,
@@ -57,7 +57,7 @@ impl Graph {
         }
     }
 
-    /// A copy in its next version, still without its content.
+    /// The next version of a copy, without its content.
     pub(super) fn copied(
         &mut self,
         context: Context,
@@ -119,7 +119,7 @@ impl Graph {
         Ok(after)
     }
 
-    /// The same instance, whose versions tell of its creation themselves what was said of it so far.
+    /// The same instance, with the known creation stored in the headers of its versions.
     fn with_creation_told(&mut self, instance: &Instance) -> Instance {
         let said = Some((instance.created.micros, instance.created.author));
         let mut told = |number: HeaderNumber| {

@@ -1,4 +1,4 @@
-//! Takes a classification off an entity.
+//! Removes a classification from an entity.
 
 use std::sync::Arc;
 
@@ -12,12 +12,12 @@ use crate::graph::Graph;
 use crate::graph::put::Corrected;
 use crate::model::{Id, InstanceId, TypeKind};
 
-/// Takes a classification off an entity.
+/// Removes a classification from an entity.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Declassify {
-    /// Which entity.
+    /// The entity.
     pub entity: Id,
-    /// Which of its classifications.
+    /// The name of the classification.
     pub name: Arc<str>,
 }
 

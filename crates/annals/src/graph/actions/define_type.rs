@@ -47,7 +47,7 @@ impl Act for DefineType {
         let declared = Arc::clone(graph.types.get(definition.kind, name).expect("just defined"));
         match definition.kind {
             TypeKind::Classification => return graph.check_classified(&declared.descendants),
-            // Elements are only ever added.
+            // Elements can only be added.
             TypeKind::Enum => return Ok(()),
             TypeKind::Entity | TypeKind::Relationship => {}
         }
@@ -63,7 +63,7 @@ impl Act for DefineType {
 }
 
 impl Graph {
-    /// Instances that are there stand where their type put them when it was declared.
+    /// Existing instances keep the place in their parents that their type gave them.
     fn check_same_places(&self, kind: TypeKind, type_name: Symbol, before: &Types) -> Result<()> {
         let places = |types: &Types| {
             let declared = types.get(kind, type_name);
@@ -85,7 +85,7 @@ impl Graph {
         Err(Error::new(ErrorKind::TypeViolation, text))
     }
 
-    /// A changed type must hold for the instances that are there, and decides anew which properties are indexed.
+    /// Checks that a changed type fits the existing instances, and updates which of their properties are indexed.
     fn check_and_reindex(&mut self, kind: TypeKind, type_name: Symbol, before: &Types) -> Result<()> {
         let table = self.table(kind);
         let slots: Vec<u32> =
@@ -103,7 +103,7 @@ impl Graph {
         Ok(())
     }
 
-    /// Lists the values of the properties that are unique from now on.
+    /// Lists the values of newly unique properties.
     fn cover_unique(&mut self) -> Result<()> {
         let types = Arc::clone(&self.types);
         for kind in [TypeKind::Entity, TypeKind::Relationship] {
@@ -139,7 +139,7 @@ impl Graph {
     }
 }
 
-/// Why a declaration is refused: properties that are there were right when they were written.
+/// The error of a declaration that does not fit an instance: its properties were valid when they were written.
 fn already_there(error: Error, id: &Id) -> Error {
     let kind =
         if error.kind() == ErrorKind::InvalidProperty { ErrorKind::TypeViolation } else { error.kind() };

@@ -1,4 +1,4 @@
-//! Delete: an entity takes its live relationships along, and a container all that it contains.
+//! Delete: deletes an entity with its live relationships, and a container with everything it contains.
 
 use std::sync::Arc;
 
@@ -13,10 +13,10 @@ use crate::graph::structures::slot_set::SlotSet;
 use crate::graph::{Graph, kind_of};
 use crate::model::{InstanceId, Status, TypeKind};
 
-/// Sets the status to deleted; an entity takes its live relationships along, and all that it contains.
+/// Sets the status to deleted, for an entity also of its live relationships and of everything it contains.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Delete {
-    /// Which instance.
+    /// The instance.
     pub instance: InstanceId,
 }
 
@@ -47,17 +47,17 @@ impl Act for Delete {
     }
 }
 
-/// What is deleted together.
+/// Instances that are deleted together.
 #[derive(Default)]
 struct Deletion {
     entities: Vec<Later>,
     relationships: Vec<Later>,
-    /// Slots of those relationships: an entity at either end takes them along.
+    /// Slots of those relationships; either end may have added one.
     met: SlotSet,
 }
 
 impl Graph {
-    /// Deletes an entity with all that it contains, and the relationships of all of them.
+    /// Deletes an entity with everything it contains, and all their relationships.
     fn delete_contained(&mut self, context: Context, slot: u32) -> Result<()> {
         let mut deletion = Deletion::default();
         let mut entities = vec![slot];
@@ -81,11 +81,11 @@ impl Graph {
         self.delete(Deletion { relationships, ..Deletion::default() })
     }
 
-    /// Adds an entity to a deletion, and the relationships that it has.
+    /// Adds an entity and its relationships to a deletion.
     fn take_along(&mut self, context: Context, slot: u32, deletion: &mut Deletion) -> Result<()> {
         let entity = self.deletable(TypeKind::Entity, context, slot)?;
         if context.valid_from < context.stamp.micros {
-            // A relationship that was deleted from a later time on is still seen before that time.
+            // A relationship that was deleted as of a later time is still visible before that time.
             for relationship in self.past_relationships(slot) {
                 check_not_before(context, &self.relationships.get(relationship)?.expect("it is linked"))?;
             }
@@ -111,7 +111,7 @@ impl Graph {
         Later { slot, before, after: Arc::new(after) }
     }
 
-    /// Changes each list once for all that is deleted.
+    /// Deletes all, changing each list once.
     fn delete(&mut self, deletion: Deletion) -> Result<()> {
         let Deletion { mut entities, mut relationships, .. } = deletion;
         entities.sort_unstable_by_key(|entity| entity.slot);

@@ -1,4 +1,4 @@
-//! What a container took along when it was deleted, and what outlived it: stands in the place of that change after a compaction.
+//! The rest of a deletion after a compaction: the deleted children that outlived their purged container.
 
 use super::act::{Act, Codes, Touches};
 use super::bag::{Bag, BagRef, Field, Key};
@@ -7,10 +7,10 @@ use crate::Result;
 use crate::graph::{Graph, kind_of};
 use crate::model::{InstanceId, TypeKind};
 
-/// Deletes instances that a container took along which was purged since. A compaction writes it.
+/// Deletes instances that were deleted with a container that was purged later. Only a compaction writes it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeleteTaken {
-    /// Which instances. Relationships stand before entities.
+    /// The instances. Relationships come before entities.
     pub instances: Vec<InstanceId>,
 }
 
@@ -32,12 +32,12 @@ impl Act for DeleteTaken {
     fn apply(&self, graph: &mut Graph, context: Context) -> Result<()> {
         for instance in &self.instances {
             let (slot, found) = graph.known(instance)?;
-            // A compaction also lists copies that a container took along.
+            // A compaction also lists copies that were deleted with a container.
             if graph.is_bounded {
                 graph.check_own(instance, found.header)?;
             }
             match kind_of(instance) {
-                // The entity before took it along.
+                // It was deleted with the entity before it.
                 _ if !found.is_live() => {}
                 TypeKind::Relationship => graph.delete_relationship(context, slot)?,
                 TypeKind::Entity | TypeKind::Classification | TypeKind::Enum => {

@@ -1,6 +1,6 @@
-//! Changes of what an instance is rather than of what it holds: status, provenance, home, id, type, ends.
+//! Changes of the header of an instance: status, provenance, home, id, type, ends.
 //!
-//! Each makes a version. None reaches into the past: what was said about earlier times stays.
+//! Each makes a version. None changes the past: headers at earlier times stay.
 
 use crate::graph::integrity::status::ACTIVE;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::model::{InstanceId, Provenance, ProvenanceKind, TypeKind};
 use crate::{Error, ErrorKind, Result};
 
 impl Graph {
-    /// The header of an instance about to be created here.
+    /// The header of a new instance.
     pub(crate) fn new_header(
         &mut self,
         kind: TypeKind,
@@ -41,7 +41,7 @@ impl Graph {
         self.headers.intern(header)
     }
 
-    /// The status of an instance of this type that is given `status`; `None` for active.
+    /// The status of an instance of this type after `status` is set; `None` for active.
     pub(crate) fn new_status(
         &self,
         kind: TypeKind,
@@ -62,7 +62,7 @@ impl Graph {
         Ok((**status != *ACTIVE).then(|| Arc::clone(status)))
     }
 
-    /// What is kept of the provenance of something created here; `None` if that is nothing.
+    /// The stored part of the provenance of a new instance; `None` if it is empty.
     pub(crate) fn own_provenance(&self, given: &Arc<Provenance>) -> Result<Option<Arc<Provenance>>> {
         given.check()?;
         let is_own = given.home.is_none() || given.home == self.collection;
@@ -72,12 +72,13 @@ impl Graph {
                 Arc::make_mut(&mut provenance).replicated_by.clone_from(&self.collection);
             }
             if provenance.replicated_by.is_none() || provenance.replicated_by != self.collection {
-                let text = "external source: expected this repository as what replicates it; name the collection first";
+                let text =
+                    "external source: expected this repository as its replicator; name the collection first";
                 return Err(Error::new(ErrorKind::NotHome, text));
             }
         } else if !is_own {
             let text = format!(
-                "home {}: what is created here is of this repository; save a copy of what belongs elsewhere",
+                "home {}: a new instance belongs to this repository; save a copy of an instance of another home",
                 given.home.as_deref().unwrap_or_default()
             );
             return Err(Error::new(ErrorKind::NotHome, text));
@@ -88,12 +89,12 @@ impl Graph {
         Ok((*provenance != Provenance::default()).then_some(provenance))
     }
 
-    /// True if this repository may write what has this header.
+    /// True if this repository may write an instance with this header.
     pub(crate) fn is_own(&self, header: HeaderNumber) -> bool {
         self.check_own("", header).is_ok()
     }
 
-    /// Refuses to write what only its home writes.
+    /// Refuses to write an instance that only its home may write.
     pub(crate) fn check_own(&self, what: impl std::fmt::Display, header: HeaderNumber) -> Result<()> {
         if header == PLAIN {
             return Ok(());
@@ -116,7 +117,7 @@ impl Graph {
         Err(Error::new(ErrorKind::NotHome, text))
     }
 
-    /// The slot and the live instance, if this repository may write it and the change is not one of the past.
+    /// The slot and the live instance, if this repository may write it and the change does not correct the past.
     pub(super) fn own_live(&self, context: Context, instance: &InstanceId) -> Result<(u32, Arc<Instance>)> {
         let (slot, found) = self.live(instance)?;
         self.check_own(instance, found.header)?;
@@ -124,7 +125,7 @@ impl Graph {
         Ok((slot, found))
     }
 
-    /// Refuses another home than the one that an instance has.
+    /// Refuses a home that differs from the home of the instance.
     pub(crate) fn check_home(
         &self,
         what: impl std::fmt::Display,
@@ -148,7 +149,7 @@ impl Graph {
         self.enter_header(Header { identity, ..header })
     }
 
-    /// Moves the links of a relationship to where it leads now; reads of the past still find the ones before.
+    /// Moves the links of a relationship to its new ends; reads of the past still find the old ones.
     pub(crate) fn move_link(&mut self, slot: u32, before: &Instance, after: &Instance) -> Result<()> {
         self.leave_links(slot, before);
         self.check_ends(after.type_name, after.ends)?;

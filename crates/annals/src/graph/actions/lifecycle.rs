@@ -1,4 +1,5 @@
-//! Delete, restore, purge. An entity takes its relationships along, and a container all that it contains.
+//! Shared steps of delete, restore and purge: an entity with its relationships, and a container with everything it
+//! contains.
 
 use std::collections::HashSet;
 
@@ -37,14 +38,14 @@ impl Graph {
         }
     }
 
-    /// Moves the links of live relationships to the past, which are all that `entities` have, and more.
+    /// Moves the links of live relationships to the past. They include all relationships of `entities`.
     ///
     /// Shape: both ascending by slot.
     pub(super) fn leave_links_with(&mut self, entities: &[Later], relationships: &[Later]) {
         let entities: Vec<u32> = entities.iter().map(|entity| entity.slot).collect();
         let left = || relationships.iter().map(|left| (left.slot, left.before.type_name, left.before.ends));
         self.links.remove_with(&entities, left());
-        // Keys of one side often come in order, and then there is little to sort.
+        // Keys of one side often come in order, so that there is little to sort.
         let mut keys: Vec<_> = [0, 1]
             .into_iter()
             .flat_map(|side| left().map(move |(slot, type_name, ends)| links_of(slot, type_name, ends)[side]))
@@ -54,7 +55,7 @@ impl Graph {
         self.past_links.insert_sorted(&keys, &mut |_| {});
     }
 
-    /// Lists a relationship at its ends; it may have been there before.
+    /// Adds a relationship to the lists of its ends; it may have been there before.
     pub(crate) fn enter_links(&mut self, slot: u32, relationship: &Instance) {
         for (end, direction, link) in links_of(slot, relationship.type_name, relationship.ends) {
             self.past_links.remove(&past_link_key(end, direction, link));
@@ -74,7 +75,7 @@ impl Graph {
         slots
     }
 
-    /// Slots of the relationships of an entity that went with it when it was deleted at `place`.
+    /// Slots of the relationships that were deleted with an entity at `place`.
     pub(crate) fn relationships_deleted_at(&self, slot: u32, place: Place) -> Vec<u32> {
         let mut slots = self.past_relationships(slot);
         slots.retain(|&relationship| {
@@ -83,7 +84,8 @@ impl Graph {
         slots
     }
 
-    /// The child that a relationship took along when its parent was deleted at `place`, unless it is back, or purged.
+    /// The child of a containing relationship that was deleted with its parent at `place`, unless it is restored or
+    /// purged.
     pub(super) fn child_deleted_at(&self, parent: u32, relationship: u32, place: Place) -> Option<u32> {
         let found = self.relationships.row(relationship)?;
         self.containment(found.type_name())?;
@@ -96,7 +98,8 @@ impl Graph {
         if kind == TypeKind::Relationship {
             return self.purge_relationship(slot);
         }
-        // Order: what it contains is found first, as purging one may take away the relationship that led to another.
+        // Order: find the contained entities first, because purging one may remove the relationship that leads to
+        // another.
         let (mut entities, mut next) = (vec![slot], 0);
         while let Some(slot) = entities.get(next).copied() {
             next += 1;
@@ -107,7 +110,7 @@ impl Graph {
                 entities.extend(taken.iter().filter_map(|taken| self.child_deleted_at(slot, *taken, place)));
             }
         }
-        // Several may have led to one that was deleted.
+        // Several relationships may have led to a deleted child.
         let mut purged = HashSet::new();
         for slot in entities.into_iter().filter(|slot| purged.insert(*slot)) {
             for relationship in self.live_relationships(slot) {
@@ -141,7 +144,7 @@ fn links_of(slot: u32, type_name: Symbol, [from, to]: [u32; 2]) -> [(u32, Direct
     [(from, Direction::Out, link(to)), (to, Direction::In, link(from))]
 }
 
-/// Lifecycle changes follow each other in valid time, so that no relationship ever lacks an end in any view.
+/// Lifecycle changes are in the order of valid time, so that every relationship has both ends in every view.
 pub(crate) fn check_not_before(context: Context, instance: &Instance) -> Result<()> {
     if context.valid_from >= instance.valid_from {
         return Ok(());

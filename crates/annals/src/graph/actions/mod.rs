@@ -1,4 +1,4 @@
-//! What changes do: one file for each action, and their list.
+//! The actions of changes: one file for each action, and their list.
 
 pub(crate) mod act;
 pub(crate) mod apply;
@@ -52,12 +52,12 @@ pub use bag::{Bag, BagRef, Field, Key};
 use contents::Contents;
 use context::Context;
 
-/// Makes [`Action`] of the actions that there are.
+/// Makes [`Action`] from the list of actions.
 macro_rules! actions {
     ($($(#[$about:meta])* $file:ident::$name:ident),* $(,)?) => {
         $(pub use $file::$name;)*
 
-        /// What a change does.
+        /// The action of a change.
         #[derive(Clone, Debug, PartialEq)]
         #[non_exhaustive]
         pub enum Action {
@@ -82,17 +82,17 @@ macro_rules! actions {
             pub fn verbs() -> Vec<&'static str> {
                 let all = [$((<$name as Act>::NAME, <$name as Act>::IS_LOGGED)),*];
                 let mut verbs: Vec<&str> = all.into_iter().filter(|(_, is_logged)| *is_logged).map(|(verb, _)| verb).collect();
-                // Those of entities and of relationships stand side by side.
+                // Actions for entities and for relationships are adjacent.
                 verbs.dedup();
                 verbs
             }
 
-            /// The classification that it is about, if it is about one.
+            /// Its classification, if it has one.
             pub fn classification(&self) -> Option<&str> {
                 match self { $(Action::$name(act) => act.classification(),)* }.map(|name| &**name)
             }
 
-            /// All actions that there are.
+            /// The forms of all actions.
             pub const FORMS: &'static [Form] = &[$(<$name as Act>::FORM),*];
 
             #[cfg(test)]
@@ -103,13 +103,13 @@ macro_rules! actions {
                 match self { $(Action::$name(_) => <$name as Act>::FORM,)* }
             }
 
-            /// What it holds.
+            /// Its entries.
             pub fn bag(&self) -> BagRef<'_> {
                 match self { $(Action::$name(act) => act.bag(),)* }
             }
 
-            /// The action of this form that holds what is in the bag, `kind` included; `None` if something that it needs is
-            /// missing, or if there is no action of this form.
+            /// The action of this form with the entries of the bag, including `kind`; `None` if an entry is missing, or
+            /// if no action has this form.
             pub fn from_bag(form: &Form, bag: Bag) -> Option<Action> {
                 $(
                     if *form == <$name as Act>::FORM {
@@ -119,15 +119,14 @@ macro_rules! actions {
                 None
             }
 
-            /// What stands for it in records, and what it holds.
+            /// Its codes and its entries.
             pub(crate) fn parts(&self) -> (Codes, &'static [Field], BagRef<'_>) {
                 match self {
                     $(Action::$name(act) => (<$name as Act>::CODES, <$name as Act>::FIELDS, act.bag()),)*
                 }
             }
 
-            /// The action that `code` stands for in records, inner `None` if the bag misses something that it needs; `None` if
-            /// this version knows none.
+            /// The action for `code`: inner `None` if the bag lacks an entry; outer `None` for an unknown code.
             pub(crate) fn of(code: u32, mut bag: Bag) -> Option<Option<Action>> {
                 $(
                     if let Some(kind) = <$name as Act>::CODES.kind(code) {
@@ -138,22 +137,22 @@ macro_rules! actions {
                 None
             }
 
-            /// The id that it may bring into the repository.
+            /// The id that it may add to the repository.
             pub(crate) fn new_id(&self) -> Option<&Id> {
                 match self { $(Action::$name(act) => act.new_id(),)* }
             }
 
-            /// The classifications that it gives an entity as this repository's.
+            /// The classifications that it adds to an entity as those of this repository.
             pub(crate) fn given_classifications(&self) -> &[ClassificationContent] {
                 match self { $(Action::$name(act) => act.given_classifications(),)* }
             }
 
-            /// Which instances it changes.
+            /// The instances that it changes.
             pub(crate) fn touches(&self) -> Touches {
                 match self { $(Action::$name(_) => <$name as Act>::TOUCHES,)* }
             }
 
-            /// True if taking back a whole record takes it back, too.
+            /// True if undoing a whole record can undo it.
             pub(crate) fn can_be_taken_back(&self) -> bool {
                 match self { $(Action::$name(_) => <$name as Act>::CAN_BE_TAKEN_BACK,)* }
             }
@@ -163,35 +162,35 @@ macro_rules! actions {
                 match self { $(Action::$name(_) => <$name as Act>::IS_CREATE,)* }
             }
 
-            /// True if its change alone tells the whole content after it.
+            /// True if its change alone contains the whole content after it.
             pub(crate) fn is_whole(&self) -> bool {
                 match self { $(Action::$name(_) => <$name as Act>::IS_WHOLE,)* }
             }
 
-            /// True if its change may carry the whole content after it.
+            /// True if its change may contain the whole content after it.
             pub(crate) fn is_anchored(&self) -> bool {
                 match self { $(Action::$name(_) => <$name as Act>::IS_ANCHORED,)* }
             }
 
-            /// True if it may find an instance, or a type, that is already as it would leave it, and then need not be done.
+            /// True if the instance, or the type, may already be as the action would leave it; then it may be left out.
             pub(crate) fn may_change_nothing(&self) -> bool {
                 match self { $(Action::$name(_) => <$name as Act>::MAY_CHANGE_NOTHING,)* }
             }
 
-            /// True if, true from now on, it would only make a version like the one in force, or declare a type as it is
-            /// declared. False for every action of which [`Action::may_change_nothing`] is.
+            /// True if the action, with the present as its valid time, would only make a version equal to the one in
+            /// force, or declare a type unchanged. Always false if [`Action::may_change_nothing`] is.
             ///
-            /// Errors: a reason for which the action would fail.
+            /// Errors: a reason why the action would fail.
             pub(crate) fn is_unchanged(&self, graph: &Graph) -> Result<bool> {
                 match self { $(Action::$name(act) => act.is_unchanged(graph),)* }
             }
 
-            /// Does to the content of its instance what it does.
+            /// Changes the content of its instance.
             pub(crate) fn content(&self, contents: &mut dyn Contents) -> Result<()> {
                 match self { $(Action::$name(act) => act.content(contents),)* }
             }
 
-            /// What takes back `step`, unless it is one of content.
+            /// The action that undoes `step`, unless it is a change of content.
             pub(crate) fn take_back(step: &Step) -> Option<Action> {
                 $(
                     if let Some(act) = <$name as Act>::take_back(step) {
@@ -208,8 +207,8 @@ macro_rules! actions {
     };
 }
 
-// Order: whoever takes back a step asks them in this order. A change of the home changes the provenance, too, so re-homing is
-// asked first.
+// Order: undoing a step tries the actions in this order. A change of the home also changes the provenance, so re-homing
+// comes first.
 actions! {
     /// Creates an entity.
     create_entity::CreateEntity,
@@ -217,63 +216,63 @@ actions! {
     create_relationship::CreateRelationship,
     /// Changes some properties.
     update::Update,
-    /// Puts another whole content in place: all properties and, for entities, all classifications.
+    /// Replaces the whole content: all properties and, for entities, all classifications.
     replace::Replace,
-    /// Sets the status to deleted; an entity takes its live relationships along.
+    /// Sets the status to deleted; also deletes the live relationships of an entity.
     delete::Delete,
-    /// What it did to those that outlived a purged container.
+    /// The rest of a deletion: children that outlived a purged container.
     delete_taken::DeleteTaken,
-    /// Brings back what `Delete` took.
+    /// Restores an instance that `Delete` deleted.
     restore::Restore,
-    /// What it did to those that outlived a purged container.
+    /// The rest of a restoration: children that outlived a purged container.
     restore_taken::RestoreTaken,
-    /// Removes an instance with its history; an entity takes all its relationships along.
+    /// Removes an instance with its history; an entity with all its relationships.
     purge::Purge,
-    /// Attaches a classification to an entity.
+    /// Adds a classification to an entity.
     classify::Classify,
     /// Changes some properties of a classification.
     reclassify::Reclassify,
-    /// Takes a classification off an entity.
+    /// Removes a classification from an entity.
     declassify::Declassify,
-    /// Gives an instance another id; its history goes on under it.
+    /// Changes the id of an instance; its history continues.
     reidentify::Reidentify,
-    /// Makes an instance one of another type.
+    /// Changes the type of an instance.
     retype::Retype,
     /// Moves the start, the end, or both, of a relationship to other entities.
     relink::Relink,
-    /// Makes an instance of the named home one of this repository.
+    /// Moves an instance of the named home to this repository.
     rehome::Rehome,
-    /// Gives an instance another status.
+    /// Changes the status of an instance.
     set_status::SetStatus,
-    /// Says anew where an instance comes from, all but its home.
+    /// Replaces the provenance of an instance, except its home.
     set_provenance::SetProvenance,
-    /// Keeps an entity of another collection as it is there, in the place of an older copy or a proxy.
+    /// Stores a copy of an entity of another collection, replacing an older copy or a proxy.
     save_entity::SaveEntity,
-    /// Keeps a relationship of another collection as it is there.
+    /// Stores a copy of a relationship of another collection.
     save_relationship::SaveRelationship,
-    /// Keeps what is known of an entity of another collection, so that relationships can lead to it.
+    /// Stores the known fields of an entity of another collection, so that relationships can lead to it.
     save_proxy::SaveProxy,
-    /// Keeps a classification of another collection on an entity.
+    /// Stores a copy of a classification of another collection on an entity.
     save_classification::SaveClassification,
-    /// Removes what is kept of an instance of the named home, with its history.
+    /// Removes the copy of an instance of the named home, with its history.
     purge_copy::PurgeCopy,
-    /// Takes a classification of the named home off an entity.
+    /// Removes a classification of the named home from an entity.
     purge_classification_copy::PurgeClassificationCopy,
     /// Declares a type, or extends one.
     define_type::DefineType,
-    /// Names the collection that this repository is; once.
+    /// Names the collection of this repository; once.
     name_collection::NameCollection,
-    /// Nothing: stands where a purged change stood before the log was compacted.
+    /// Does nothing: replaces a change of a purged instance in a compacted log.
     void::Void,
 }
 
 impl Action {
-    /// The instance this action is about; `None` for types, voids and lists.
+    /// The instance of this action; `None` for types, voids and lists.
     pub fn instance(&self) -> Option<InstanceId> {
         self.bag().instance()
     }
 
-    /// The instances that it lists; `None` for an action without a list.
+    /// The instances of its list; `None` for an action without a list.
     pub(crate) fn listed_instances(&self) -> Option<&[InstanceId]> {
         self.bag().instances
     }

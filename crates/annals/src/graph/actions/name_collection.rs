@@ -1,4 +1,4 @@
-//! Names the collection that this repository is; once.
+//! Names the collection of this repository; once.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use super::context::Context;
 use crate::graph::Graph;
 use crate::{Error, ErrorKind, Result};
 
-/// Names the collection that this repository is; once.
+/// Names the collection of this repository; once.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NameCollection {
     /// The name.
@@ -41,7 +41,7 @@ impl Act for NameCollection {
             let text = format!("collection {name}: this repository is the collection {known}, and stays it");
             return Err(Error::new(ErrorKind::AlreadyExists, text));
         }
-        // Of any time, and of classifications, too: history tells whose a copy was by the name of today.
+        // Also copies of earlier times, and of classifications: history names the home of a copy by its present name.
         if graph.headers.iter().any(|known| known.home() == Some(name)) {
             let text = format!(
                 "collection {name}: copies of that collection are or were kept here; take another name"

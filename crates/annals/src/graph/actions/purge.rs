@@ -1,4 +1,4 @@
-//! Removes an instance with its history; an entity takes all its relationships along.
+//! Removes an instance with its history; an entity with all its relationships.
 
 use super::act::{Act, Codes, Touches};
 use super::bag::{Bag, BagRef, Field, Key};
@@ -7,10 +7,10 @@ use crate::Result;
 use crate::graph::{Graph, kind_of};
 use crate::model::InstanceId;
 
-/// Removes an instance with its history; an entity takes all its relationships along.
+/// Removes an instance with its history; an entity with all its relationships.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Purge {
-    /// Which instance.
+    /// The instance.
     pub instance: InstanceId,
 }
 

@@ -1,4 +1,4 @@
-//! Takes a classification of the named home off an entity.
+//! Removes a classification of the named home from an entity.
 
 use std::sync::Arc;
 
@@ -11,12 +11,12 @@ use crate::Result;
 use crate::graph::Graph;
 use crate::model::{Id, InstanceId, TypeKind};
 
-/// Takes a classification of the named home off an entity.
+/// Removes a classification of the named home from an entity.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PurgeClassificationCopy {
-    /// Which entity.
+    /// The entity.
     pub entity: Id,
-    /// Which of its classifications.
+    /// The name of the classification.
     pub name: Arc<str>,
     /// The home that the classification must have.
     pub home: Arc<str>,

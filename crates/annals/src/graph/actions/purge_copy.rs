@@ -1,4 +1,4 @@
-//! Removes what is kept of an instance of the named home, with its history.
+//! Removes the copy of an instance of the named home, with its history.
 
 use std::sync::Arc;
 
@@ -9,10 +9,10 @@ use crate::Result;
 use crate::graph::{Graph, kind_of};
 use crate::model::InstanceId;
 
-/// Removes what is kept of an instance of the named home, with its history.
+/// Removes the copy of an instance of the named home, with its history.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PurgeCopy {
-    /// Which instance.
+    /// The instance.
     pub instance: InstanceId,
     /// The home that it must have.
     pub home: Arc<str>,

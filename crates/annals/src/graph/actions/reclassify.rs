@@ -16,11 +16,11 @@ use crate::model::{Id, InstanceId, Patch, PatchStep, TypeKind};
 /// Changes some properties of a classification.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reclassify {
-    /// Which entity.
+    /// The entity.
     pub entity: Id,
-    /// Which of its classifications.
+    /// The name of the classification.
     pub name: Arc<str>,
-    /// How.
+    /// The change.
     pub patch: Patch,
 }
 

@@ -1,4 +1,4 @@
-//! Makes an instance of the named home one of this repository.
+//! Moves an instance of the named home to this repository.
 
 use std::sync::Arc;
 
@@ -13,12 +13,12 @@ use crate::graph::instance::unpacked::Instance;
 use crate::graph::{Graph, kind_of};
 use crate::model::{InstanceId, Provenance, ProvenanceKind};
 
-/// Makes an instance of the named home one of this repository.
+/// Moves an instance of the named home to this repository.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rehome {
-    /// Which instance.
+    /// The instance.
     pub instance: InstanceId,
-    /// The home that it has had.
+    /// Its home before.
     pub home: Arc<str>,
 }
 
@@ -60,11 +60,11 @@ impl Act for Rehome {
         });
         let provenance = provenance.filter(|rest| *rest != Provenance::default()).map(Arc::new);
         let next = before.next_version(context);
-        // Its home's numbers go on here, whatever was made here of it before.
+        // The version numbers of its home continue here, whatever versions of it were made here before.
         let version_offset = known.version_offset + i64::from(before.version) + 1 - i64::from(next.version);
         let header = graph.enter_header(Header { provenance, version_offset, ..known });
         let after = Instance { header, ..next };
-        // From now on it is held to what holds for all that is written here.
+        // From now on the rules for own instances hold for it.
         graph.check_instance(kind, &after, Some(slot))?;
         graph.put(kind, slot, &before, after, Vec::new())?;
         Ok(())

@@ -1,4 +1,4 @@
-//! Gives an instance another id; its history goes on under it.
+//! Changes the id of an instance; its history continues.
 
 use super::act::{Act, Codes, Step, Touches};
 use super::bag::{Bag, BagRef, Field, Key};
@@ -9,12 +9,12 @@ use crate::graph::instance::unpacked::Instance;
 use crate::graph::{Graph, kind_of};
 use crate::model::{Id, InstanceId};
 
-/// Gives an instance another id; its history goes on under it.
+/// Changes the id of an instance; its history continues.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reidentify {
-    /// Which instance.
+    /// The instance.
     pub instance: InstanceId,
-    /// The id that it gets.
+    /// Its new id.
     pub id: Id,
 }
 
@@ -45,7 +45,7 @@ impl Act for Reidentify {
         let Reidentify { instance, id } = self;
         let kind = kind_of(instance);
         let (slot, before) = graph.own_live(context, instance)?;
-        // It may have an id of its own again.
+        // An instance may get one of its own former ids back.
         if graph.table(kind).former_ids.slot(id) != Some(slot) {
             graph.check_new(kind, id)?;
         }
@@ -53,7 +53,7 @@ impl Act for Reidentify {
         let known = Header::clone(graph.headers.get(before.header));
         let reidentified_from = Some(before.id.clone());
         after.header = graph.reshaped(&before, &after, Header { reidentified_from, ..known });
-        // Relationships lead to slots, so they follow by themselves.
+        // Relationships refer to slots, so they need no change.
         graph.table_mut(kind).set_id(slot, id);
         graph.put(kind, slot, &before, after, Vec::new())?;
         Ok(())

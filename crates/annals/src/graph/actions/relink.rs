@@ -11,11 +11,11 @@ use crate::{Error, ErrorKind, Result};
 /// Moves the start, the end, or both, of a relationship to other entities.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Relink {
-    /// Which relationship.
+    /// The relationship.
     pub id: Id,
-    /// The entity that it starts at from now on, if it is another.
+    /// Its new start, if that changes.
     pub from: Option<Id>,
-    /// The entity that it ends at from now on, if it is another.
+    /// Its new end, if that changes.
     pub to: Option<Id>,
 }
 

@@ -1,4 +1,4 @@
-//! Puts another whole content in place.
+//! Replaces the whole content.
 
 use std::sync::Arc;
 
@@ -12,14 +12,14 @@ use crate::graph::put::Corrected;
 use crate::graph::{Graph, kind_of};
 use crate::model::{ClassificationContent, InstanceId, Value};
 
-/// Puts another whole content in place.
+/// Replaces the whole content.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replace {
-    /// Which instance.
+    /// The instance.
     pub instance: InstanceId,
     /// All its properties.
     pub properties: Vec<(Arc<str>, Value)>,
-    /// All its classifications, for an entity; `None` leaves them as they are.
+    /// All its classifications, for an entity; `None` leaves them unchanged.
     pub classifications: Option<Vec<ClassificationContent>>,
 }
 

@@ -1,4 +1,4 @@
-//! Brings back what was deleted.
+//! Restores a deleted instance.
 
 use super::act::{Act, Codes, Touches};
 use super::bag::{Bag, BagRef, Field, Key};
@@ -9,13 +9,13 @@ use crate::graph::{Graph, kind_of};
 use crate::model::{InstanceId, Status, TypeKind};
 use crate::{Error, ErrorKind, Result};
 
-/// Brings back what was deleted.
+/// Restores a deleted instance.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Restore {
-    /// Which instance.
+    /// The instance.
     pub instance: InstanceId,
-    /// For an entity, whether the relationships that went with it come back, as far as their other ends are live. What it
-    /// contained comes back in any case.
+    /// For an entity, whether the relationships that were deleted with it are restored, if their other ends are live.
+    /// Its contained entities are always restored.
     pub with_relationships: bool,
 }
 
@@ -98,7 +98,7 @@ impl Graph {
         self.check_instance(TypeKind::Relationship, &restored, Some(slot))?;
         self.enter_links(slot, &found);
         self.put(TypeKind::Relationship, slot, &found, restored, Vec::new())?;
-        // As-of reads of the time in which it was deleted still need to find the link: the current one serves.
+        // As-of reads of the time in which it was deleted still need the link: they find the present one.
         Ok(())
     }
 

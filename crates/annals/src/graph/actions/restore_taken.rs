@@ -1,4 +1,4 @@
-//! What a container took along when it was restored, and what outlived it: stands in the place of that change after a compaction.
+//! The rest of a restoration after a compaction: the restored children that outlived their purged container.
 
 use super::act::{Act, Codes, Touches};
 use super::bag::{Bag, BagRef, Field, Key};
@@ -7,10 +7,10 @@ use crate::graph::{Graph, kind_of};
 use crate::model::{InstanceId, TypeKind};
 use crate::{Error, ErrorKind, Result};
 
-/// Brings back instances that a container took along which was purged since. A compaction writes it.
+/// Restores instances that were restored with a container that was purged later. Only a compaction writes it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RestoreTaken {
-    /// Which instances. Entities stand before relationships.
+    /// The instances. Entities come before relationships.
     pub instances: Vec<InstanceId>,
 }
 
@@ -32,7 +32,7 @@ impl Act for RestoreTaken {
     fn apply(&self, graph: &mut Graph, context: Context) -> Result<()> {
         for instance in &self.instances {
             let (slot, found) = graph.known(instance)?;
-            // A compaction also lists copies that a container took along.
+            // A compaction also lists copies that were restored with a container.
             if graph.is_bounded {
                 graph.check_own(instance, found.header)?;
             }

@@ -1,4 +1,4 @@
-//! Makes an instance one of another type.
+//! Changes the type of an instance.
 
 use std::sync::Arc;
 
@@ -13,12 +13,12 @@ use crate::graph::{Graph, kind_of};
 use crate::model::{Direction, InstanceId, TypeKind};
 use crate::{Error, ErrorKind, Result};
 
-/// Makes an instance one of another type.
+/// Changes the type of an instance.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Retype {
-    /// Which instance.
+    /// The instance.
     pub instance: InstanceId,
-    /// The type that it gets.
+    /// Its new type.
     pub type_name: Arc<str>,
 }
 
@@ -77,8 +77,8 @@ impl Act for Retype {
 }
 
 impl Graph {
-    /// Refuses another type of an entity that some of its relationships cannot lead to. Looks at each declared type of
-    /// relationships once, however many the entity has.
+    /// Refuses a new type of an entity that its relationships cannot lead to. It checks each declared type of
+    /// relationships once, for any number of relationships.
     fn check_links(&self, slot: u32, before: &Instance, after: &Instance) -> Result<()> {
         for (name, declared) in self.types.of_kind(TypeKind::Relationship) {
             for (_, definitions) in &declared.ends {

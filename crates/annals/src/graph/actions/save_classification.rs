@@ -1,4 +1,4 @@
-//! Keeps a classification of another collection on an entity.
+//! Stores a copy of a classification of another collection on an entity.
 
 use std::sync::Arc;
 
@@ -11,12 +11,12 @@ use crate::Result;
 use crate::graph::Graph;
 use crate::model::{ClassificationCopy, Id, InstanceId, TypeKind};
 
-/// Keeps a classification of another collection on an entity.
+/// Stores a copy of a classification of another collection on an entity.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SaveClassification {
-    /// Which entity.
+    /// The entity.
     pub entity: Id,
-    /// The classification as it is there.
+    /// The classification with its state there.
     pub copy: Box<ClassificationCopy>,
 }
 

@@ -1,4 +1,4 @@
-//! Keeps an entity of another collection as it is there, in the place of an older copy or a proxy.
+//! Stores a copy of an entity of another collection, replacing an older copy or a proxy.
 
 use super::act::{Act, Codes, Touches};
 use super::bag::{Bag, BagRef, Field, Key};
@@ -9,7 +9,7 @@ use crate::graph::instance::unpacked::Classification;
 use crate::model::{EntityCopy, Id, InstanceId, TypeKind};
 use crate::{Error, ErrorKind, Result};
 
-/// Keeps an entity of another collection as it is there, in the place of an older copy or a proxy.
+/// Stores a copy of an entity of another collection, replacing an older copy or a proxy.
 pub type SaveEntity = Box<EntityCopy>;
 
 impl Act for SaveEntity {

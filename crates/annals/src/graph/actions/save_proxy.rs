@@ -1,4 +1,4 @@
-//! Keeps what is known of an entity of another collection, so that relationships can lead to it.
+//! Stores the known fields of an entity of another collection, so that relationships can lead to it.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::graph::instance::headers::Header;
 use crate::graph::instance::unpacked::Instance;
 use crate::model::{EntityProxy, Id, InstanceId, Provenance, TypeKind};
 
-/// Keeps what is known of an entity of another collection, so that relationships can lead to it.
+/// Stores the known fields of an entity of another collection, so that relationships can lead to it.
 pub type SaveProxy = Box<EntityProxy>;
 
 impl Act for SaveProxy {

@@ -1,4 +1,4 @@
-//! Keeps a relationship of another collection as it is there.
+//! Stores a copy of a relationship of another collection.
 
 use super::act::{Act, Codes, Touches};
 use super::bag::{Bag, BagRef, Field, Key};
@@ -8,7 +8,7 @@ use crate::graph::Graph;
 use crate::graph::instance::patch::differences;
 use crate::model::{Id, InstanceId, RelationshipCopy, TypeKind};
 
-/// Keeps a relationship of another collection as it is there.
+/// Stores a copy of a relationship of another collection.
 pub type SaveRelationship = Box<RelationshipCopy>;
 
 impl Act for SaveRelationship {

@@ -1,4 +1,4 @@
-//! Says anew where an instance comes from, all but its home.
+//! Replaces the provenance of an instance, except its home.
 
 use std::sync::Arc;
 
@@ -11,12 +11,12 @@ use crate::graph::{Graph, kind_of};
 use crate::model::{InstanceId, Provenance};
 use crate::{Error, ErrorKind, Result};
 
-/// Says anew where an instance comes from, all but its home.
+/// Replaces the provenance of an instance, except its home.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SetProvenance {
-    /// Which instance.
+    /// The instance.
     pub instance: InstanceId,
-    /// Where it comes from.
+    /// Its new provenance.
     pub provenance: Box<Provenance>,
 }
 
@@ -69,12 +69,12 @@ impl Act for SetProvenance {
 }
 
 impl Graph {
-    /// True if `given` names a home that an instance with this header does not have.
+    /// True if `given` names a home that differs from the home in this header.
     pub(super) fn is_given_back(&self, known: &Header, given: &Provenance) -> bool {
         given.home.is_some() && given.home.as_ref() != known.home() && given.home != self.collection
     }
 
-    /// The provenance of an instance with this header, once `given` has been said of it.
+    /// The provenance of an instance with this header after `given` is set.
     pub(super) fn provenance_after(
         &self,
         known: &Header,
@@ -85,7 +85,7 @@ impl Graph {
         if known.home().is_some() { Ok(Some(given)) } else { self.own_provenance(&given) }
     }
 
-    /// Takes back that an instance was re-homed: it has the home again that it was taken from.
+    /// Undoes the re-homing of an instance: it gets its former home back.
     fn give_back(
         &mut self,
         context: Context,

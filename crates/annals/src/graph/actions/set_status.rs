@@ -1,4 +1,4 @@
-//! Gives an instance another status.
+//! Changes the status of an instance.
 
 use std::sync::Arc;
 
@@ -11,12 +11,12 @@ use crate::graph::instance::unpacked::Instance;
 use crate::graph::{Graph, kind_of};
 use crate::model::{InstanceId, Status};
 
-/// Gives an instance another status.
+/// Changes the status of an instance.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SetStatus {
-    /// Which instance.
+    /// The instance.
     pub instance: InstanceId,
-    /// The status.
+    /// The new status.
     pub status: Arc<str>,
 }
 

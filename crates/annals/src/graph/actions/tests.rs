@@ -1,4 +1,4 @@
-//! What holds for the list of actions as a whole.
+//! Conditions on the list of actions as a whole.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::graph::instance::headers::{Header, Shape};
 use crate::graph::structures::symbols::Symbol;
 use crate::model::{Id, InstanceId, Provenance, TypeKind};
 
-/// Units: codes. No action has a code from here on.
+/// Units: codes. All codes are below this.
 const CODES_MAX: u32 = 1000;
 
 #[test]
@@ -49,7 +49,7 @@ fn an_action_lacks_each_of_its_required_fields() {
     }
 }
 
-/// Undo compares versions, not records: one step may differ in several ways.
+/// Undo compares versions, not records: one step may have several differences.
 #[test]
 fn a_step_is_taken_back_by_id_then_type_then_home_then_status_then_provenance() {
     let mut graph = Graph::with_spill(None);

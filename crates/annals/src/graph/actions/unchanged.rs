@@ -1,4 +1,4 @@
-//! Tells whether content would stay as it is.
+//! Checks whether content would stay unchanged.
 
 use std::sync::Arc;
 
@@ -19,8 +19,8 @@ impl Graph {
         Ok(known)
     }
 
-    /// True if `patch` leaves the properties of this instance as they are, and this repository may write it. Only those that
-    /// the patch names are read.
+    /// True if `patch` leaves the properties of this instance unchanged, and this repository may write it. It reads
+    /// only the properties that the patch names.
     pub(super) fn leaves_instance(&self, instance: &InstanceId, patch: &Patch) -> Result<bool> {
         let table = self.table(kind_of(instance));
         let Some(slot) = table.slot(instance.id()) else { return Ok(false) };
@@ -39,7 +39,7 @@ impl Graph {
         self.leaves(&Properties::from_entries(known), patch)
     }
 
-    /// True if `patch` leaves these properties as they are.
+    /// True if `patch` leaves these properties unchanged.
     pub(super) fn leaves(&self, properties: &Properties, patch: &Patch) -> Result<bool> {
         check_steps(patch)?;
         let mut after = properties.clone();
@@ -53,26 +53,26 @@ impl Graph {
                 new.push(Arc::clone(name));
                 new.len() - 1
             });
-            // Beyond all symbols there are.
+            // A number beyond all existing symbols.
             Ok(Symbol(u32::try_from(self.names.len() + at).expect("fewer than 2^32 names")))
         })?;
         // A value may have been changed and changed back.
         Ok(changes.iter().all(|change| properties.get(change.name()) == after.get(change.name())))
     }
 
-    /// True if the properties are those given, of which of two with one name the later counts.
+    /// True if the properties equal the given ones, of which the later of two with one name counts.
     pub(super) fn are_equal(&self, known: &Properties, given: &[(Arc<str>, Value)]) -> bool {
         let entries = given.iter().map(|(name, value)| Some((self.names.find(name)?, value.clone())));
         let entries: Option<Vec<(Symbol, Value)>> = entries.collect();
         entries.is_some_and(|entries| Properties::from_entries(entries) == *known)
     }
 
-    /// True if the entity carries these classifications, and no others.
+    /// True if the entity has exactly these classifications.
     pub(super) fn carries_just(&self, entity: &Instance, contents: &[ClassificationContent]) -> Result<bool> {
         if contents.len() != entity.classifications().len() {
             return Ok(false);
         }
-        // Invariant: an entity carries a classification once, so that one given twice leaves one that is not given.
+        // Invariant: an entity has a classification once, so if one is given twice, another one is missing.
         for known in entity.classifications() {
             let name = self.names.name(known.name);
             let Some(content) = contents.iter().find(|content| content.name == *name) else {
@@ -90,14 +90,14 @@ impl Graph {
             return Ok(false);
         }
         if !self.is_own(known.header) {
-            // Of another collection's classification only the properties are given.
+            // For a classification of another collection only the properties are given.
             return Ok(true);
         }
         let given = content.provenance.as_ref().map(|given| self.own_provenance(given)).transpose()?;
         Ok(given.flatten() == self.headers.get(known.header).provenance)
     }
 
-    /// The live instance that has this id, with all that a new one may not change; `None` if there is none.
+    /// The live instance with this id, including the fields that an upsert may not change; `None` if there is none.
     ///
     /// Errors: `ProxyOnly`.
     pub(crate) fn live_instance(&self, instance: &InstanceId) -> Result<Option<Arc<Instance>>> {

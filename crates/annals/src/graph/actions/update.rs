@@ -15,9 +15,9 @@ use crate::model::{InstanceId, Patch, PatchStep, Value};
 /// Changes some properties.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Update {
-    /// Which instance.
+    /// The instance.
     pub instance: InstanceId,
-    /// How.
+    /// The change.
     pub patch: Patch,
 }
 
@@ -65,7 +65,7 @@ impl Act for Update {
 }
 
 impl Graph {
-    /// Writes a version into the past: the present stays, as-of searches must find the values of the correction.
+    /// Writes a version into the past: the present stays, but as-of searches must find the values of the correction.
     fn correct_values(
         &mut self,
         context: Context,

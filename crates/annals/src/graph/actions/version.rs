@@ -1,4 +1,4 @@
-//! Makes versions: the first of an instance, the next, and one of the past.
+//! Makes versions: the first version of an instance, the next one, and versions in the past.
 
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ pub(crate) fn first_version(context: Context, id: Id, type_name: Symbol, propert
 }
 
 impl Instance {
-    /// The next version, still with the content of this one.
+    /// The next version, with the present content.
     pub(crate) fn next_version(&self, context: Context) -> Instance {
         Instance {
             version: self.versions + 1,
@@ -55,13 +55,13 @@ impl Instance {
 }
 
 impl Graph {
-    /// The next version of an instance that may belong to another collection, still with the content of this one.
+    /// The next version of an instance that may belong to another collection, with the present content.
     pub(crate) fn next_version_here(&mut self, before: &Instance, context: Context) -> Instance {
         let after = before.next_version(context);
         Instance { header: self.header_here(before.in_force(), after.version), ..after }
     }
 
-    /// The instance with one version more in its past: a correction that leaves the version in force as it is.
+    /// The instance with one more version in its past: a correction that leaves the version in force unchanged.
     ///
     /// Errors: `Deleted` if the instance was not live at that valid time.
     pub(crate) fn corrected(
@@ -93,8 +93,8 @@ impl Graph {
         })
     }
 
-    /// The header of a version that is made here from `base`. What belongs to another collection keeps the number that its
-    /// version has there.
+    /// The header of a version made here from `base`. An instance of another collection keeps the version number of its
+    /// home.
     pub(crate) fn header_here(&mut self, base: PastVersion, version: u32) -> HeaderNumber {
         if base.header == PLAIN || self.is_own(base.header) {
             return base.header;

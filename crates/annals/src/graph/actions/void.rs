@@ -1,4 +1,4 @@
-//! Nothing: stands where a purged change stood before the log was compacted.
+//! Does nothing: replaces a change of a purged instance in a compacted log.
 
 use super::act::{Act, Codes, Touches};
 use super::bag::{Bag, BagRef, Field};
@@ -6,7 +6,7 @@ use super::context::Context;
 use crate::Result;
 use crate::graph::Graph;
 
-/// Nothing: stands where a purged change stood before the log was compacted.
+/// Does nothing: replaces a change of a purged instance in a compacted log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Void;
 

@@ -1,4 +1,4 @@
-//! Which instances belong to which other collection.
+//! Instances of other collections, by collection.
 
 use super::event::Event;
 use super::{Index, Stored};
@@ -11,7 +11,7 @@ use crate::graph::structures::slot_set::Extents;
 pub(crate) struct ByHome {
     /// Live ones.
     pub(crate) homed: Extents,
-    /// Those that were of the collection in a version that is not in force, or are and are deleted.
+    /// Instances with a version of the collection that is not in force, and deleted instances of it.
     pub(crate) past_homed: Extents,
 }
 

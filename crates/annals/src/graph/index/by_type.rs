@@ -1,4 +1,4 @@
-//! Which instances are live, and of which type.
+//! Live instances, and instances by type.
 
 use super::event::{Event, Known, Put};
 use super::{Index, Stored};
@@ -7,16 +7,16 @@ use crate::graph::report::Report;
 use crate::graph::structures::slot_set::{Extents, SlotSet};
 use crate::graph::structures::symbols::Symbol;
 
-/// Instances by type. Proxies are in no list of the present.
+/// Instances by type. Proxies are in none of the lists of the present.
 #[derive(Clone, Default)]
 pub(crate) struct ByType {
     /// Live instances.
     pub(crate) live: SlotSet,
-    /// Instances that are not live now but were.
+    /// Instances that were live and are not now.
     pub(crate) dead: SlotSet,
     /// Live instances, by type.
     pub(crate) extents: Extents,
-    /// Instances that were of the type in a version that is not in force, or are and are deleted.
+    /// Instances with a version of the type that is not in force, and deleted instances of it.
     pub(crate) past_extents: Extents,
 }
 
@@ -26,7 +26,7 @@ impl ByType {
         if let Some(proxy) = put.before.as_ref().filter(|before| before.is_live_proxy())
             && !put.after.is_live_proxy()
         {
-            // Searches for proxies as of before find it there.
+            // Searches for proxies as of an earlier time find it there.
             self.past_extents.insert(proxy.instance.type_name, slot);
         }
         let listed = |known: &Known| known.is_listed().then_some(known.instance.type_name);

@@ -1,5 +1,5 @@
-//! The children of entities: by name, in the order that users give them, by values that they are found by, and by the names that
-//! they had.
+//! The children of entities: by name, in the order that users give them, by values that look-ups need, and by former
+//! names.
 
 use super::event::Event;
 use super::key_changes::KeyChanges;
@@ -19,18 +19,18 @@ const VALUES: u8 = 13;
 /// Children of entities. Contained relationships are slots of the table of relationships.
 #[derive(Clone, Default)]
 pub(crate) struct Children {
-    // Shape of a key: parent (4), group (4), name, relationship (4). No name begins another.
+    // Shape of a key: parent (4), group (4), name, relationship (4). No name is a prefix of another.
     named: KeySet,
-    // Those that users order. Shape of a key: parent (4), group (4), order, four zeros, relationship (4).
+    // Children that users order. Shape of a key: parent (4), group (4), order, four zeros, relationship (4).
     ordered: KeySet,
-    // Children that left, or have another name since. Shape of a key: as those of `named`.
+    // Children that left, or were renamed. Shape of a key: as those of `named`.
     past: KeySet,
-    // By values that are unique together, and those that refer. Shape of a key: parent (4), values, relationship (4).
+    // By values that are unique together, and by references. Shape of a key: parent (4), values, relationship (4).
     by_values: KeySet,
 }
 
 impl Children {
-    /// Relationships that lead to the children with this name: one, unless copies of other collections share it.
+    /// Relationships to the children with this name: one, unless copies of other collections have the same name.
     pub(crate) fn named(&self, parent: u32, group: Group, name: &[u8]) -> impl Iterator<Item = u32> {
         self.named.prefix(&name_prefix(parent, group, name)).map(relationship_of)
     }
@@ -40,14 +40,14 @@ impl Children {
         self.past.prefix(&name_prefix(parent, group, name)).map(relationship_of)
     }
 
-    /// The set in which the children of a group stand in their order, and what their keys begin with.
+    /// The set with the children of a group in their order, and the prefix of their keys.
     pub(crate) fn listed(&self, parent: u32, group: Group) -> (&KeySet, [u8; 8]) {
         let prefix = prefix_of(parent, group);
         let is_ordered = self.ordered.prefix(&prefix).next().is_some();
         (if is_ordered { &self.ordered } else { &self.named }, prefix)
     }
 
-    /// Relationships that lead to the children of a group, by name.
+    /// Relationships to the children of a group, by name.
     pub(crate) fn of_group(&self, parent: u32, group: Group) -> impl Iterator<Item = u32> {
         self.named.prefix(&prefix_of(parent, group)).map(relationship_of)
     }
@@ -62,22 +62,22 @@ impl Children {
         &self.ordered
     }
 
-    /// Relationships that lead to children which may have these values.
+    /// Relationships to children that may have these values.
     pub(crate) fn with_values(&self, parent: u32, values: &[u8]) -> impl Iterator<Item = u32> {
         self.by_values.prefix(&values_prefix(parent, values)).map(relationship_of)
     }
 
-    /// Lists a child by values, or takes it out.
+    /// Adds a child by values, or removes it.
     pub(crate) fn change_values(&mut self, relationship: u32, parent: u32, values: &[u8], is_added: bool) {
         self.change(VALUES, &values_key(relationship, parent, values), is_added);
     }
 
-    /// Puts a child into its place.
+    /// Adds a child at its place.
     pub(crate) fn enter(&mut self, relationship: u32, child: &Child) {
         each_key(relationship, child, true, &mut |code, key, is_added| self.change(code, key, is_added));
     }
 
-    /// Takes a child out of its place; reads as of before find it by its name.
+    /// Removes a child from its place; reads as of an earlier time find it by its name.
     pub(crate) fn leave(&mut self, relationship: u32, child: &Child) {
         each_key(relationship, child, false, &mut |code, key, is_added| self.change(code, key, is_added));
     }
@@ -101,8 +101,8 @@ impl Children {
     }
 }
 
-/// Calls `change` with each key of a child that enters its place, or leaves it: the code of the set, the key, and whether it is
-/// added.
+/// Calls `change` for each key of a child that enters or leaves its place, with the code of the set, the key, and
+/// whether it is added.
 fn each_key(relationship: u32, child: &Child, is_in: bool, change: &mut impl FnMut(u8, &[u8], bool)) {
     let key = name_key(relationship, child);
     change(NAMED, &key, is_in);
@@ -115,7 +115,7 @@ fn each_key(relationship: u32, child: &Child, is_in: bool, change: &mut impl FnM
     }
 }
 
-/// Calls `change` with each key that comes or goes with an event.
+/// Calls `change` for each key that an event adds or removes.
 fn each_change(event: &Event, change: &mut impl FnMut(u8, &[u8], bool)) {
     let (slot, before, after) = match event {
         Event::Put(put) => (put.slot, put.before.as_ref(), Some(&put.after)),

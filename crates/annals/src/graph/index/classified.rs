@@ -1,4 +1,4 @@
-//! Which entities carry which classification, and which did.
+//! Entities by classification, now and in the past.
 
 use super::event::{Event, Put};
 use super::key::slot_of_key;
@@ -17,14 +17,14 @@ const PAST_SET: u8 = 5;
 pub(crate) struct Classified {
     /// Live entities.
     pub(crate) present: Extents,
-    /// Entities that carried it in a version that is not in force.
+    /// Entities that had it in a version that is not in force.
     pub(crate) past: Extents,
-    // The same by slot, so that a purge finds them. Shape: slot (4), classification (4).
+    // The same by slot, for purges. Shape: slot (4), classification (4).
     past_of: KeySet,
 }
 
 impl Classified {
-    /// True if the entity carries, or carried, the classification.
+    /// True if the entity has, or had, the classification.
     pub(crate) fn ever(&self, name: Symbol, slot: u32) -> bool {
         self.present.contains(name, slot) || self.past.contains(name, slot)
     }
@@ -63,7 +63,7 @@ impl Classified {
     }
 }
 
-/// Key of a classification that an entity carried.
+/// Key of a past classification of an entity.
 fn past_key(slot: u32, name: Symbol) -> [u8; 8] {
     let mut key = [0; 8];
     key[..4].copy_from_slice(&slot.to_be_bytes());

@@ -1,4 +1,4 @@
-//! What became of an instance: all that indexes are told.
+//! The changes of an instance, for indexes.
 
 use std::sync::Arc;
 
@@ -8,16 +8,17 @@ use crate::graph::structures::child::Child;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::{Value, has_own_key};
 
-/// What became of one instance. Actions name no index: they say this, and each index takes what concerns it.
+/// The change of one instance. Actions do not call indexes: they make events, and each index uses the events that
+/// concern it.
 #[derive(Clone)]
 pub(crate) enum Event {
-    /// A version is in force, in the place of the one before.
+    /// A new version replaces the one in force.
     Put(Put),
     /// A version was written into the past; the one in force stays.
     Correct(Correct),
-    /// The instance is gone, with all its versions. Nothing gets its slot again.
+    /// The instance is removed, with all its versions. Its slot is never reused.
     Purge(Purge),
-    /// A declaration of its type decides anew which of its values are indexed.
+    /// A declaration of its type changed which of its values are indexed.
     Reindex(Reindex),
 }
 
@@ -27,18 +28,18 @@ pub(crate) struct Put {
     /// `None` for the first version.
     pub(crate) before: Option<Known>,
     pub(crate) after: Known,
-    /// How the values differ, if there is a version before.
+    /// The differences of the values, if there is a version before.
     pub(crate) changes: Vec<ValueChange>,
 }
 
 #[derive(Clone)]
 pub(crate) struct Correct {
     pub(crate) slot: u32,
-    /// When it was written. Units: microseconds since 1970.
+    /// The instant when it was written. Units: microseconds since 1970.
     pub(crate) written: i64,
-    /// Values that the version may have, as far as they are indexed.
+    /// Indexed values that the version may have.
     pub(crate) values: Vec<(Symbol, Value)>,
-    /// Classifications that it may carry.
+    /// Classifications that it may have.
     pub(crate) classified: Vec<Symbol>,
 }
 
@@ -46,9 +47,9 @@ pub(crate) struct Correct {
 pub(crate) struct Purge {
     pub(crate) slot: u32,
     pub(crate) last: Known,
-    /// The types that its versions were of.
+    /// The types of its versions.
     pub(crate) types: Vec<Symbol>,
-    /// The other collections that they were of.
+    /// The other collections of its versions.
     pub(crate) homes: Vec<Symbol>,
 }
 
@@ -56,28 +57,28 @@ pub(crate) struct Purge {
 pub(crate) struct Reindex {
     pub(crate) slot: u32,
     pub(crate) instance: Arc<Instance>,
-    /// The properties of which it is otherwise from now on, and whether they are indexed.
+    /// Properties that become indexed, or are no longer indexed.
     pub(crate) properties: Vec<(Symbol, bool)>,
 }
 
-/// An instance, and what indexes have to know of it beside.
+/// An instance, with further data for indexes.
 #[derive(Clone)]
 pub(crate) struct Known {
     pub(crate) instance: Arc<Instance>,
-    /// True if only what relationships tell is known of it.
+    /// True if it is a proxy: only the fields given by relationships are known.
     pub(crate) is_proxy: bool,
-    /// The collection that it is of, if it is another than this repository's.
+    /// Its collection, if it is not this repository's own.
     pub(crate) home: Option<Symbol>,
-    /// Those of its properties that are not indexed, and of those that its last change was about.
+    /// Those of its properties, and of the properties in its last change, that are not indexed.
     pub(crate) unindexed: Vec<Symbol>,
-    /// The place of the child that it leads to, if it is a live relationship that contains one.
+    /// The place of its child, if it is a live relationship that contains one.
     pub(crate) child: Option<Box<Child>>,
 }
 
-/// Which way a value goes.
+/// The direction of a change of a value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Way {
-    /// The instance had it, and does not any more.
+    /// The instance no longer has it.
     Out,
     /// The instance has it now.
     In,
@@ -95,7 +96,7 @@ impl Event {
 }
 
 impl Known {
-    /// True if it is live, and more than a proxy: lists of the present have it.
+    /// True if it is live, and not a proxy: then the lists of the present have it.
     pub(crate) fn is_listed(&self) -> bool {
         self.instance.is_live() && !self.is_proxy
     }
@@ -105,12 +106,12 @@ impl Known {
         self.instance.is_live() && self.is_proxy
     }
 
-    /// The collection that lists of the present have it below.
+    /// The collection under which the lists of the present have it.
     pub(crate) fn listed_home(&self) -> Option<Symbol> {
         self.home.filter(|_| self.instance.is_live())
     }
 
-    /// Its values, as far as they are indexed.
+    /// Its indexed values.
     pub(crate) fn indexed(&self) -> impl Iterator<Item = (Symbol, &Value)> {
         self.instance.properties.iter().filter(|(name, _)| self.is_indexed(*name))
     }
@@ -122,8 +123,8 @@ impl Known {
 }
 
 impl Put {
-    /// Calls `take` with each value that a listed instance lost or got, in order: what becomes of a value last, counts.
-    /// `has` tells of which properties of an instance.
+    /// Calls `take` for each value that a listed instance lost or gained, in order; for one value the last call counts.
+    /// `has` selects the properties of an instance.
     pub(crate) fn each_value(
         &self,
         has: &dyn Fn(&Known, Symbol) -> bool,
@@ -132,7 +133,7 @@ impl Put {
         let before = self.before.as_ref().filter(|before| before.is_listed());
         let after = Some(&self.after).filter(|after| after.is_listed());
         match (before, after) {
-            // A type decides what is indexed.
+            // The type decides which values are indexed.
             (Some(before), Some(after)) if before.instance.type_name == after.instance.type_name => {
                 self.each_change([before, after], has, take);
             }
@@ -157,7 +158,8 @@ impl Put {
                 ValueChange::Added(name, value) if has(after, *name) => take(*name, value, Way::In),
                 ValueChange::Removed(name, value) if has(before, *name) => {
                     take(*name, value, Way::Out);
-                    // A long text shares its key with others that begin alike, and one of them may still be held.
+                    // A long text has the same key as texts with the same beginning, and the instance may still have
+                    // one of these.
                     if !has_own_key(value)
                         && has(after, *name)
                         && let Some(held) = after.instance.properties.get(*name)

@@ -1,4 +1,4 @@
-//! Keys of indexes: the key of a value, or an id, then the slot of the instance that has it.
+//! Keys of indexes: the key of a value, or an id, then the slot of its instance.
 
 use crate::model::{Id, Instant, Value, append_index_key, is_indexable};
 
@@ -14,7 +14,7 @@ pub(crate) fn without_slot(key: &[u8]) -> &[u8] {
     &key[..key.len() - 4]
 }
 
-/// Calls `take` with every scalar that `value` puts into a property index: itself, or the members of a set.
+/// Calls `take` with every scalar of `value` in a property index: itself, or the members of a set.
 pub(crate) fn for_each_indexed(value: &Value, mut take: impl FnMut(&Value)) {
     match value {
         Value::Set(values) => values.iter().for_each(|value| take(&value)),
@@ -41,7 +41,7 @@ pub(crate) fn time_key(micros: i64, slot: u32) -> Vec<u8> {
     key
 }
 
-/// Appends an id so that ids are ordered as they compare, and none begins another.
+/// Appends an id so that ids are in order, and none is a prefix of another.
 pub(crate) fn append_id(id: &Id, out: &mut Vec<u8>) {
     match id.uuid_bytes() {
         Some(bytes) => {
@@ -49,7 +49,7 @@ pub(crate) fn append_id(id: &Id, out: &mut Vec<u8>) {
             out.extend_from_slice(bytes);
         }
         None => {
-            // Texts of ids have no control characters, so no zero.
+            // Texts of ids have no control characters, and so no zero bytes.
             out.push(1);
             out.extend_from_slice(id.text().unwrap_or_default().as_bytes());
             out.push(0);

@@ -1,11 +1,12 @@
-//! Keys to add to sets and to take out of them: collected first, then done together, which costs less than one by one.
+//! Keys to add to sets and to remove from them: collected first, then applied together, which costs less than one by
+//! one.
 
 use crate::graph::structures::symbols::Symbol;
 use crate::structures::key_set::KeySet;
 use crate::structures::key_set::leaf::KEY_BYTES_MAX;
 use crate::structures::vector::Vector;
 
-/// Keys that come and go, in order.
+/// Added and removed keys, in order.
 #[derive(Default)]
 pub(crate) struct KeyChanges {
     keys: Vec<u8>,
@@ -14,7 +15,7 @@ pub(crate) struct KeyChanges {
 
 struct Change {
     set: Symbol,
-    // Of the key. They stand one after the other.
+    // Length of the key. The keys are stored one after the other.
     length: u16,
     is_added: bool,
 }
@@ -28,7 +29,7 @@ struct KeyChange<'k> {
 const _: () = assert!(KEY_BYTES_MAX <= u16::MAX as usize);
 
 impl KeyChanges {
-    /// Adds the key that `append` appends to a set, or takes it out.
+    /// Adds the key that `append` writes to the additions to a set, or to the removals.
     pub(crate) fn push(&mut self, set: Symbol, append: impl FnOnce(&mut Vec<u8>), is_added: bool) {
         let start = self.keys.len();
         append(&mut self.keys);
@@ -36,10 +37,10 @@ impl KeyChanges {
         self.list.push(Change { set, length, is_added });
     }
 
-    /// Does all of it. Calls `tell` with each key that was added to a set and was not there.
+    /// Applies all of it. Calls `tell` with each key that was added and was missing before.
     pub(crate) fn apply_to(&self, sets: &mut Vector<KeySet>, mut tell: impl FnMut(Symbol, &[u8])) {
         let mut list = self.changes();
-        // By set first: the keys of one often come in order, and then there is little to sort.
+        // By set first: the keys of one set often come in order, so that there is little to sort.
         list.sort_by_key(|(set, _)| *set);
         for of_one in list.chunk_by_mut(|(set, _), next| *set == next.0) {
             let name = of_one[0].0;
@@ -47,7 +48,7 @@ impl KeyChanges {
         }
     }
 
-    /// Does all of it to one set.
+    /// Applies all of it to one set.
     pub(crate) fn apply_to_one(&self, set: &mut KeySet) {
         apply(&mut self.changes(), set, &mut |_| {});
     }
@@ -63,9 +64,9 @@ impl KeyChanges {
     }
 }
 
-/// Does to one set what is to become of its keys.
+/// Applies the changes of one set.
 fn apply(changes: &mut [(Symbol, KeyChange)], set: &mut KeySet, tell: &mut impl FnMut(&[u8])) {
-    // Stable: of what becomes of one key the last counts.
+    // Stable: for one key the last change counts.
     changes.sort_by_key(|(_, change)| (change.head, change.key));
     let (mut added, mut removed) = (Vec::new(), Vec::new());
     for same in changes.chunk_by(|(_, change), (_, next)| change.key == next.key) {
@@ -76,7 +77,7 @@ fn apply(changes: &mut [(Symbol, KeyChange)], set: &mut KeySet, tell: &mut impl 
     set.insert_sorted(&added, tell);
 }
 
-/// The first bytes of a key as a number: as a rule they tell which of two comes first.
+/// The first bytes of a key as a number: they usually decide the order of two keys.
 fn head(key: &[u8]) -> u64 {
     let mut head = [0; 8];
     let length = key.len().min(8);
@@ -84,7 +85,7 @@ fn head(key: &[u8]) -> u64 {
     u64::from_be_bytes(head)
 }
 
-/// The set with this number, for changing it.
+/// The set with this number, mutable.
 pub(crate) fn set_of(sets: &mut Vector<KeySet>, number: Symbol) -> &mut KeySet {
     while sets.len() <= number.index() {
         sets.push(KeySet::new());

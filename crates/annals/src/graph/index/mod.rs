@@ -1,7 +1,7 @@
-//! What finds instances beside their ids: one file for each index, and their two lists.
+//! Indexes that find instances other than by id: one file for each index, and their two lists.
 //!
-//! [`Lists`] are part of the graph: whatever is sequenced is checked against them. [`TableIndexes`] are values of their own,
-//! brought up to date behind those who commit.
+//! [`Lists`] are part of the graph: sequencing checks changes against them. [`TableIndexes`] are separate values, which
+//! a thread updates after commits.
 
 pub(crate) mod event;
 pub(crate) mod key;
@@ -31,41 +31,42 @@ use crate::structures::vector::Vector;
 use crate::{Position, Result};
 use event::Event;
 
-/// An index of one table: all that is known of it.
+/// An index of one table.
 pub(crate) trait Index: Clone + Default {
-    /// What reports call it.
+    /// Its name in reports.
     const NAME: &'static str;
-    /// Codes of its sets in checkpoints (`docs/formats.md`), which nothing else ever gets. None if all of it follows from rows.
+    /// Codes of its sets in checkpoints (`docs/formats.md`); a code is never reused. None if all of it is derived from
+    /// rows.
     const SETS: &'static [u8] = &[];
 
-    /// Takes what became of instances, in order.
+    /// Applies events, in order.
     fn take(&mut self, events: &[&Event]);
 
-    /// Takes what follows from some rows of a checkpoint; the next ones come with the next call.
+    /// Adds data derived from some rows of a checkpoint; the next call has the next rows.
     ///
     /// Errors: those of reading spilled values.
     fn derive(&mut self, _: &[Stored]) -> Result<()> {
         Ok(())
     }
 
-    /// The sets that a checkpoint holds of it.
+    /// Its sets for a checkpoint.
     fn save(&self) -> Vec<SavedSet<'_>> {
         Vec::new()
     }
 
-    /// Takes them from a checkpoint. Shape: `None` if they cannot be those of this table.
+    /// Takes its sets from a checkpoint. Shape: `None` if they cannot belong to this table.
     fn load(&mut self, _: &mut LoadSets) -> Option<()> {
         Some(())
     }
 
-    /// Reports how `found` differs from this, which was rebuilt from the same records.
+    /// Reports the differences of `found` from this index, which was rebuilt from the same records.
     fn compare(&self, found: &Self, report: &mut Report);
 }
 
 /// A set of keys in a checkpoint.
 pub(crate) struct SavedSet<'i> {
     pub(crate) code: u8,
-    /// Which of the sets with this code.
+    /// The number of the set among those with its code.
     pub(crate) number: u64,
     pub(crate) keys: &'i KeySet,
 }
@@ -78,9 +79,9 @@ impl SavedSet<'_> {
 
 /// The sets of a checkpoint, for the indexes of one table.
 pub(crate) struct LoadSets<'l> {
-    /// How many slots the table has.
+    /// Number of slots in the table.
     pub(crate) slots_count: usize,
-    /// Takes the sets with a code out, by number.
+    /// Removes and returns the sets with a code, by number.
     pub(crate) take: &'l mut dyn FnMut(u8) -> Vector<KeySet>,
 }
 
@@ -94,16 +95,16 @@ impl LoadSets<'_> {
     }
 }
 
-/// An instance of a checkpoint, and what indexes have to know of it beside its row.
+/// An instance of a checkpoint, with further data for indexes.
 pub(crate) struct Stored<'t> {
     pub(crate) table: &'t Table,
     pub(crate) slot: u32,
     pub(crate) row: Row<'t>,
     pub(crate) id: &'t Id,
     pub(crate) is_proxy: bool,
-    /// The collection that it is of, if it is another than this repository's.
+    /// Its collection, if it is not this repository's own.
     pub(crate) home: Option<Symbol>,
-    /// The versions that are not in force, if some version differs in more than content.
+    /// The versions that are not in force, if versions differ in more than content.
     pub(crate) past: Vec<StoredVersion>,
 }
 
@@ -115,7 +116,7 @@ pub(crate) struct StoredVersion {
     pub(crate) is_proxy: bool,
 }
 
-/// Makes a list of indexes that are told the same.
+/// Makes a list of indexes that get the same events.
 macro_rules! indexes {
     ($(#[$about:meta])* $list:ident { $($file:ident::$name:ident),* $(,)? }) => {
         $(#[$about])*
@@ -130,31 +131,31 @@ macro_rules! indexes {
                 [$(<$file::$name as Index>::SETS),*].into_iter().flatten().copied()
             }
 
-            /// Takes what became of instances, in order.
+            /// Applies events, in order.
             pub(crate) fn take(&mut self, events: &[&Event]) {
                 $(self.$file.take(events);)*
             }
 
-            /// Takes what follows from some rows of a checkpoint. Errors: those of reading spilled values.
+            /// Adds data derived from some rows of a checkpoint. Errors: those of reading spilled values.
             pub(crate) fn derive(&mut self, stored: &[Stored]) -> Result<()> {
                 $(self.$file.derive(stored)?;)*
                 Ok(())
             }
 
-            /// The sets that a checkpoint holds of them.
+            /// Their sets for a checkpoint.
             pub(crate) fn save(&self) -> Vec<SavedSet<'_>> {
                 let mut sets = Vec::new();
                 $(sets.extend(self.$file.save());)*
                 sets
             }
 
-            /// Takes them from a checkpoint. Shape: the name of an index whose sets cannot be those of this table.
+            /// Takes their sets from a checkpoint. Shape: the name of an index whose sets cannot belong to this table.
             pub(crate) fn load(&mut self, sets: &mut LoadSets) -> std::result::Result<(), &'static str> {
                 $(self.$file.load(sets).ok_or(<$file::$name as Index>::NAME)?;)*
                 Ok(())
             }
 
-            /// Reports how `found` differs from these.
+            /// Reports the differences of `found` from these.
             pub(crate) fn compare(&self, found: &Self, report: &mut Report) {
                 $(self.$file.compare(&found.$file, report);)*
             }
@@ -176,7 +177,7 @@ indexes! {
 }
 
 indexes! {
-    /// The indexes of a table: behind the graph.
+    /// The indexes of a table, which may be behind the graph.
     TableIndexes {
         values::Values,
         past_values::PastValues,
@@ -186,7 +187,7 @@ indexes! {
 }
 
 impl Lists {
-    /// Instances of types of this kind by type: those of now, and those of the past.
+    /// Instances by type, for types of this kind: present and past.
     pub(crate) fn extents_of(&self, kind: TypeKind) -> [&Extents; 2] {
         match kind {
             TypeKind::Classification => [&self.classified.present, &self.classified.past],
@@ -197,10 +198,10 @@ impl Lists {
     }
 }
 
-/// The indexes of a graph, which is not newer than `position`.
+/// The indexes of a graph, whose position is not before `position`.
 #[derive(Clone, Default)]
 pub(crate) struct Indexes {
-    /// All records up to here are in them, and no others.
+    /// The position up to which the indexes have all records, and no later ones.
     pub(crate) position: Position,
     pub(crate) entities: TableIndexes,
     pub(crate) relationships: TableIndexes,

@@ -1,24 +1,25 @@
-//! The values of the past by instance: what a purge forgets, and what a search of the past asks of one instance.
+//! The past values by instance: a purge removes them, and a search of the past reads those of one instance.
 
 use crate::graph::structures::column::Columns;
 use crate::graph::structures::rows::{ROW_BYTES_MAX, Rows};
 use crate::graph::structures::symbols::Symbol;
 use crate::model::{INDEX_KEY_BYTES_MAX, Value};
 
-/// The number of a row, or of none. Units: bytes; more rows than that fit no memory.
+/// The number of a row, or of none. Units: bytes; more rows fit no memory.
 const NUMBER_BYTES: usize = 5;
 const NAME_BYTES: usize = 4;
 /// The only column.
 const NEWEST: Symbol = Symbol(0);
 
-/// Value keys of each instance: a chain of rows, those entered last first.
+/// Value keys of each instance: a chain of rows, newest first.
 ///
-/// A row goes behind all others, whichever instance it is of: nothing is searched for, and what was written last is in the cache.
-/// Shape of a row: the number of the row before and one, or 0 (5, little endian); property (4, little endian); value key.
+/// A new row is appended after all others, of any instance: this needs no search, and the end of the vector is in the
+/// cache. Shape of a row: the number of the row before plus one, or 0 (5, little endian); property (4, little endian);
+/// value key.
 #[derive(Clone)]
 pub(crate) struct PastKeys {
     rows: Rows,
-    // By slot: the number of its newest row, and one.
+    // By slot: the number of its newest row plus one.
     newest: Columns,
 }
 
@@ -42,7 +43,7 @@ impl PastKeys {
         self.newest.put(NEWEST, slot, Some(&Value::Integer(self.rows.len() as i64)));
     }
 
-    /// The value keys of an instance, each with its property; those entered last come first.
+    /// The value keys of an instance, each with its property, newest first.
     pub(crate) fn of(&self, slot: u32) -> impl Iterator<Item = (Symbol, &[u8])> {
         self.numbers_of(slot).map(|number| {
             let row = self.row(number);
@@ -51,7 +52,7 @@ impl PastKeys {
         })
     }
 
-    /// Forgets the value keys of an instance: nothing of them stays in memory.
+    /// Removes the value keys of an instance, so that none of their bytes stays in memory.
     pub(crate) fn forget(&mut self, slot: u32) {
         let numbers: Vec<usize> = self.numbers_of(slot).collect();
         numbers.into_iter().for_each(|number| self.rows.set(number - 1, &[]));

@@ -1,4 +1,4 @@
-//! The values that some version had which is not in force, by property and by instance.
+//! The values of versions that are not in force, by property and by instance.
 
 use super::event::{Event, Known, Way};
 use super::key::{append_value_key, for_each_indexed, slot_of_key, without_slot};
@@ -13,7 +13,7 @@ use crate::structures::vector::Vector;
 
 const SET: u8 = 2;
 
-/// The values that some version had which is not in force.
+/// The values of versions that are not in force.
 #[derive(Clone, Default)]
 pub(crate) struct PastValues {
     // By property. Shape of a key: value key, slot (4).
@@ -33,8 +33,7 @@ impl PastValues {
         self.by_value.get(property.index())
     }
 
-    /// Keys of the values that some version of the instance had which is not in force, each with its property; those entered
-    /// last come first.
+    /// Keys of the values that the instance had in versions not in force, each with its property, newest first.
     pub(crate) fn of(&self, slot: u32) -> impl Iterator<Item = (Symbol, &[u8])> {
         self.by_slot.of(slot)
     }
@@ -62,7 +61,7 @@ impl Index for PastValues {
                 changes.push(name, |key| append_value_key(scalar, slot, key), true);
             });
         };
-        // Nothing is added to an instance that is gone, so these come last.
+        // No event follows the purge of an instance, so purges are handled last.
         let mut purged = Vec::new();
         for event in events {
             match event {

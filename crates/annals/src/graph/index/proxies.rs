@@ -1,4 +1,4 @@
-//! Which entities are proxies: only what relationships tell is known of them.
+//! The entities that are proxies: only the fields given by relationships are known.
 
 use super::event::Event;
 use super::{Index, Stored};
@@ -6,12 +6,12 @@ use crate::Result;
 use crate::graph::report::Report;
 use crate::graph::structures::slot_set::SlotSet;
 
-/// Proxies. They are live for relationships, and in no list of types or classifications.
+/// Proxies. They are live for relationships, but in no list of types or classifications.
 #[derive(Clone, Default)]
 pub(crate) struct Proxies {
-    /// Those of now.
+    /// Present proxies.
     pub(crate) present: SlotSet,
-    /// The same, and those that were proxies in a version that is not in force, or are and are deleted.
+    /// Present proxies, entities that were proxies in a version not in force, and deleted proxies.
     pub(crate) ever: SlotSet,
 }
 

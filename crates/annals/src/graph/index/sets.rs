@@ -1,4 +1,4 @@
-//! Of which properties some instance holds a set.
+//! The properties of which an instance has a set.
 
 use super::event::Event;
 use super::{Index, LoadSets, SavedSet};
@@ -9,7 +9,7 @@ use crate::structures::key_set::KeySet;
 
 const SET: u8 = 6;
 
-/// Properties of which some instance holds, or held, a set: one instance may stand at several places of their indexes. Shape of a
+/// Properties of which an instance has, or had, a set: their indexes may have one instance several times. Shape of a
 /// key: property (4).
 #[derive(Clone, Default)]
 pub(crate) struct Sets {
@@ -17,7 +17,7 @@ pub(crate) struct Sets {
 }
 
 impl Sets {
-    /// True if some instance holds, or held, a set as this property.
+    /// True if an instance has, or had, a set as this property.
     pub(crate) fn has(&self, name: Symbol) -> bool {
         !self.properties.is_empty() && self.properties.contains(&name.0.to_be_bytes())
     }

@@ -1,7 +1,7 @@
-//! The orders of creation and of the last change.
+//! Instances in the order of creation and of the last change.
 //!
-//! An instance that nothing has changed stands at its place already: slots are given in the order of creation. Only those
-//! that do not, because they were changed, or brought from elsewhere with times of their own, take a key.
+//! An unchanged instance is in its place without a key, because slots follow the order of creation. Only other
+//! instances take a key: those that were changed, or imported with times of their own.
 
 use super::event::{Event, Put};
 use super::key::{append_time_key, slot_of_key, time_key, without_slot};
@@ -20,21 +20,21 @@ const PAST_UPDATED_SET: u8 = 4;
 const CREATED_SET: u8 = 8;
 const LAST_SET: u8 = 9;
 
-/// When the unordered ones were created.
+/// The creation instants of the unordered instances.
 const CREATED: Symbol = Symbol(0);
-/// When the versions in force were written, of those that were changed or are unordered.
+/// The instants of versions in force, of changed or unordered instances.
 const UPDATED: Symbol = Symbol(1);
-/// The same of versions that are not in force, but for the first of those in order.
+/// The instants of versions that are not in force, without the first versions of ordered instances.
 const PAST_UPDATED: Symbol = Symbol(2);
 
 /// Keys of instances whose times do not follow from their slots.
 #[derive(Clone)]
 pub(crate) struct Times {
-    // The latest creation among those in order.
+    // The latest creation among the ordered instances.
     last: i64,
     // The same for checkpoints. Shape: a set of at most one key, with slot 0.
     last_key: KeySet,
-    // Those that are older than one before them.
+    // Instances that are older than one in a smaller slot.
     unordered: SlotSet,
     changed: SlotSet,
     // Three sets. Shape of a key: index key of the time (9), slot (4).
@@ -54,7 +54,7 @@ impl Default for Times {
     }
 }
 
-/// When the instance was created, and when the version in force was written. Units: microseconds since 1970.
+/// The instants of the creation and of the version in force. Units: microseconds since 1970.
 fn times(instance: &Instance) -> (i64, i64) {
     (instance.created.micros, instance.updated.micros)
 }
@@ -76,24 +76,24 @@ impl Times {
         self.keys.get(set.index()).expect("there are three from the beginning")
     }
 
-    /// True if this instance, and every other of which it is true, was created after those in smaller slots.
+    /// True for an ordered instance: it was created after all ordered instances in smaller slots.
     #[inline]
     pub(crate) fn is_in_order(&self, slot: u32) -> bool {
         !self.unordered.contains(slot)
     }
 
-    /// True if all are in order.
+    /// True if all instances are ordered.
     pub(crate) fn is_all_in_order(&self) -> bool {
         self.unordered.len() == 0
     }
 
-    /// True if the version in force has a key of its own.
+    /// True if the version in force has its own key.
     #[inline]
     pub(crate) fn is_changed(&self, slot: u32) -> bool {
         self.changed.contains(slot)
     }
 
-    // True if it stands where its slot is.
+    // True if its slot is its place.
     fn place(&mut self, slot: u32, created: i64) -> bool {
         if created >= self.last {
             self.last = created;
@@ -126,7 +126,7 @@ impl Times {
                 changes.take(UPDATED, before.1, slot);
             }
             let is_first = self.changed.insert(slot);
-            // The first version stands where its slot is.
+            // The slot is the place of the first version.
             if !is_first || before.0 != after.0 {
                 changes.add(PAST_UPDATED, before.1, slot);
             }

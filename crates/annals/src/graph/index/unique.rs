@@ -1,4 +1,4 @@
-//! The values of unique attributes, which a commit is checked against.
+//! The values of unique attributes, for checks at commit.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::model::{Value, append_index_key};
 use crate::structures::key_set::KeySet;
 use crate::structures::vector::Vector;
 
-/// The values that listed instances have of the properties that some type declares as unique.
+/// The values of listed instances, for properties that a type declares as unique.
 #[derive(Clone, Default)]
 pub(crate) struct Unique {
     properties: BTreeSet<Symbol>,
@@ -22,17 +22,17 @@ pub(crate) struct Unique {
 }
 
 impl Unique {
-    /// True if it has the values of this property.
+    /// True if it has values of this property.
     pub(crate) fn has(&self, name: Symbol) -> bool {
         self.properties.contains(&name)
     }
 
-    /// From now on it has the values of this property. Those that are there, the caller adds.
+    /// Begins to list the values of this property. The caller adds the existing ones.
     pub(crate) fn cover(&mut self, name: Symbol) {
         self.properties.insert(name);
     }
 
-    /// Slots of those that may have this scalar as this property. Others may share its key.
+    /// Slots of instances that may have this scalar as this property; another value may have the same key.
     pub(crate) fn holders(&self, name: Symbol, scalar: &Value) -> Vec<u32> {
         let mut key = Vec::new();
         append_index_key(scalar, &mut key);
@@ -40,7 +40,7 @@ impl Unique {
         set.into_iter().flat_map(|set| set.prefix(&key)).map(slot_of_key).collect()
     }
 
-    /// Adds a value, or takes it out.
+    /// Adds a value, or removes it.
     pub(crate) fn change(&mut self, slot: u32, name: Symbol, value: &Value, is_added: bool) {
         change(&mut self.sets, slot, name, value, is_added);
     }

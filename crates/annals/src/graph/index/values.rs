@@ -1,4 +1,4 @@
-//! The values that listed instances have, by property.
+//! The values of listed instances, by property.
 
 use super::event::{Event, Known, Way};
 use super::key::{append_value_key, for_each_indexed};
@@ -12,7 +12,7 @@ use crate::structures::vector::Vector;
 
 const SET: u8 = 1;
 
-/// The values that listed instances have. Shape of a key: value key, slot (4).
+/// The values of listed instances. Shape of a key: value key, slot (4).
 #[derive(Clone, Default)]
 pub(crate) struct Values {
     sets: Vector<KeySet>,

@@ -1,7 +1,7 @@
-//! One classification of a row, read where it is.
+//! One classification of a row, read in place.
 //!
-//! Shape: name (4), version (4), two stamps of author (4) and microseconds (8); if the highest bit of the version says so,
-//! header (4). Then the list of its properties.
+//! Shape: name (4), version (4), two stamps of author (4) and microseconds (8); if the highest bit of the version is
+//! set, header (4). Then the list of its properties.
 
 use super::headers::{HeaderNumber, PLAIN};
 use super::row_list::List;
@@ -20,7 +20,7 @@ const UPDATED: usize = 20;
 pub(super) const HEAD_BYTES: usize = 32;
 const HEADER_BYTES: usize = 4;
 
-/// A classification that an entity carries. It is taken apart only as far as it is asked.
+/// A classification of an entity. It is decoded only as far as needed.
 #[derive(Clone, Copy)]
 pub(crate) struct Classified<'g> {
     bytes: &'g [u8],
@@ -28,7 +28,7 @@ pub(crate) struct Classified<'g> {
 }
 
 impl<'g> Classified<'g> {
-    /// The one that begins these bytes.
+    /// The classification at the start of these bytes.
     pub(super) fn new(bytes: &'g [u8], sets: &'g [Value]) -> Classified<'g> {
         Classified { bytes, sets }
     }
@@ -62,7 +62,7 @@ impl<'g> Classified<'g> {
         self.stamp(UPDATED)
     }
 
-    /// Length of its head. Needs the bytes of one without a header.
+    /// Length of its head. It needs only the bytes of a head without header.
     pub(super) fn head_bytes(self) -> usize {
         HEAD_BYTES + if self.has_header() { HEADER_BYTES } else { 0 }
     }
@@ -95,7 +95,7 @@ impl<'g> Classified<'g> {
         self.properties().each_value()
     }
 
-    /// Everything about it, taken apart. Spilled values come through `read`.
+    /// The whole classification, decoded. `read` reads spilled values.
     pub(super) fn read(self, read: Reader) -> Result<Classification> {
         Ok(Classification {
             name: self.name(),

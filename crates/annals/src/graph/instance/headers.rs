@@ -1,6 +1,6 @@
-//! What most instances have not: a status of their own, a foreign home, a license, another type than at first.
+//! Headers: fields that most instances do not have, such as a status, a foreign home, a license, a changed type.
 //!
-//! Each different header is kept once and has a number. An instance without one pays nothing for it, not a byte.
+//! Each different header is stored once and has a number. An instance without a header takes no extra byte.
 
 use std::sync::Arc;
 
@@ -14,36 +14,36 @@ use crate::structures::vector::Vector;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct HeaderNumber(pub(crate) u32);
 
-/// The header that says nothing.
+/// The empty header.
 pub(crate) const PLAIN: HeaderNumber = HeaderNumber(0);
 
-/// What a version of an instance has beyond the usual.
+/// The fields of a version beyond the usual ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Header {
     /// `None`: active.
     pub(crate) status: Option<Arc<str>>,
     pub(crate) provenance: Option<Arc<Provenance>>,
-    /// What the home's number of a version is more than ours.
+    /// The difference between the version number at its home and the one here.
     pub(crate) version_offset: i64,
-    /// True if only what relationships tell of the entity is known.
+    /// True if only the fields given by relationships are known.
     pub(crate) is_proxy: bool,
     /// The id it had before.
     pub(crate) reidentified_from: Option<Id>,
-    /// There from the first change of its type, ends or id on.
+    /// Present from the first change of its type, ends or id on.
     pub(crate) identity: Option<Arc<Identity>>,
-    /// When and by whom it was created, as far as this version knew; only where later ones know otherwise.
+    /// Instant and author of the creation, as known in this version; only if later versions know others.
     pub(crate) created: Option<(i64, Symbol)>,
 }
 
-/// What a version is, and what the first versions were.
+/// The shape of a version, and the shape of the first versions.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Identity {
     pub(crate) own: Shape,
-    /// That of the versions whose header has no identity.
+    /// The shape of versions whose header has no identity.
     pub(crate) original: Shape,
 }
 
-/// What an instance is called, what it is, and between which entities.
+/// Id, type and ends of an instance.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Shape {
     pub(crate) id: Id,
@@ -89,17 +89,17 @@ impl Headers {
         self.list.get(number.0 as usize).expect("a number of a header comes from this graph")
     }
 
-    /// False if nothing ever was a proxy.
+    /// False if there never was a proxy.
     pub(crate) fn has_proxy(&self) -> bool {
         self.has_proxy
     }
 
-    /// False if all versions tell the same creation as the one in force.
+    /// False if all versions have the creation of the one in force.
     pub(crate) fn has_creation(&self) -> bool {
         self.has_creation
     }
 
-    /// False if everything always had the id, the type and the ends that it has.
+    /// False if no id, type or end was ever changed.
     pub(crate) fn has_identity(&self) -> bool {
         self.has_identity
     }
@@ -128,7 +128,7 @@ impl Headers {
         HeaderNumber(number)
     }
 
-    /// All but the plain one, in the order of their numbers.
+    /// All headers but the plain one, in the order of their numbers.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<Header>> {
         self.list.iter().skip(1)
     }

@@ -1,4 +1,4 @@
-//! An instance: packed into a row, taken apart to be changed, its properties, its header and its past.
+//! An instance: packed into a row, decoded to be changed, with its properties, its header and its past.
 
 pub(crate) mod classified;
 pub(crate) mod headers;

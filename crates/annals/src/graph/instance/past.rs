@@ -1,38 +1,38 @@
-//! The past versions of one instance: a chain of small blocks with skip pointers, so that as-of look-ups are logarithmic, and
-//! of most instances one look at memory.
+//! The past versions of one instance: a chain of small blocks with skip pointers, so that as-of look-ups are
+//! logarithmic, and for most instances need one read of memory.
 
 use std::sync::Arc;
 
 use super::headers::HeaderNumber;
 use crate::model::Status;
 
-/// Where a version was written: the record and which of its changes.
+/// The place where a version was written: the record, and the change in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Place {
     pub(crate) position: u64,
     pub(crate) change: u32,
 }
 
-/// What is kept in memory of a version that is not in force; its content stays in the log.
+/// The part of a version not in force that stays in memory; its content is in the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PastVersion {
     pub(crate) version: u32,
     /// The version its difference was taken from; 0 for the first.
     pub(crate) base: u32,
     pub(crate) status: Status,
-    // In room that aligning the others leaves: most versions have none.
+    // Uses the padding of the other fields: most versions have none.
     pub(crate) header: HeaderNumber,
     pub(crate) place: Place,
     /// Units: microseconds since 1970.
     pub(crate) valid_from: i64,
 }
 
-/// A point of view: what was known at a position, about an instant.
+/// A point of view: knowledge at a position, about an instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct View {
-    /// Only records up to here count.
+    /// Only records up to this position count.
     pub(crate) position: u64,
-    /// The instant asked about. Units: microseconds since 1970; `i64::MAX` for "as it stood then".
+    /// The valid time. Units: microseconds since 1970; `i64::MAX` for "as it was known then".
     pub(crate) valid: i64,
 }
 
@@ -49,12 +49,12 @@ const BLOCK_VERSIONS_MAX: usize = 8;
 pub(crate) struct Past<V: ?Sized = [PastVersion]> {
     // Latest `valid_from` of this block and all before it.
     valid_max: i64,
-    // Blocks before this one.
+    // The blocks before this one.
     before: u32,
-    // True if positions and valid times only rise from the start of the chain to the end of this block.
+    // True if positions and valid times only increase from the start of the chain to the end of this block.
     is_ordered: bool,
     previous: Option<Arc<Past>>,
-    // Skips a power-of-two like stretch of the chain.
+    // Skips a stretch of the chain whose length is like a power of two.
     // Source: E. W. Myers, "An applicative random-access stack", 1983.
     jump: Option<Arc<Past>>,
     // Oldest first; at least one.
@@ -62,7 +62,7 @@ pub(crate) struct Past<V: ?Sized = [PastVersion]> {
 }
 
 impl Past {
-    /// The chain with one version more.
+    /// The chain with one more version.
     pub(crate) fn push(chain: Option<Arc<Past>>, this: PastVersion) -> Arc<Past> {
         let Some(chain) = chain else {
             let first = Past {
@@ -108,7 +108,7 @@ impl Past {
         &self.versions[self.versions.len() - 1]
     }
 
-    /// Of the versions that `view` admits, the one with the latest valid time; among equals the latest written.
+    /// Of the versions that `view` admits, the one with the latest valid time; among equal ones the latest written.
     pub(crate) fn find(&self, view: View) -> Option<&PastVersion> {
         let mut best: Option<&PastVersion> = None;
         let mut at = Some(self);
@@ -138,7 +138,7 @@ impl Past {
         self.iter().find(|version| version.version == number)
     }
 
-    /// The past version that was written there.
+    /// The past version that was written at this place.
     pub(crate) fn written_at(&self, place: Place) -> Option<&PastVersion> {
         if self.is_ordered {
             return self
@@ -148,10 +148,11 @@ impl Past {
         self.iter().find(|version| version.place == place)
     }
 
-    /// The newest version of an ordered chain for which `holds`, which must hold for all before one it holds for.
+    /// The newest version of an ordered chain for which `holds` is true. If it is true for a version, it must be true
+    /// for all before.
     fn find_ordered(&self, holds: impl Fn(&PastVersion) -> bool) -> Option<&PastVersion> {
         let mut past = self;
-        // The answer is in the latest block of which the first version holds.
+        // The answer is in the latest block whose first version fulfils `holds`.
         while !holds(&past.versions[0]) {
             past = match &past.jump {
                 Some(jump) if !holds(&jump.versions[0]) => jump,

@@ -1,4 +1,4 @@
-//! Applies the steps of a patch to properties and tells what became of each value.
+//! Applies the steps of a patch to properties and reports the change of each value.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use crate::graph::structures::symbols::Symbol;
 use crate::model::{Patch, PatchStep, Value, ValueSet};
 use crate::{Error, ErrorKind, Result};
 
-/// What a step did to the values under one name.
+/// The effect of a step on the values of one property.
 #[derive(Clone, Debug)]
 pub(crate) enum ValueChange {
     Added(Symbol, Value),
@@ -45,7 +45,7 @@ pub(crate) fn apply_patch(
     Ok(changes)
 }
 
-/// What changes when `before` is replaced by `after`.
+/// The changes from `before` to `after`.
 pub(crate) fn differences(before: &Properties, after: &Properties) -> Vec<ValueChange> {
     let mut changes = Vec::new();
     for (name, value) in before.iter().filter(|(name, value)| after.get(*name) != Some(*value)) {
@@ -73,7 +73,7 @@ fn add(
     value: &Value,
     changes: &mut Vec<ValueChange>,
 ) -> Result<()> {
-    // A single value turns into a set even if it is the added one; whoever checks types must hear of it.
+    // A single value becomes a set even if the added value is equal; checks of types must see this.
     let mut is_changed = false;
     let mut values = match properties.take(name) {
         None => ValueSet::new(),

@@ -1,4 +1,4 @@
-//! The properties of one instance, ordered by symbol; an instance with thousands shares what it did not change.
+//! The properties of one instance, ordered by symbol; versions of an instance with thousands share unchanged parts.
 
 use std::sync::Arc;
 
@@ -10,7 +10,8 @@ const CHUNK_MAX: usize = 64;
 
 type Entry = (Symbol, Value);
 
-/// Values by symbol. Few properties are one block that versions share; many are chunks of up to 64, of which an update copies one.
+/// Values by symbol. Few properties are one block that versions share; many are chunks of up to 64, of which an update
+/// copies one.
 #[derive(Clone, Debug)]
 pub(crate) enum Properties {
     Few(Arc<[Entry]>),
@@ -47,7 +48,7 @@ impl Properties {
         Properties::Few(Arc::default())
     }
 
-    /// The properties in `entries`; of two with one name the later counts.
+    /// The properties in `entries`; the later of two with one name counts.
     pub(crate) fn from_entries(mut entries: Vec<Entry>) -> Properties {
         entries.sort_by_key(|entry| entry.0);
         if entries.windows(2).any(|pair| pair[0].0 == pair[1].0) {
@@ -58,7 +59,7 @@ impl Properties {
         Properties::from_sorted(entries)
     }
 
-    /// The properties in `entries`, which are ordered by symbol, each once.
+    /// The properties in `entries`, ordered by symbol, each once.
     pub(crate) fn from_sorted(entries: Vec<Entry>) -> Properties {
         if entries.is_empty() {
             return Properties::new();
@@ -88,7 +89,7 @@ impl Properties {
         }
     }
 
-    /// The chunk that holds `symbol`, or would.
+    /// The chunk in which `symbol` belongs.
     fn chunk_of(chunks: &[Arc<[Entry]>], symbol: Symbol) -> usize {
         chunks.partition_point(|chunk| chunk[0].0 <= symbol).saturating_sub(1)
     }
@@ -132,7 +133,7 @@ impl Properties {
         }
     }
 
-    /// Takes one value out to change it; put it back with [`Properties::put`].
+    /// Removes one value to change it; put it back with [`Properties::put`].
     pub(crate) fn take(&mut self, symbol: Symbol) -> Option<Value> {
         self.put(symbol, None)
     }

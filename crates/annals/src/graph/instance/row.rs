@@ -1,8 +1,8 @@
-//! One instance as the graph holds it: a row of bytes, of any length.
+//! One instance in the graph: a row of bytes, of any length.
 //!
-//! Shape: flags (1), type (4), position (8), change (4), author (4), microseconds (8); as the flags say, ends (8), header (4),
-//! and the head of what is not an untouched first version (56). Then the list of properties, and as the flags say how many
-//! classifications (a length), each as a head and a list.
+//! Shape: flags (1), type (4), position (8), change (4), author (4), microseconds (8). Depending on the flags: ends
+//! (8), header (4), and further fields (56), which an untouched first version does not have. Then the list of
+//! properties, and depending on the flags the number of classifications (a length), each as a head and a list.
 
 use std::sync::Arc;
 
@@ -17,10 +17,11 @@ use crate::graph::structures::spill_file::SpillPlace;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::{Id, Status, Value, ValueRef};
 
-/// "This row needs nothing but its bytes."
+/// Marks a row that needs only its bytes.
 pub(crate) const NO_EXTRA: u32 = u32::MAX;
 
-/// Longest row in a page, which is copied as a whole. Longer rows, and those with large sets, have memory of their own. Units: bytes.
+/// Longest row in a page, which is copied as a whole. A longer row, or one with large sets, has its own memory. Units:
+/// bytes.
 pub(crate) const SHORT_BYTES_MAX: usize = 1_024;
 
 // Flags.
@@ -31,13 +32,13 @@ pub(super) const IS_CLASSIFIED: u8 = 8;
 const IS_STUB: u8 = 16;
 pub(super) const HAS_SPILLED: u8 = 32;
 pub(super) const HAS_HEADER: u8 = 64;
-/// Those of a row, which is no stub.
+/// The flags of a row that is not a stub.
 pub(super) const ALL_FLAGS: u8 = DELETED | HAS_ENDS | IS_LATER | IS_CLASSIFIED | HAS_SPILLED | HAS_HEADER;
 
-/// Length of what stands in a page for a row with memory of its own: flags, and the number of its extra.
+/// Length of a stub, which replaces a row with its own memory in a page: flags, and the number of its extra.
 const STUB_BYTES: usize = 5;
 
-// Offsets of what every row has.
+// Offsets of the fields of every row.
 const TYPE: usize = 1;
 const POSITION: usize = 5;
 const CHANGE: usize = 13;
@@ -47,7 +48,7 @@ const HEAD_BYTES: usize = 29;
 const ENDS_BYTES: usize = 8;
 const HEADER_BYTES: usize = 4;
 
-// Offsets within what a row has that is not an untouched first version.
+// Offsets of the fields that an untouched first version does not have.
 const VERSION: usize = 0;
 const VERSIONS: usize = 4;
 const BASE: usize = 8;
@@ -68,7 +69,7 @@ pub(crate) struct Row<'g> {
     pub(super) sets: &'g [Value],
 }
 
-/// A row with memory of its own. Sets that share what a change leaves as it is stand beside its bytes.
+/// A row with its own memory. Large sets, which share unchanged parts with other versions, are beside its bytes.
 #[derive(Clone)]
 pub(crate) struct OwnRow {
     pub(super) bytes: Box<[u8]>,
@@ -91,13 +92,13 @@ impl OwnRow {
     }
 }
 
-/// What stands in a page for a row with memory of its own.
+/// The stub that replaces a row with its own memory in a page.
 pub(crate) fn stub(extra: u32) -> [u8; STUB_BYTES] {
     let [a, b, c, d] = extra.to_le_bytes();
     [IS_STUB, a, b, c, d]
 }
 
-/// The extra that has the row, if these bytes stand for one with memory of its own.
+/// The extra with the row, if these bytes are a stub.
 #[inline]
 pub(crate) fn stub_extra(bytes: &[u8]) -> Option<u32> {
     let is_stub = bytes.first()? & IS_STUB != 0;
@@ -105,13 +106,13 @@ pub(crate) fn stub_extra(bytes: &[u8]) -> Option<u32> {
 }
 
 impl<'g> Row<'g> {
-    /// The row in these bytes, which a page holds. There must be some, and no stub.
+    /// The row in these bytes of a page. They must not be empty, and not a stub.
     #[inline]
     pub(crate) fn new(bytes: &'g [u8]) -> Row<'g> {
         Row { bytes, sets: &[] }
     }
 
-    /// Units: bytes, without those of large sets.
+    /// Units: bytes, without large sets.
     pub(crate) fn bytes_count(self) -> usize {
         self.bytes.len()
     }
@@ -144,13 +145,13 @@ impl<'g> Row<'g> {
         HEAD_BYTES + if self.has(HAS_ENDS) { ENDS_BYTES } else { 0 }
     }
 
-    /// Where the head of a row that is not an untouched first version goes on.
+    /// Offset of the further fields.
     #[inline]
     fn later(self) -> usize {
         self.header_at() + if self.has(HAS_HEADER) { HEADER_BYTES } else { 0 }
     }
 
-    /// Where its list of properties begins.
+    /// Offset of its list of properties.
     #[inline]
     pub(super) fn properties_at(self) -> usize {
         self.later() + if self.has(IS_LATER) { LATER_BYTES } else { 0 }
@@ -165,12 +166,12 @@ impl<'g> Row<'g> {
         if self.has(IS_LATER) { self.u32(self.later() + at) } else { untouched }
     }
 
-    /// A time; that of an untouched first version is when it was written.
+    /// A time; for an untouched first version the instant when it was written.
     fn later_i64(self, at: usize) -> i64 {
         self.i64(if self.has(IS_LATER) { self.later() + at } else { MICROS })
     }
 
-    /// Where the graph keeps its past.
+    /// The extra with its past.
     pub(crate) fn extra(self) -> Option<u32> {
         let extra = self.later_u32(EXTRA, NO_EXTRA);
         (extra != NO_EXTRA).then_some(extra)
@@ -180,7 +181,7 @@ impl<'g> Row<'g> {
         self.has(HAS_SPILLED)
     }
 
-    /// Where its spilled values are, in the order of the row.
+    /// The places of its spilled values, in the order of the row.
     pub(crate) fn places(self) -> Vec<SpillPlace> {
         if !self.has_spilled() {
             return Vec::new();
@@ -188,12 +189,12 @@ impl<'g> Row<'g> {
         self.lists().flat_map(List::places).collect()
     }
 
-    /// True if it has a value, not spilled, of at least so many bytes.
+    /// True if it has a value, not spilled, of at least this many bytes.
     pub(crate) fn has_longer(self, bytes: usize) -> bool {
         self.lists().any(|properties| properties.has_longer(bytes))
     }
 
-    // All its properties, those of classifications too.
+    // All its properties, including those of classifications.
     fn lists(self) -> impl Iterator<Item = List<'g>> {
         std::iter::once(self.properties()).chain(self.classifications().map(Classified::properties))
     }
@@ -223,12 +224,12 @@ impl<'g> Row<'g> {
         self.later_u32(VERSION, 1)
     }
 
-    /// Number of the version written last.
+    /// Number of the latest version.
     pub(crate) fn versions(self) -> u32 {
         self.later_u32(VERSIONS, 1)
     }
 
-    /// How many versions were written since the log last held the whole content.
+    /// Number of versions written since the log last had the whole content.
     pub(crate) fn since_anchor(self) -> u32 {
         self.later_u32(SINCE_ANCHOR, 0)
     }
@@ -305,7 +306,7 @@ impl<'g> Row<'g> {
         self.properties().each_value()
     }
 
-    /// All values, those of classifications too, without reading a spilled one: `Err` then.
+    /// All values, including those of classifications; `Err` for a spilled one, which is not read.
     pub(crate) fn each_value_here(
         self,
     ) -> impl Iterator<Item = std::result::Result<ValueRef<'g>, SpillPlace>> {
@@ -317,7 +318,7 @@ impl<'g> Row<'g> {
         self.properties().names().collect()
     }
 
-    /// The properties whose values are in no need of memory of their own.
+    /// The properties whose values need no memory of their own.
     pub(crate) fn short_properties(self) -> Vec<(Symbol, Value)> {
         self.properties().short().collect()
     }
@@ -337,7 +338,7 @@ impl<'g> Row<'g> {
         })
     }
 
-    /// Everything about the instance, taken apart. Spilled values come through `read`.
+    /// The whole instance, decoded. `read` reads spilled values.
     pub(crate) fn unpack(self, id: &Id, past: Option<Arc<Past>>, read: Reader) -> Result<Instance> {
         let mut instance = Instance {
             properties: self.properties().read(&mut *read)?,

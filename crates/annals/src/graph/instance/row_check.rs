@@ -1,4 +1,4 @@
-//! Checks rows that somebody else wrote, so that reading them cannot fail.
+//! Checks rows from a file, so that reading them cannot fail.
 
 use super::classified::{Classified, HEAD_BYTES};
 use super::headers::HeaderNumber;
@@ -9,7 +9,7 @@ use super::row_value::checked_length;
 use super::unpacked::{NO_ENDS, Stamp};
 use crate::graph::structures::slot_set::SlotSet;
 
-/// What rows may refer to: numbers below these.
+/// The bounds of references in rows: numbers must be below these.
 pub(crate) struct Limits {
     pub(crate) names: usize,
     pub(crate) authors: usize,
@@ -17,17 +17,17 @@ pub(crate) struct Limits {
     pub(crate) ends: Ends,
 }
 
-/// What the ends of relationships may be.
+/// The allowed ends of relationships.
 pub(crate) enum Ends {
-    /// There are none: the rows are of entities.
+    /// None: the rows are entities.
     None,
-    /// Slots of rows that are there.
+    /// Slots of existing rows.
     Of(SlotSet),
-    /// They are looked at later.
+    /// Checked later.
     Unchecked,
 }
 
-/// True if the bytes of a row fit together, whatever it may refer to.
+/// True if the bytes of a row are consistent, without checking references.
 pub(crate) fn is_sound(row: &[u8]) -> bool {
     let (names, authors, headers) = (usize::MAX, usize::MAX, usize::MAX);
     let limits = Limits { names, authors, headers, ends: Ends::Unchecked };
@@ -35,7 +35,7 @@ pub(crate) fn is_sound(row: &[u8]) -> bool {
 }
 
 impl Limits {
-    /// True if what a page holds for an instance can be read without fail. `has_row` tells of an extra whether it has a
+    /// True if the bytes of an instance in a page can be read without failure. `has_row` returns whether an extra has a
     /// row; `None` if there is no such extra.
     pub(crate) fn admit_in_page(&self, bytes: &[u8], has_row: impl Fn(u32) -> Option<bool>) -> bool {
         if bytes.is_empty() {
@@ -47,7 +47,7 @@ impl Limits {
         }
     }
 
-    /// The same of a row with memory of its own.
+    /// The same for a row with its own memory.
     pub(crate) fn admit_own(&self, own: &OwnRow, is_extra: impl Fn(u32) -> bool) -> bool {
         self.admitted(own.row(), is_extra).is_some()
     }
@@ -81,7 +81,7 @@ impl Limits {
         (is_head_sound && rest.is_empty() && is_spilled == row.has_spilled()).then_some(())
     }
 
-    /// The same of versions that are not in force.
+    /// The same for versions that are not in force.
     pub(crate) fn admit_past(&self, past: &Past) -> bool {
         past.iter().all(|version| self.is_header(version.header))
     }

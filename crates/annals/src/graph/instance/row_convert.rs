@@ -1,4 +1,4 @@
-//! Rows as a checkpoint holds them: without large sets beside their bytes, and with spilled values in another place.
+//! Rows in a checkpoint: large sets are within their bytes, and spilled values are stored apart.
 
 use super::row::{HAS_SPILLED, IS_CLASSIFIED, OwnRow, Row};
 use super::row_list::{List, append_list};
@@ -7,16 +7,16 @@ use super::row_value::{OTHER, SPILLED_STRING, STRING, Tagged, append_length, dec
 use crate::graph::structures::spill_file::SpillPlace;
 use crate::record::encode_value_into;
 
-/// Where the graph that loads a checkpoint has put a value that the one before had spilled.
+/// The new place of a value that the saving graph had spilled.
 pub(crate) enum SpilledValue {
-    /// In its own spill file.
+    /// In the spill file of this graph.
     At(SpillPlace),
     /// In memory.
     Content(Vec<u8>),
 }
 
 impl Row<'_> {
-    /// Its bytes, with the large sets in them.
+    /// Its bytes, including large sets.
     pub(crate) fn inlined(self) -> Vec<u8> {
         if self.sets.is_empty() {
             return self.bytes.to_vec();
@@ -38,8 +38,8 @@ impl Row<'_> {
         rewritten.expect("all values are copied")
     }
 
-    /// The same row for the graph that `packing` writes for; `None` if a value is damaged.
-    /// `next` gives what has become of each spilled value, in the order of the row.
+    /// The same row for the graph that `packing` writes for; `None` if a value is damaged. `next` gives the new place
+    /// of each spilled value, in the order of the row.
     pub(crate) fn converted(
         self,
         mut packing: Packing,
@@ -83,7 +83,7 @@ impl Row<'_> {
     }
 }
 
-/// Appends a value that stands in another row; `None` if it cannot.
+/// Appends a value of another row; `None` if it cannot.
 type Append<'a> = &'a mut dyn FnMut(Tagged, &mut Packing, &mut Vec<u8>) -> Option<()>;
 
 fn append_rewritten(list: List, packing: &mut Packing, append: Append, out: &mut Vec<u8>) -> Option<()> {
@@ -95,7 +95,7 @@ fn append_rewritten(list: List, packing: &mut Packing, append: Append, out: &mut
 }
 
 impl Packing<'_> {
-    /// Appends a string, or another value, of these bytes; `None` if they are none.
+    /// Appends a string, or another value, of these bytes; `None` if they are malformed.
     fn append_loaded(&mut self, is_text: bool, content: &[u8], out: &mut Vec<u8>) -> Option<()> {
         if is_text {
             self.append_text(std::str::from_utf8(content).ok()?, out);

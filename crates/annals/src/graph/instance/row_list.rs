@@ -1,7 +1,7 @@
-//! Properties in the bytes of a row, of an instance or of one of its classifications.
+//! Properties in the bytes of a row, of the instance or of one of its classifications.
 //!
-//! Shape: how many there are (a length). If they are many: how many bytes say where one ends (1), and where each ends,
-//! counted from the first. Then for each, ordered by symbol: symbol (4), value.
+//! Shape: their number (a length). If there are many: the bytes per offset (1), and the end of each, counted from the
+//! first. Then for each, ordered by symbol: symbol (4), value.
 
 use super::properties::Properties;
 use super::row_value::{
@@ -12,14 +12,15 @@ use crate::graph::structures::spill_file::SpillPlace;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::{Value, ValueRef};
 
-/// From so many properties on, a table says where each ends, so that one of thousands is found without a look at all.
+/// From this number of properties on, a table has the end of each, so that one of thousands is found without reading
+/// the others.
 const MANY_MIN: usize = 32;
 const SYMBOL_BYTES: usize = 4;
 
-/// The properties of a row, with what follows them.
+/// The properties of a row, with the bytes after them.
 #[derive(Clone, Copy)]
 pub(crate) struct List<'g> {
-    // From the first property on.
+    // The bytes from the first property on.
     bytes: &'g [u8],
     count: usize,
     // Empty if there are few.
@@ -27,7 +28,7 @@ pub(crate) struct List<'g> {
     sets: &'g [Value],
 }
 
-/// Where each of many properties ends.
+/// The ends of many properties.
 #[derive(Clone, Copy)]
 struct Ends<'g> {
     bytes: &'g [u8],
@@ -41,14 +42,14 @@ impl Ends<'_> {
         usize::from_le_bytes(end)
     }
 
-    /// Where the property at `index` starts.
+    /// The start of the property at `index`.
     fn start(self, index: usize) -> usize {
         index.checked_sub(1).map_or(0, |before| self.get(before))
     }
 }
 
 impl<'g> List<'g> {
-    /// The list that begins these bytes. `sets` are the large ones of the row.
+    /// The list at the start of these bytes. `sets` are the large sets of the row.
     #[inline]
     pub(super) fn new(bytes: &'g [u8], sets: &'g [Value]) -> List<'g> {
         let (count, head) = length_at(bytes);
@@ -99,7 +100,7 @@ impl<'g> List<'g> {
         self.count
     }
 
-    /// Each property as its symbol and its value as it stands in the row.
+    /// Each property as its symbol and its encoded value.
     #[inline]
     pub(super) fn each(self) -> impl Iterator<Item = (Symbol, Tagged<'g>)> {
         let (mut rest, sets) = (self.bytes, self.sets);
@@ -121,7 +122,7 @@ impl<'g> List<'g> {
         self.each().map(|(name, tagged)| (name, tagged.value_ref()))
     }
 
-    /// Each value without reading a spilled one: `Err` then.
+    /// Each value; `Err` for a spilled one, which is not read.
     pub(super) fn each_here(self) -> impl Iterator<Item = std::result::Result<ValueRef<'g>, SpillPlace>> {
         self.each().map(|(_, tagged)| tagged.place().map_or_else(|| Ok(tagged.value_ref()), Err))
     }
@@ -130,17 +131,17 @@ impl<'g> List<'g> {
         self.each().map(|(name, _)| name)
     }
 
-    /// Where its spilled values are.
+    /// The places of its spilled values.
     pub(super) fn places(self) -> impl Iterator<Item = SpillPlace> {
         self.each().filter_map(|(_, tagged)| tagged.place())
     }
 
-    /// The value of one property, also a spilled one.
+    /// The value of one property, even a spilled one.
     pub(super) fn read_one(self, name: Symbol, read: Reader) -> Result<Option<Value>> {
         self.found(name).map(|tagged| tagged.read(read)).transpose()
     }
 
-    /// All properties, also spilled ones.
+    /// All properties, including spilled ones.
     pub(super) fn read(self, read: Reader) -> Result<Properties> {
         let mut entries = Vec::with_capacity(self.count);
         for (name, tagged) in self.each() {
@@ -149,7 +150,7 @@ impl<'g> List<'g> {
         Ok(Properties::from_sorted(entries))
     }
 
-    /// True if a value takes at least so many bytes in the row.
+    /// True if a value takes at least this many bytes in the row.
     pub(super) fn has_longer(self, bytes: usize) -> bool {
         self.each().any(|(_, tagged)| tagged.is_longer(bytes))
     }
@@ -165,12 +166,12 @@ impl<'g> List<'g> {
         self.each().any(|(_, tagged)| tagged.any_text(admits))
     }
 
-    /// The properties whose values are in no need of memory of their own.
+    /// The properties whose values need no memory of their own.
     pub(super) fn short(self) -> impl Iterator<Item = (Symbol, Value)> {
         self.each().filter(|(_, tagged)| tagged.tag() < STRING).map(|(name, tagged)| (name, tagged.value()))
     }
 
-    /// What follows the properties.
+    /// The bytes after the properties.
     pub(super) fn rest(self) -> &'g [u8] {
         match self.count {
             count if count >= MANY_MIN => &self.bytes[self.ends.get(count - 1)..],
@@ -180,7 +181,7 @@ impl<'g> List<'g> {
     }
 }
 
-/// Appends a list of so many properties, ordered by symbol, whose values `append` appends.
+/// Appends a list of this many properties, ordered by symbol, whose values `append` writes.
 pub(super) fn append_list<V>(
     count: usize,
     properties: impl Iterator<Item = (Symbol, V)>,
@@ -203,8 +204,8 @@ pub(super) fn append_list<V>(
     out.splice(start..start, std::iter::once(width as u8).chain(table));
 }
 
-/// Reads a list of bytes that somebody else wrote. `None` if they are no properties in order, otherwise what follows them.
-/// `names` is how many symbols there are; `is_spilled` becomes true if a value is not in the bytes.
+/// Reads a list from bytes of a file. `None` if they are not properties in order, otherwise the bytes after them.
+/// `names` is the number of symbols; `is_spilled` becomes true if a value is not in the bytes.
 pub(super) fn checked_list<'b>(
     bytes: &'b [u8],
     names: usize,

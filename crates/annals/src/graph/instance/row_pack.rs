@@ -14,20 +14,21 @@ use crate::graph::structures::spill_file::SpillPlace;
 use crate::model::{Status, Value};
 use crate::record::encode_value_into;
 
-/// Takes the bytes of a long value and says where it is then; `None` if they stay in the row.
+/// Stores the bytes of a long value and returns their place; `None` if they stay in the row.
 pub(crate) type Spiller<'p> = &'p mut dyn FnMut(&[u8]) -> Option<SpillPlace>;
 
-/// How the values of a row are written, and which of them are not in its bytes.
+/// How the values of a row are written, and which of them are outside its bytes.
 pub(crate) struct Packing<'p> {
     /// Values from this length on are offered to `spill`. Units: bytes.
     value_bytes_min: usize,
     spill: Spiller<'p>,
     pub(super) has_spilled: bool,
-    /// The large sets so far, which stand beside the bytes.
+    /// The large sets so far, which are beside the bytes.
     pub(super) sets: Vec<Value>,
 }
 
-/// Appends the row of `instance`, and returns the large sets that belong beside its bytes. `extra` is where its past is.
+/// Appends the row of `instance`, and returns the large sets beside its bytes. `extra` is the number of the extra with
+/// its past.
 pub(crate) fn pack(instance: &Instance, extra: u32, mut packing: Packing, out: &mut Vec<u8>) -> Vec<Value> {
     let start = out.len();
     append_row_head(instance, extra, out);
@@ -44,7 +45,7 @@ pub(crate) fn pack(instance: &Instance, extra: u32, mut packing: Packing, out: &
 }
 
 impl OwnRow {
-    /// The row of an instance of which nothing is spilled, without its past.
+    /// The row of an instance without spilled values, without its past.
     pub(crate) fn of(instance: &Instance) -> OwnRow {
         let mut bytes = Vec::new();
         let sets = pack(instance, NO_EXTRA, Packing::new(usize::MAX, &mut |_| None), &mut bytes);
@@ -95,7 +96,7 @@ fn append_stamp(stamp: Stamp, out: &mut Vec<u8>) {
 }
 
 impl Instance {
-    /// True for a first version that nothing has touched: most of its head follows from the rest.
+    /// True for an unchanged first version: most of its head follows from the rest.
     fn is_untouched(&self) -> bool {
         (self.version, self.versions, self.base, self.since_anchor) == (1, 1, 0, 0)
             && self.created == self.updated
@@ -106,12 +107,12 @@ impl Instance {
 }
 
 impl<'p> Packing<'p> {
-    /// Offers values of at least `value_bytes_min` to `spill`; `usize::MAX` is for none.
+    /// Offers values of at least `value_bytes_min` to `spill`; `usize::MAX` means none.
     pub(crate) fn new(value_bytes_min: usize, spill: Spiller<'p>) -> Packing<'p> {
         Packing { value_bytes_min, spill, has_spilled: false, sets: Vec::new() }
     }
 
-    /// What the flags of the row say of its values.
+    /// The flags for the values of the row.
     pub(super) fn flags(&self) -> u8 {
         if self.has_spilled { HAS_SPILLED } else { 0 }
     }
@@ -149,7 +150,7 @@ impl<'p> Packing<'p> {
         }
     }
 
-    /// Appends a value, no large set, that `content` encodes.
+    /// Appends a value that `content` encodes; not a large set.
     pub(super) fn append_other(&mut self, content: &[u8], out: &mut Vec<u8>) {
         if !self.spills(SPILLED_OTHER, content, out) {
             append_content(OTHER, content, out);
@@ -172,8 +173,8 @@ impl<'p> Packing<'p> {
         out.extend_from_slice(&place.to_bytes());
     }
 
-    /// True if a large set was put beside the bytes, and its number appended. Its values are not looked at, and it is not
-    /// spilled: to add one value to thousands is to cost what to add one to ten does.
+    /// True if a large set was put beside the bytes, and its number appended. Its values are neither read nor spilled,
+    /// so that adding one value to thousands costs as much as adding one to ten.
     pub(super) fn puts_beside(&mut self, value: &Value, out: &mut Vec<u8>) -> bool {
         let is_large = matches!(value, Value::Set(values) if !values.is_few());
         if is_large {

@@ -1,7 +1,7 @@
 //! One value in the bytes of a row.
 //!
-//! Shape: tag (1), then what the tag says: nothing, 4 bytes, 8 bytes, the place of a spilled value (16), the number of a
-//! large set (4), or a length and as many bytes.
+//! Shape: tag (1), then depending on the tag: nothing, 4 bytes, 8 bytes, the place of a spilled value (16), the number
+//! of a large set (4), or a length and as many bytes.
 
 use std::borrow::Cow;
 
@@ -19,7 +19,7 @@ pub(super) const INTEGER: u8 = 3;
 pub(super) const FLOAT: u8 = 4;
 pub(super) const TIMESTAMP: u8 = 5;
 pub(super) const STRING: u8 = 6;
-// As the record encodes it.
+// In the encoding of records.
 pub(super) const OTHER: u8 = 7;
 // The same two in a spill file.
 pub(super) const SPILLED_STRING: u8 = 8;
@@ -28,7 +28,7 @@ pub(super) const SPILLED_OTHER: u8 = 9;
 pub(super) const LARGE_SET: u8 = 10;
 
 const LARGE_SET_BYTES: usize = 4;
-/// Says that a length follows in eight bytes. A shorter length is this byte itself.
+/// Means that the length is in the next eight bytes. A shorter length is this byte itself.
 const LONG: u8 = u8::MAX;
 const LONG_BYTES: usize = 9;
 
@@ -47,7 +47,7 @@ pub(super) fn u64_at(bytes: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"))
 }
 
-/// Appends a length, or how many there are of something.
+/// Appends a length, or a count.
 pub(super) fn append_length(length: usize, out: &mut Vec<u8>) {
     match u8::try_from(length) {
         Ok(short) if short != LONG => out.push(short),
@@ -58,13 +58,13 @@ pub(super) fn append_length(length: usize, out: &mut Vec<u8>) {
     }
 }
 
-/// The length that stands here, and how many bytes say it.
+/// The length at the start of these bytes, and its own size in bytes.
 #[inline]
 pub(super) fn length_at(bytes: &[u8]) -> (usize, usize) {
     if bytes[0] == LONG { (u64_at(bytes, 1) as usize, LONG_BYTES) } else { (bytes[0].into(), 1) }
 }
 
-/// The same of bytes that somebody else wrote; `None` if they are cut off.
+/// The same for bytes from a file; `None` if they are cut off.
 pub(super) fn checked_length(bytes: &[u8]) -> Option<(usize, usize)> {
     let is_whole = *bytes.first()? != LONG || bytes.len() >= LONG_BYTES;
     is_whole.then(|| length_at(bytes))
@@ -73,13 +73,13 @@ pub(super) fn checked_length(bytes: &[u8]) -> Option<(usize, usize)> {
 /// A value of a row.
 #[derive(Clone, Copy)]
 pub(crate) struct Tagged<'g> {
-    /// From its tag on, with what follows it.
+    /// The bytes from its tag on, including later ones.
     pub(super) bytes: &'g [u8],
     /// The large sets of the row.
     pub(super) sets: &'g [Value],
 }
 
-/// How many bytes a value takes, its tag included, that begins here.
+/// Size of the value that begins here, including its tag. Units: bytes.
 #[inline]
 pub(super) fn value_bytes(tagged: &[u8]) -> usize {
     match tagged[0] {
@@ -100,19 +100,19 @@ impl<'g> Tagged<'g> {
         self.bytes[0]
     }
 
-    /// Its bytes alone.
+    /// Its bytes without later ones.
     pub(super) fn own_bytes(self) -> &'g [u8] {
         &self.bytes[..value_bytes(self.bytes)]
     }
 
-    /// The bytes of a string, or of another value as the record encodes it.
+    /// The bytes of a string, or of another value in the encoding of records.
     #[inline]
     pub(super) fn content(self) -> &'g [u8] {
         let (length, head) = length_at(&self.bytes[1..]);
         &self.bytes[1 + head..1 + head + length]
     }
 
-    /// Where it is, if it is spilled.
+    /// Its place, if it is spilled.
     pub(super) fn place(self) -> Option<SpillPlace> {
         let is_spilled = matches!(self.tag(), SPILLED_STRING | SPILLED_OTHER);
         is_spilled.then(|| SpillPlace::from_bytes(&self.bytes[1..=SpillPlace::BYTES]))
@@ -123,7 +123,7 @@ impl<'g> Tagged<'g> {
         (self.tag() == LARGE_SET).then(|| &self.sets[u32_at(self.bytes, 1) as usize])
     }
 
-    /// True if it takes at least so many bytes in the row.
+    /// True if it takes at least this many bytes in the row.
     pub(super) fn is_longer(self, bytes: usize) -> bool {
         matches!(self.tag(), STRING | OTHER) && self.content().len() >= bytes
     }
@@ -150,7 +150,7 @@ impl<'g> Tagged<'g> {
         self.value_ref().into_value()
     }
 
-    /// The value, which is not spilled.
+    /// The value; it must not be spilled.
     #[inline]
     pub(super) fn value_ref(self) -> ValueRef<'g> {
         let bytes = self.bytes;
@@ -170,7 +170,7 @@ impl<'g> Tagged<'g> {
         }))
     }
 
-    /// The value, also a spilled one.
+    /// The value, even a spilled one.
     pub(super) fn read(self, read: Reader) -> Result<Value> {
         let Some(place) = self.place() else { return Ok(self.value()) };
         let content = read(place)?;
@@ -184,12 +184,12 @@ impl<'g> Tagged<'g> {
     }
 }
 
-/// The value that these bytes are, if they are one and nothing else.
+/// The value in these bytes, if they are exactly one value.
 pub(super) fn decode_whole(content: &[u8]) -> Option<Value> {
     decode_value_from(content).filter(|(_, end)| *end == content.len()).map(|(value, _)| value)
 }
 
-/// Reads a value of bytes that somebody else wrote: how many it takes, and whether it is spilled. `None` if it is no value.
+/// Reads a value from bytes of a file: its size, and whether it is spilled. `None` if it is malformed.
 pub(super) fn checked_value(tagged: &[u8], sets_count: usize) -> Option<(usize, bool)> {
     let tag = *tagged.first()?;
     let (length, head) = match tag {

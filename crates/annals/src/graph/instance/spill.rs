@@ -1,4 +1,4 @@
-//! What one table has spilled: which files hold values of its rows, and how many.
+//! The spilled values of one table: the files with values of its rows, and their number.
 
 use std::sync::Arc;
 
@@ -9,27 +9,27 @@ use crate::model::Value;
 use crate::structures::vector::Vector;
 use crate::{Error, ErrorKind, Result};
 
-/// The spilled values of the rows of one graph. A clone shares the files; each counts for itself what it still needs,
-/// and a file goes when no graph needs it.
+/// The spilled values of the rows of one graph. A clone shares the files; each clone counts its own references, and a
+/// file is removed when no graph needs it.
 #[derive(Clone)]
 pub(crate) struct Spill {
-    // `None` if nothing is ever spilled.
+    // `None` if this graph never spills.
     files: Option<Arc<SpillFiles>>,
     /// Values from this length on are spilled. Units: bytes.
     value_bytes_min: usize,
-    // By number. `None` where no row refers to the file.
+    // By number. `None` if no row refers to the file.
     kept: Vector<Option<Kept>>,
 }
 
 #[derive(Clone)]
 struct Kept {
     file: Arc<SpillFile>,
-    /// How many values rows refer to.
+    /// Number of values that rows refer to.
     values: u64,
 }
 
 impl Spill {
-    /// Spills as `settings` say; nothing without them.
+    /// Spills as `settings` say; never without them.
     pub(crate) fn new(settings: Option<&SpillSettings>) -> Spill {
         Spill {
             files: settings.map(|settings| Arc::new(SpillFiles::new(settings.clone()))),
@@ -48,18 +48,18 @@ impl Spill {
         self.files.as_ref().map(|files| &files.settings)
     }
 
-    /// Units: bytes; nothing is as long if nothing is spilled.
+    /// Units: bytes; the greatest number if nothing is spilled.
     pub(crate) fn value_bytes_min(&self) -> usize {
         self.value_bytes_min
     }
 
-    /// Spills no more from now on: what is tried and thrown away shall leave nothing in the files.
+    /// Stops spilling: a graph for trial changes must leave nothing in the files.
     pub(crate) fn stop(&mut self) {
         self.value_bytes_min = usize::MAX;
     }
 
-    /// Appends the row of `instance`, its long values spilled unless the disk does not take them. Values that are already
-    /// at one of the places `known` are left there. Returns the large sets that belong beside the row.
+    /// Appends the row of `instance`. Its long values are spilled, unless the disk refuses them. Values at one of the
+    /// places `known` stay there. Returns the large sets beside the row.
     pub(crate) fn pack(
         &mut self,
         instance: &Instance,
@@ -70,14 +70,14 @@ impl Spill {
         self.packing(known, |packing| pack(instance, extra, packing, row))
     }
 
-    /// Calls `write` with how rows of this table are written. `known`: as for [`Spill::pack`].
+    /// Calls `write` with the packing of rows of this table. `known`: as for [`Spill::pack`].
     pub(crate) fn packing<T>(&mut self, known: &[SpillPlace], write: impl FnOnce(Packing) -> T) -> T {
         let value_bytes_min = self.value_bytes_min;
         let mut spill = |content: &[u8]| self.find(content, known).or_else(|| self.append(content));
         write(Packing::new(value_bytes_min, &mut spill))
     }
 
-    // One of the places `known` that holds `content`; it is counted once more.
+    // One of the places `known` with `content`; its references are incremented.
     fn find(&mut self, content: &[u8], known: &[SpillPlace]) -> Option<SpillPlace> {
         let place = known.iter().find(|place| place.fits(content))?;
         let is_there = self.read(*place).is_ok_and(|found| found == content);
@@ -86,7 +86,7 @@ impl Spill {
         Some(*place)
     }
 
-    /// Writes `content` to a file; `None` if the disk does not take it.
+    /// Writes `content` to a file; `None` if the disk refuses it.
     pub(crate) fn append(&mut self, content: &[u8]) -> Option<SpillPlace> {
         let (place, file) = self.files.as_ref()?.append(content)?;
         while self.kept.len() <= place.file as usize {
@@ -97,7 +97,7 @@ impl Spill {
         Some(place)
     }
 
-    /// Says that a row refers to a value no more.
+    /// Drops the reference of a row to a value.
     pub(crate) fn release(&mut self, place: SpillPlace) {
         let Some(kept) = self.kept.get_mut(place.file as usize) else { return };
         let left = kept.as_mut().map_or(0, |kept| {
@@ -111,7 +111,7 @@ impl Spill {
 
     /// The value at `place`.
     ///
-    /// Errors: `Corrupted` if the file does not hold what was written; `Io`.
+    /// Errors: `Corrupted` if the file does not hold the written bytes; `Io`.
     pub(crate) fn read(&self, place: SpillPlace) -> Result<Vec<u8>> {
         match self.kept.get(place.file as usize) {
             Some(Some(kept)) => kept.file.read(place),
@@ -122,7 +122,7 @@ impl Spill {
         }
     }
 
-    /// How many files are held.
+    /// Number of files in use.
     #[cfg(test)]
     pub(crate) fn files_count(&self) -> usize {
         self.kept.iter().flatten().count()

@@ -1,4 +1,4 @@
-//! One entity or relationship as the graph holds it: the version in force, and a pointer to the past.
+//! One entity or relationship, decoded: the version in force, and a pointer to the past.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::model::{Id, Status};
 /// The ends of an entity: none.
 pub(crate) const NO_ENDS: [u32; 2] = [u32::MAX; 2];
 
-/// When and by whom.
+/// An instant and an author.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
     /// Units: microseconds since 1970.
@@ -19,21 +19,21 @@ pub(crate) struct Stamp {
     pub(crate) author: Symbol,
 }
 
-/// An instance in one version, taken apart to be changed. The graph keeps its row.
+/// An instance in one version, decoded to be changed. The graph stores its row.
 #[derive(Clone, Debug)]
 pub(crate) struct Instance {
     pub(crate) properties: Properties,
     pub(crate) type_name: Symbol,
     /// Number of the version in force.
     pub(crate) version: u32,
-    /// Number of the version written last; higher than `version` after a correction of the past.
+    /// Number of the latest version; higher than `version` after a correction of the past.
     pub(crate) versions: u32,
     pub(crate) status: Status,
     pub(crate) header: HeaderNumber,
     pub(crate) id: Id,
     /// Slots of the entities at both ends of a relationship.
     pub(crate) ends: [u32; 2],
-    /// From when the version in force is true. Units: microseconds since 1970.
+    /// The valid time of the version in force. Units: microseconds since 1970.
     pub(crate) valid_from: i64,
     pub(crate) place: Place,
     /// The versions that are not in force.
@@ -42,13 +42,13 @@ pub(crate) struct Instance {
     pub(crate) classifications: Option<Arc<[Classification]>>,
     pub(crate) created: Stamp,
     pub(crate) updated: Stamp,
-    /// From when the instance exists (or exists again) without a break.
+    /// Since when the instance has existed without a break.
     pub(crate) live_from: i64,
-    /// Record that wrote the latest version: what conflicts are decided by.
+    /// Position of the record that wrote the latest version; conflicts depend on it.
     pub(crate) changed: u64,
-    /// Version the version in force was made from; 0 for the first.
+    /// The version on which the version in force is based; 0 for the first.
     pub(crate) base: u32,
-    /// How many versions were written since the log last held the whole content.
+    /// Number of versions written since the log last had the whole content.
     pub(crate) since_anchor: u32,
 }
 
@@ -57,7 +57,7 @@ pub(crate) struct Instance {
 pub(crate) struct Classification {
     pub(crate) name: Symbol,
     pub(crate) version: u32,
-    /// Only the provenance in it counts.
+    /// Only its provenance counts.
     pub(crate) header: HeaderNumber,
     pub(crate) created: Stamp,
     pub(crate) updated: Stamp,
@@ -81,7 +81,7 @@ impl Instance {
         }
     }
 
-    /// The version that `view` sees; `None` if it sees none.
+    /// The version that `view` sees; `None` if there is none.
     pub(crate) fn version_in(&self, view: View) -> Option<PastVersion> {
         // Invariant: no version has a later valid time than the one in force.
         if view.admits(self.place, self.valid_from) {
@@ -98,7 +98,7 @@ impl Instance {
         self.past.as_ref()?.version(number).copied()
     }
 
-    /// The version that was written there.
+    /// The version that was written at this place.
     pub(crate) fn written_at(&self, place: Place) -> Option<PastVersion> {
         if place == self.place {
             return Some(self.in_force());
@@ -127,7 +127,7 @@ impl Instance {
         self.classifications = if classifications.is_empty() { None } else { Some(classifications.into()) };
     }
 
-    /// True if both say the same of everything but the past chain's shape.
+    /// True if both are equal, except for the shape of the chain of past versions.
     pub(crate) fn is_same(&self, other: &Instance) -> bool {
         self.id == other.id
             && (self.type_name, self.status, self.version, self.versions, self.base)

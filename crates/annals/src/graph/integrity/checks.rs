@@ -1,4 +1,4 @@
-//! What must hold of every instance: declared types, unique attributes, existing ends, cardinalities.
+//! The rules for every instance: declared types, unique attributes, existing ends, cardinalities.
 
 use super::types::{Attribute, DeclaredType, check_element};
 use super::values::{check_limits, check_value};
@@ -13,7 +13,7 @@ use crate::model::{Direction, EndDefinition, Id, TypeKind, Value};
 use crate::{Error, ErrorKind, Result};
 
 impl Graph {
-    /// Checks the properties of an instance (or classification) of this type, those named by `touched` in detail.
+    /// Checks the properties of an instance (or classification) of this type; those in `touched` in detail.
     pub(crate) fn check_properties(
         &self,
         kind: TypeKind,
@@ -37,7 +37,7 @@ impl Graph {
         Ok(())
     }
 
-    /// The same without asking for required ones.
+    /// The same without checking for required ones.
     pub(crate) fn check_touched(
         &self,
         kind: TypeKind,
@@ -66,7 +66,7 @@ impl Graph {
         })
     }
 
-    /// Checks one value against the type that may declare it.
+    /// Checks one value against the type, which may declare it.
     pub(crate) fn check_property(&self, declared: &DeclaredType, name: Symbol, value: &Value) -> Result<()> {
         match declared.attributes.get(&name) {
             Some(attribute) => {
@@ -146,7 +146,7 @@ impl Graph {
         if !self.entities.is_live(slot) {
             return Err(missing("the entity is deleted; restore it first".into()));
         }
-        // Whatever is live now, is so at the latest instant.
+        // An entity that is live now is live at the latest instant.
         if valid_from < self.last_instant()
             && let Some(live_from) = self.entities.row(slot).map(Row::live_from)
             && live_from > valid_from
@@ -159,12 +159,12 @@ impl Graph {
         Ok(slot)
     }
 
-    /// Checks types and cardinalities of the ends of a live relationship about to be added.
+    /// Checks types and cardinalities of the ends of a new live relationship.
     pub(crate) fn check_ends(&self, type_name: Symbol, ends: [u32; 2]) -> Result<()> {
         self.check_ends_beside(type_name, ends, 0)
     }
 
-    /// The same of a relationship that is there already.
+    /// The same for an existing relationship.
     pub(crate) fn check_linked_ends(&self, type_name: Symbol, ends: [u32; 2]) -> Result<()> {
         self.check_ends_beside(type_name, ends, 1)
     }
@@ -239,7 +239,7 @@ impl Graph {
     /// Refuses a classification that does not fit the entity's type.
     pub(crate) fn check_applies(&self, classification: Symbol, entity: &Instance) -> Result<()> {
         let Some(declared) = self.types.get(TypeKind::Classification, classification) else { return Ok(()) };
-        // A classification may be narrower than its supertypes, never wider.
+        // A classification may be narrower than its supertypes, but not wider.
         for &ancestor in &declared.ancestors {
             let Some(ancestor) = self.types.get(TypeKind::Classification, ancestor) else { continue };
             let allowed = &ancestor.definition.applies_to;

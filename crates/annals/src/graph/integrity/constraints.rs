@@ -1,4 +1,4 @@
-//! What must hold of items of a tree at the end of each record: required children, values that are unique together, references.
+//! Rules for items of a tree at the end of each record: required children, values that are unique together, references.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,33 +10,33 @@ use crate::graph::structures::symbols::{Symbol, Symbols};
 use crate::model::{AttributeDefinition, TypeDefinition, TypeKind, ValueType};
 use crate::tree::{NameTest, TreePath, TreeStep};
 
-/// What a type, with all it inherits, asks of its instances at the end of each record.
+/// The rules of a type, including inherited ones, for its instances at the end of each record.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Constraints {
     /// Names of children, or of lists with at least one item.
     pub(crate) required_children: Vec<Arc<str>>,
     pub(crate) unique_together: Vec<Together>,
-    /// By the attribute that refers.
+    /// By the referring attribute.
     pub(crate) references: Vec<(Symbol, Arc<Reference>)>,
 }
 
-/// Attributes whose values together occur once among the children of one entity.
+/// Attributes whose values together may occur once among the children of one entity.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Together {
-    /// The type that says so; children of its subtypes are compared, too.
+    /// The declaring type; children of its subtypes are compared, too.
     pub(crate) declaring: Symbol,
     pub(crate) attributes: Vec<Symbol>,
 }
 
-/// A path to a property, some item of which must have the value of an attribute.
+/// A path to a property; at the end of the path, an item must have the value of the attribute.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Reference {
     pub(crate) path: Arc<str>,
-    /// How many levels above the item that refers it starts; `None` for the outermost container.
+    /// Number of levels above the referring item at which it starts; `None` for the outermost container.
     pub(crate) levels_up: Option<usize>,
-    /// Names of children, or of lists: then any item.
+    /// Names of children, or of lists, which stand for any item.
     pub(crate) steps: Vec<Arc<str>>,
-    /// The property that has the value.
+    /// The property with the value.
     pub(crate) leaf: Symbol,
 }
 
@@ -45,13 +45,13 @@ impl Constraints {
         self.required_children.is_empty() && self.unique_together.is_empty() && self.references.is_empty()
     }
 
-    /// The attributes by whose values instances are listed in their parents.
+    /// The attributes by whose values parents list their children.
     pub(crate) fn listed_attributes(&self) -> impl Iterator<Item = &Symbol> {
         let together = self.unique_together.iter().flat_map(|together| &together.attributes);
         together.chain(self.references.iter().map(|(attribute, _)| attribute))
     }
 
-    /// Those of a type with these supertypes: `chain` is the type and they, `attributes` all of them together.
+    /// The constraints of a type: `chain` is the type and its supertypes, `attributes` are all their attributes.
     pub(super) fn of<'d>(
         definition: &TypeDefinition,
         chain: impl Iterator<Item = (Symbol, &'d TypeDefinition)>,
@@ -108,15 +108,15 @@ pub(super) fn declared_references<'d>(
     definition: &'d TypeDefinition,
     names: &'d mut Symbols,
 ) -> impl Iterator<Item = Arc<Reference>> {
-    // What is wrong was refused before.
+    // Malformed references were refused before.
     let reference = |attribute| reference_of(definition, attribute, names).unwrap_or_default();
     definition.attributes.iter().filter_map(reference)
 }
 
-/// What an attribute refers to: `/name/…/property`, or `../…/property`, which starts at the attribute, so that the first `..` is the
-/// item that has it.
+/// The reference of an attribute: `/name/…/property`, or `../…/property`, which starts at the attribute, so that the
+/// first `..` is the item with the attribute.
 ///
-/// Errors: `TypeViolation` if it is another path, or an attribute that cannot refer.
+/// Errors: `TypeViolation` for another path, or an attribute that cannot refer.
 pub(super) fn reference_of(
     definition: &TypeDefinition,
     attribute: &AttributeDefinition,

@@ -1,4 +1,4 @@
-//! What a definition of a type may say, and how it may change.
+//! The rules for a definition of a type, and for its changes.
 
 use std::collections::BTreeSet;
 
@@ -144,9 +144,9 @@ fn check_enumeration(definition: &TypeDefinition) -> Result<()> {
     let mut seen = BTreeSet::new();
     for element in &definition.elements {
         check_name("enum element", &element.name)?;
-        // Ordinals may repeat: published enums have such, and it is the name that a property holds.
+        // Ordinals may repeat: published enums have repeated ones, and properties hold the name.
         if !seen.insert(&element.name) {
-            let text = format!("element {} is there twice; names are unique", element.name);
+            let text = format!("element {} occurs twice; names are unique", element.name);
             return Err(violation(definition, text));
         }
     }
@@ -171,7 +171,7 @@ fn check_statuses(definition: &TypeDefinition) -> Result<()> {
     }
 }
 
-/// A type may grow, never break what its instances rely on.
+/// A type may grow, but must not break anything that its instances rely on.
 pub(super) fn check_extension(before: &TypeDefinition, after: &TypeDefinition) -> Result<()> {
     for old in &before.attributes {
         let Some(new) = after.attributes.iter().find(|new| new.name == old.name) else {

@@ -1,4 +1,4 @@
-//! Declared types, and what instances must fulfil.
+//! Declared types, and the rules for instances.
 
 pub(crate) mod checks;
 pub(crate) mod constraints;

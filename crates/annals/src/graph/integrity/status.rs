@@ -3,12 +3,12 @@
 use crate::model::check_name;
 use crate::{Error, ErrorKind, Result};
 
-/// The status of instances that have no other.
+/// The status of instances without another one.
 pub(crate) const ACTIVE: &str = "active";
 
-/// Checks the name of a status. `deleted` is none: it is what `delete` makes of an instance.
+/// Checks the name of a status. `deleted` is not allowed: only `delete` sets it.
 ///
-/// Errors: `InvalidArgument` if it is no name; `StatusNotAllowed` for `deleted`.
+/// Errors: `InvalidArgument` for a malformed name; `StatusNotAllowed` for `deleted`.
 pub(crate) fn check_status_name(status: &str) -> Result<()> {
     check_name("status", status)?;
     if status == "deleted" {

@@ -19,30 +19,30 @@ use crate::{Error, ErrorKind, Result};
 /// Deepest chain of supertypes.
 const SUPERTYPE_DEPTH_MAX: usize = 64;
 
-/// Most memory that the pattern of an attribute takes. Units: bytes.
+/// Most memory of the pattern of an attribute. Units: bytes.
 const PATTERN_BYTES_MAX: usize = 1 << 20;
 
-/// Types that stand together: one, as a rule.
+/// A group of types: usually one.
 pub(crate) type TypeNames = SmallVec<[Symbol; 4]>;
 
 /// All declared types of one graph.
 #[derive(Clone, Default)]
 pub(crate) struct Types {
     by_name: BTreeMap<(TypeKind, Symbol), Arc<DeclaredType>>,
-    /// Names of properties that some type keeps, or kept, out of the index: searches cannot rely on it.
+    /// Names of properties that a type keeps, or kept, out of the index, so that searches cannot rely on it.
     pub(crate) unindexed: BTreeSet<Symbol>,
-    /// Names of attributes whose values are searched for at commits: some type declares, or declared, them as unique, or as
-    /// references; or they are what such a reference leads to in items that no look-up finds.
+    /// Names of attributes whose values commits search for: a type declares, or declared, them as unique, or as
+    /// references; or such a reference leads to them in items that no look-up finds.
     pub(crate) unique: BTreeSet<Symbol>,
-    /// True if some type asks for something at the end of each record.
+    /// True if a type has rules for the end of each record.
     pub(crate) has_constraints: bool,
-    /// By the property that references lead to: the attributes that refer, and how.
+    /// By the target property of references: the referring attributes, and the references.
     pub(crate) referring: BTreeMap<Symbol, Vec<(Symbol, Arc<Reference>)>>,
     /// All references that were ever declared.
     references: Vec<Arc<Reference>>,
     /// Relationship types that lead from containers to children, ascending.
     pub(crate) containments: Vec<Symbol>,
-    /// True if there are such.
+    /// True if there are any.
     pub(crate) has_containment: bool,
 }
 
@@ -51,7 +51,7 @@ pub(crate) struct Types {
 pub(crate) struct ContainmentRule {
     /// True if users order the children.
     pub(crate) is_ordered: bool,
-    /// The properties that name the child, and that hold its place.
+    /// The properties with the name and the place of the child.
     pub(crate) name: Symbol,
     pub(crate) order: Symbol,
 }
@@ -60,7 +60,7 @@ pub(crate) struct ContainmentRule {
 #[derive(Clone)]
 pub(crate) struct DeclaredType {
     pub(crate) definition: TypeDefinition,
-    /// Record that changed it last.
+    /// Position of the record that changed it last.
     pub(crate) changed: u64,
     /// Itself and all its supertypes.
     pub(crate) ancestors: Vec<Symbol>,
@@ -72,25 +72,25 @@ pub(crate) struct DeclaredType {
     pub(crate) is_closed: bool,
     /// Declared ends of it and its supertypes, each with the type that declares them.
     pub(crate) ends: Vec<(Symbol, [EndDefinition; 2])>,
-    /// What its instances may have as status, by itself or the nearest supertype that says so; empty for any.
+    /// The allowed statuses of its instances, from itself or the nearest supertype that has some; empty for any.
     pub(crate) statuses: Vec<Arc<str>>,
-    /// The status of a new instance that gives none; active if `None`.
+    /// The initial status of new instances; active if `None`.
     pub(crate) initial_status: Option<Arc<str>>,
-    /// Entity types: the attributes whose values name an instance in its parent, in order.
+    /// Entity types: the attributes whose values form the name of an instance in its parent, in order.
     pub(crate) keys: Vec<Symbol>,
     /// Relationship types: whether they lead from containers to children.
     pub(crate) containment: Option<ContainmentRule>,
-    /// Entity types: what holds of their instances at the end of each record.
+    /// Entity types: the rules for their instances at the end of each record.
     pub(crate) constraints: Constraints,
 }
 
-/// An attribute as a type has it: its nearest declaration, as strict as all it inherits together.
+/// An attribute of a type: its nearest declaration, together with the restrictions of all inherited ones.
 #[derive(Clone)]
 pub(crate) struct Attribute {
     pub(crate) definition: AttributeDefinition,
-    /// The types that declare it unique: within each of them, subtypes included, a value may occur once.
+    /// The types that declare it unique: within each of them, including subtypes, a value may occur once.
     pub(crate) unique_in: Vec<Symbol>,
-    /// What its strings match as a whole.
+    /// The pattern that its strings must match as a whole.
     pub(crate) pattern: Option<Regex>,
 }
 
@@ -103,7 +103,7 @@ impl Types {
         self.by_name.is_empty()
     }
 
-    /// The type and its subtypes; just itself if it is not declared.
+    /// The type and its subtypes; only itself if it is not declared.
     pub(crate) fn with_subtypes(&self, kind: TypeKind, name: Symbol) -> TypeNames {
         match self.get(kind, name) {
             Some(declared) => declared.descendants.as_slice().into(),
@@ -117,7 +117,7 @@ impl Types {
             || self.get(kind, name).is_some_and(|declared| declared.ancestors.contains(&ancestor))
     }
 
-    /// True if instances of this type put this property into the index.
+    /// True if the index has this property of instances of this type.
     pub(crate) fn is_indexed(&self, kind: TypeKind, type_name: Symbol, property: Symbol) -> bool {
         self.unindexed.is_empty()
             || self
@@ -132,7 +132,7 @@ impl Types {
         range.map(|((_, name), declared)| (*name, declared))
     }
 
-    /// The types after a series of definitions that were accepted before.
+    /// The types after a series of definitions, which were checked before.
     pub(crate) fn from_changes<'c>(
         changes: impl IntoIterator<Item = &'c (u64, Arc<TypeDefinition>)>,
         names: &mut Symbols,
@@ -176,20 +176,21 @@ impl Types {
                 referring.push(told.clone());
             }
         }
-        // Invariant: a path that look-ups do not follow to its end will never be one that they do, as keys and lists stay. So this
-        // follows from the types of now, whatever their order.
+        // Invariant: a path that look-ups cannot follow to its end never becomes one that they can, because keys and
+        // lists stay. So this follows from the present types, in any order.
         let searched = self.references.iter().filter(|reference| !self.is_look_up(reference, names));
         let leaves: Vec<Symbol> = searched.map(|reference| reference.leaf).collect();
         self.unique.extend(leaves);
     }
 
-    /// The attributes whose values name the items of a list, in order; none if there is no list of this name.
+    /// The attributes whose values name the items of a list, in order; empty if there is no list of this name.
     pub(crate) fn list_keys(&self, name: &str, names: &Symbols) -> &[Symbol] {
         let declared = names.find(name).and_then(|name| self.get(TypeKind::Entity, name));
         declared.map_or(&[], |declared| &declared.keys)
     }
 
-    /// True if look-ups follow a reference to its end: each step leads to one item, the last at least once the value is known.
+    /// True if look-ups can follow a reference to its end: each step leads to one item, at the latest when the value is
+    /// known.
     fn is_look_up(&self, reference: &Reference, names: &Symbols) -> bool {
         let Some((last, before)) = reference.steps.split_last() else { return true };
         let is_named = |step: &Arc<str>| self.list_keys(step, names).is_empty();
@@ -236,7 +237,7 @@ impl Types {
         Ok(name)
     }
 
-    /// Adds a type that nothing inherits from yet: what a model of hundreds of types does hundreds of times.
+    /// Adds a type without subtypes. A model of hundreds of types does this hundreds of times.
     fn add(
         &mut self,
         definition: &TypeDefinition,
@@ -263,7 +264,7 @@ impl Types {
         Ok(())
     }
 
-    /// Refuses names of supertypes and enums that are not declared, and the external id of another type.
+    /// Refuses undeclared names of supertypes and enums, and an external id of another type.
     fn check_references(&self, definition: &TypeDefinition, names: &Symbols) -> Result<()> {
         let find = |kind: TypeKind, name: &str| names.find(name).and_then(|name| self.get(kind, name));
         for supertype in &definition.supertypes {
@@ -318,7 +319,7 @@ impl Types {
 
 type Definitions = BTreeMap<(TypeKind, Symbol), (TypeDefinition, u64)>;
 
-/// Works out ancestors, descendants and inherited attributes of every type.
+/// Computes ancestors, descendants and inherited attributes of every type.
 fn resolve(
     definitions: &Definitions,
     names: &mut Symbols,
@@ -377,7 +378,7 @@ fn chain_of<'d>(
     Ok(chain)
 }
 
-/// A type with what it inherits from the rest of its chain; its descendants are still missing.
+/// A type with everything it inherits from the rest of its chain, without its descendants.
 fn declare<'d>(
     definition: &TypeDefinition,
     chain: &[Symbol],
@@ -388,7 +389,7 @@ fn declare<'d>(
     let inherited_from = |ancestor: Symbol| definition_of(ancestor).expect("the chain was looked up");
     let mut attributes = HashMap::new();
     let mut ends = Vec::new();
-    // From the furthest supertype down, so that the nearest declaration of a name counts.
+    // From the farthest supertype down, so that the nearest declaration of a name counts.
     for &ancestor in chain.iter().rev() {
         let inherited = inherited_from(ancestor);
         for attribute in &inherited.attributes {
@@ -443,7 +444,7 @@ fn declare<'d>(
     })
 }
 
-/// The attribute that `ancestor` declares, below what is `inherited` under the same name.
+/// The attribute that `ancestor` declares, merged with the `inherited` one of the same name.
 fn inherit(
     definition: &TypeDefinition,
     ancestor: Symbol,
@@ -506,7 +507,7 @@ fn compiled(definition: &TypeDefinition, attribute: &AttributeDefinition, patter
     })
 }
 
-/// Checks a value of an attribute against the enum that it is of.
+/// Checks a value of an attribute against its enum.
 ///
 /// Errors: `InvalidProperty`.
 pub(crate) fn check_element(

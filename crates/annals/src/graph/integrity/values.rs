@@ -1,4 +1,4 @@
-//! Whether a value is what its attribute declares.
+//! Checks values against their attributes.
 
 use std::cmp::Ordering;
 
@@ -32,7 +32,7 @@ pub(crate) fn check_value(type_name: &str, attribute: &AttributeDefinition, valu
     ))
 }
 
-/// Checks `value`, which is of the type of its attribute, against the least, the greatest, and the pattern of its strings.
+/// Checks `value`, which has the type of its attribute, against the minimum, the maximum and the pattern.
 pub(crate) fn check_limits(
     type_name: &str,
     attribute: &AttributeDefinition,
@@ -63,7 +63,7 @@ pub(crate) fn check_limits(
     }
 }
 
-/// A value in the text of an error: as users write it, and not all of a long one.
+/// A value in the text of an error: as users write it, and shortened if it is long.
 pub(crate) fn shown(value: &Value) -> String {
     const LENGTH_MAX: usize = 100; // characters
     let text = match value {

@@ -10,16 +10,17 @@ use super::symbols::Symbol;
 use super::wide::{Wide, WideLinks};
 use crate::structures::vector::Vector;
 
-/// Most links kept within a page; more go into a tree, so that the millionth costs what the tenth did.
+/// Most links stored within a page; more links go into a tree, so that adding the millionth costs as much as adding the
+/// tenth.
 const NARROW_LINKS_MAX: usize = 32;
 
-/// A persistent map from entities to their links. The links of 32 entities lie side by side in one block, so a walk
-/// reads little more memory than a packed adjacency would.
+/// A persistent map from entities to their links. The links of 32 entities are side by side in one block, so a walk
+/// reads little more memory than with a packed adjacency.
 #[derive(Clone)]
 pub(crate) struct Adjacency {
     len: usize,
     pages: Vector<Arc<[u32]>>,
-    // Links of entities that have many, by the number that their page holds; `None` where there are few again.
+    // Links of entities with many, by the number in their page; `None` after they have few again.
     wide: Vector<Option<Arc<Wide>>>,
 }
 
@@ -35,7 +36,7 @@ impl Adjacency {
         Adjacency { len: 0, pages: Vector::new(), wide: Vector::new() }
     }
 
-    /// What [`Adjacency::from_pages`] takes.
+    /// The pages for [`Adjacency::from_pages`].
     pub(crate) fn pages(&self) -> impl Iterator<Item = &[u32]> {
         self.pages.iter().map(|page| &**page)
     }
@@ -45,8 +46,7 @@ impl Adjacency {
         self.wide.iter().map(|wide| wide.as_deref().map(Neighbors::Wide))
     }
 
-    /// The links of `len` entities from parts that somebody else wrote; `None` if they do not fit together or go
-    /// beyond `bounds`.
+    /// The links of `len` entities from parts of a file; `None` if the parts do not fit together or exceed `bounds`.
     pub(crate) fn from_pages(
         len: usize,
         pages: Vec<Arc<[u32]>>,
@@ -79,7 +79,7 @@ impl Adjacency {
     }
 
     /// The links of the entity at `slot`, which must be there.
-    #[inline(always)] // Half the time of a frontier would go into moving what it gives.
+    #[inline(always)] // Otherwise moving the result would take half the time of a frontier.
     pub(crate) fn get(&self, slot: u32) -> Neighbors<'_> {
         let page = self.pages.get(slot as usize / PAGE_ENTITIES).expect("every entity has a place in a page");
         match entry_of(page, slot as usize % PAGE_ENTITIES) {
@@ -92,7 +92,7 @@ impl Adjacency {
         self.wide.get(number as usize).and_then(Option::as_deref).expect("a page names a wide entity")
     }
 
-    /// Adds a link that is not there yet.
+    /// Adds a new link.
     pub(crate) fn insert(&mut self, slot: u32, link: Link) {
         match self.get(slot) {
             Neighbors::Wide(_) => Arc::make_mut(self.wide_mut(slot)).insert(link),
@@ -112,13 +112,13 @@ impl Adjacency {
         }
     }
 
-    /// Takes a link away, if it is there.
+    /// Removes a link, if it is there.
     pub(crate) fn remove(&mut self, slot: u32, link: Link) {
         match self.get(slot) {
             Neighbors::Wide(_) => {
                 let wide = Arc::make_mut(self.wide_mut(slot));
                 wide.remove(link);
-                // Half the limit, so that a degree around the limit does not change form at every step.
+                // Half the limit, so that a degree near the limit does not change its form with every step.
                 if wide.len() <= NARROW_LINKS_MAX / 2 {
                     let links: Vec<Link> = wide.iter(None, None).collect();
                     let number = self.wide_number(slot).expect("it is wide");
@@ -138,7 +138,7 @@ impl Adjacency {
         }
     }
 
-    /// Takes all links of an entity away: what they are kept in goes as a whole.
+    /// Removes all links of an entity with their memory.
     pub(crate) fn clear(&mut self, slot: u32) {
         match self.get(slot) {
             Neighbors::Wide(_) => {
@@ -205,7 +205,7 @@ impl<'g> Neighbors<'g> {
                 (0..narrow.others.len()).try_for_each(|at| take(narrow.link(at)))
             }
             Neighbors::Wide(wide) => {
-                // Goes along whole leaves of the tree. After an error the rest is passed over.
+                // Reads whole leaves of the tree. After an error the rest is skipped.
                 let mut result = Ok(());
                 wide.iter(type_name, None).for_each(|link| {
                     if result.is_ok() {
@@ -241,7 +241,7 @@ impl<'g> Narrow<'g> {
 
 /// Iterates over links.
 pub(crate) enum Links<'g> {
-    // What is left, and the types of all.
+    // The remaining links, and the types of all.
     Narrow(Zip<slice::Iter<'g, u32>, slice::Iter<'g, u32>>, NarrowTypes<'g>),
     // Boxed: a range is large, few entities are wide, and iterators are moved about.
     Wide(Box<WideLinks<'g>>),

@@ -1,11 +1,11 @@
-//! The place of a child in its parent, and the keys that stand for it.
+//! The place of a child in its parent, and its keys.
 
 use super::symbols::Symbol;
 
-/// Property of a containment relationship that names the child, unless its type has keys. Shape: a string.
+/// Property of a containment relationship with the name of the child, unless its type has keys. Shape: a string.
 pub(crate) const NAME_PROPERTY: &str = "name";
-/// Property of a containment relationship of an ordered type: the place of the child among its siblings. Shape: bytes, in groups of
-/// four that are not all zero.
+/// Property of a containment relationship of an ordered type: the place of the child among its siblings. Shape: bytes,
+/// in groups of four that are not all zero.
 pub(crate) const ORDER_PROPERTY: &str = "order";
 
 /// Ends the order of a child in keys. No order has four zeros at a multiple of four.
@@ -14,19 +14,20 @@ const ORDER_END: [u8; 4] = [0; 4];
 /// The place of a child in its parent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Child {
-    /// Slot of the entity that contains it.
+    /// Slot of its parent.
     pub(crate) parent: u32,
-    /// Children of one group stand together: see [`Group`].
+    /// The group of the child: see [`Group`].
     pub(crate) group: Group,
-    /// What no other child of the group has; ordered as children are by default.
+    /// Its unique name in the group; the default order of children.
     pub(crate) name: Vec<u8>,
-    /// Where users put it, if they order the children.
+    /// Its order, if users order the children.
     pub(crate) order: Option<Vec<u8>>,
-    /// What stands for values that it is found by in its parent: those that are unique together, and those that refer.
+    /// Keys of the values by which its parent lists it: those that are unique together, and references.
     pub(crate) values: Vec<Vec<u8>>,
 }
 
-/// Children that are named alike: those of one entity type with keys, which make a list; or all that have names of their own.
+/// Children with names of one form: those of one entity type with keys, which form a list; or all that have names of
+/// their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Group(pub(crate) u32);
 
@@ -38,13 +39,13 @@ pub(crate) fn group_of_type(type_name: Symbol) -> Group {
     Group(type_name.0 + 1)
 }
 
-/// Appends a name as it stands in keys: no name begins another.
+/// Appends a name in the form for keys: no name is a prefix of another.
 pub(crate) fn append_name(name: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(name.as_bytes());
     out.push(0);
 }
 
-/// What the keys of a group begin with.
+/// The common prefix of the keys of a group.
 pub(crate) fn prefix_of(parent: u32, group: Group) -> [u8; 8] {
     let mut prefix = [0; 8];
     prefix[..4].copy_from_slice(&parent.to_be_bytes());
@@ -68,7 +69,7 @@ pub(crate) fn order_of(key: &[u8]) -> &[u8] {
     &key[8..key.len() - ORDER_END.len() - 4]
 }
 
-/// What the keys of children with these values begin with.
+/// The common prefix of the keys of children with these values.
 pub(crate) fn values_prefix(parent: u32, values: &[u8]) -> Vec<u8> {
     [&parent.to_be_bytes()[..], values].concat()
 }

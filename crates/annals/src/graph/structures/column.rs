@@ -1,4 +1,4 @@
-//! The short values of one property by slot: what a walk or a scan reads without looking at whole rows.
+//! The short values of one property by slot: walks and scans read these without reading whole rows.
 
 mod page;
 
@@ -9,28 +9,28 @@ use crate::model::Value;
 use crate::structures::vector::Vector;
 use page::{ABSENT, Kind, PAGE_SLOTS, Page, value_of, word_of};
 
-/// Where a column has no page.
+/// The result for a missing page.
 const NOWHERE: (Kind, i64) = (Kind::Boolean, ABSENT);
 
-/// The booleans, integers, floats and timestamps that the instances of one table hold now.
+/// The present booleans, integers, floats and timestamps of the instances of one table.
 ///
-/// They are no more than rows hold, but densely: a value by its slot is a few words away.
+/// Rows have the same values, but columns are dense: the value of a slot is a few words away.
 #[derive(Clone)]
 pub(crate) struct Columns {
     // By property.
     columns: Vector<Column>,
 }
 
-/// Most values of a column that has no pages. There may be as many columns as names of properties, most of them with few
-/// values, and the list of pages is as long as the last slot with a value is far.
+/// Most values of a column without pages. There may be as many columns as names of properties, most of them with few
+/// values, and the list of pages is as long as the greatest slot with a value requires.
 const FEW_MAX: usize = 64;
 
 // The values of one property.
 #[derive(Clone)]
 enum Column {
-    // Shape: slot, kind, word; in the order of slots. `None` for no values, which take no memory then.
+    // Shape: slot, kind, word; in the order of slots. `None` for no values, which then take no memory.
     Few(Option<Arc<[Entry]>>),
-    // A persistent vector of pages; one that lost its values stays one.
+    // A persistent vector of pages; a column that lost its values keeps this form.
     Many(Vector<Page>),
 }
 
@@ -48,7 +48,7 @@ impl Columns {
         value_of(kind, word)
     }
 
-    /// Says which value of a property is held at `slot` now.
+    /// Sets the present value of a property at `slot`.
     pub(crate) fn put(&mut self, name: Symbol, slot: u32, value: Option<&Value>) {
         while self.columns.len() <= name.index() {
             self.columns.push(Column::Few(None));
@@ -128,7 +128,7 @@ fn with_put(few: &[Entry], slot: u32, word: Option<(Kind, i64)>) -> Option<Vec<E
     Some(few[..at].iter().copied().chain(own).chain(few[end..].iter().copied()).collect())
 }
 
-// The page of a slot, and its place there.
+// The page of a slot, and the index in it.
 #[inline]
 fn at(slot: u32) -> (usize, usize) {
     (slot as usize / PAGE_SLOTS, slot as usize % PAGE_SLOTS)
@@ -141,13 +141,13 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::HashMap;
 
-    /// How many slots are tried.
+    /// Number of slots in the test.
     const SLOTS: u32 = 400;
-    /// So many of them are neighbours: a page takes room for all its places when it has values at most of these.
+    /// This many of them are adjacent: with values at most of these, a page has room for all its places.
     const NEIGHBORS: u32 = 300;
     const _: () = assert!(NEIGHBORS > PAGE_SLOTS as u32 / 4 && NEIGHBORS < PAGE_SLOTS as u32);
 
-    /// The slot with this number: many neighbours on one page, and a few on each of many others.
+    /// The slot with this number: many adjacent ones on one page, and a few on each of many others.
     fn slot(number: u32) -> u32 {
         if number < NEIGHBORS { number } else { number * (PAGE_SLOTS as u32 / 8) }
     }
@@ -168,7 +168,7 @@ mod tests {
             proptest::sample::select(vec![0.0, -0.0, 1.5, f64::NAN, f64::from_bits(ABSENT.cast_unsigned())]);
         prop_oneof![
             1 => Just(None),
-            // Mostly one kind: a page holds no other.
+            // Mostly one kind, because a page holds only one.
             12 => any::<i8>().prop_map(|number| Some(Value::Integer(number.into()))),
             1 => any::<bool>().prop_map(|boolean| Some(Value::Boolean(boolean))),
             1 => float.prop_map(|float| Some(Value::Float(float))),

@@ -1,15 +1,15 @@
-//! The one hash of ids and names inside a graph.
+//! The hash function for ids and names in a graph.
 
 use std::hash::{BuildHasher, Hash};
 use std::sync::OnceLock;
 
-/// Hashes differ from process to process, so that nobody can choose ids that collide.
+/// Hashes differ between processes, so that clients cannot choose colliding ids.
 fn hasher() -> &'static foldhash::fast::RandomState {
     static HASHER: OnceLock<foldhash::fast::RandomState> = OnceLock::new();
     HASHER.get_or_init(foldhash::fast::RandomState::default)
 }
 
-/// What an `IdMap` knows a value by that is no number of 128 bits: its hash.
+/// The key in an `IdMap` of a value that is not a number of 128 bits: its hash.
 pub(crate) fn key_of(value: &(impl Hash + ?Sized)) -> u128 {
     hasher().hash_one(value).into()
 }

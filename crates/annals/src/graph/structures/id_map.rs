@@ -8,20 +8,19 @@ mod tests;
 
 use super::hash::hash_number;
 
-/// A change copies a branch of each level, and counts a reference to each child that stays: with more children, each of them in
-/// other memory, changes take longer; with fewer, look-ups pass more levels.
+/// A change copies a branch of each level, and increments the reference count of each other child. With more children,
+/// all in different memory, changes take longer; with fewer, look-ups pass more levels.
 const FAN_BITS: u32 = 2;
 const FAN: usize = 1 << FAN_BITS;
 /// Large leaves keep the branches few, and in the cache.
 const LEAF_ENTRIES_MAX: usize = 512;
-/// A new entry copies these, and every so many of them the leaf.
+/// A new entry copies these; after this many new entries the leaf is copied.
 const RECENT_ENTRIES_MAX: usize = 32;
 
-/// A persistent map from keys of 16 bytes to slots: a clone costs a reference count, and a change copies what a clone still
-/// shares of the path to it.
+/// A persistent map from keys of 16 bytes to slots: a clone costs a reference count, and a change copies the shared
+/// part of the path to its entry.
 ///
-/// A key may be less than what the caller looks for, say its hash: several slots then have the same key, and the caller looks
-/// at each of them.
+/// A key may be only a hash of the id: then several slots may have the same key, and the caller checks each of them.
 ///
 /// Shape: a trie over the tags of the keys, the highest bits first.
 /// Units: about 40 bytes per entry.
@@ -30,7 +29,7 @@ pub(crate) struct IdMap {
     root: Node,
 }
 
-/// A key and its slot; the tag, a hash of the key, is what the tree looks at.
+/// A key and its slot; the tree uses the tag, a hash of the key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Entry {
     tag: u32,
@@ -45,12 +44,12 @@ enum Node {
     Leaf(Leaf),
 }
 
-/// The entries of one part of all tags, in the order of their tags.
+/// The entries of one range of tags, in the order of their tags.
 #[derive(Clone, Default)]
 struct Leaf {
     // Invariant: at most `LEAF_ENTRIES_MAX`, unless all have one tag.
     settled: Arc<[Entry]>,
-    // The latest, until there are more than `RECENT_ENTRIES_MAX`: a new entry copies only these.
+    // The latest entries, at most `RECENT_ENTRIES_MAX`: a new entry copies only these.
     recent: Arc<[Entry]>,
 }
 
@@ -60,7 +59,7 @@ impl Entry {
         Entry { tag: tag(key), slot, key }
     }
 
-    // The place in a branch that so many bits of the tag led to.
+    // The digit of the tag for a branch, after the first `bits` bits.
     fn digit(&self, bits: u32) -> usize {
         digit(self.tag << bits)
     }
@@ -72,12 +71,12 @@ impl IdMap {
         IdMap { root: Node::Leaf(Leaf::default()) }
     }
 
-    /// Builds a map of many entries at once, several times faster than inserting them.
+    /// Builds a map of many entries, several times faster than inserting them one by one.
     ///
     /// Shape: `[(key, slot)]` in any order.
     pub(crate) fn of(entries: impl IntoIterator<Item = (u128, u32)>) -> IdMap {
         let found = entries.into_iter().map(|(key, slot)| Entry::new(key, slot));
-        // Room for as many as there may be costs nothing where there are fewer; growing step by step costs much.
+        // Reserving too much costs nothing here; growing step by step costs much.
         let mut entries = Vec::with_capacity(found.size_hint().1.unwrap_or_default());
         entries.extend(found);
         entries.sort_unstable_by_key(|entry| entry.tag);
@@ -102,14 +101,14 @@ impl IdMap {
         find(&leaf.settled, tag, rest, is_wanted).or_else(|| find(&leaf.recent, tag, rest, is_wanted))
     }
 
-    /// Adds a slot under `key`. The caller knows that it is not there yet.
+    /// Adds a slot under `key`. The caller must know that it is missing.
     pub(crate) fn insert(&mut self, key: u128, slot: u32) {
         self.root.insert(Entry::new(key, slot), 0);
     }
 
     /// Removes the slot under `key`, if it is there. Leaves are not merged.
     pub(crate) fn remove(&mut self, key: u128, slot: u32) {
-        // Asking first keeps a miss from copying anything.
+        // Checking first keeps a miss from copying.
         if self.get(key, |held| held == slot).is_some() {
             self.root.remove(Entry::new(key, slot), 0);
         }
@@ -123,7 +122,7 @@ impl Default for IdMap {
 }
 
 impl Node {
-    // The node for entries in the order of their tags that agree in their first `bits`.
+    // The node for entries in the order of their tags whose first `bits` bits are equal.
     fn of(entries: &[Entry], bits: u32) -> Node {
         let is_one_tag = entries.first().map(|entry| entry.tag) == entries.last().map(|entry| entry.tag);
         if entries.len() <= LEAF_ENTRIES_MAX || is_one_tag {
@@ -137,7 +136,7 @@ impl Node {
         })))
     }
 
-    // Adds an entry to the node that so many bits of its tag lead to.
+    // Adds an entry to the node at the first `bits` bits of its tag.
     fn insert(&mut self, entry: Entry, bits: u32) {
         match self {
             Node::Branch(children) => {
@@ -152,7 +151,7 @@ impl Node {
         }
     }
 
-    // Removes an entry from the node that so many bits of its tag lead to.
+    // Removes an entry from the node at the first `bits` bits of its tag.
     fn remove(&mut self, entry: Entry, bits: u32) {
         match self {
             Node::Branch(children) => {
@@ -181,21 +180,21 @@ impl Leaf {
     // All entries in the order of their tags.
     fn all(&self) -> Vec<Entry> {
         let mut all = [&*self.settled, &*self.recent].concat();
-        // A stable sort merges two parts that are in order.
+        // A stable sort merges two ordered parts fast.
         all.sort_by_key(|entry| entry.tag);
         all
     }
 }
 
-// The slot of the entry with this tag that is wanted.
+// The slot of the wanted entry with this tag.
 #[inline]
 fn find(entries: &[Entry], tag: u32, rest: u32, is_wanted: impl Fn(&Entry) -> bool) -> Option<u32> {
     let from_first = entries[first_place(entries, tag, rest)..].iter();
     from_first.take_while(|entry| entry.tag == tag).find(|entry| is_wanted(entry)).map(|entry| entry.slot)
 }
 
-// The place of the first entry with this tag, or the place for one. Tags are spread evenly, so that the bits that the tree has not
-// looked at tell about where that is: a look-up reads one line of memory, or two next to each other, as a rule.
+// The index of the first entry with this tag, or the index for a new one. Tags are spread evenly, so the bits that the
+// tree has not used give the approximate index: a look-up usually reads one line of memory, or two adjacent ones.
 #[inline]
 fn first_place(entries: &[Entry], tag: u32, rest: u32) -> usize {
     let mut at = ((u64::from(rest) * entries.len() as u64) >> u32::BITS) as usize;
@@ -213,13 +212,13 @@ fn halves(key: u128) -> [u64; 2] {
     [key as u64, (key >> 64) as u64]
 }
 
-// The product spreads what a weak hash has in its low bits over the bits that the tree looks at first.
+// The product spreads the low bits of a weak hash over the bits that the tree uses first.
 #[inline]
 fn tag(key: [u64; 2]) -> u32 {
     (hash_number(key).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as u32
 }
 
-// What the tree looks at first of what is left of a tag.
+// The next digit of the rest of a tag.
 #[inline]
 fn digit(rest: u32) -> usize {
     (rest >> (u32::BITS - FAN_BITS)) as usize

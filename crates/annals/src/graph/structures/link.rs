@@ -12,7 +12,7 @@ pub(crate) struct Link {
     pub(crate) other: u32,
 }
 
-/// What links may refer to: numbers below these.
+/// The bounds of references in links: numbers must be below these.
 #[derive(Clone, Copy)]
 pub(crate) struct Bounds {
     pub(crate) types: usize,
@@ -28,7 +28,7 @@ impl Bounds {
     }
 }
 
-/// Few links: the slices are of one length and in one order.
+/// Few links: the slices have equal lengths and the same order.
 #[derive(Clone, Copy)]
 pub(crate) struct Narrow<'g> {
     pub(crate) others: &'g [u32],

@@ -5,7 +5,7 @@ use super::link::Link;
 use super::symbols::Symbol;
 use crate::model::Direction;
 
-/// What starts at entities, and what ends at them.
+/// The links by start entity, and the links by end entity.
 #[derive(Clone)]
 pub(crate) struct Links([Adjacency; 2]);
 
@@ -16,7 +16,7 @@ impl Default for Links {
 }
 
 impl Links {
-    /// Those that somebody else wrote: what starts at entities, and what ends at them.
+    /// Links from a file: by start entity, and by end entity.
     pub(crate) fn of(both: [Adjacency; 2]) -> Links {
         Links(both)
     }
@@ -26,7 +26,7 @@ impl Links {
         &self.0[direction as usize]
     }
 
-    /// What starts at entities, and what ends at them.
+    /// The links by start entity, and the links by end entity.
     pub(crate) fn both(&self) -> &[Adjacency; 2] {
         &self.0
     }
@@ -36,23 +36,23 @@ impl Links {
         self.0.iter_mut().for_each(Adjacency::push);
     }
 
-    /// Adds the links of a relationship that is not there yet.
+    /// Adds the links of a new relationship.
     pub(crate) fn insert(&mut self, relationship: u32, type_name: Symbol, ends: [u32; 2]) {
         for (adjacency, own, other) in self.sides(ends) {
             adjacency.insert(own, Link { type_name, relationship, other });
         }
     }
 
-    /// Takes away those of one that is there.
+    /// Removes the links of a relationship.
     pub(crate) fn remove(&mut self, relationship: u32, type_name: Symbol, ends: [u32; 2]) {
         for (adjacency, own, other) in self.sides(ends) {
             adjacency.remove(own, Link { type_name, relationship, other });
         }
     }
 
-    /// Takes away those of relationships that are there, each with its type and ends, and all that `entities` have.
+    /// Removes the links of these relationships, each with its type and ends, and all links of `entities`.
     ///
-    /// Shape: `entities` ascending; the relationships are all that those entities have, and more.
+    /// Shape: `entities` ascending; the relationships include all those of the entities.
     pub(crate) fn remove_with(
         &mut self,
         entities: &[u32],

@@ -1,9 +1,9 @@
-//! The links of 32 neighbouring entities in one block of memory.
+//! The links of 32 adjacent entities in one block of memory.
 //!
-//! Shape, in words of 32 bits: where the links of each entity end (two to a word); the type of all links, or `MIXED`;
-//! which entities have many links (a bit each); how many links there is room for; then, each with that room, the other
-//! ends, the relationships, and if types are mixed, the types. An entity with many links has one pseudo link instead,
-//! whose other end is the number under which they are kept.
+//! Shape, in words of 32 bits: the end of each entity's links (two per word); the type of all links, or `MIXED`; which
+//! entities have many links (one bit each); the capacity in links; then, each with that capacity, the other ends, the
+//! relationships, and if types are mixed, the types. An entity with many links has one pseudo link instead; its other
+//! end is the number of the links stored elsewhere.
 
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -20,7 +20,7 @@ const ROOM: usize = ENDS_WORDS + 2;
 const LINKS: usize = ENDS_WORDS + 3;
 // No type has this number.
 const MIXED: u32 = u32::MAX;
-// Pages grow in steps of so many links, so that most links find room in place.
+// Pages grow in steps of this many links, so that most links find room.
 const ROOM_STEP: usize = 16;
 
 /// A page of entities without links; all of them share one.
@@ -32,7 +32,7 @@ pub(crate) fn empty_page() -> Arc<[u32]> {
 #[inline]
 fn end(page: &[u32], place: usize) -> usize {
     debug_assert!(place < PAGE_ENTITIES, "a page has no place {place}");
-    // One look at the length for all that a place may be.
+    // One check of the length covers all places.
     let ends: &[u32; ENDS_WORDS] = page.first_chunk().expect("a page begins with a head");
     (ends[place / 2 % ENDS_WORDS] >> (16 * (place % 2)) & 0xFFFF) as usize
 }
@@ -51,7 +51,7 @@ fn room(page: &[u32]) -> usize {
     page[ROOM] as usize
 }
 
-/// The links of the entity at `place`, or the number under which they are kept elsewhere.
+/// The links of the entity at `place`, or their number elsewhere.
 #[inline(always)] // As `Adjacency::get`.
 pub(crate) fn entry_of(page: &[u32], place: usize) -> Result<Narrow<'_>, u32> {
     let (start, end, room) = (start(page, place), end(page, place), room(page));
@@ -67,10 +67,10 @@ pub(crate) fn entry_of(page: &[u32], place: usize) -> Result<Narrow<'_>, u32> {
     Ok(Narrow { others, relationships, types })
 }
 
-/// Puts `links` in the place of those in `range` of the entity at `place`, which has few links before and after.
+/// Replaces the links in `range` of the entity at `place` by `links`; the entity has few links before and after.
 pub(crate) fn splice(page: &mut Arc<[u32]>, place: usize, range: Range<usize>, links: &[Link]) {
     let only = match links.first() {
-        // A page that had no links takes the type of its first.
+        // A page without links gets the type of its first link.
         Some(first) if count(page) == 0 => first.type_name.0,
         _ => page[TYPE],
     };
@@ -96,7 +96,7 @@ pub(crate) fn splice(page: &mut Arc<[u32]>, place: usize, range: Range<usize>, l
     move_ends(page, place, range.len(), links.len());
 }
 
-/// Says that the links of the entity at `place` are kept elsewhere under `number`, or (with `None`) that it has none.
+/// Marks the links of the entity at `place` as stored elsewhere under `number`, or (with `None`) as empty.
 pub(crate) fn set_wide(page: &mut Arc<[u32]>, place: usize, number: Option<u32>) {
     let known = end(page, place) - start(page, place);
     let type_name = Symbol(page[TYPE]);
@@ -106,7 +106,7 @@ pub(crate) fn set_wide(page: &mut Arc<[u32]>, place: usize, number: Option<u32>)
     *wide = *wide & !(1 << place) | u32::from(number.is_some()) << place;
 }
 
-// A copy with room for so many links.
+// A copy with room for this many links.
 fn grown(page: &[u32], new_room: usize, is_mixed: bool) -> Arc<[u32]> {
     let (count, room) = (count(page), room(page));
     let mut copy = Vec::with_capacity(LINKS + new_room * if is_mixed { 3 } else { 2 });
@@ -127,7 +127,7 @@ fn grown(page: &[u32], new_room: usize, is_mixed: bool) -> Arc<[u32]> {
     copy.into()
 }
 
-/// True if reading this page, which somebody else wrote, stays within it and within `bounds`.
+/// True if reading this page from a file stays within it and within `bounds`.
 pub(crate) fn is_sound(page: &[u32], bounds: Bounds, is_wide: impl Fn(u32) -> bool) -> bool {
     if page.len() < LINKS {
         return false;
@@ -140,7 +140,7 @@ pub(crate) fn is_sound(page: &[u32], bounds: Bounds, is_wide: impl Fn(u32) -> bo
     {
         return false;
     }
-    // Without its pseudo link a wide entity would lead nowhere.
+    // Without its pseudo link an entity with many links would have none.
     let has_pseudo_link = |place: usize| start(page, place) < end(page, place);
     (0..PAGE_ENTITIES).all(|place| page[WIDE] >> place & 1 == 0 || has_pseudo_link(place))
         && (0..PAGE_ENTITIES).all(|place| match entry_of(page, place) {
@@ -149,13 +149,13 @@ pub(crate) fn is_sound(page: &[u32], bounds: Bounds, is_wide: impl Fn(u32) -> bo
         })
 }
 
-// Says that the entity at `place` has `more` links in the place of `fewer`.
+// Moves the ends: the entity at `place` has `more` links instead of `fewer`.
 fn move_ends(page: &mut [u32], place: usize, fewer: usize, more: usize) {
     let moved = (more as u32).wrapping_sub(fewer as u32);
     if place % 2 == 1 {
         page[place / 2] = page[place / 2].wrapping_add(moved << 16);
     }
-    // Two ends to a word move together: neither leaves its 16 bits, so neither carries into the other.
+    // Two ends in a word are moved together: neither leaves its 16 bits, so neither carries into the other.
     let both = moved.wrapping_mul(0x1_0001);
     page[place.div_ceil(2)..ENDS_WORDS].iter_mut().for_each(|ends| *ends = ends.wrapping_add(both));
 }

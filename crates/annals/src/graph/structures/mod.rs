@@ -1,4 +1,4 @@
-//! What the graph keeps its instances, ids, names and links in. None of these knows what an instance is.
+//! Containers of the graph for instances, ids, names and links. None of them knows the meaning of an instance.
 
 pub(crate) mod adjacency;
 pub(crate) mod column;

@@ -9,24 +9,25 @@ use crate::structures::vector::Vector;
 pub(crate) const PAGE_ROWS: usize = 32;
 const END_BYTES: usize = 2;
 const ENDS_BYTES: usize = PAGE_ROWS * END_BYTES;
-/// Longest row: all rows of a page end where two bytes can say it.
+/// Longest row: two bytes must hold the end of every row of a page.
 pub(crate) const ROW_BYTES_MAX: usize = u16::MAX as usize / PAGE_ROWS;
 
-/// What a copy of the tail has room for, and in which steps it grows: few sizes of blocks are soon found again.
+/// Free room in a copy of the tail, and the step in which it grows: with few different sizes the allocator reuses
+/// blocks.
 /// Units: bytes.
 const ROOM_BYTES: usize = 1 << 10;
 const ROOM_STEP: usize = 1 << 12;
 
-/// A persistent vector of rows: a clone costs a few reference counts, and the first row that is replaced after it copies its
-/// page. Further rows of the page are replaced in place, unless their length changes.
+/// A persistent vector of rows. A clone costs a few reference counts; the first replacement of a row after it copies
+/// the page. Further rows of the page are replaced in place, unless their length changes.
 ///
-/// Shape of a page: where each row ends (2 bytes each, little endian, counted from the end of this table), then the
+/// Shape of a page: the end of each row (2 bytes each, little endian, counted from the end of this table), then the
 /// rows side by side.
 /// Units: a row has at most 2,047 bytes.
 #[derive(Clone)]
 pub(crate) struct Rows {
     pages: Vector<Arc<[u8]>>,
-    // Invariant: holds fewer than PAGE_ROWS rows, those behind the last page.
+    // Invariant: holds fewer than PAGE_ROWS rows, which come after the last page.
     tail: Arc<Tail>,
 }
 
@@ -68,7 +69,7 @@ impl Rows {
         }
     }
 
-    /// Puts `row` in the place of the one at `index`, which must be there.
+    /// Replaces the row at `index`, which must exist.
     pub(crate) fn set(&mut self, index: usize, row: &[u8]) {
         assert_bounded(row);
         let place = index % PAGE_ROWS;
@@ -78,7 +79,7 @@ impl Rows {
         }
     }
 
-    /// Puts rows in the place of those at their indexes, which must be there: one copy for all of a page.
+    /// Replaces the rows at these indexes, which must exist: each page is copied once.
     ///
     /// Shape: indexes ascending, each once.
     pub(crate) fn set_sorted<R: AsRef<[u8]>>(&mut self, rows: &[(u32, R)]) {
@@ -103,7 +104,7 @@ impl Rows {
         (0..self.len()).map(|index| self.get(index).expect("below the length"))
     }
 
-    /// The whole pages, then one with what is left, if anything is. [`Rows::push_page`] takes them.
+    /// The whole pages, then a page with the rest, if there is any. [`Rows::push_page`] reads them.
     pub(crate) fn pages(&self) -> impl Iterator<Item = Arc<[u8]>> {
         let rest = (!self.tail.ends.is_empty()).then(|| {
             let mut ends = self.tail.ends.clone();
@@ -113,8 +114,8 @@ impl Rows {
         self.pages.iter().cloned().chain(rest)
     }
 
-    /// Adds the first `count` rows of a page that somebody else wrote, behind whole pages; `None` if it is no page or does
-    /// not go there. The rows are not looked into.
+    /// Adds the first `count` rows of a page from a file after whole pages; `None` if it is malformed or does not
+    /// belong there. It does not check the rows themselves.
     pub(crate) fn push_page(&mut self, page: &[u8], count: usize) -> Option<()> {
         if !is_page(page) || !self.tail.ends.is_empty() || count > PAGE_ROWS {
             return None;
@@ -130,7 +131,7 @@ impl Rows {
     }
 }
 
-/// True if rows can be taken out of these bytes, which somebody else wrote.
+/// True if rows can be read from these bytes of a file.
 pub(crate) fn is_page(page: &[u8]) -> bool {
     page.len() >= ENDS_BYTES
         && (1..PAGE_ROWS).all(|place| end_of(page, place - 1) <= end_of(page, place))
@@ -142,7 +143,7 @@ pub(crate) fn rows_of(page: &[u8]) -> impl Iterator<Item = &[u8]> {
     (0..PAGE_ROWS).map(|place| row_of(page, place))
 }
 
-/// A page of these rows, at most [`PAGE_ROWS`]; empty ones fill it up.
+/// A page of these rows, at most [`PAGE_ROWS`], filled up with empty ones.
 pub(crate) fn page_of<'r>(rows: impl Iterator<Item = &'r [u8]>) -> Vec<u8> {
     let mut page = vec![0; ENDS_BYTES];
     let mut count = 0;
@@ -176,7 +177,7 @@ fn end_of(page: &[u8], place: usize) -> usize {
     usize::from(u16::from_le_bytes([page[END_BYTES * place], page[END_BYTES * place + 1]]))
 }
 
-/// Where the row at `place` stands in its page.
+/// The range of the row at `place` in its page.
 #[inline]
 fn range_of(page: &[u8], place: usize) -> Range<usize> {
     let start = if place == 0 { 0 } else { end_of(page, place - 1) };
@@ -188,7 +189,7 @@ fn row_of(page: &[u8], place: usize) -> &[u8] {
     &page[range_of(page, place)]
 }
 
-/// Puts another row at `place`.
+/// Replaces the row at `place`.
 fn replace(page: &mut Arc<[u8]>, place: usize, row: &[u8]) {
     let range = range_of(page, place);
     if range.len() == row.len() {
@@ -208,7 +209,7 @@ fn replace(page: &mut Arc<[u8]>, place: usize, row: &[u8]) {
 }
 
 impl Clone for Tail {
-    // Leaves room for some rows, because a tail is copied in order to be added to.
+    // Leaves room for some rows, because a tail is copied to be extended.
     fn clone(&self) -> Tail {
         let mut tail = Tail::new();
         tail.ends.extend_from_slice(&self.ends);
@@ -250,7 +251,7 @@ mod tests {
     proptest! {
         #[test]
         fn rows_behave_as_a_vector_and_clones_keep_what_they_had(
-            // Short ones often have the length of those they replace.
+            // Short rows often have the length of those they replace.
             steps in proptest::collection::vec((0usize..300, prop_oneof![0usize..8, 0usize..70], any::<u8>()), 0..300),
         ) {
             let mut rows = Rows::new();

@@ -8,13 +8,13 @@ use crate::structures::vector::Vector;
 const WORD_BITS: u32 = u64::BITS;
 /// How many words a page of a set has.
 pub(crate) const PAGE_WORDS: usize = 32;
-/// How many slots a page of a set stands for.
+/// Number of slots in a page of a set.
 pub(crate) const PAGE_SLOTS: u32 = WORD_BITS * PAGE_WORDS as u32;
 
 type Page = Arc<[u64; PAGE_WORDS]>;
 
-/// Most slots of a set without pages. There may be as many sets as names of types, most of them with few slots, and the list
-/// of pages is as long as the last slot is far.
+/// Most slots of a set without pages. There may be as many sets as names of types, most of them with few slots, and the
+/// list of pages is as long as the greatest slot requires.
 const FEW_MAX: usize = 6;
 
 /// A persistent set of slots. Pages without slots take no memory.
@@ -28,7 +28,7 @@ pub(crate) struct SlotSet {
 enum Slots {
     // Ascending; `len` of them.
     Few([u32; FEW_MAX]),
-    // A set that lost its slots stays one of pages.
+    // A set that lost its slots keeps its pages.
     Many(Vector<Option<Page>>),
 }
 
@@ -63,7 +63,7 @@ impl SlotSet {
         }
     }
 
-    /// Adds `slot`; false if it was there.
+    /// Adds `slot`; false if it was there already.
     pub(crate) fn insert(&mut self, slot: u32) -> bool {
         if self.contains(slot) {
             return false;
@@ -84,7 +84,7 @@ impl SlotSet {
         true
     }
 
-    /// Removes `slot`; false if it was not there.
+    /// Removes `slot`; false if it was missing.
     pub(crate) fn remove(&mut self, slot: u32) -> bool {
         if !self.contains(slot) {
             return false;
@@ -134,9 +134,9 @@ impl SlotSet {
 /// The slots of a set, ascending. Made by [`SlotSet::iter`].
 pub(crate) struct Iter<'g> {
     set: &'g SlotSet,
-    // The word behind the present one, counted over all pages; of few slots, the slot behind the present one.
+    // The word after the present one, counted over all pages; for few slots, the slot after the present one.
     word: usize,
-    // Of the present word, what is left, and the slot of its lowest bit.
+    // The remaining bits of the present word, and the slot of its lowest bit.
     first: u32,
     bits: u64,
 }
@@ -156,7 +156,7 @@ impl Iterator for Iter<'_> {
 }
 
 impl Iter<'_> {
-    // False behind the last word with a slot.
+    // False after the last word with a slot.
     fn move_to_next_word(&mut self) -> bool {
         let pages = match &self.set.slots {
             Slots::Many(pages) => pages,
@@ -220,7 +220,7 @@ impl Extents {
         Extents { len: 0, sets: Vector::new() }
     }
 
-    /// Counts the slots of all names; one with two names counts twice.
+    /// Counts the slots of all names; a slot with two names counts twice.
     pub(crate) fn len(&self) -> usize {
         self.len
     }
@@ -239,7 +239,7 @@ impl Extents {
         self.of(name).is_some_and(|slots| slots.contains(slot))
     }
 
-    /// Lists `slot` under `name`; false if it was.
+    /// Lists `slot` under `name`; false if it was listed already.
     pub(crate) fn insert(&mut self, name: Symbol, slot: u32) -> bool {
         while self.sets.len() <= name.index() {
             self.sets.push(SlotSet::new());
@@ -249,7 +249,7 @@ impl Extents {
         is_new
     }
 
-    /// Takes `slot` from `name`; false if it was not there.
+    /// Removes `slot` from `name`; false if it was missing.
     pub(crate) fn remove(&mut self, name: Symbol, slot: u32) -> bool {
         let was_there = self.contains(name, slot)
             && self.sets.get_mut(name.index()).is_some_and(|slots| slots.remove(slot));

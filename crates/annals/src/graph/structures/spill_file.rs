@@ -1,7 +1,7 @@
-//! Spill files: long values that do not stay in memory, in files that are gone when the process is.
+//! Spill files: long values outside memory, in files that end with the process.
 //!
-//! They are derived from the log, belong to one process, and are written anew at every opening. So they have no format:
-//! a value is found by the place that its row holds, and nothing else leads to it.
+//! They are derived from the log, belong to one process, and are written again at every opening. So they need no
+//! format: only the place in a row leads to a value.
 
 use std::io;
 use std::path::PathBuf;
@@ -12,11 +12,11 @@ use crate::memory::Memory;
 use crate::storage::{Disk, DiskFile};
 use crate::{Error, ErrorKind, Result};
 
-/// Longest file unless a test wants shorter ones: one that would grow beyond is left for the next. Units: bytes.
+/// Longest file, unless a test sets a shorter one: the next value then starts a new file. Units: bytes.
 pub(crate) const FILE_BYTES_MAX: u32 = 256 << 20;
-/// Written to the file when this much has come together. Units: bytes.
+/// The buffer is written to the file when it has this size. Units: bytes.
 const BUFFER_BYTES: usize = 1 << 20;
-/// Where a value is, and how to know that it is whole.
+/// The place of a value, with a checksum.
 ///
 /// Shape in a row: number of the file (4), offset (4), length (4), CRC-32C (4), little endian.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,13 +30,13 @@ pub(crate) struct SpillPlace {
 impl SpillPlace {
     pub(crate) const BYTES: usize = 16;
 
-    /// A place for this content that is still to be found.
+    /// The expected place of this content, without file and offset.
     pub(crate) fn of(content: &[u8]) -> SpillPlace {
         let length = u32::try_from(content.len()).expect("a record holds shorter values");
         SpillPlace { file: u32::MAX, offset: 0, length, checksum: crc32c::crc32c(content) }
     }
 
-    /// True if this can be the place of `content`: it has its length and checksum.
+    /// True if this may be the place of `content`: length and checksum are equal.
     pub(crate) fn fits(self, content: &[u8]) -> bool {
         self.length as usize == content.len() && self.checksum == crc32c::crc32c(content)
     }
@@ -56,7 +56,7 @@ impl SpillPlace {
     }
 }
 
-/// Which values are spilled, and to where.
+/// Which values are spilled, and where.
 #[derive(Clone)]
 pub(crate) struct SpillSettings {
     pub(crate) disk: Arc<dyn Disk>,
@@ -65,18 +65,18 @@ pub(crate) struct SpillSettings {
     pub(crate) value_bytes_min: usize,
     /// See [`FILE_BYTES_MAX`].
     pub(crate) file_bytes_max: u32,
-    /// Told when a file cannot be written.
+    /// Notified when a file cannot be written.
     pub(crate) memory: Arc<Memory>,
 }
 
-/// One file. Values are added at its end and never change.
+/// One file. Values are appended and never change.
 pub(crate) struct SpillFile {
     file: Arc<dyn DiskFile>,
-    /// The folder it is in, for messages.
+    /// Its folder, for messages.
     folder: PathBuf,
-    // How many bytes are in the file itself. Changed only by whoever holds `buffer`.
+    // Bytes written to the file. Changed only by a thread that holds `buffer`.
     written: AtomicU32,
-    // What follows them.
+    // The bytes after them.
     buffer: Mutex<Vec<u8>>,
 }
 
@@ -87,9 +87,9 @@ impl SpillFile {
         Ok(SpillFile { file, folder, written: AtomicU32::new(0), buffer: Mutex::default() })
     }
 
-    /// Adds `content`; where it begins.
+    /// Appends `content`; returns its offset.
     ///
-    /// Errors: those of the system. Nothing that was added before is lost by them.
+    /// Errors: those of the system. Earlier values are not lost.
     fn append(&self, content: &[u8]) -> io::Result<u32> {
         let mut buffer = self.buffer.lock().unwrap_or_else(PoisonError::into_inner);
         let written = self.written.load(Ordering::Relaxed);
@@ -110,7 +110,7 @@ impl SpillFile {
 
     /// The value at `place`.
     ///
-    /// Errors: `Corrupted` if the file does not hold what was written; `Io`.
+    /// Errors: `Corrupted` if the file does not hold the written bytes; `Io`.
     pub(crate) fn read(&self, place: SpillPlace) -> Result<Vec<u8>> {
         let content = match self.buffered(place.offset, place.offset.saturating_add(place.length)) {
             Some(content) => content,
@@ -130,13 +130,13 @@ impl SpillFile {
         Err(self.damaged(place, format!("checksum expected {:08x}, found {found:08x}", place.checksum)))
     }
 
-    // The bytes from `start` to `end` if they are not in the file yet.
+    // The bytes from `start` to `end` if they are still in the buffer.
     fn buffered(&self, start: u32, end: u32) -> Option<Vec<u8>> {
         if end <= self.written.load(Ordering::Acquire) {
             return None;
         }
         let buffer = self.buffer.lock().unwrap_or_else(PoisonError::into_inner);
-        // Values are written whole, so one that starts behind `written` also ends there.
+        // Values are written whole, so one that starts after `written` also ends there.
         let written = self.written.load(Ordering::Relaxed);
         let (start, end) = (start.checked_sub(written)? as usize, end.checked_sub(written)? as usize);
         buffer.get(start..end).map(<[u8]>::to_vec)
@@ -162,7 +162,7 @@ impl SpillFile {
     }
 }
 
-/// The files of one table of one graph, of which the last grows.
+/// The files of one table of one graph; the last one grows.
 pub(crate) struct SpillFiles {
     pub(crate) settings: SpillSettings,
     growing: Mutex<Growing>,
@@ -171,9 +171,9 @@ pub(crate) struct SpillFiles {
 struct Growing {
     /// `None` before the first value, and after a failure.
     file: Option<Arc<SpillFile>>,
-    /// Its number; that of the first is 0.
+    /// Its number, from 0.
     number: u32,
-    /// Units: bytes, those in its buffer included.
+    /// Units: bytes, including the buffer.
     length: u32,
 }
 
@@ -183,8 +183,8 @@ impl SpillFiles {
         SpillFiles { settings, growing }
     }
 
-    /// Adds `content`; its place, and the file to read it from. `None` if it cannot be written: it stays in memory then,
-    /// and no more writes are admitted.
+    /// Adds `content`; returns its place, and its file. `None` if it cannot be written: then it stays in memory, and
+    /// later writes are refused.
     pub(crate) fn append(&self, content: &[u8]) -> Option<(SpillPlace, Arc<SpillFile>)> {
         if self.settings.memory.has_failed() {
             return None;

@@ -8,7 +8,7 @@ use super::hash::key_of;
 use super::id_map::IdMap;
 use crate::structures::vector::Vector;
 
-/// The number of a name within one graph. Symbols are given in the order in which names first appear on the log.
+/// The number of a name within one graph. Symbols follow the order in which names first appear in the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Symbol(pub(crate) u32);
 
@@ -23,16 +23,16 @@ impl Symbol {
 pub(crate) struct Symbols {
     names: Vector<Arc<str>>,
     by_name: IdMap,
-    // Only while it pays.
+    // Only while it helps.
     recent: Option<Box<Recent>>,
 }
 
-/// The first names met, with their symbols: few clients use more at a time. Those that are the same memory are found by its
-/// address, the others without a hash.
+/// The first names found, with their symbols: few clients use more names together. An equal `Arc` is found by its
+/// address, other names without a hash.
 #[derive(Clone, Default)]
 struct Recent(SmallVec<[(Arc<str>, Symbol); RECENT_MAX]>);
 
-/// More names are looked up as fast as they are searched here.
+/// For more names, a look-up in the map is as fast.
 const RECENT_MAX: usize = 8;
 
 impl Symbols {
@@ -50,7 +50,7 @@ impl Symbols {
             .map(Symbol)
     }
 
-    /// From now on remembers what is found, until [`Symbols::forget`]. False if it does already, for somebody else.
+    /// Caches found names until [`Symbols::forget`]. False if another caller did so already.
     pub(crate) fn remember(&mut self) -> bool {
         let begins = self.recent.is_none();
         self.recent.get_or_insert_default();
@@ -61,7 +61,7 @@ impl Symbols {
         self.recent = None;
     }
 
-    /// As [`Symbols::find`], for somebody who asks for the same names again and again.
+    /// As [`Symbols::find`], for callers that look the same names up repeatedly.
     pub(crate) fn find_again(&mut self, name: &Arc<str>) -> Option<Symbol> {
         let Some(Recent(known)) = self.recent.as_deref() else { return self.find(name) };
         if let Some((_, symbol)) = known.iter().find(|(known, _)| known == name) {
@@ -76,7 +76,7 @@ impl Symbols {
         Some(symbol)
     }
 
-    /// The symbol of `name`, a new one if it has none.
+    /// The symbol of `name`; a new one if the name is new.
     pub(crate) fn intern(&mut self, name: &Arc<str>) -> Symbol {
         if let Some(symbol) = self.find(name) {
             return symbol;

@@ -1,4 +1,4 @@
-//! The links of one entity that has many of them in one direction.
+//! The links of one entity with many links in one direction.
 
 use std::ops::Bound::{Excluded, Included, Unbounded};
 
@@ -14,7 +14,7 @@ pub(crate) const LINK_BYTES: usize = 12;
 pub(crate) struct Wide {
     // Shape of a key: type, relationship, other end; four bytes each, big endian.
     links: KeySet,
-    // Number of links by type: degree is one look-up.
+    // Number of links by type, so that a degree is one look-up.
     counts: Vec<(Symbol, u32)>,
 }
 

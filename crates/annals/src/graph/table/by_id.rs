@@ -1,4 +1,4 @@
-//! Which slot an id leads to.
+//! The slots of one table by id.
 
 use crate::graph::structures::hash::key_of;
 use crate::graph::structures::id_map::IdMap;
@@ -24,7 +24,7 @@ impl SlotsById {
         SlotsById { uuids: IdMap::new(), others: IdMap::new() }
     }
 
-    /// The same for all `ids`, by slot, whose instance `is_there`.
+    /// The same for all `ids`, by slot, for which `is_there` is true.
     pub(super) fn of(ids: &[Id], is_there: impl Fn(u32) -> bool) -> SlotsById {
         let by_slot = || (0u32..).zip(ids).filter(|(slot, _)| is_there(*slot));
         let others = by_slot().filter(|(_, id)| uuid(id).is_none());
@@ -43,7 +43,7 @@ impl SlotsById {
         }
     }
 
-    /// Adds a slot, which leads to nothing else any more.
+    /// Adds a slot for an id that has no other slot.
     pub(super) fn insert(&mut self, id: &Id, slot: u32) {
         match uuid(id) {
             Some(uuid) => self.uuids.insert(uuid, slot),

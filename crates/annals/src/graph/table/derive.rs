@@ -1,4 +1,4 @@
-//! A table from its rows: what a checkpoint does not hold.
+//! Builds a table from its rows: the parts that a checkpoint does not hold.
 
 use super::by_id::SlotsById;
 use super::{Extra, Table};
@@ -12,10 +12,10 @@ use crate::graph::structures::symbols::Symbols;
 use crate::model::Id;
 use crate::structures::vector::Vector;
 
-/// Rows that indexes are told of at a time.
+/// Rows that are passed to indexes together.
 const ROWS_TOGETHER: usize = 1024;
 
-/// What the rows of both tables refer to.
+/// Data that the rows of both tables refer to.
 #[derive(Clone, Copy)]
 pub(crate) struct Meanings<'m> {
     pub(crate) headers: &'m Headers,
@@ -24,7 +24,7 @@ pub(crate) struct Meanings<'m> {
 }
 
 impl Table {
-    /// A table of parts that somebody else wrote, with what follows from its rows.
+    /// A table from parts of a file, with the data derived from its rows.
     ///
     /// Errors: those of reading spilled values.
     pub(crate) fn from_rows(
@@ -40,7 +40,7 @@ impl Table {
             Table { slots, rows, extras, has_long, ids: ids.into_iter().collect(), ..Table::new(spill) };
         let whole = table.clone();
         let (mut lists, mut indexes) = (Lists::default(), TableIndexes::default());
-        // Order: before the rows, of which there may be none.
+        // Order: before the rows, because there may be none.
         meanings.types.unique.iter().for_each(|name| lists.unique.cover(*name));
         let slots: Vec<u32> = (0..u32::try_from(whole.slots_count()).unwrap_or(u32::MAX)).collect();
         for slots in slots.chunks(ROWS_TOGETHER) {

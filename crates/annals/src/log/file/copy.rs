@@ -1,4 +1,4 @@
-//! Copies a log online: a consistent backup while appends go on.
+//! Copies a log online: a consistent backup while appends continue.
 
 use super::unfinished::COPYING_FILE_NAME;
 use std::io;
@@ -15,13 +15,13 @@ use crate::storage::{Disk, UNFINISHED_SUFFIX};
 use crate::{Error, ErrorKind, Position, Result};
 
 impl FileLog {
-    /// Copies all records up to `upto` into the folder `target`, from which [`FileLog::open`] opens them. The copy is
-    /// a log of its own, with another [`LogId`].
+    /// Copies all records up to `upto` into the folder `target`; [`FileLog::open`] opens the copy. The copy is a log of
+    /// its own, with another [`LogId`].
     ///
-    /// The copy is durable on return. Appends, reads and rewriting go on meanwhile. A copy that was cut short
-    /// is refused as `Corrupted` when opened, never taken for a shorter log, and the next copy into its folder
-    /// replaces it.
-    /// Errors: `NotFound` if `upto` is beyond the tail; `AlreadyExists` if `target` holds a log; `NoRoom`; as [`Log::read`].
+    /// The copy is durable on return. Appends, reads and rewriting continue meanwhile. A copy that was interrupted is
+    /// never taken for a shorter log: opening it fails as `Corrupted`, and the next copy into its folder replaces it.
+    /// Errors: `NotFound` if `upto` is beyond the tail; `AlreadyExists` if `target` holds a log; `NoRoom`; as
+    /// [`Log::read`].
     pub fn copy_to(&self, target: impl AsRef<Path>, upto: Position) -> Result<()> {
         let target = target.as_ref();
         let tail = self.tail()?;
@@ -34,10 +34,10 @@ impl FileLog {
         disk.create_folder(target).map_err(|error| io_error(target, "create the folder", error))?;
         for _ in 0..STALE_RETRIES_MAX {
             self.clear(target)?;
-            // Order: the file that says that the copy is unfinished is durable before all others.
+            // Order: the file that marks the copy as unfinished is durable before all others.
             let begun = disk.create(&target.join(COPYING_FILE_NAME)).and_then(|_| disk.sync_folder(target));
             begun.map_err(|error| io_error(target, "begin the copy", error))?;
-            // Another process may rewrite the log meanwhile: then segments of both would not fit together.
+            // Another process may rewrite the log meanwhile: then the copied segments would come from both logs.
             if self.copy_segments(target, &self.listing(), upto)? {
                 return self.finish_copy(target, upto);
             }
@@ -92,7 +92,7 @@ impl FileLog {
         builder.finish().map(|_| true)
     }
 
-    /// Makes the copy one that opens.
+    /// Completes the copy, so that it opens.
     fn finish_copy(&self, target: &Path, upto: Position) -> Result<()> {
         let disk = self.files.disk();
         let copying = target.join(COPYING_FILE_NAME);
@@ -103,7 +103,7 @@ impl FileLog {
         finished.map_err(|error| io_error(target, &format!("finish the copy up to {upto}"), error))
     }
 
-    /// Removes a copy that was cut short from `target`.
+    /// Removes an interrupted copy from `target`.
     ///
     /// Errors: `AlreadyExists` if there is a log; `Io`.
     fn clear(&self, target: &Path) -> Result<()> {
@@ -124,7 +124,7 @@ impl FileLog {
         }
         let is_unfinished = |name: &String| name.ends_with(UNFINISHED_SUFFIX);
         let copied = names.iter().filter(|name| is_own(name) || is_unfinished(name));
-        // Order: last, so that an interrupted clearing is still known as a copy that was cut short.
+        // Order: last, so that an interrupted clearing is still recognised as an interrupted copy.
         let copying = COPYING_FILE_NAME.to_owned();
         for name in copied.chain([&copying]) {
             let path = target.join(name);
@@ -134,7 +134,7 @@ impl FileLog {
     }
 }
 
-/// True if `folder` holds nothing, or a copy that was cut short.
+/// True if `folder` holds nothing, or an interrupted copy.
 pub(crate) fn is_vacant_log(disk: &dyn Disk, folder: &Path) -> io::Result<bool> {
     match disk.list(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),

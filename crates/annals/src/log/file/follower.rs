@@ -1,4 +1,4 @@
-//! Reads a log beside its writer: learns from the `durable` file how far it may look, and looks there.
+//! Reads a log beside its writer: the `durable` file gives the position up to which it may read.
 
 use std::path::Path;
 use std::sync::{Arc, PoisonError};
@@ -13,10 +13,10 @@ use super::{FileLog, Listing, Role, STALE_RETRIES_MAX};
 use crate::storage::{Access, Disk, DiskFile};
 use crate::{Error, ErrorKind, Position, Result};
 
-/// The mark may be read while it is overwritten; then it is read again, at most this often.
+/// The writer may overwrite the mark during a read; then the follower reads it again, at most this often.
 const DURABLE_READS_MAX: usize = 1_000;
 
-/// What a read-only log knows of its writer.
+/// The state of a read-only log.
 #[derive(Default)]
 pub(super) struct Follower {
     durable_file: Option<Arc<dyn DiskFile>>,
@@ -24,9 +24,9 @@ pub(super) struct Follower {
 }
 
 impl FileLog {
-    /// Looks for new records, new segments and, if the writer says so or `is_stale`, a rewritten log.
+    /// Looks for new records, new segments and, if the writer reports it or `is_stale`, a rewritten log.
     ///
-    /// Errors: as [`FileLog::open_read_only`]. What was known before stays known.
+    /// Errors: as [`FileLog::open_read_only`]. The listing before an error stays in use.
     pub(super) fn refresh(&self, is_stale: bool) -> Result<()> {
         let Role::Follower(follower) = &self.role else { return Ok(()) };
         let mut follower = follower.lock().unwrap_or_else(PoisonError::into_inner);
@@ -51,7 +51,7 @@ impl FileLog {
         Err(Error::new(ErrorKind::Unavailable, text))
     }
 
-    /// The segments up to the durable position, as far as possible those that are known; `None` if the log was
+    /// The segments up to the durable position, reusing the known ones as far as possible; `None` if the log was
     /// rewritten meanwhile.
     fn extend(&self, is_rewritten: bool, durable: Durable) -> Result<Option<Listing>> {
         let upto = durable.position;
@@ -66,12 +66,12 @@ impl FileLog {
         let manifest = Manifest::read(self.files.disk(), &self.folder)?;
         check_mark_of(&self.folder, Some(durable), manifest)?;
         let listed = self.list(&known, manifest, upto);
-        // A writer may have put another manifest in place since, and removed what the one before had: whatever was found
-        // then says nothing.
+        // A writer may have replaced the manifest since, and removed the segments of the one before: then the segments
+        // found here prove nothing.
         if Manifest::read(self.files.disk(), &self.folder)? != manifest { Ok(None) } else { listed }
     }
 
-    /// The segments that are in force by a manifest, up to a position; `None` if one was rewritten meanwhile.
+    /// The segments in force by a manifest, up to a position; `None` if one was rewritten meanwhile.
     fn list(&self, known: &Listing, manifest: Option<Manifest>, upto: Position) -> Result<Option<Listing>> {
         let listing = |segments| Listing { manifest: manifest.unwrap_or_default(), segments };
         if upto == Position::ZERO {
@@ -94,13 +94,13 @@ impl FileLog {
         }
     }
 
-    /// Refuses to show less than was acknowledged: after a power cut the durable position may lag behind the records,
-    /// and only a writer can tell which of them stay.
+    /// Refuses to show less than the acknowledged records: after a power cut the durable position may lag behind the
+    /// records, and only a writer can decide which of them stay.
     ///
     /// Errors: `Unavailable`.
     pub(super) fn check_nothing_hidden(&self) -> Result<()> {
         let disk = self.files.disk();
-        // A writer at work moves the durable position itself. Where the lock cannot be asked nothing is known.
+        // A writer at work advances the durable position itself. If the lock cannot be read, nothing is known.
         let has_writer = || disk.is_locked(&self.folder.join(LOCK_FILE_NAME)).unwrap_or(true);
         if has_writer() {
             return Ok(());
@@ -108,11 +108,11 @@ impl FileLog {
         let beyond = match self.whole_call_beyond_tail() {
             Ok(Some(beyond)) => beyond,
             Ok(None) => return Ok(()),
-            // One may just have come, and change what was being looked at.
+            // A writer may just have started, and changed the files during the check.
             Err(_) if has_writer() => return Ok(()),
             Err(error) => return Err(error),
         };
-        // It may just have ended.
+        // The writer may just have ended.
         if read_durable(disk, &self.folder)?.is_some_and(|durable| durable.position >= beyond) {
             return self.refresh(false);
         }
@@ -125,7 +125,7 @@ impl FileLog {
         Err(Error::new(ErrorKind::Unavailable, text))
     }
 
-    /// The last position of a whole append call beyond the tail, if there is one.
+    /// The last position of a complete append call beyond the tail, if there is one.
     fn whole_call_beyond_tail(&self) -> Result<Option<Position>> {
         let disk = self.files.disk();
         let manifest = Manifest::read(disk, &self.folder)?;
@@ -135,14 +135,14 @@ impl FileLog {
             FoundSegment::Torn { .. } => None,
         });
         let mut beyond = None;
-        // One segment may have been started after the one that the tail is in, and hold nothing.
+        // The writer may have started one empty segment after the one with the tail.
         for segment in
             whole.filter(|segment| segment.sealed_last().is_none_or(|last| last > self.known_tail()))
         {
             let segment = keep_known(&self.listing().segments, segment);
             let file = open_file(disk, &segment.path, Access::Read)?;
             let end = file.len().map_err(|error| io_error(&segment.path, "length", error))?;
-            // Its own index says only what is durable.
+            // The index of the segment itself covers only durable frames.
             let mut index = segment.update_index(|index| index.clone());
             let view = SegmentView { file: &*file, path: &segment.path, header: &segment.header };
             scan(view, &mut index, Position(u64::MAX), end)?;
@@ -151,7 +151,7 @@ impl FileLog {
         Ok(beyond)
     }
 
-    /// Scans what `segment` holds after what is known of it, up to `upto`.
+    /// Scans the frames of `segment` after its indexed ones, up to `upto`.
     fn index_upto(&self, segment: &Arc<Segment>, upto: Position) -> Result<Option<Indexed>> {
         let Some(file) = self.files.open(segment)? else { return Ok(None) };
         let end = file.len().map_err(|error| io_error(&segment.path, "length", error))?;
@@ -177,7 +177,7 @@ impl FileLog {
     }
 }
 
-/// The known segment in place of the one found, if it is the same file, so that its index need not be built again.
+/// Returns the known segment instead of the found one if both are the same file, so that its index is not built again.
 fn keep_known(known: &[Arc<Segment>], found: Arc<Segment>) -> Arc<Segment> {
     let at = known.binary_search_by_key(&found.first(), |segment| segment.first());
     let Some(same) = at.ok().and_then(|at| known.get(at)) else { return found };
@@ -185,7 +185,7 @@ fn keep_known(known: &[Arc<Segment>], found: Arc<Segment>) -> Arc<Segment> {
         return found;
     }
     if let Some(last) = found.sealed_last() {
-        // An active segment may have been sealed since it was indexed, with more records in it.
+        // The active segment may have been sealed since it was indexed, with more records in it.
         if !same.is_indexed_upto(last) {
             return found;
         }
@@ -194,11 +194,11 @@ fn keep_known(known: &[Arc<Segment>], found: Arc<Segment>) -> Arc<Segment> {
     same.clone()
 }
 
-/// How far a segment could be indexed.
+/// How far a segment was indexed.
 enum Indexed {
     /// Up to the wanted position.
     Whole,
-    /// Its frames end before: the rest is in the next segment, or else this is the error.
+    /// Its frames end earlier: the rest is in the next segment; if there is none, this is the error.
     Until { error: Error },
 }
 
@@ -231,7 +231,7 @@ impl Follower {
     }
 }
 
-/// Without a mark there is either no log, or one that only a writer can vouch for.
+/// Without a mark there is either no log, or one that only a writer can check.
 fn no_mark(disk: &dyn Disk, folder: &Path) -> Error {
     let found = Manifest::read(disk, folder).and_then(|manifest| {
         find_segments(disk, folder, manifest, Position(u64::MAX), LastHeader::MayBeTorn)

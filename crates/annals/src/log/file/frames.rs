@@ -20,11 +20,11 @@ pub(super) struct FrameReader<'a> {
     piece_bytes: usize,
 }
 
-/// What stands at the current offset.
+/// The bytes at the current offset.
 pub(super) enum Found<'a> {
     /// A whole frame that starts at `offset`.
     Frame { offset: u64, header: FrameHeader, payload: &'a [u8] },
-    /// No whole frame: `reason` says what was expected and found. The reader stays where it is.
+    /// No whole frame: `reason` names what was expected and found. The reader stays at its offset.
     Bad { offset: u64, reason: String },
     /// The end that was given.
     End,
@@ -92,12 +92,12 @@ impl<'a> FrameReader<'a> {
         Ok(Found::Frame { offset, header, payload: self.buffer.get(payload).unwrap_or_default() })
     }
 
-    /// The bytes of the file from `offset` on, as far as they were read.
+    /// The bytes of the file from `offset` on that are in the buffer.
     fn held(&self) -> &[u8] {
         self.buffer.get(self.consumed..self.filled).unwrap_or_default()
     }
 
-    /// Has at least `bytes` in the buffer after `consumed`; false if the file ends before.
+    /// Fills the buffer with at least `bytes` after `consumed`; false if the file ends earlier.
     fn fill(&mut self, bytes: usize) -> Result<bool> {
         let held = self.filled - self.consumed;
         if held >= bytes {

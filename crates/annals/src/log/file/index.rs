@@ -2,7 +2,7 @@
 
 use crate::Position;
 
-/// Units: bytes of log between two entries. Finding a record reads at most this much in vain.
+/// Units: bytes of log between two entries. Finding a record reads at most this many bytes before it.
 const INDEX_STEP_BYTES: u64 = 4096;
 
 /// The sparse index of one segment. It takes 8 bytes of memory per 4 KiB of log.
@@ -23,7 +23,7 @@ impl SparseIndex {
         SparseIndex { first, entries: Vec::new(), last: Position(first.0 - 1), end: offset }
     }
 
-    /// Takes note of the frame at `position`, `bytes` long, which starts where the last one ended.
+    /// Adds the frame at `position`, `bytes` long, which starts at the end of the last one.
     pub fn push(&mut self, position: Position, bytes: u64) {
         debug_assert_eq!(position, self.last.next());
         let is_due = match self.entries.last() {
@@ -42,8 +42,8 @@ impl SparseIndex {
         self.end += bytes;
     }
 
-    /// Where to start reading for `position`, and where the next entry starts (or the frames end).
-    /// `position` is in the segment.
+    /// The offset at which to start reading for `position`, and the offset of the next entry (or the end of the
+    /// frames). `position` is in the segment.
     pub fn find(&self, position: Position) -> (u64, u64) {
         debug_assert!(position >= self.first && position <= self.last);
         let relative = position.0 - self.first.0;
@@ -54,7 +54,7 @@ impl SparseIndex {
         (start, next)
     }
 
-    /// Forgets the frames after `last`, which ends at `end`.
+    /// Drops the frames after `last`, which ends at `end`.
     pub fn cut(&mut self, last: Position, end: u64) {
         self.entries.retain(|&(_, offset)| u64::from(offset) < end);
         self.last = last;

@@ -30,15 +30,15 @@ impl FoundSegment {
     }
 }
 
-/// Whether the last header may be incomplete: to the writer, yes; to a reader of durable records, no.
+/// Whether the last header may be incomplete: yes for the writer, no for a reader of durable records.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum LastHeader {
     MayBeTorn,
     IsWhole,
 }
 
-/// The segments of `folder` that are in force and start at `upto` or before, each knowing its last position except the
-/// last.
+/// The segments of `folder` that are in force and start at `upto` or before. Each has its last position, except the
+/// last one.
 ///
 /// Errors: `Gap` if one is missing; `Corrupted` or `NewerFormat` for a header; `NotFound` if there is no folder.
 pub(super) fn find_segments(
@@ -87,7 +87,7 @@ pub(super) fn find_segments(
     Ok(found)
 }
 
-/// Of the files of each segment the one of the highest generation up to `generation`, in the order of positions.
+/// For each segment the file of the highest generation up to `generation`, in the order of positions.
 pub(super) fn names_in_force(names: &[String], generation: u64) -> Vec<SegmentName> {
     let mut segments: Vec<SegmentName> = names.iter().filter_map(|name| SegmentName::parse(name)).collect();
     segments.retain(|name| name.generation <= generation);
@@ -101,7 +101,7 @@ fn needs_manifest(file: &dyn DiskFile, path: &Path) -> Result<bool> {
     Ok(matches!(read_start(file, path)?, SegmentStart::Whole(header) if header.format > 1))
 }
 
-/// Tells a header that was never completely written from a damaged one: frames follow only a synced header.
+/// Distinguishes an incomplete header from a damaged one: frames follow only a synced header.
 fn torn_header(file: &dyn DiskFile, path: &Path, first: Position) -> Result<Option<Tear>> {
     let SegmentStart::Bad(reason) = read_start(file, path)? else { return Ok(None) };
     let bytes = file.len().map_err(|error| io_error(path, "length", error))?;

@@ -1,7 +1,7 @@
-//! The `manifest` file: which log this is, and which of its segment files are in force.
+//! The `manifest` file: the identity of the log, and which of its segment files are in force.
 //!
-//! Rewriting a log puts new segment files beside the old ones and then a new manifest in the place of the old one, in
-//! one step. So there is never a time at which some segments are rewritten and others are not.
+//! Rewriting a log writes new segment files beside the old ones, and then replaces the manifest in one step. So at no
+//! time are some segments rewritten and others not.
 
 use std::io;
 use std::path::Path;
@@ -20,10 +20,10 @@ const MANIFEST_BYTES: usize = 48;
 
 const MAGIC: [u8; 4] = [0xA7, b'a', b'n', b'm'];
 
-/// What the `manifest` file says.
+/// The content of the `manifest` file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Manifest {
-    /// Which log it is; nil for a log of format 1, which has no manifest.
+    /// The identity of the log; nil for a log of format 1, which has no manifest.
     pub log_id: LogId,
     /// How often the log was rewritten. Of the files of one segment, the one of the highest generation up to this one
     /// is in force.
@@ -43,7 +43,7 @@ impl Manifest {
         bytes
     }
 
-    /// Errors: what was found in its place; a newer format is one.
+    /// Errors: what was found instead; also a newer format.
     fn decode(bytes: &[u8]) -> std::result::Result<Manifest, (ErrorKind, String)> {
         let damaged = |what: &str| (ErrorKind::Corrupted, what.to_owned());
         let mut sealed = bytes.strip_prefix(&MAGIC).ok_or_else(|| damaged("another magic"))?;

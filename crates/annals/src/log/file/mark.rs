@@ -1,4 +1,4 @@
-//! The `durable` file: up to which position the log was synced, for readers in other processes and for recovery.
+//! The `durable` file: the position up to which the log is synced, for readers in other processes and for recovery.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,14 +17,14 @@ const DURABLE_BYTES_1: usize = 24;
 
 const MAGIC: [u8; 4] = [0xA7, b'a', b'n', b'd'];
 
-/// What the `durable` file says.
+/// The content of the `durable` file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Durable {
     /// Everything up to here is synced.
     pub position: Position,
-    /// Changes whenever the log was rewritten, so that followers let go of the old segments.
+    /// Changes with each rewriting of the log, so that followers drop the old segments.
     pub generation: u64,
-    /// Which log it is about; nil in format 1, which does not say.
+    /// The log of the mark; nil in format 1, which does not name it.
     pub log_id: LogId,
 }
 
@@ -40,7 +40,7 @@ impl Durable {
         bytes
     }
 
-    /// `None` if `bytes` are no whole mark: half overwritten, or damaged.
+    /// `None` if `bytes` are not a whole mark: half overwritten, or damaged.
     pub fn decode(bytes: &[u8]) -> Option<Durable> {
         [DURABLE_BYTES, DURABLE_BYTES_1].into_iter().find_map(|length| {
             let mut sealed = bytes.get(..length)?.strip_prefix(&MAGIC)?;
@@ -48,7 +48,7 @@ impl Durable {
             (checksum == crc32c::crc32c(sealed)).then(|| Durable {
                 position: Position(take_u64(&mut sealed)),
                 generation: take_u64(&mut sealed),
-                // Zeros, which are nil, where format 1 ends.
+                // A mark of format 1 ends here and is followed by zeros, which are nil.
                 log_id: LogId::take(&mut sealed),
             })
         })
@@ -88,7 +88,7 @@ impl DurableFile {
         Ok(DurableFile { file, value })
     }
 
-    /// What the file says now.
+    /// The present content of the file.
     pub fn value(&self) -> Durable {
         self.value
     }

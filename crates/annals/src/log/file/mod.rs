@@ -1,7 +1,7 @@
 //! Keeps the log in a folder of segment files and survives torn writes.
 //!
-//! One writer holds the `lock` file. Any number of readers, in this process and in others, read beside it; they see
-//! a record once it is synced, never before. The layout of all files is in `docs/formats.md`, section "File log".
+//! One writer holds the `lock` file. Any number of readers, in this process and in others, read at the same time; they
+//! see a record only after it is synced. The layout of all files is in `docs/formats.md`, section "File log".
 
 mod frames;
 mod index;
@@ -43,7 +43,8 @@ pub(crate) use copy::is_vacant_log;
 pub use options::FileOptions;
 pub use verify::{SegmentInfo, Verified};
 
-/// A reader meets a rewritten log at most this often in a row; more means that the folder is not ours alone.
+/// A reader may meet a rewritten log at most this often in a row; more often means that another program changes the
+/// folder.
 const STALE_RETRIES_MAX: usize = 100;
 
 /// A log in a folder of segment files.
@@ -65,10 +66,10 @@ pub struct FileLog {
     name: String,
     files: OpenFiles,
     listing: RwLock<Listing>,
-    // The last durable position. Stored after the index knows it, so whoever reads it can find it.
+    // The last durable position. Stored after the index contains it, so that a reader of the tail finds its record.
     tail: AtomicU64,
     role: Role,
-    // True while somebody rewrites the log: both would write the same files.
+    // True while a thread rewrites the log: two of them would write the same files.
     is_rewriting: AtomicBool,
 }
 
@@ -88,9 +89,10 @@ enum Role {
 impl FileLog {
     /// Opens the log in `folder` for writing, creating it if there is none.
     ///
-    /// Recovers from a power cut: an append call that was not acknowledged is kept whole or cut whole.
-    /// Errors: `Locked` if another writer has it open; `Corrupted`, `Gap` or `NewerFormat` for what was found, and
-    /// then nothing was changed; `NoRoom`; `Io`.
+    /// Recovers from a power cut: it keeps or cuts an append call that was not acknowledged, in both cases the whole
+    /// call.
+    /// Errors: `Locked` if another writer has the log open; `Corrupted`, `Gap` or `NewerFormat` for damaged files, and
+    /// then it changes nothing; `NoRoom`; `Io`.
     pub fn open(folder: impl AsRef<Path>) -> Result<FileLog> {
         FileLog::open_with(folder, FileOptions::default())
     }
@@ -120,11 +122,12 @@ impl FileLog {
         Ok(log)
     }
 
-    /// Opens the log in `folder` for reading beside its writer. It never writes, and sees new records when asked.
+    /// Opens the log in `folder` for reading beside its writer. It never writes, and looks for new records on each
+    /// call.
     ///
-    /// Errors: `NotFound` if there is no log; `Unavailable` if its `durable` file is missing, or if no writer is at work
-    /// and there are records beyond the durable position, as after a power cut: until a writer opens the log;
-    /// `Corrupted`, `Gap` or `NewerFormat` for what was found; `Io`.
+    /// Errors: `NotFound` if there is no log; `Unavailable` if its `durable` file is missing, or if no writer is at
+    /// work and there are records beyond the durable position, as after a power cut: opening the log with a writer
+    /// resolves this; `Corrupted`, `Gap` or `NewerFormat` for damaged files; `Io`.
     pub fn open_read_only(folder: impl AsRef<Path>) -> Result<FileLog> {
         FileLog::open_read_only_on(Arc::new(RealDisk), folder, FileOptions::default())
     }
@@ -162,8 +165,8 @@ impl FileLog {
     /// Seals the active segment and starts a new one, so that the sealed one can be rewritten. Does nothing if the
     /// active one is empty.
     ///
-    /// Errors: `ReadOnly`; `Closed`; `NoRoom` or `Io` if there is no room for another segment, and nothing was changed;
-    /// `Unavailable` after a failed sync, this one or one before.
+    /// Errors: `ReadOnly`; `Closed`; `NoRoom` or `Io` if there is no room for another segment, and then nothing
+    /// changed; `Unavailable` after a failed sync, now or earlier.
     pub fn roll(&self) -> Result<()> {
         let mut writer = self.writer("roll")?;
         writer.check_held(&self.name)?;
@@ -173,9 +176,9 @@ impl FileLog {
         self.start_segment(&mut writer)
     }
 
-    /// Syncs everything and lets the next writer in. Reading goes on; dropping the log closes it, too.
+    /// Syncs everything and releases the lock for the next writer. Reading continues. Dropping the log closes it, too.
     ///
-    /// Errors: `Unavailable` if a write or sync had failed; `NoRoom`; `Io`. The log is closed all the same.
+    /// Errors: `Unavailable` if a write or sync had failed; `NoRoom`; `Io`. The log is closed even after an error.
     pub fn close(&self) -> Result<()> {
         match &self.role {
             Role::Follower(_) => Ok(()),
@@ -195,7 +198,8 @@ impl FileLog {
 
     fn start_segment(&self, writer: &mut Writer) -> Result<()> {
         let segment = writer.roll(&self.name, self.files.disk(), &self.folder, self.id())?;
-        // Order: readers do not wait for the disk. For a moment the last segment they find is sealed.
+        // Order: the sync comes first, so that readers do not wait for the disk. For a moment the last segment in their
+        // listing is sealed.
         self.listing.write().unwrap_or_else(PoisonError::into_inner).segments.push(segment);
         Ok(())
     }
@@ -248,7 +252,7 @@ impl FileLog {
         Ok(())
     }
 
-    /// Called when a segment turned out to be rewritten: makes sure that the next look finds its successor.
+    /// Called when a segment turns out to be rewritten: makes sure that the next attempt finds its successor.
     fn renew(&self, retries: &mut usize) -> Result<()> {
         *retries += 1;
         if *retries > STALE_RETRIES_MAX {
@@ -311,7 +315,7 @@ impl Log for FileLog {
         let Role::Writer(writer) = &self.role else { return Ok(()) };
         match writer.try_lock() {
             Ok(mut writer) => writer.probe(&self.name),
-            // The outcome of what is under way will tell, and a disk that hangs must not hold up the caller.
+            // The append in progress will show whether there is room, and a disk that hangs must not block the caller.
             Err(TryLockError::WouldBlock) => {
                 let text = format!("{}: look for room: a write is under way; ask again", self.name);
                 Err(Error::new(ErrorKind::Busy, text))
@@ -350,7 +354,7 @@ impl Log for FileLog {
     }
 }
 
-/// Of `segments` the one that holds `position`, which is not before the first.
+/// The segment that holds `position`, which is not before the first segment.
 fn segment_of(segments: &[Arc<Segment>], position: Position) -> Arc<Segment> {
     let after = segments.partition_point(|segment| segment.first() <= position);
     let segment = after.checked_sub(1).and_then(|at| segments.get(at));
@@ -359,7 +363,7 @@ fn segment_of(segments: &[Arc<Segment>], position: Position) -> Arc<Segment> {
 
 impl Drop for FileLog {
     fn drop(&mut self) {
-        // Everything acknowledged is durable already, so a failure here loses nothing and has nobody to be told.
+        // Everything acknowledged is durable already, so a failure here loses nothing, and a drop cannot report it.
         let _ = self.close();
     }
 }

@@ -1,4 +1,4 @@
-//! How a log lies in its files.
+//! Options of the files of a log.
 
 use crate::{Error, ErrorKind, Result};
 
@@ -7,7 +7,7 @@ pub(crate) const SEGMENT_BYTES_MIN: u64 = 4 * 1024;
 
 pub(crate) const SEGMENT_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 
-/// How a file log is opened.
+/// Options for opening a file log.
 #[derive(Clone, Copy, Debug)]
 pub struct FileOptions {
     /// Units: bytes of one segment file, 4 KiB to 1 GiB. An append that does not fit starts a new segment; one that
@@ -15,12 +15,13 @@ pub struct FileOptions {
     pub segment_bytes: u64,
     /// Verify every frame of every segment on opening.
     ///
-    /// Off unless asked for. A torn write can only be in the last segment, because a segment is synced before the
-    /// next one is created, so the last one is always scanned. Damage by age of the medium can be anywhere and at
-    /// any time, so every read verifies what it reads, the first read of a segment all of it, and
-    /// [`FileLog::verify`](super::FileLog::verify) everything when asked to. Opening a large log then costs one segment, not the log.
+    /// Off by default. A torn write can only be in the last segment, because a segment is synced before the next one is
+    /// created; so opening always scans the last one. A medium can decay anywhere and at any time; so every read
+    /// verifies the frames it reads, the first read of a segment verifies all of it, and
+    /// [`FileLog::verify`](super::FileLog::verify) verifies everything. Opening a large log then costs one segment, not
+    /// the log.
     pub verify_sealed: bool,
-    /// How many segment files are open for reading at once; beyond that, the one opened first is closed.
+    /// How many segment files are open for reading at once; when there are more, the log closes the one opened first.
     pub open_files_max: usize,
 }
 

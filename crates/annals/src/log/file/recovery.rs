@@ -1,4 +1,5 @@
-//! Opens a log for writing: lock, read what is there, cut what a power cut tore, make the rest durable.
+//! Opens a log for writing: locks it, reads its files, cuts the calls that a power cut tore, and makes the rest
+//! durable.
 
 use std::io;
 use std::path::Path;
@@ -20,21 +21,21 @@ use crate::{Error, ErrorKind, Position, Result};
 
 pub(super) const LOCK_FILE_NAME: &str = "lock";
 
-/// A reader that asks whether a writer is at work holds the lock for a moment: so often a writer tries again.
+/// A reader that checks for a writer holds the lock for a moment, so a writer tries this often.
 const LOCK_TRIES: u32 = 20;
 const LOCK_PAUSE: Duration = Duration::from_millis(5);
 
-/// Units: bytes rewritten at once.
+/// Units: bytes written together.
 const REWRITE_PIECE_BYTES: usize = 1024 * 1024;
 
-/// What a writer finds and starts with.
+/// The state after recovery, from which a writer starts.
 pub(super) struct Recovered {
     pub manifest: Manifest,
     pub segments: Vec<Arc<Segment>>,
     pub start: WriterStart,
 }
 
-/// What one opening for writing works with.
+/// The parameters of one opening for writing.
 struct Opening<'o> {
     disk: &'o dyn Disk,
     folder: &'o Path,
@@ -44,7 +45,7 @@ struct Opening<'o> {
     marked: Option<Durable>,
 }
 
-/// Opens the log in `folder`. Nothing is changed before everything found is known to be in order.
+/// Opens the log in `folder`. It changes nothing before it has checked all files.
 pub(super) fn recover(disk: &dyn Disk, folder: &Path, options: FileOptions) -> Result<Recovered> {
     disk.create_folder(folder).map_err(|error| io_error(folder, "create the folder", error))?;
     let lock = acquire(disk, folder)?;
@@ -63,7 +64,7 @@ pub(super) fn recover(disk: &dyn Disk, folder: &Path, options: FileOptions) -> R
 impl Opening<'_> {
     fn recover(self, mut found: Vec<FoundSegment>) -> Result<Recovered> {
         let Opening { disk, folder, marked, .. } = self;
-        // Creating the last segment may have been cut short, before anything was appended to it.
+        // The creation of the last segment may have been interrupted, before anything was appended to it.
         let torn = match found.pop_if(|last| matches!(last, FoundSegment::Torn { .. })) {
             Some(FoundSegment::Torn { name, tear }) => Some((name, tear)),
             _ => None,
@@ -82,7 +83,7 @@ impl Opening<'_> {
             return self.go_on_in_next(segments, Position::ZERO);
         };
         let file = open_file(disk, &last.path, Access::Write)?;
-        // What is in the page cache is not necessarily on the disk: the process before may have ended before its sync.
+        // Bytes in the page cache are not necessarily on the disk: the process before may have ended before its sync.
         file.sync_all().map_err(|error| io_error(&last.path, "sync", error))?;
         let index = scan_last(&*file, &last)?;
         let (tail, end) = (index.last, index.end);
@@ -94,7 +95,7 @@ impl Opening<'_> {
             return Err(damaged(&last.path, &Tear { offset: end, position: tail.next(), reason }));
         }
         if tail < last.first() {
-            // Nothing is in it, and it may be of an older format.
+            // The segment is empty, and it may have an older format.
             segments.pop();
             return self.go_on_in_next(segments, tail);
         }
@@ -111,11 +112,12 @@ impl Opening<'_> {
         Ok(Recovered { manifest: self.manifest, segments, start })
     }
 
-    /// Goes on in an empty segment behind `segments`. It is put in place also if its file is there: after a failed sync its
-    /// name may be in the page cache only. A file that was removed instead could be back after a power cut.
+    /// Continues in an empty segment after `segments`. The segment is written even if its file exists: after a failed
+    /// sync its name may be in the page cache only. Removing the file instead would not help: a power cut could bring
+    /// it back.
     fn go_on_in_next(self, mut segments: Vec<Arc<Segment>>, tail: Position) -> Result<Recovered> {
-        // Order: the manifest and the durable position are there before the first segment, so a reader never finds a
-        // log without them.
+        // Order: the manifest and the durable position are written before the first segment, so that a reader never
+        // finds a log without them.
         let durable = self.put_marks(tail)?;
         let previous = segments.last().map_or(Position::ZERO, |last| last.first());
         let name = SegmentName { first: tail.next(), generation: 0 };
@@ -128,7 +130,7 @@ impl Opening<'_> {
         Ok(Recovered { manifest: self.manifest, segments, start })
     }
 
-    /// Writes the manifest, also if it was found: after a failed sync it may be in the page cache only.
+    /// Writes the manifest, even if it exists: after a failed sync it may be in the page cache only.
     fn put_marks(&self, position: Position) -> Result<DurableFile> {
         let Manifest { log_id, generation } = self.manifest;
         let written = self.manifest.write(self.disk, self.folder);
@@ -155,8 +157,8 @@ fn acquire(disk: &dyn Disk, folder: &Path) -> Result<Box<dyn DiskLock>> {
     Err(Error::new(ErrorKind::Locked, text))
 }
 
-/// Removes files that no reader of this log needs: of rewritings and creations that were cut short, and of those that
-/// a rewriting replaced.
+/// Removes files that no reader of this log needs: of interrupted rewritings and creations, and segments that a
+/// rewriting replaced.
 fn remove_leftovers(disk: &dyn Disk, folder: &Path, manifest: Manifest) -> Result<()> {
     let names = disk.list(folder).map_err(|error| io_error(folder, "list", error))?;
     let in_force = names_in_force(&names, manifest.generation);
@@ -172,7 +174,7 @@ fn remove_leftovers(disk: &dyn Disk, folder: &Path, manifest: Manifest) -> Resul
         }
     }
     if is_removed {
-        // What was purged is gone once its name is.
+        // The purged bytes are gone once the name of the old file is.
         disk.sync_folder(folder).map_err(|error| io_error(folder, "sync the folder", error))?;
     }
     Ok(())
@@ -195,7 +197,7 @@ pub(super) fn check_mark_of(
     marked: Option<Durable>,
     manifest: Option<Manifest>,
 ) -> Result<()> {
-    // Marks of format 1 do not say, and count generations for themselves.
+    // Marks of format 1 do not name their log, and have their own count of generations.
     let Some(marked) = marked.filter(|marked| marked.log_id != LogId::NIL) else { return Ok(()) };
     let Some(manifest) = manifest else { return Err(missing_manifest(folder)) };
     let expected = |expected: String, found: String| {
@@ -210,7 +212,7 @@ pub(super) fn check_mark_of(
         return expected(format!("of the log {}", manifest.log_id), format!("of the log {}", marked.log_id));
     }
     if marked.generation > manifest.generation {
-        // The manifest is durable before the mark says so.
+        // The manifest is durable before the mark has its generation.
         return expected(
             format!("of generation {} at most, as {MANIFEST_FILE_NAME} says", manifest.generation),
             format!("of generation {}", marked.generation),
@@ -219,7 +221,8 @@ pub(super) fn check_mark_of(
     Ok(())
 }
 
-/// Scans the last segment. A tear is what a power cut left, unless a later append call proves it was acknowledged.
+/// Scans the last segment. A tear is the effect of a power cut, unless a later append call proves that the torn call
+/// was acknowledged.
 fn scan_last(file: &dyn DiskFile, last: &Segment) -> Result<SparseIndex> {
     let end = file.len().map_err(|error| io_error(&last.path, "length", error))?;
     let mut index = last.empty_index();
@@ -246,7 +249,7 @@ fn scan_last(file: &dyn DiskFile, last: &Segment) -> Result<SparseIndex> {
     }
 }
 
-/// What was acknowledged must be there.
+/// Checks that all acknowledged records are there.
 fn check_marked(folder: &Path, marked: Option<Durable>, tail: Position) -> Result<()> {
     match marked {
         Some(marked) if marked.position > tail => {
@@ -262,8 +265,8 @@ fn check_marked(folder: &Path, marked: Option<Durable>, tail: Position) -> Resul
     }
 }
 
-/// Cuts what is torn, and writes again what may be in the page cache only: after a failed sync the system takes the
-/// pages for written, and syncing them once more would write nothing.
+/// Cuts the torn bytes, and writes those bytes again that may be in the page cache only: after a failed sync the system
+/// takes the pages for written, and another sync would write nothing.
 /// Source: <https://wiki.postgresql.org/wiki/Fsync_Errors>.
 fn make_durable(
     file: &dyn DiskFile,

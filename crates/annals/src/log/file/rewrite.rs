@@ -1,4 +1,4 @@
-//! Rewrites sealed segments beside the ones in force: the way in which compaction removes what was purged.
+//! Rewrites sealed segments beside the ones in force: compaction uses this to remove purged instances.
 
 use std::io;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ use crate::log::{
 use crate::storage::{Disk, DiskFile, widen};
 use crate::{Error, ErrorKind, Position, Result};
 
-/// Units: bytes written at once.
+/// Units: bytes written together.
 const BUILD_PIECE_BYTES: usize = 1024 * 1024;
 
 /// Units: bytes. A segment built from records is refused beyond; offsets in an index have 32 bits.
@@ -29,7 +29,7 @@ pub(super) struct SegmentBuilder {
     file: Arc<dyn DiskFile>,
     header: SegmentHeader,
     index: SparseIndex,
-    // Not yet written, from `written` on.
+    // Not yet written; its place in the file is `written`.
     buffer: Vec<u8>,
     written: u64,
 }
@@ -50,12 +50,12 @@ impl SegmentBuilder {
         Ok(SegmentBuilder { path, file, header, index, buffer: header.encode(), written: 0 })
     }
 
-    /// The last position taken.
+    /// The position of the last record.
     pub fn last(&self) -> Position {
         self.index.last
     }
 
-    /// Takes the record at the next position.
+    /// Adds the record at the next position.
     ///
     /// Errors: `TooLarge`; `NoRoom`; `Io`.
     pub fn push(&mut self, record: &[u8]) -> Result<()> {
@@ -95,7 +95,7 @@ impl SegmentBuilder {
     }
 }
 
-/// A segment that was written anew.
+/// A segment that was rewritten.
 pub(super) struct Built {
     pub path: PathBuf,
     pub header: SegmentHeader,
@@ -151,12 +151,12 @@ impl Rewrite for FileLog {
     }
 }
 
-/// The segments of a log as they will be: those that were rewritten lie beside the ones in force.
+/// The segments of a log after a rewriting; the rewritten files lie beside the ones in force.
 struct RewrittenFiles<'l> {
     log: &'l FileLog,
     listing: Listing,
     last: Position,
-    /// Segments in force that this one has others for.
+    /// Segments in force that the rewriting replaces.
     replaced: Vec<Arc<Segment>>,
     report: RewriteReport,
     is_in_place: bool,
@@ -172,17 +172,17 @@ impl RewrittenFiles<'_> {
         Ok(count)
     }
 
-    /// Writes the segment anew, as `change` wants it, into a file beside it.
+    /// Rewrites the segment, as `change` asks, into a file beside it.
     fn build(&mut self, segment: Arc<Segment>, change: &mut RewriteRecord<'_>) -> Result<()> {
         let Manifest { log_id, generation } = self.listing.manifest;
         let last = segment.sealed_last().expect("only sealed segments are rewritten");
         let name = SegmentName { first: segment.first(), generation };
         let path = self.log.folder.join(name.file_name());
         let disk = self.log.files.disk();
-        // What a rewriting that failed has left is in the way of creating the file.
+        // A file of a failed rewriting would prevent the creation of this one.
         let _ = disk.remove(&path);
         let mut builder = SegmentBuilder::create(disk, path, name, segment.header.previous, log_id)?;
-        // Known from now on, so that the file is removed if the rewriting is not put in place.
+        // Listed before the rest, so that the file is removed if the rewriting is not put in place.
         let renewed = Arc::new(Segment::found(builder.path.clone(), builder.header));
         self.listing.segments.push(renewed);
         self.replaced.push(segment.clone());
@@ -219,7 +219,7 @@ impl RewrittenFiles<'_> {
     fn remove(&self, segments: impl IntoIterator<Item = Arc<Segment>>) {
         let disk = self.log.files.disk();
         for segment in segments {
-            // What cannot be removed now is removed when the log is opened next time.
+            // Opening the log next time removes files that cannot be removed now.
             let _ = disk.remove(&segment.path);
         }
         let _ = disk.sync_folder(&self.log.folder);
@@ -280,7 +280,7 @@ impl Rewritten for RewrittenFiles<'_> {
         writer.check_held(&log.name)?;
         let manifest = self.listing.manifest;
         if let Err(error) = manifest.write(disk, &log.folder) {
-            // From here on it is told by what is in the folder.
+            // From here on, the files in the folder determine which log is in force.
             self.is_in_place = true;
             return Err(match Manifest::read(disk, &log.folder) {
                 Ok(Some(found)) if found.generation < manifest.generation => {
@@ -293,7 +293,7 @@ impl Rewritten for RewrittenFiles<'_> {
         self.is_in_place = true;
         let mut listing = log.listing.write().unwrap_or_else(PoisonError::into_inner);
         let renewed = std::mem::take(&mut self.listing.segments).into_iter().zip(&mut listing.segments);
-        // What was appended since stands behind them.
+        // Records appended since then follow the rewritten segments.
         renewed.for_each(|(renewed, segment)| {
             if segment.header != renewed.header {
                 *segment = renewed;
@@ -313,8 +313,8 @@ impl Rewritten for RewrittenFiles<'_> {
 
 impl Drop for RewrittenFiles<'_> {
     fn drop(&mut self) {
-        // The files are ours only as long as the log is: the next writer may have made others of these names. What is
-        // left is removed when the log is opened next.
+        // Remove the files only while this process owns the log: the next writer may have made other files of these
+        // names. Opening the log next time removes the rest.
         if !self.is_in_place
             && let Ok(mut writer) = self.log.writer("rewrite")
             && writer.check_held(&self.log.name).is_ok()
@@ -323,7 +323,7 @@ impl Drop for RewrittenFiles<'_> {
             let segments = std::mem::take(&mut self.listing.segments);
             self.remove(segments.into_iter().filter(|segment| segment.header.generation == generation));
         }
-        // Order: last, as the next rewriting makes files of the same names.
+        // Order: last, because the next rewriting creates files of the same names.
         self.log.is_rewriting.store(false, Ordering::SeqCst);
     }
 }

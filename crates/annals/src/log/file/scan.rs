@@ -1,4 +1,4 @@
-//! Scans a segment from its first frame on and judges what stands after the last whole one.
+//! Scans a segment from its first frame on and judges the bytes after the last whole one.
 
 use std::path::Path;
 
@@ -8,14 +8,14 @@ use crate::log::frame::{FRAME_MAGIC, FrameHeader, FrameStart, Framing, SegmentHe
 use crate::storage::{DiskFile, widen};
 use crate::{Error, ErrorKind, Position, Result};
 
-/// Units: bytes read at once while scanning.
+/// Units: bytes read together while scanning.
 const SCAN_PIECE_BYTES: usize = 1024 * 1024;
 
-/// Units: bytes. Longer files than this are no segments: places in an index have 32 bits.
+/// Units: bytes. Longer files are not segments: an index stores offsets of 32 bits.
 const SEGMENT_FILE_BYTES_MAX: u64 = (1 << 32) - 1;
 
-/// Units: bytes. In a segment of format 1, whose frame headers have no checksum of their own, a search for later frames
-/// verifies at most this many times the searched bytes: users may have stored bytes that look like many frames.
+/// Units: bytes. In a segment of format 1 the frame headers have no checksum. A search for later frames verifies at
+/// most this many times the searched bytes, because users may have stored bytes that look like many frames.
 const SEARCH_CHECKSUM_FACTOR: u64 = 16;
 
 /// One segment file and how its frames are verified.
@@ -37,11 +37,11 @@ pub(super) struct Tear {
     pub reason: String,
 }
 
-/// Notes in `index` the whole append calls that follow it in the file, up to position `upto` or byte `end`.
+/// Adds to `index` the whole append calls that follow it in the file, up to position `upto` or byte `end`.
 ///
 /// Shape: the tear if the frames end before both.
-/// Errors: `Gap` or `Corrupted` for a whole frame that does not continue the one before, which no power cut
-/// leaves; `NewerFormat`; `Io`.
+/// Errors: `Gap` or `Corrupted` for a whole frame that does not continue the one before, which no power cut causes;
+/// `NewerFormat`; `Io`.
 pub(super) fn scan(
     view: SegmentView<'_>,
     index: &mut SparseIndex,
@@ -54,12 +54,12 @@ pub(super) fn scan(
     }
     let mut call_end = (index.last, index.end);
     let tear = walk(view, index, &mut call_end, upto, end);
-    // Also after an error: an index never ends within an append call.
+    // Also after an error: an index always ends with a whole append call.
     index.cut(call_end.0, call_end.1);
     tear
 }
 
-/// Notes frames in `index`, and in `call_end` the last position and the end of the last whole append call.
+/// Adds frames to `index`, and stores in `call_end` the last position and the end of the last whole append call.
 fn walk(
     view: SegmentView<'_>,
     index: &mut SparseIndex,
@@ -101,18 +101,18 @@ fn walk(
     }
 }
 
-/// What stands behind a tear.
+/// The bytes after a tear.
 pub(super) enum Behind {
-    /// Nothing that proves that the torn call was acknowledged.
+    /// No proof that the torn call was acknowledged.
     NoLaterCall,
-    /// A whole frame of a later append call at this offset. Calls are written one after the other, each after the one
-    /// before was synced, so a power cut cannot leave it.
+    /// A whole frame of a later append call at this offset. The writer writes a call only after the call before is
+    /// synced, so a power cut cannot cause this.
     LaterCall(u64, Position),
-    /// Too much that may be such a frame, in a segment of format 1.
+    /// Too many bytes that look like such a frame, in a segment of format 1.
     Unknown,
 }
 
-/// Looks behind a tear for the proof that the torn call was acknowledged.
+/// Looks after a tear for the proof that the torn call was acknowledged.
 pub(super) fn find_later_call(view: SegmentView<'_>, tear: &Tear, end: u64) -> Result<Behind> {
     let read = |buffer: &mut [u8], offset: u64| {
         let read = view.file.read_at(buffer, offset);
@@ -120,7 +120,7 @@ pub(super) fn find_later_call(view: SegmentView<'_>, tear: &Tear, end: u64) -> R
     };
     let framing = view.header.framing();
     let header_bytes = framing.header_bytes();
-    // A header of format 2 has a checksum that starts from the salt of the segment, which no user knows.
+    // A header of format 2 has a checksum that depends on the salt of the segment, which no user knows.
     let mut checksum_bytes_left = match view.header.format {
         1 => end.saturating_sub(tear.offset).saturating_mul(SEARCH_CHECKSUM_FACTOR),
         _ => u64::MAX,
@@ -156,7 +156,7 @@ pub(super) fn find_later_call(view: SegmentView<'_>, tear: &Tear, end: u64) -> R
     Ok(Behind::NoLaterCall)
 }
 
-/// A header that may be the later frame looked for, and the bytes of its frame.
+/// A header that may belong to a later frame, and the bytes of its frame.
 fn plausible(framing: Framing, bytes: &[u8], tear: &Tear, remaining: u64) -> Option<(FrameHeader, usize)> {
     let FrameStart::Header(header) = framing.decode(bytes) else { return None };
     let frame_bytes = header.frame_bytes()?;
@@ -176,7 +176,7 @@ fn out_of_order(path: &Path, offset: u64, header: &FrameHeader, expected: Positi
     Error::new(kind, text)
 }
 
-/// The error for a tear where there must be none.
+/// The error for a tear in a place that must be whole.
 pub(super) fn damaged(path: &Path, tear: &Tear) -> Error {
     let text = format!(
         "{}: offset {}, position {}: expected a whole frame, found {}; restore from a backup, or run `annals check`",

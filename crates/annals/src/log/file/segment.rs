@@ -14,16 +14,16 @@ use crate::log::{Batch, ReadLimit};
 use crate::storage::{Access, Disk, DiskFile};
 use crate::{Error, ErrorKind, Position, Result};
 
-/// Units: bytes read at once for one record, and at most for many.
+/// Units: bytes read together: for one record, and at most for many.
 const READ_PIECE_BYTES: usize = 16 * 1024;
 const READ_PIECE_BYTES_MAX: usize = 256 * 1024;
 
-/// What earlier versions put behind the name of a segment file while it was being built.
+/// The suffix that earlier versions gave to a segment file while they built it.
 pub(super) const BUILDING_SUFFIX: &str = ".tmp";
 
 const SEGMENT_SUFFIX: &str = ".seg";
 
-/// Which records a segment file holds, and since which rewriting of the log.
+/// The first position of a segment file, and the generation of the log that wrote it.
 ///
 /// Shape: ordered by position, then by generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,7 +45,7 @@ impl SegmentName {
         }
     }
 
-    /// What the name of a segment file stands for; `None` for any other name.
+    /// The meaning of a segment file's name; `None` for any other name.
     pub fn parse(name: &str) -> Option<SegmentName> {
         let stem = name.strip_suffix(SEGMENT_SUFFIX)?;
         let (first, generation) =
@@ -66,7 +66,7 @@ pub(super) fn new_salt() -> u32 {
     u32::from_le_bytes([a, b, c, d])
 }
 
-/// Opens segment files when they are read and keeps a bounded number of them open.
+/// Opens segment files on first use and keeps a bounded number of them open.
 pub(super) struct OpenFiles {
     disk: Arc<dyn Disk>,
     files_max: usize,
@@ -87,14 +87,15 @@ impl OpenFiles {
         Arc::clone(&self.disk)
     }
 
-    /// The open file of `segment`; `None` if the log was rewritten and the file is gone, or another has its name.
+    /// The open file of `segment`; `None` if the log was rewritten and the file is gone, or its name belongs to another
+    /// file.
     pub fn open(&self, segment: &Arc<Segment>) -> Result<Option<Arc<dyn DiskFile>>> {
         let mut slot = segment.file.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(file) = &*slot {
             return Ok(Some(file.clone()));
         }
         let file = match self.disk.open(&segment.path, Access::Read) {
-            // The log was rewritten, and the file it no longer needs is gone.
+            // The log was rewritten and the file was removed.
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             other => other.map_err(|error| io_error(&segment.path, "open", error))?,
         };
@@ -114,7 +115,7 @@ impl OpenFiles {
         opened.push_back(Arc::downgrade(segment));
         while opened.len() > self.files_max {
             let oldest = opened.pop_front().and_then(|oldest| oldest.upgrade());
-            // Order: no slot is locked while `opened` is waited for, so locking a slot here cannot deadlock.
+            // Order: no thread locks a slot while it waits for `opened`, so locking a slot here cannot deadlock.
             if let Some(oldest) = oldest.filter(|oldest| !Arc::ptr_eq(oldest, segment)) {
                 *oldest.file.lock().unwrap_or_else(PoisonError::into_inner) = None;
             }
@@ -128,16 +129,16 @@ pub(super) struct Segment {
     pub header: SegmentHeader,
     // Set once the segment is sealed: its last position, known from the segment after it.
     sealed_last: OnceLock<Position>,
-    // Set when somebody asked for the length of a sealed segment. Units: bytes.
+    // Set when a caller first asks for the length of a sealed segment. Units: bytes.
     sealed_bytes: OnceLock<u64>,
     // None until a sealed segment is read for the first time.
     index: RwLock<Option<SparseIndex>>,
-    // None while closed. Whoever opens it checks that it is still the same file.
+    // None while closed. A thread that opens it checks that it is still the same file.
     file: Mutex<Option<Arc<dyn DiskFile>>>,
 }
 
 impl Segment {
-    /// A segment that was found: nothing is known but its header.
+    /// A segment found by its name, of which only the header is known.
     pub fn found(path: PathBuf, header: SegmentHeader) -> Segment {
         Segment {
             path,
@@ -165,7 +166,7 @@ impl Segment {
         self.sealed_last.get().copied()
     }
 
-    /// Nothing is appended to this segment any more; its last record is at `last`.
+    /// Seals this segment: its last record is at `last`.
     pub fn seal(&self, last: Position) {
         let _ = self.sealed_last.set(last);
     }
@@ -180,24 +181,24 @@ impl Segment {
         Ok(*self.sealed_bytes.get_or_init(|| bytes))
     }
 
-    /// An index of no frame, to be filled by scanning.
+    /// An index without frames, to be filled by scanning.
     pub fn empty_index(&self) -> SparseIndex {
         SparseIndex::new(self.first(), self.header.bytes())
     }
 
-    /// True unless there is an index that ends before or after `last`.
+    /// True unless the segment has an index that does not end at `last`.
     pub fn is_indexed_upto(&self, last: Position) -> bool {
         let index = self.index.read().unwrap_or_else(PoisonError::into_inner);
         index.as_ref().is_none_or(|index| index.last == last)
     }
 
-    /// Lets the writer, a follower or recovery change what is known of the frames.
+    /// Lets the writer, a follower or recovery update the index.
     pub fn update_index<R>(&self, update: impl FnOnce(&mut SparseIndex) -> R) -> R {
         let mut index = self.index.write().unwrap_or_else(PoisonError::into_inner);
         update(index.get_or_insert_with(|| self.empty_index()))
     }
 
-    /// Asks the index, which is built by verifying the whole segment if this is the first time.
+    /// Reads from the index. The first call builds it, by verifying the whole segment.
     ///
     /// Shape: `None` if the segment was replaced.
     /// Errors: `Corrupted` or `Gap` if the sealed segment is not exactly its positions; `NewerFormat`; `Io`.
@@ -238,7 +239,7 @@ impl Segment {
         Ok(Some(index))
     }
 
-    /// Offers the records from `from` to `upto` to `batch`, as far as they are in this segment.
+    /// Offers the records of this segment from `from` to `upto` to `batch`.
     ///
     /// Shape: false if the segment was replaced and nothing was offered.
     /// Errors: `Corrupted` for a frame that is not whole; `NewerFormat`; `Io`.
@@ -290,7 +291,7 @@ impl Segment {
     }
 }
 
-/// How much to read at once: what one record takes, or what the limit allows.
+/// How many bytes to read together: enough for one record, or as many as the limit allows.
 fn piece_bytes(limit: ReadLimit, step_bytes: u64) -> usize {
     let step_bytes = usize::try_from(step_bytes).unwrap_or(usize::MAX);
     if limit.records <= 1 {
@@ -304,14 +305,14 @@ pub(super) fn open_file(disk: &dyn Disk, path: &Path, access: Access) -> Result<
     disk.open(path, access).map_err(|error| io_error(path, "open", error))
 }
 
-/// What the file at `path` starts with.
+/// The start of the file at `path`.
 pub(super) fn read_start(file: &dyn DiskFile, path: &Path) -> Result<SegmentStart> {
     let mut bytes = [0; SEGMENT_HEADER_BYTES];
     let count = file.read_at(&mut bytes, 0).map_err(|error| io_error(path, "read the header", error))?;
     Ok(SegmentHeader::decode(bytes.get(..count).unwrap_or_default()))
 }
 
-/// The header of a segment that is said to hold acknowledged records.
+/// The header of a segment that must hold acknowledged records.
 ///
 /// Errors: `Corrupted` if there is none, or it belongs to another name or log; `NewerFormat`; `Io`.
 pub(super) fn read_header(
@@ -327,7 +328,7 @@ pub(super) fn read_header(
              the name",
             name.first, name.generation, header.first, header.generation
         )),
-        // Segments of format 1 do not say which log they belong to.
+        // Segments of format 1 do not name their log.
         SegmentStart::Whole(header) if header.format > 1 && header.log_id != log_id => wrong(format!(
             "expected a segment of the log {log_id}, found one of the log {}; put back the segment that belongs \
              here, or restore from a backup",
@@ -359,7 +360,7 @@ fn wrong_last(path: &Path, expected: Position, found: Position) -> Error {
     Error::new(kind, text)
 }
 
-/// Wraps an error of the disk: `NoRoom` for want of room, otherwise `Io`.
+/// Wraps an error of the disk: `NoRoom` if it is full, otherwise `Io`.
 pub(super) fn io_error(path: &Path, operation: &str, error: std::io::Error) -> Error {
     Error::of_disk(format!("{}: {operation}", path.display()), error)
 }

@@ -6,10 +6,10 @@ use crate::{Error, ErrorKind, Result};
 use std::io;
 use std::path::Path;
 
-/// There while a copy is being made. A log with this file in its folder is not opened.
+/// Exists while a copy is being made. A log with this file in its folder does not open.
 pub(crate) const COPYING_FILE_NAME: &str = "copying";
 
-/// Refuses a folder with a copy that was cut short.
+/// Refuses a folder with an interrupted copy.
 ///
 /// Errors: `Corrupted`; `Io`.
 pub(crate) fn refuse_unfinished_copy(disk: &dyn Disk, folder: &Path) -> Result<()> {

@@ -1,4 +1,4 @@
-//! Tells what a file log consists of, and reads all of it to prove that it is whole.
+//! Lists the segments of a file log, and reads all of them to prove that they are whole.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,17 +13,17 @@ use crate::{Position, Result};
 pub struct SegmentInfo {
     /// Its file.
     pub path: PathBuf,
-    /// The position of its first record, whether or not it is there yet.
+    /// The position of its first record, even if that is not written yet.
     pub first: Position,
     /// The position of its last record; the one before `first` if it is empty.
     pub last: Position,
-    /// True if nothing is appended to it any more. All but the last are sealed.
+    /// True if no further records are appended to it. All but the last are sealed.
     pub is_sealed: bool,
     /// Units: bytes of header and frames.
     pub bytes: u64,
 }
 
-/// What [`FileLog::verify`] has read and found whole.
+/// The amounts that [`FileLog::verify`] has read and found whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Verified {
     /// How many segment files.
@@ -81,7 +81,7 @@ impl FileLog {
         if segment.sealed_last().is_some() {
             return Ok(segment.scan_sealed(&self.files)?.map(|index| (index.last, index.end)));
         }
-        // The active segment is verified as far as it is durable now; appends go on behind.
+        // The active segment is verified up to its durable end; appends continue after it.
         let (last, end) = segment.update_index(|index| (index.last, index.end));
         let Some(file) = self.files.open(segment)? else { return Ok(None) };
         let mut index = segment.empty_index();

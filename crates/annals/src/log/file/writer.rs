@@ -1,4 +1,4 @@
-//! Appends to the active segment: encode, write, sync, tell.
+//! Appends to the active segment: encode, write, sync, publish.
 
 use std::io;
 use std::path::Path;
@@ -13,26 +13,28 @@ use crate::storage::{Access, Disk, DiskFile, DiskLock, put_whole, widen};
 use crate::{Error, ErrorKind, Position, Result};
 
 /// Units: bytes of zeros written ahead of the frames: the first step of a segment, and the largest. Overwriting zeros
-/// leaves length and extents of the file as they are, so that a sync has no metadata to write. The append that writes
-/// the largest takes as long as eight or nine others; of 4 MiB it would be thirty, and steps of 256 KiB are twice the work.
+/// does not change length and extents of the file, so a sync has no metadata to write. The append that writes the
+/// largest step takes as long as eight or nine others. With steps of 4 MiB it would be thirty; steps of 256 KiB cost
+/// twice the work.
 const RESERVE_BYTES_MIN: u64 = 64 * 1024;
 const RESERVE_BYTES_MAX: u64 = 1024 * 1024;
 
-/// Written again and again: zeros of the length of the reserve would be fresh memory each time.
+/// One static buffer: allocating zeros of the length of the reserve would touch fresh memory each time.
 static ZEROS: [u8; 64 * 1024] = [0; 64 * 1024];
 
-/// Units: bytes. A larger buffer is given back after the append that needed it.
+/// Units: bytes. A larger buffer is freed after the append that needed it.
 const BUFFER_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// Whether appends are accepted.
 enum State {
     Open,
-    /// A sync failed, or a write that could not be undone, as told. Only reopening finds out what is stored.
+    /// A sync failed, or a write that could not be undone; the text is the reason. Only reopening finds out what is
+    /// stored.
     Failed(String),
     Closed,
 }
 
-/// The one writer of a file log. Lives behind a mutex; whoever holds it may change the active segment.
+/// The one writer of a file log. A mutex guards it; the thread that holds the mutex may change the active segment.
 pub(super) struct Writer {
     state: State,
     active: Arc<Segment>,
@@ -52,7 +54,7 @@ pub(super) struct Writer {
     lock: Option<Box<dyn DiskLock>>,
 }
 
-/// What a writer starts with after recovery.
+/// The state from which a writer starts after recovery.
 pub(super) struct WriterStart {
     pub active: Arc<Segment>,
     pub file: Arc<dyn DiskFile>,
@@ -85,7 +87,7 @@ impl Writer {
         self.tail
     }
 
-    /// Refuses to write unless everything before succeeded or was undone.
+    /// Refuses to write unless every earlier write succeeded or was undone.
     ///
     /// Errors: `Unavailable` after a failed sync; `Closed`.
     pub fn check_open(&self, name: &str) -> Result<()> {
@@ -104,7 +106,7 @@ impl Writer {
         }
     }
 
-    /// As [`Writer::check_open`], and refuses to write once the lock file was removed where that lets another writer in.
+    /// As [`Writer::check_open`]; also refuses if the lock file was removed and another writer could therefore start.
     ///
     /// Errors: `Unavailable`, from then on always; `Closed`.
     pub fn check_held(&mut self, name: &str) -> Result<()> {
@@ -119,15 +121,15 @@ impl Writer {
         }
     }
 
-    /// True if `records` do not fit the active segment and another one must be started before.
+    /// True if `records` do not fit into the active segment, so that another one must be started.
     pub fn must_roll(&self, records: &[&[u8]]) -> bool {
         self.end > self.active.header.bytes() && self.end + frames_bytes(records) > self.segment_bytes
     }
 
-    /// Writes and syncs `records` after the tail. Nothing is acknowledged before both succeeded.
+    /// Writes and syncs `records` after the tail. It acknowledges nothing before both succeeded.
     ///
-    /// Errors: `NoRoom` or `Io` if the write failed and nothing of it is left; the log goes on. `Unavailable` if the
-    /// sync failed, or the write could not be undone; from then on always.
+    /// Errors: `NoRoom` or `Io` if the write failed and was undone; the log stays usable. `Unavailable` if the sync
+    /// failed, or the write could not be undone; all later appends then fail the same way.
     pub fn append(&mut self, name: &str, records: &[&[u8]]) -> Result<()> {
         self.buffer.clear();
         encode_call(&mut self.buffer, self.active.header.framing(), self.tail.next(), records);
@@ -150,14 +152,14 @@ impl Writer {
         }
         let durable = Durable { position: self.tail, ..self.durable.value() };
         if let Err(error) = self.durable.write(durable) {
-            // The records are durable, so this call succeeds; but followers would no longer learn of any.
+            // The records are durable, so this call succeeds; but followers would not see any later record.
             self.state = State::Failed(format!("write the durable position: {error}"));
         }
         self.reserve();
         Ok(())
     }
 
-    /// What was written to a file that was removed is lost.
+    /// Fails if the file was removed: bytes written to it are lost.
     fn check_name(&self) -> std::io::Result<()> {
         if self.file.has_name()? {
             return Ok(());
@@ -168,9 +170,9 @@ impl Writer {
         ))
     }
 
-    /// Cuts what a failed write has left behind the last frame, so that the outcome is known and the log can go on.
+    /// Cuts the bytes of a failed write after the last frame, so that the outcome is known and the log stays usable.
     fn undo_write(&mut self, name: &str, error: io::Error) -> Error {
-        // Order: synced before anybody is told. Otherwise a power cut could bring back frames that were refused.
+        // Order: sync before reporting the error. Otherwise a power cut could bring back frames that were refused.
         let cut = self.file.set_len(self.end).and_then(|()| self.file.sync_data());
         if let Err(failure) = cut {
             return self.fail(name, &format!("undo a write that failed ({error})"), failure);
@@ -179,7 +181,7 @@ impl Writer {
         self.refuse(name, "append", error)
     }
 
-    /// Tells that an operation failed and nothing of it is left.
+    /// The error of an operation that failed and was undone.
     fn refuse(&self, name: &str, operation: &str, error: io::Error) -> Error {
         let kind = ErrorKind::of_failed_write(&error);
         let remedy = if kind == ErrorKind::NoRoom { "make room" } else { "look after the disk" };
@@ -190,7 +192,7 @@ impl Writer {
         Error::new(kind, text).caused_by(error)
     }
 
-    /// Tries whether there is room after the last frame, with zeros that the next appends overwrite.
+    /// Checks for room after the last frame by writing zeros, which the next appends overwrite.
     ///
     /// Errors: `NoRoom` or `Io` if there is none; as [`Writer::check_open`].
     pub fn probe(&mut self, name: &str) -> Result<()> {
@@ -203,30 +205,30 @@ impl Writer {
         Ok(())
     }
 
-    /// Has zeros after the last frame, so that the next appends only overwrite.
+    /// Writes zeros after the last frame, so that the next appends only overwrite.
     fn reserve(&mut self) {
         let Some(step) = self.reserve_step.filter(|_| self.end > self.reserved) else { return };
         let reserved = (self.end + step).min(self.segment_bytes);
         if reserved > self.end {
             self.reserve_step = Some((step * 2).min(RESERVE_BYTES_MAX));
-            // Reserving only saves time. If the disk has no room for it, the next frames may still fit; whether they do is
-            // told by their own write and sync.
+            // Reserving only saves time. If the disk has no room for it, the next frames may still fit; their own write
+            // and sync show whether they do.
             let _ = self.write_zeros(reserved);
         }
     }
 
-    /// Has zeros from the last frame up to `reserved`, durably. If that fails, nothing is reserved any more.
+    /// Writes zeros from the last frame up to `reserved`, durably. If that fails, nothing is reserved any more.
     fn write_zeros(&mut self, reserved: u64) -> io::Result<()> {
         let mut pieces = (self.end..reserved).step_by(ZEROS.len());
         let written = pieces.try_for_each(|at| {
             let rest = usize::try_from(reserved - at).unwrap_or(usize::MAX);
             self.file.write_at(ZEROS.get(..rest).unwrap_or(&ZEROS), at)
         });
-        // Order: after the frames were synced, and with a sync of its own, also if only some zeros were written. There are
-        // file systems that tell only during a sync that there is no room: the sync of frames then fails for want of
-        // room for frames, never for zeros that no record needs. The log may go on after this sync has failed: the
-        // system takes the lost zeros for written, but the next append overwrites their pages, which makes them dirty
-        // again, and recovery cuts whatever stands behind the frames.
+        // Order: after the sync of the frames, and with a separate sync, even if only some zeros were written. Some
+        // file systems report a full disk only during a sync. With a separate sync, the sync of frames fails only if
+        // there is no room for frames, never because of zeros that no record needs. The log may continue after this
+        // sync has failed: the system takes the lost zeros for written, but the next append overwrites their pages,
+        // which makes them dirty again, and recovery cuts all bytes after the frames.
         let synced = self.file.sync_data();
         let result = written.and(synced);
         (self.reserved, self.reserve_step) = match result {
@@ -238,9 +240,9 @@ impl Writer {
 
     /// Seals the active segment and starts the next one.
     ///
-    /// Shape: the segment started.
-    /// Errors: `NoRoom` or `Io` if the next segment could not be made and nothing of it is left; the log goes on in
-    /// the active one. `Unavailable` if anything else fails; from then on always.
+    /// Shape: the new segment.
+    /// Errors: `NoRoom` or `Io` if the next segment could not be created and was removed; the log continues in the
+    /// active one. `Unavailable` if anything else fails; all later appends then fail the same way.
     pub fn roll(
         &mut self,
         name: &str,
@@ -248,8 +250,8 @@ impl Writer {
         folder: &Path,
         log_id: LogId,
     ) -> Result<Arc<Segment>> {
-        // Order: the sealed segment is durable before the next one has a name, so whoever finds a next one knows
-        // that the one before is complete.
+        // Order: the sealed segment is durable before the next one has a name, so that a reader that finds the next one
+        // knows that this one is complete.
         let sealed = self.file.set_len(self.end).and_then(|()| self.file.sync_all());
         if let Err(error) = sealed {
             return Err(self.fail(name, "seal the segment", error));
@@ -276,12 +278,12 @@ impl Writer {
         Ok(segment)
     }
 
-    /// Tells followers that the log was rewritten.
+    /// Publishes to followers that the log was rewritten.
     pub fn note_rewritten(&mut self, generation: u64) -> std::io::Result<()> {
         self.durable.write(Durable { generation, ..self.durable.value() })
     }
 
-    /// Cuts what was reserved, syncs everything and lets the next writer in.
+    /// Cuts the reserved zeros, syncs everything and releases the lock for the next writer.
     ///
     /// Errors: `Unavailable` if the log had failed before; `NoRoom`; `Io`.
     pub fn close(&mut self, name: &str) -> Result<()> {
@@ -300,8 +302,8 @@ impl Writer {
         closed
     }
 
-    /// From now on every append is refused. Never retry a failed sync: the system may have dropped the pages it
-    /// could not write, and the next sync would succeed without them.
+    /// Refuses every later append. Never retry a failed sync: the system may have dropped the pages it could not write,
+    /// and the next sync would succeed without them.
     /// Source: <https://wiki.postgresql.org/wiki/Fsync_Errors>.
     pub fn fail(&mut self, name: &str, operation: &str, error: io::Error) -> Error {
         self.state = State::Failed(format!("{operation}: {error}"));
@@ -313,7 +315,7 @@ impl Writer {
     }
 }
 
-/// Puts a segment without anything in it in place of what has its name, durably.
+/// Writes an empty segment in place of the file that has its name, durably.
 pub(super) fn put_segment(
     disk: &dyn Disk,
     folder: &Path,
@@ -335,13 +337,13 @@ fn new_header(name: SegmentName, previous: Position, log_id: LogId) -> SegmentHe
 
 /// Why a segment could not be made.
 enum Unmade {
-    /// Nothing of it is left, not even after a power cut.
+    /// It was removed completely, even for a power cut.
     Removed(io::Error),
-    /// Half of it may be there.
+    /// Part of it may exist.
     Left(io::Error),
 }
 
-/// Creates a segment without anything in it, not yet durable.
+/// Creates an empty segment, not yet durable.
 fn make_segment(
     disk: &dyn Disk,
     folder: &Path,
@@ -370,8 +372,8 @@ fn make_segment(
 fn remove_durably(disk: &dyn Disk, folder: &Path, path: &Path) -> io::Result<()> {
     match disk.remove(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        // Order: synced before anything more is appended to the segment before. If the name came back after a power
-        // cut, it would say that the segment before ended earlier than it does.
+        // Order: synced before the next append to the segment before. If a power cut brought the name back, it would
+        // claim that the segment before ended earlier than it does.
         _ => disk.sync_folder(folder),
     }
 }

@@ -11,10 +11,10 @@ use crate::storage::StoreReader;
 
 /// A block is written when its payload reaches this. Units: bytes.
 const BLOCK_BYTES: usize = 1 << 20;
-/// A longer payload is damage. One item is at most a record long, and items do not cross blocks.
+/// A longer payload is damaged. One item is at most as long as a record, and items do not cross blocks.
 const BLOCK_BYTES_MAX: usize = 1 << 30;
 
-/// What a block holds.
+/// The content of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Kind {
@@ -77,7 +77,7 @@ impl<W: Write> BlockWriter<W> {
         Ok(())
     }
 
-    /// Called after each item: true if a new block was started, whose payload repeats what every block begins with.
+    /// Called after each item. True if a new block was started: the caller then repeats the beginning of every block.
     pub(crate) fn end_item(&mut self) -> io::Result<bool> {
         if self.payload.len() < BLOCK_BYTES {
             return Ok(false);
@@ -109,7 +109,7 @@ impl<W: Write> BlockWriter<W> {
         self.payload.push(byte);
     }
 
-    /// Seven bits a byte, lowest first.
+    /// Seven bits per byte, lowest first.
     pub(crate) fn number(&mut self, mut number: u64) {
         while number >= 0x80 {
             let [lowest, ..] = number.to_le_bytes();
@@ -120,7 +120,7 @@ impl<W: Write> BlockWriter<W> {
         self.payload.push(last);
     }
 
-    /// How many there are of something, or where something stands.
+    /// A count or an index.
     pub(crate) fn count(&mut self, count: usize) {
         self.number(u64::try_from(count).expect("what fits in memory is counted in 64 bits"));
     }
@@ -152,9 +152,9 @@ impl<W: Write> BlockWriter<W> {
 /// Why a checkpoint cannot be used.
 #[derive(Debug)]
 pub(crate) enum Damage {
-    /// As a warning says it; an older one, or the log, may do.
+    /// The text of a warning; an older checkpoint, or the log, may work.
     Ignored(String),
-    /// Nothing else fits either, since all hold the same graph.
+    /// No other checkpoint fits either, since all hold the same graph.
     TooLarge(Error),
 }
 
@@ -189,7 +189,7 @@ pub(crate) fn read_block(input: &mut impl Read, payload: &mut Vec<u8>) -> Loaded
     let length = usize::try_from(stated).ok().filter(|length| *length <= BLOCK_BYTES_MAX);
     let length = length.ok_or_else(|| damaged("a block's length"))?;
     payload.clear();
-    // What a damaged length says, is believed when it has come.
+    // A damaged length must not allocate: more room is made only as bytes arrive.
     payload.reserve_exact(length.min(2 * BLOCK_BYTES));
     let read = input.take(stated.into()).read_to_end(payload);
     let read = read.map_err(|error| format!("cannot be read: {error}"))?;
@@ -199,14 +199,14 @@ pub(crate) fn read_block(input: &mut impl Read, payload: &mut Vec<u8>) -> Loaded
     Ok(Some(kind))
 }
 
-/// Length of all blocks but those of long values, as far as the checkpoint is whole. Units: bytes.
+/// Length of all blocks except those of long values, up to the first damage. Units: bytes.
 pub(crate) fn length_without_values(input: &mut dyn StoreReader) -> u64 {
     let mut length = 0;
     let mut head = [0; 9];
     while input.read_exact(&mut head).is_ok() {
         let [kind, a, b, c, d, ..] = head;
         let payload = u32::from_le_bytes([a, b, c, d]);
-        // No block is empty.
+        // Every block has a payload.
         if payload == 0 || input.seek(SeekFrom::Current(payload.into())).is_err() {
             break;
         }
@@ -263,7 +263,7 @@ impl<'b> Input<'b> {
         u32::try_from(self.number()?).map_err(|_| damaged("a number over 32 bits"))
     }
 
-    /// How many items follow, or where one stands. No more than 32 bits.
+    /// A count or an index. At most 32 bits.
     pub(crate) fn count(&mut self) -> Loaded<usize> {
         usize::try_from(self.small()?).map_err(|_| damaged("a count"))
     }

@@ -1,4 +1,4 @@
-//! The checkpoints of a repository in their store: names, writing one, choosing one to load.
+//! The checkpoints of a repository in their store: their names, writing one, choosing one to load.
 
 use std::io::{self, BufReader, Seek, SeekFrom};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::log::{Log, ReadLimit};
 use crate::storage::{Store, StoreReader};
 use crate::{Error, ErrorKind, Position, Result};
 
-/// Checkpoints kept: the newest, and one to fall back on.
+/// Checkpoints kept: the newest, and one in reserve.
 const KEPT: usize = 2;
 const SUFFIX: &str = ".checkpoint";
 
@@ -38,7 +38,7 @@ impl Checkpoints {
         Checkpoints { store }
     }
 
-    /// The position of the newest checkpoint, whatever it holds.
+    /// The position of the newest checkpoint, even if it is damaged.
     pub(crate) fn newest_position(&self) -> Result<Option<Position>> {
         Ok(self.names()?.first().map(|(position, _)| *position))
     }
@@ -63,7 +63,7 @@ impl Checkpoints {
     fn load(&self, name: &str, spill: Option<&SpillSettings>) -> Loaded<Indexed> {
         let mut input = self.open(name)?;
         let mut bytes = 0;
-        // Only a refusal tells it.
+        // Only a refusal uses it.
         if spill.is_some() {
             bytes = length_without_values(&mut input);
             input.seek(SeekFrom::Start(0)).map_err(|error| format!("cannot be read: {error}"))?;
@@ -71,8 +71,8 @@ impl Checkpoints {
         load(BufReader::with_capacity(1 << 20, input), bytes, spill)
     }
 
-    /// The graph of the newest whole checkpoint of this log, in the generation that is in force. What is wrong with
-    /// others becomes a warning.
+    /// The graph of the newest whole checkpoint of this log, in the generation in force. Defects of newer ones become a
+    /// warning.
     ///
     /// Errors: `Gap` if a checkpoint of this log is beyond its tail: then records are missing. `TooLarge` if a memory
     /// budget has no room for it. Those of the log.
@@ -82,7 +82,7 @@ impl Checkpoints {
         spill: Option<&SpillSettings>,
         warnings: &mut Vec<String>,
     ) -> Result<Option<Indexed>> {
-        // A cache that cannot be looked at is none.
+        // A store that cannot be listed counts as empty.
         let names = self.names().unwrap_or_else(|error| {
             warnings.push(format!("no checkpoint is used: {error}"));
             Vec::new()
@@ -103,14 +103,14 @@ impl Checkpoints {
                 continue;
             }
             if origin.generation != log.generation() {
-                // A compaction that ended before it could remove it.
+                // A compaction was interrupted before it could remove this checkpoint.
                 continue;
             }
             if origin.position != position {
                 ignore(format!("of position {}", origin.position));
                 continue;
             }
-            // Order: the tail is asked for now, as a writer at work may have taken the checkpoint a moment ago.
+            // Order: read the tail now, because a writer at work may have written the checkpoint a moment ago.
             let tail = log.tail()?;
             if position > tail {
                 return Err(beyond_tail(&place, log, tail));
@@ -121,7 +121,7 @@ impl Checkpoints {
             }
             match self.load(&name, spill) {
                 Ok(graph) => return Ok(Some(graph)),
-                // Neither an older one with the log after it nor the log alone takes less.
+                // An older one with the log after it, or the log alone, would take as much.
                 Err(Damage::TooLarge(error)) => return Err(error.with("checkpoint", &place)),
                 Err(Damage::Ignored(why)) => ignore(why),
             }
@@ -129,10 +129,11 @@ impl Checkpoints {
         Ok(None)
     }
 
-    /// Writes a checkpoint of a graph, with indexes that have all records, and removes the ones no longer needed.
+    /// Writes a checkpoint of a graph whose indexes have all records, and removes the checkpoints that are no longer
+    /// needed.
     ///
-    /// Errors: `Conflict` if the log was rewritten since the graph was made; `NoRoom`; `Io`, also when `is_stopping` is set
-    /// meanwhile; those of the log. Nothing is left of the checkpoint then.
+    /// Errors: `Conflict` if the log was rewritten since the graph was made; `NoRoom`; `Io`, also when `is_stopping` is
+    /// set meanwhile; those of the log. Then the checkpoint is removed.
     pub(crate) fn save_new(&self, log: &dyn Log, indexed: &Indexed, is_stopping: &AtomicBool) -> Result<()> {
         let graph = &indexed.graph;
         let name = file_name(graph.position);
@@ -155,8 +156,8 @@ impl Checkpoints {
         self.remove(self.names()?.into_iter().skip(KEPT).map(|(_, name)| name).collect())
     }
 
-    /// Removes, durably, what a crash left of a checkpoint being written, and the checkpoints of this log from before
-    /// it was rewritten: they hold what was taken out.
+    /// Removes, durably, unfinished checkpoints, and the checkpoints of this log from before it was rewritten: they
+    /// hold purged instances.
     pub(crate) fn remove_stale(&self, log: &dyn Log) -> Result<()> {
         let is_stale = |origin: Loaded<Origin>| {
             origin.is_ok_and(|origin| origin.log_id == log.id() && origin.generation != log.generation())
@@ -164,8 +165,8 @@ impl Checkpoints {
         self.remove_if(is_stale)
     }
 
-    /// The same, and all others that are not known to be of the log as it is: those of an earlier version, for one,
-    /// may hold what was taken out, too.
+    /// The same; also removes all others that are not known to belong to the present log: checkpoints of an earlier
+    /// version, for example, may hold purged instances, too.
     pub(crate) fn remove_others(&self, log: &dyn Log) -> Result<()> {
         let is_own = |origin: Loaded<Origin>| {
             origin.is_ok_and(|origin| origin.log_id == log.id() && origin.generation == log.generation())
@@ -190,7 +191,7 @@ impl Checkpoints {
     }
 }
 
-/// The error for a log that lacks records which a checkpoint of it has.
+/// The error for a log that lacks records of its own checkpoint.
 fn beyond_tail(place: &str, log: &dyn Log, tail: Position) -> Error {
     Error::new(
         ErrorKind::Gap,

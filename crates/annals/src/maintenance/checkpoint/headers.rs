@@ -1,4 +1,4 @@
-//! Headers of instances in a checkpoint, and the name of the collection that the repository is.
+//! Headers of instances in a checkpoint, and the name of the repository's collection.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use crate::graph::instance::headers::{Header, Headers, Identity, Shape};
 use crate::graph::structures::symbols::Symbol;
 use crate::record::{decode_provenance_from, encode_provenance_into};
 
-// What a header has, as bits.
+// The fields of a header, as bits.
 const STATUS: u8 = 1;
 const PROVENANCE: u8 = 2;
 const PROXY: u8 = 4;
@@ -17,7 +17,7 @@ const REIDENTIFIED: u8 = 8;
 const IDENTITY: u8 = 16;
 const CREATED: u8 = 32;
 
-/// The block begins with the name of the collection; the plain header is left out.
+/// The block begins with the name of the collection; the plain header is omitted.
 pub(crate) fn save_headers(out: &mut BlockWriter<impl Write>, graph: &Graph) -> io::Result<()> {
     out.start(Kind::Headers)?;
     out.bytes(graph.collection.as_deref().unwrap_or_default().as_bytes());
@@ -65,7 +65,7 @@ fn save_shape(out: &mut BlockWriter<impl Write>, shape: &Shape) {
     shape.ends.iter().for_each(|end| out.number(u64::from(end.wrapping_add(1))));
 }
 
-/// What the first block of headers begins with.
+/// The beginning of the first block of headers.
 pub(crate) fn load_collection(input: &mut Input) -> Loaded<Option<Arc<str>>> {
     let name = input.text()?;
     Ok((!name.is_empty()).then(|| name.into()))
@@ -100,7 +100,7 @@ fn load_shape(input: &mut Input) -> Loaded<Shape> {
     Ok(Shape { id, type_name, ends: [input.small()?.wrapping_sub(1), input.small()?.wrapping_sub(1)] })
 }
 
-/// The headers, the plain one first, if all that they refer to is there. `entities` counts them.
+/// The headers, the plain one first, if everything that they refer to exists. `entities` counts the entities.
 pub(crate) fn loaded_headers(
     list: Vec<Header>,
     names: usize,

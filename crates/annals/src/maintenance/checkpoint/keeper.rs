@@ -1,4 +1,4 @@
-//! Takes checkpoints in the background, when the log has grown enough.
+//! Writes checkpoints in the background, when the log has grown enough.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
@@ -7,15 +7,15 @@ use std::time::{Duration, Instant as Clock};
 
 use crate::{Error, ErrorKind, Position, Result};
 
-/// How often the background thread looks at the log.
+/// How often the background thread checks the size of the log.
 const LOOK_INTERVAL: Duration = Duration::from_millis(500);
-/// Nothing is being written if the log has not grown in so many looks: ten seconds.
+/// After this many checks without growth the log rests: ten seconds.
 const QUIET_LOOKS: u32 = 20;
-/// While the log grows, so many times as long as a checkpoint took passes until the next.
+/// While the log grows, the pause between checkpoints is this many times the duration of the last one.
 const PAUSE: u32 = 10;
 
-/// When a checkpoint is due, which writes the whole graph: once the log has grown enough, and either rests or has grown for so
-/// long that checkpoints take a small part of the time, however large the graph.
+/// Decides when a checkpoint is due; each one writes the whole graph. It is due once the log has grown enough, and
+/// either rests, or has grown for so long that checkpoints take a small part of the time, for a graph of any size.
 struct Schedule {
     /// Size of the log that the last checkpoint covers. Units: bytes.
     covered: u64,
@@ -39,16 +39,16 @@ impl Schedule {
         bytes - self.covered >= grown_min && (may_begin || self.quiet_looks >= QUIET_LOOKS)
     }
 
-    /// Notes a checkpoint of what was seen last.
+    /// Notes a checkpoint that covers the size seen last.
     fn note(&mut self, start: Clock, end: Clock) {
         self.covered = self.seen;
         self.not_before = end.checked_add(end.duration_since(start) * PAUSE);
     }
 }
 
-/// What checkpoints are taken of.
+/// The repository, for the thread that writes checkpoints.
 pub(crate) trait Checkpointed: Send + Sync + 'static {
-    /// Size of the segments that the checkpoint loaded at opening covers as a whole. Units: bytes.
+    /// Size of the segments that the checkpoint loaded at opening covers completely. Units: bytes.
     fn checkpointed_bytes(&self) -> u64;
 
     /// Units: bytes of the log's segments.
@@ -60,16 +60,16 @@ pub(crate) trait Checkpointed: Send + Sync + 'static {
     /// Writes a checkpoint of the present graph.
     fn take_checkpoint(&self) -> Result<Position>;
 
-    /// Tells the user of a checkpoint that failed.
+    /// Reports a failed checkpoint to the user.
     fn warn(&self, text: String);
 }
 
-/// Starts the thread that takes checkpoints in the background.
+/// Starts the thread that writes checkpoints in the background.
 pub(crate) fn start(
     repository: &Arc<impl Checkpointed>,
     is_stopping: Arc<AtomicBool>,
 ) -> Result<JoinHandle<()>> {
-    // Before anything can be written: a segment that grew is no longer covered.
+    // Read before any write: a segment that grows is no longer covered.
     let covered = repository.checkpointed_bytes();
     // Weak: the thread must not keep the repository open.
     let repository = Arc::downgrade(repository);

@@ -1,4 +1,4 @@
-//! Reads a graph from blocks. Any bytes give a graph or a warning, never a panic.
+//! Reads a graph from blocks. For any bytes the result is a graph or a warning, never a panic.
 
 use std::io::Read;
 use std::sync::mpsc::{SyncSender, sync_channel};
@@ -27,14 +27,15 @@ use crate::model::{Action, TypeDefinition};
 use crate::record::decode_record;
 use crate::{Error, Position};
 
-/// Blocks that may wait for the thread that reads a table, as long as it makes the table of its rows.
+/// Most blocks that wait for the thread that reads a table, while it builds the table from its rows.
 const WAITING_BLOCKS_MAX: usize = 64;
-/// The same in a repository with a memory budget, unless its share is less.
+/// The same in a repository with a memory budget; less if its share is smaller.
 const WAITING_BLOCKS_SPILLED_MAX: usize = 16;
-/// What follows from a row counts as much of a checkpoint as so many bytes: places in the maps of ids, columns, lists of
-/// types. Units: bytes.
+/// The derived data of a row count as this many bytes of a checkpoint: entries in the maps of ids, columns, lists of
+/// types.
+/// Units: bytes.
 const ROW_BYTES: usize = 20;
-/// As long as a block is, as a rule. Units: bytes.
+/// The usual length of a block. Units: bytes.
 const BLOCK_BYTES: usize = 1 << 20;
 
 #[derive(Default)]
@@ -43,7 +44,7 @@ struct Header {
     slots_counts: [usize; 2],
 }
 
-/// What belongs to no table.
+/// The parts that belong to no table.
 #[derive(Default)]
 struct Parts {
     header: Header,
@@ -53,22 +54,22 @@ struct Parts {
     type_changes: Vec<(u64, Arc<TypeDefinition>)>,
     collection: Option<Arc<str>>,
     headers: Vec<headers::Header>,
-    // True once the tables were told that their rows are whole.
+    // True once the tables know that their rows are complete.
     are_rows_whole: bool,
     links: [LinkParts; 2],
     keys: KeySets,
-    // How many keys there must be in all.
+    // The number of keys in all, for the check.
     keys_count: Option<u64>,
 }
 
-/// What has been read of the links in one direction.
+/// The links in one direction, read so far.
 #[derive(Default)]
 struct LinkParts {
     pages: Vec<Arc<[u32]>>,
     wide: Vec<Option<Vec<Link>>>,
 }
 
-/// What both tables refer to. It stands in the file before them.
+/// The data that both tables refer to. In the file it comes before them.
 pub(crate) struct Common {
     pub(crate) names: Symbols,
     pub(crate) authors: Symbols,
@@ -78,7 +79,7 @@ pub(crate) struct Common {
     pub(crate) slots: [usize; 2],
 }
 
-/// Reads what ties the checkpoint to its log. Errors: why the file cannot be used.
+/// Reads the origin of the checkpoint: its log and position. Errors: why the file cannot be used.
 pub(crate) fn read_origin(mut input: impl Read) -> Loaded<Origin> {
     let mut payload = Vec::new();
     let mut parts = Parts::default();
@@ -94,14 +95,15 @@ pub(crate) struct Room<'s> {
     memory: Option<&'s Memory>,
     /// Length of the file without long values. Units: bytes.
     bytes: u64,
-    /// Held by a table while it makes what follows from its rows: that is much at once, and both see the same room.
+    /// A table locks this while it derives data from its rows, which is much at once: otherwise both would admit the
+    /// same room.
     derives: Mutex<()>,
-    /// Why nothing more is read: threads that wait for each other only know that another has ended.
+    /// Why reading stopped: threads that wait for each other only see that another one has ended.
     refusal: OnceLock<Error>,
 }
 
 impl Room<'_> {
-    /// Admits what follows from `rows`, until the guard is dropped. Errors: as [`Room::admit`].
+    /// Admits the derived data of `rows`, until the guard is dropped. Errors: as [`Room::admit`].
     pub(crate) fn admit_derived(&self, rows: usize) -> Loaded<Option<MutexGuard<'_, ()>>> {
         if self.memory.is_none() {
             return Ok(None);
@@ -110,7 +112,7 @@ impl Room<'_> {
         self.admit(ROW_BYTES * rows).map(|()| Some(guard))
     }
 
-    /// Looks whether there is room for what `bytes` become. Errors: there is none, and [`load`] tells why.
+    /// Checks for room for the graph of `bytes`. Errors: there is no room, and [`load`] returns the reason.
     pub(crate) fn admit(&self, bytes: usize) -> Loaded<()> {
         let Some(memory) = self.memory else { return Ok(()) };
         memory.admit_stored(bytes, Stored::Checkpoint { bytes: self.bytes }).map_err(|error| {
@@ -140,14 +142,14 @@ fn load_within(mut input: impl Read, spill: Option<&SpillSettings>, room: &Room)
     };
     let common = OnceLock::new();
     let (parts, links, tables) = std::thread::scope(|scope| {
-        // The tables are most of the work. All that one needs of the other is which entities there are.
+        // Reading the tables is most of the work. One table needs from the other only the set of its entities.
         let (entities_in, entities) = sync_channel(waiting);
         let (relationships_in, relationships) = sync_channel(waiting);
         let (ends_out, ends_in) = sync_channel(1);
         let (common, entities_in, relationships_in) = (&common, entities_in, relationships_in);
         let entities = scope.spawn(move || {
             let whole = TableParts::read_rows(&entities, spill, common, 0, room)?;
-            // Whoever waits for them may have failed.
+            // The receiver may have failed.
             let _ = ends_out.send(whole.slots());
             whole.table(&entities, common, Ends::None, room)
         });
@@ -165,7 +167,7 @@ fn load_within(mut input: impl Read, spill: Option<&SpillSettings>, room: &Room)
         let tables: [Loaded<(Table, TableIndexes, u64)>; 2] =
             [joined(entities.join()), joined(relationships.join())];
         let [entities, relationships] = tables;
-        // A table that failed tells why; the reader then only knows that nobody listens.
+        // A table that failed returns the reason; the reader only sees that the channel is closed.
         let tables = [entities?, relationships?];
         let (parts, links) = parts?;
         Ok::<_, Damage>((parts, links, tables))
@@ -174,7 +176,7 @@ fn load_within(mut input: impl Read, spill: Option<&SpillSettings>, room: &Room)
     parts.graph(common, links, tables)
 }
 
-/// Reads all blocks, and hands those of tables on.
+/// Reads all blocks, and passes those of tables on.
 fn read(
     input: &mut impl Read,
     common: &OnceLock<Common>,
@@ -210,7 +212,7 @@ fn read(
     Ok(parts)
 }
 
-/// A thread that has ended tells why itself.
+/// The thread that has ended returns the reason itself.
 fn unheard() -> Damage {
     damaged("a table")
 }
@@ -282,7 +284,7 @@ impl Parts {
         Ok(())
     }
 
-    /// Tells the tables that their rows are whole, and what both refer to, unless that was done before.
+    /// Sends the tables the end of their rows, and the data that both refer to, unless that was done before.
     fn end_rows(&mut self, common: &OnceLock<Common>, tables: &[SyncSender<Message>; 2]) -> Loaded<()> {
         if std::mem::replace(&mut self.are_rows_whole, true) {
             return Ok(());
@@ -357,7 +359,7 @@ impl LinkParts {
                 let type_name = Symbol(input.small()?);
                 Ok(Link { type_name, relationship: input.small()?, other: input.small()? })
             };
-            // Not reserved: a damaged length must not make us allocate.
+            // Not reserved: a damaged length must not allocate.
             let mut links = Vec::new();
             for _ in 0..count {
                 links.push(link(input)?);

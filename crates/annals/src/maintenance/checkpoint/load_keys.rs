@@ -6,7 +6,7 @@ use super::block::{Input, Loaded, damaged};
 use crate::structures::key_set::leaf::KEY_BYTES_MAX;
 use crate::structures::key_set::{Builder, KeySet};
 
-/// What names a set: its code, and its number.
+/// The name of a set: its code and its number.
 type Name = (u8, u64);
 
 /// The sets of keys of one table, or those of no table.
@@ -57,7 +57,7 @@ impl KeySets {
         self.sets.remove(&(code, 0)).unwrap_or_default()
     }
 
-    /// Takes out all sets with a code, by number; `names` is how many there can be.
+    /// Takes out all sets with a code, by number; `names` is their greatest possible count.
     pub(crate) fn take_all(&mut self, code: u8, names: usize) -> impl Iterator<Item = KeySet> {
         let last = self.sets.keys().filter(|set| set.0 == code).map(|set| set.1).max();
         let used = last.map_or(0, |last| last.saturating_add(1));

@@ -1,5 +1,5 @@
-//! Reads rows out of a checkpoint. The repository that wrote it may have spilled other values than the one that opens it:
-//! long values are spilled, or come back into memory, here.
+//! Reads rows out of a checkpoint. The repository that wrote it may have spilled other values than the one that opens
+//! it. So loading spills long values, or brings spilled values back into memory.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -14,14 +14,14 @@ use crate::graph::structures::rows::{PAGE_ROWS, Rows, is_page, page_of, rows_of}
 use crate::graph::structures::spill_file::SpillSettings;
 use crate::graph::table::Extra;
 
-/// What has been read of the rows of a table.
+/// The rows of a table, read so far.
 pub(crate) struct RowParts {
     pub(crate) spill: Spill,
     pub(crate) extras: Vec<Extra>,
     rows: Rows,
-    // The last page is held back: only the next one, or the end, tells how many of its rows count.
+    // The last page is held back: only the next page, or the end, shows how many of its rows count.
     last: Option<Vec<u8>>,
-    // The spilled values of the rows that come next.
+    // The spilled values of the next rows.
     values: VecDeque<SpilledValue>,
 }
 
@@ -50,7 +50,7 @@ impl RowParts {
         Ok(())
     }
 
-    /// Reads an extra. `row` is empty if the row stands in a page.
+    /// Reads an extra. `row` is empty if the row is in a page.
     pub(crate) fn read_extra(&mut self, past: Option<Arc<Past>>, row: &[u8]) -> Loaded<()> {
         let row = match row {
             [] => None,
@@ -61,7 +61,7 @@ impl RowParts {
         Ok(())
     }
 
-    /// Reads a page, whose rows belong to the slots that follow those before.
+    /// Reads a page, whose rows belong to the next slots.
     pub(crate) fn read_page(&mut self, page: &[u8]) -> Loaded<()> {
         if !is_page(page) {
             return Err(damaged("a page of rows"));
@@ -85,7 +85,7 @@ impl RowParts {
         self.rows.push_page(&page, count).ok_or_else(|| damaged("a page of rows"))
     }
 
-    /// All rows, which must be `len`. They are not looked into.
+    /// All rows; there must be `len`. Their content is not checked.
     pub(crate) fn finish(&mut self, len: usize) -> Loaded<Rows> {
         let count = len.saturating_sub(self.rows.len());
         if self.last.is_some() {
@@ -98,7 +98,7 @@ impl RowParts {
         Ok(rows)
     }
 
-    /// What a page is to hold in the place of this, which a page held: a row may be longer or shorter than it was.
+    /// The new form of a row that replaces it in a page; it may be longer or shorter than before.
     fn convert_in_page(&mut self, row: &[u8]) -> Loaded<Vec<u8>> {
         if row.is_empty() {
             return Ok(Vec::new());
@@ -128,7 +128,7 @@ impl RowParts {
         Ok(stub(extra).to_vec())
     }
 
-    /// A row as this repository keeps it. It must be sound.
+    /// A row in the form of this repository. The row must be valid.
     fn convert(&mut self, row: &[u8]) -> Loaded<OwnRow> {
         let values = &mut self.values;
         let converted =
@@ -162,7 +162,7 @@ mod tests {
         }
     }
 
-    /// A checkpoint of rows of every kind, spilled or not, with a past or without.
+    /// A checkpoint of rows of every kind: spilled or not, with or without a past.
     fn checkpoint(memory_bytes_max: Option<u64>) -> Result<Vec<u8>> {
         let options = Options { memory_bytes_max, spilled_value_bytes_min: 20, ..Options::default() };
         let repository = Repository::with_log(Arc::new(MemoryLog::new()), options)?;
@@ -189,7 +189,7 @@ mod tests {
         Ok(bytes)
     }
 
-    /// The blocks of a checkpoint: where each payload begins and ends.
+    /// The blocks of a checkpoint: start and end of each payload.
     fn payloads(bytes: &[u8]) -> Vec<(usize, usize)> {
         let mut found = Vec::new();
         let mut at = 0;

@@ -17,20 +17,20 @@ use crate::graph::structures::spill_file::SpillSettings;
 use crate::graph::table::{Extra, Meanings, Table};
 use crate::model::Id;
 
-/// What the thread that reads a table is told.
+/// A message to the thread that reads a table.
 pub(crate) enum Message {
     Block(Kind, Vec<u8>),
-    /// No more blocks of rows: only keys follow.
+    /// The rows are complete: only keys follow.
     RowsEnd,
 }
 
-/// What has been read of the rows of a table.
+/// The rows and keys of a table, read so far.
 pub(crate) struct TableParts {
     ids: Vec<Id>,
     parts: RowParts,
 }
 
-/// All rows of a table, which are not looked into yet.
+/// All rows of a table, not checked yet.
 pub(crate) struct WholeRows {
     ids: Vec<Id>,
     extras: Vec<Extra>,
@@ -79,7 +79,7 @@ impl TableParts {
 }
 
 impl WholeRows {
-    /// The slots of what is there: a row may be empty.
+    /// The slots with a row: some rows are empty.
     pub(crate) fn slots(&self) -> SlotSet {
         let mut slots = SlotSet::new();
         for (slot, _) in (0..).zip(self.rows.iter()).filter(|(_, row)| !row.is_empty()) {
@@ -88,8 +88,8 @@ impl WholeRows {
         slots
     }
 
-    /// The table, its indexes and how many keys it has, if everything that its rows refer to is there. Its keys are read while it
-    /// is made: the file comes more slowly than rows are looked into.
+    /// The table, its indexes and its number of keys, if everything that its rows refer to exists. Its keys are read
+    /// meanwhile, because reading the file takes longer than checking the rows.
     pub(crate) fn table(
         self,
         messages: &Receiver<Message>,
@@ -131,7 +131,7 @@ impl WholeRows {
             room.admit(payload.len())?;
         }
         keys.close();
-        // One more, for those that are of no property.
+        // One more, for the keys that belong to no property.
         let mut take = |code: u8| keys.take_all(code, names.max(1)).collect();
         let mut sets = LoadSets { slots_count: table.slots_count(), take: &mut take };
         let loaded = table.lists.load(&mut sets).and_then(|()| indexes.load(&mut sets));

@@ -1,5 +1,5 @@
-//! Checkpoints: the whole graph at one position in a file. Only a cache: the log can do without, and a checkpoint
-//! that is damaged or of another version is ignored with a warning.
+//! Checkpoints: the whole graph at one position in a file. A checkpoint is only a cache: the log is enough to open, and
+//! a damaged checkpoint, or one of another version, is ignored with a warning.
 
 #![deny(clippy::as_conversions, clippy::indexing_slicing)]
 

@@ -18,18 +18,18 @@ use crate::log::LogId;
 use crate::model::{Action, Change, Instant, Record, Status};
 use crate::record::encode_record;
 
-/// Begins every checkpoint file.
+/// The first bytes of every checkpoint file.
 pub(crate) const MAGIC: &[u8] = b"ANNALS CHECKPOINT";
-/// Changes whenever the bytes or the meaning of a checkpoint do.
+/// Changes whenever the bytes or the meaning of a checkpoint change.
 pub(crate) const FORMAT: u64 = 13;
 
-/// Pages whose spilled values stand together before them.
+/// The spilled values of this many pages are written together before the pages.
 const PAGES_TOGETHER: usize = 64;
 
-/// In the place of the number of a table, for keys that belong to none.
+/// The number of a table, for keys that belong to no table.
 pub(crate) const NO_TABLE: u8 = 2;
 
-/// Code of the set of past links, which is of no table. The other codes are those of indexes.
+/// Code of the set of past links, which belongs to no table. The other codes are those of indexes.
 pub(crate) const PAST_LINKS_SET: u8 = 0;
 
 /// The codes of all sets that indexes have.
@@ -37,7 +37,7 @@ pub(crate) fn codes() -> Vec<u8> {
     Lists::codes().chain(TableIndexes::codes()).collect()
 }
 
-/// What ties a checkpoint to its log.
+/// The log and the position of a checkpoint.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Origin {
     pub(crate) position: Position,
@@ -121,7 +121,7 @@ fn type_record(definition: crate::TypeDefinition) -> Vec<u8> {
     })
 }
 
-/// Starts a block of a part of which there are two, or goes on with it in a new block.
+/// Starts a block of a part that exists twice, or continues it in a new block.
 fn start_numbered(out: &mut BlockWriter<impl Write>, kind: Kind, number: u8) -> io::Result<()> {
     out.start(kind)?;
     out.u8(number);
@@ -169,7 +169,8 @@ fn save_table(out: &mut BlockWriter<impl Write>, number: u8, table: &Table) -> i
     Ok(())
 }
 
-/// The spilled values of `rows`, in order, before the rows: loading comes upon a place when it has read its value.
+/// The spilled values of `rows`, in order, before the rows: so loading has read a value before the row that refers to
+/// it.
 fn save_values<'r>(
     out: &mut BlockWriter<impl Write>,
     number: u8,
@@ -189,7 +190,7 @@ fn save_values<'r>(
 fn save_links(out: &mut BlockWriter<impl Write>, number: u8, links: &Adjacency) -> io::Result<()> {
     start_numbered(out, Kind::Wide, number)?;
     for wide in links.wide() {
-        // One more, so that zero says that there is none.
+        // One more, so that zero means none.
         out.count(wide.map_or(0, |links| links.degree(None) + 1));
         for link in wide.into_iter().flat_map(|links| links.iter(None)) {
             for number in [link.type_name.0, link.relationship, link.other] {
@@ -226,7 +227,7 @@ fn save_past(out: &mut BlockWriter<impl Write>, past: Option<&Arc<Past>>) {
     }
 }
 
-/// Keys in order, each as what it shares with the one before and the rest; every block names its set.
+/// Keys in order; each as the length it shares with the one before, and the rest. Every block names its set.
 fn save_keys(
     out: &mut BlockWriter<impl Write>,
     table: u8,

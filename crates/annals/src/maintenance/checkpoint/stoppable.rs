@@ -1,4 +1,5 @@
-//! A file that refuses to go on when the repository is being closed, so that closing does not wait for a large graph.
+//! A file that refuses further writes when the repository is being closed, so that closing does not wait for a large
+//! graph.
 
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};

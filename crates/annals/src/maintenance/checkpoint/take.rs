@@ -1,4 +1,4 @@
-//! Takes a checkpoint of a repository, when asked or when the background thread finds that one is due.
+//! Writes a checkpoint of a repository, on request or when the background thread finds that one is due.
 
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
@@ -9,11 +9,11 @@ use crate::repository::{Inner, Repository};
 use crate::{Error, ErrorKind, Position, Result};
 
 impl Repository {
-    /// Writes a checkpoint of the present graph, so that the next opening replays only what comes after. Readers and
-    /// writers go on meanwhile.
+    /// Writes a checkpoint of the present graph, so that the next opening replays only later records. Readers and
+    /// writers continue meanwhile.
     ///
-    /// Errors: `InvalidArgument` for a repository that has no place for checkpoints; `ReadOnly`; `Closed` if it is closed meanwhile; `NoRoom`;
-    /// `Io`.
+    /// Errors: `InvalidArgument` for a repository without a store for checkpoints; `ReadOnly`; `Closed` if it is closed
+    /// meanwhile; `NoRoom`; `Io`.
     pub fn checkpoint(&self) -> Result<Position> {
         self.inner().checkpoint()
     }

@@ -1,8 +1,8 @@
-//! What a compaction puts in the place of a change that it takes out, if that also wrote versions of instances that are still there.
+//! Replaces a removed change that also wrote versions of instances that still exist.
 //!
-//! Deleting a container takes along what it contains; restoring it brings that back. If a child is then moved elsewhere, and the
-//! container purged, or only the relationship to it, the child keeps these versions: a change that lists the child writes them instead,
-//! at the same place.
+//! Deleting a container also deletes its children; restoring it restores them. If a child is then moved elsewhere, and
+//! the container purged, or only the relationship to it, the child keeps these versions. Then a change that names the
+//! child writes them instead, at the same place.
 
 use std::collections::HashMap;
 
@@ -21,12 +21,12 @@ fn is_delete(action: &Action) -> bool {
     matches!(action, Action::Delete(_) | Action::DeleteTaken(_))
 }
 
-/// What stands in the place of changes that are taken out; a void where nothing is here.
+/// The replacements of removed changes; a change without an entry becomes a void.
 #[derive(Default)]
 pub(super) struct Outlived(HashMap<Place, Action>);
 
 impl Outlived {
-    /// What outlived the instances that the changes in `taking` name. `graph` is the one after the last record.
+    /// The versions that remain of the changes in `taking`. `graph` is the one after the last record.
     pub(super) fn collect(graph: &Graph, taking: HashMap<Place, Action>) -> Result<Outlived> {
         let mut lists: HashMap<Place, [Vec<InstanceId>; 2]> = HashMap::new();
         if taking.is_empty() {
@@ -45,7 +45,8 @@ impl Outlived {
             }
         }
         let instead = lists.into_iter().map(|(place, [entities, relationships])| {
-            // No relationship lacks an end at any moment.
+            // Order: a deletion lists relationships first, a restoration lists entities first, so that each
+            // relationship has both ends at every moment.
             let action = match is_delete(&taking[&place]) {
                 true => action::DeleteTaken { instances: [relationships, entities].concat() }.into(),
                 false => action::RestoreTaken { instances: [entities, relationships].concat() }.into(),
@@ -55,7 +56,7 @@ impl Outlived {
         Ok(Outlived(instead.collect()))
     }
 
-    /// What stands in the place of a change.
+    /// The replacement of a change.
     pub(super) fn instead(&self, place: Place, change: &Change) -> Change {
         match self.0.get(&place) {
             Some(action) => Change { valid_from: change.valid_from, ..Change::from(action.clone()) },

@@ -1,7 +1,7 @@
-//! Which changes a compaction takes out: those that wrote versions of instances that were purged since.
+//! Finds the changes that a compaction removes: those that wrote versions of instances that were purged later.
 //!
-//! Applying the records decides it, as it decides everything about history: [`Graph`] tells where the versions were
-//! written that a purge removes.
+//! Applying the records decides it, as it decides everything about history: [`Graph`] reports the places of the
+//! versions that a purge removes.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -17,26 +17,27 @@ use crate::model::{Action, Change, InstanceId, Record};
 use crate::record::{decode_record, replace_changes};
 use crate::{Error, ErrorKind, Position, Result};
 
-/// The changes that a compaction takes out.
+/// The changes that a compaction removes.
 #[derive(Default)]
 pub(crate) struct Purged {
-    /// The changes that wrote versions of purged instances, with what those were called in them; and the purges.
+    /// The changes that wrote versions of purged instances, with the ids of these instances at that time; and the
+    /// purges.
     changes: BTreeMap<Place, Written>,
-    /// What stands in the place of those that also wrote versions of what is still there.
+    /// The replacements of changes that also wrote versions of existing instances.
     outlived: Outlived,
     changes_count: u64,
 }
 
 enum Written {
-    /// Versions of what was purged, and of children that were contained by such relationships and are still there.
+    /// Versions of purged instances, and of existing children that were contained by purged relationships.
     Versions { purged: Vec<InstanceId>, left: Vec<InstanceId> },
-    /// It removed an instance.
+    /// The change removed an instance.
     Purge,
 }
 
 impl Purged {
-    /// What the purges among the records up to `last` removed. `like` tells where the graph that finds out may put
-    /// long values.
+    /// The instances that purges in the records up to `last` removed. The replaying graph puts long values where `like`
+    /// does.
     ///
     /// Errors: those of the log; `Corrupted` if a record does not fit those before it.
     pub(crate) fn collect(log: &dyn Log, last: Position, like: &Graph) -> Result<Purged> {
@@ -59,7 +60,7 @@ impl Purged {
                 left.extend(child);
             }
         }
-        // Only now is it known which of them are about an instance that was purged.
+        // Only now is it known which changes name a purged instance.
         let (mut count, mut taking) = (0, HashMap::new());
         for_each_record(log, last, |position, record| {
             for (place, change) in purged.taken(position, &record) {
@@ -78,12 +79,12 @@ impl Purged {
         self.changes_count == 0
     }
 
-    /// How many changes are taken out.
+    /// How many changes are removed.
     pub(crate) fn changes_count(&self) -> u64 {
         self.changes_count
     }
 
-    /// The changes of a record that are taken out.
+    /// The changes of a record that are removed.
     fn taken<'p>(
         &'p self,
         position: Position,
@@ -103,7 +104,8 @@ impl Purged {
                 let listed: HashSet<&InstanceId> = listed.iter().collect();
                 purged.iter().any(|purged| listed.contains(purged))
             }
-            // It stays when only something that it took along is purged, unless it reached others through that.
+            // A purge of an instance that the change did not name leaves the change, unless the change reached other
+            // instances through it.
             (None, Some(named)) if takes_along(action) => {
                 purged.contains(&named) || left.iter().any(|child| *child != named)
             }
@@ -111,8 +113,8 @@ impl Purged {
         }
     }
 
-    /// The record without the changes of purged instances: in the place of each stands a void, or what it did to instances that
-    /// are still there, so that the others keep their numbers. `None` if there are none.
+    /// The record without the changes of purged instances. A void replaces each of them, or its effect on existing
+    /// instances, so that the other changes keep their numbers. `None` if the record has no such change.
     pub(crate) fn take_out(&self, position: Position, bytes: &[u8]) -> Result<Option<Vec<u8>>> {
         let first = |position: u64| Place { position, change: 0 };
         if self.changes.range(first(position.0)..first(position.0 + 1)).next().is_none() {
@@ -129,7 +131,7 @@ impl Purged {
     }
 }
 
-/// What a child that is still there was called in the version that the change at `place` wrote of it.
+/// The id of an existing child in the version that the change at `place` wrote of it.
 fn left_at(graph: &Graph, child: u32, place: Place) -> Result<Option<InstanceId>> {
     let Some(instance) = graph.entities.get(child)? else { return Ok(None) };
     let version = instance.written_at(place);
@@ -141,7 +143,7 @@ fn numbered(position: Position, record: &Record) -> impl Iterator<Item = (Place,
     places.zip(&record.changes)
 }
 
-/// True if it removes an instance, or the copy of one.
+/// True if the action removes an instance, or the copy of one.
 fn is_purge(action: &Action) -> bool {
     matches!(action, Action::Purge(_) | Action::PurgeCopy(_))
 }

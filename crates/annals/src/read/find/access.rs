@@ -1,4 +1,4 @@
-//! Ways to gather everything that may be found, in no order.
+//! The ways to gather all possible hits, in no order.
 
 use super::trigram;
 use crate::Result;
@@ -16,47 +16,47 @@ use crate::read::snapshot::Snapshot;
 use crate::search::{Header, Operator, Pattern};
 use crate::structures::key_set::{KeySet, Needed};
 
-/// Reading conditions and the place in an order from a row, beside walking over a key of an index.
+/// Cost of checking conditions and order on a row, relative to a step over a key of an index.
 const VERIFIED_COST_NOW: usize = 10;
-/// The same when a version may have to be read from the log.
+/// The same if a version may have to be read from the log.
 const VERIFIED_COST_THEN: usize = 200;
 
-/// Places that together hold everything that may be found.
+/// A set of places that contains all hits.
 #[derive(Clone)]
 pub(super) struct Access<'t> {
     sources: Vec<Source<'t>>,
-    /// About how many candidates.
+    /// About how many candidates it has.
     pub(super) len: usize,
 }
 
 #[derive(Clone)]
 enum Source<'t> {
-    /// Everything in the domain.
+    /// The whole domain.
     Domain,
     /// Values of a property within bounds.
     Values(Symbol, Bounds),
-    /// Strings of a property that a pattern admits.
+    /// Strings of a property that match a pattern.
     Texts(Symbol, &'t Pattern),
     /// Instances with these ids.
     Ids(Vec<u32>),
 }
 
-/// What is searched, and since when.
+/// The searched places, and the state of their indexes.
 pub(super) struct Places<'s> {
     pub(super) snapshot: &'s Snapshot,
     pub(super) kind: TypeKind,
     pub(super) table: &'s Table,
     pub(super) indexes: &'s TableIndexes,
-    /// Slots that were touched since the indexes are of, ascending: what the indexes say of them does not count.
+    /// Slots touched since the position of the indexes, ascending: index entries of these do not count.
     pub(super) touched: Vec<u32>,
-    /// True if values that are not held now count as well.
+    /// True if past values count as well.
     pub(super) with_past: bool,
-    /// What is in no index and searched for as well.
+    /// Searched instances that are in no index.
     pub(super) proxies: Option<&'s SlotSet>,
 }
 
 impl<'s> Places<'s> {
-    /// What it costs to verify a candidate of the domain, or to sort it. Units: steps over a key of values.
+    /// Cost of checking or sorting a candidate of the domain. Units: steps over a key of values.
     pub(super) fn verified_cost(&self) -> usize {
         if self.snapshot.view().is_some() { VERIFIED_COST_THEN } else { VERIFIED_COST_NOW }
     }
@@ -66,7 +66,7 @@ impl<'s> Places<'s> {
         self.indexes.values.get(property).into_iter().chain(self.with_past.then(past).flatten())
     }
 
-    /// True if the indexes say what is so of the instance.
+    /// True if the indexes are correct for the instance.
     #[inline]
     pub(super) fn is_told(&self, slot: u32) -> bool {
         self.touched.is_empty() || self.touched.binary_search(&slot).is_err()
@@ -83,12 +83,12 @@ impl<'s> Places<'s> {
         (0u32..).take(count).map(Symbol).filter(|name| self.sets(*name).any(|set| !set.is_empty()))
     }
 
-    /// True if some value of a property is, or was, an IRI.
+    /// True if a value of a property is, or was, an IRI.
     pub(super) fn has_iris(&self, property: Symbol) -> bool {
         self.sets(property).any(|set| Bounds::iris().range(set).next().is_some())
     }
 
-    /// About how many keys lie within bounds.
+    /// About how many keys are within bounds.
     pub(super) fn count(&self, property: Symbol, bounds: &Bounds) -> usize {
         let (low, high) = bounds.edges();
         self.sets(property).map(|set| set.count_about(low, high)).sum()
@@ -96,12 +96,12 @@ impl<'s> Places<'s> {
 }
 
 impl<'t> Access<'t> {
-    /// Everything in the domain.
+    /// The whole domain.
     pub(super) fn domain(domain: &Domain) -> Access<'t> {
         Access { sources: vec![Source::Domain], len: domain.len_max() }
     }
 
-    /// The ways to gather what fulfils a test.
+    /// The ways to gather all instances that fulfil a test.
     pub(super) fn all(places: &Places, test: &'t Test) -> Vec<Access<'t>> {
         match test {
             Test::All(parts) => {
@@ -114,7 +114,7 @@ impl<'t> Access<'t> {
         }
     }
 
-    /// The best way to gather what fulfils a test; `None` if no index tells.
+    /// The best way to gather all instances that fulfil a test; `None` if no index helps.
     fn of(places: &Places, test: &'t Test) -> Option<Access<'t>> {
         match test {
             Test::All(_) => Access::all(places, test).into_iter().min_by_key(|access| access.len),
@@ -137,7 +137,7 @@ impl<'t> Access<'t> {
                 let mut access = Access { sources: Vec::new(), len: 0 };
                 let divisor = left_out(pattern);
                 for name in places.properties() {
-                    // Any text is a string.
+                    // Every text is a string.
                     let one = Access::of_pattern(places, name, pattern, divisor, false);
                     access.len += one.len;
                     access.sources.extend(one.sources);
@@ -190,7 +190,7 @@ impl<'t> Access<'t> {
         access
     }
 
-    // Several conditions on one property that holds single values are one stretch.
+    // Several conditions on a single-valued property are one range.
     fn intersected(places: &Places, parts: &[Test]) -> Vec<Access<'t>> {
         let mut found: Vec<(Symbol, Bounds, usize)> = Vec::new();
         for part in parts {
@@ -259,7 +259,7 @@ impl<'t> Access<'t> {
         for slot in places.proxies.into_iter().flat_map(SlotSet::iter) {
             take(slot, &mut slots)?;
         }
-        // Not counted: how many they are, is not the doing of whoever searches.
+        // Not counted: the searching client is not responsible for their number.
         slots.extend(places.touched.iter().filter(|slot| domain.contains(**slot)));
         if !slots.is_sorted() {
             slots.sort_unstable();
@@ -268,7 +268,7 @@ impl<'t> Access<'t> {
         Ok(slots)
     }
 
-    /// What it walks, for people.
+    /// Its description for people.
     pub(super) fn describe(&self, places: &Places) -> String {
         let name = |name: &Symbol| places.snapshot.graph().names.name(*name).to_string();
         let one = |source: &Source| match source {
@@ -285,14 +285,14 @@ impl<'t> Access<'t> {
     }
 }
 
-/// One of how many texts is looked at. What a pattern admits is not known before it was asked; trigrams leave out most of
-/// what a part of a text does not stand in.
+/// The share of texts that must be checked: one of this many. The number of matches is unknown before the check;
+/// trigrams skip most branches without a wanted part of a text.
 fn left_out(pattern: &Pattern) -> usize {
     if trigram::needed(pattern) == Needed::Unknown { 2 } else { 16 }
 }
 
-/// Asks the pattern once for each value, and takes all slots that hold it. Leaves out branches of the index whose texts lack
-/// what the pattern needs; tells how many.
+/// Checks the pattern once for each value, and takes all slots with a matching one. Skips branches of the index whose
+/// texts lack the needed trigrams; returns their number.
 fn gather_texts(
     places: &Places,
     set: &KeySet,
@@ -312,7 +312,7 @@ fn gather_texts(
             bound.visit(places.snapshot)?;
             before.clear();
             before.extend_from_slice(value);
-            // Of a long text the index has only the beginning.
+            // The index has only the beginning of a long text.
             is_admitted = key_is_cut(value) || {
                 decode_key_text(value, &mut text);
                 std::str::from_utf8(&text).is_ok_and(|text| pattern.admits(text))

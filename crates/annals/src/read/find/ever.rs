@@ -1,4 +1,4 @@
-//! Says no without reading a version: of what no version of an instance ever was.
+//! Rejects candidates without reading a version, if no version of the instance can match.
 
 use super::access::Places;
 use crate::graph::instance::past::PastVersion;
@@ -9,16 +9,16 @@ use crate::read::operators::filter::value_test::ValueTest;
 use crate::read::operators::scan::bounds::{Bounds, Stretches};
 use crate::search::{Operator, Pattern};
 
-/// Of more values of the past nobody asks: each lies in another place of memory.
+/// For an instance with more past values these are not checked: each is in another place of memory.
 const PAST_KEYS_MAX: usize = 32;
 
-/// What must have been once, as far as the indexes know all that ever was.
+/// A condition that some version must have fulfilled, as far as the indexes know all versions.
 pub(super) enum Ever<'t> {
-    /// The indexes do not tell.
+    /// The indexes do not know.
     Unknown,
     All(Vec<Ever<'t>>),
     Any(Vec<Ever<'t>>),
-    /// A value of a property, which lies within one of these stretches of the index.
+    /// A value of a property within one of these ranges of the index.
     Value(Symbol, &'t ValueTest, Stretches),
     /// A text of a property.
     Text(Symbol, &'t ValueTest, &'t Pattern),
@@ -60,10 +60,10 @@ impl<'t> Ever<'t> {
         }
     }
 
-    /// False if no version of the instance at `slot` is what is asked for: of its type, that `version` is not.
+    /// False if no version of the instance at `slot` can match; for a type, only other versions than `version` count.
     pub(super) fn may_hold(&self, places: &Places, slot: u32, version: PastVersion) -> bool {
         let table = places.table;
-        // Proxies are in no index, and of spilled values nobody looks at all.
+        // Proxies are in no index, and spilled values are never checked.
         if table.lists.proxies.present.contains(slot) || table.has_spilled(slot) {
             return true;
         }
@@ -103,7 +103,7 @@ impl<'t> Ever<'t> {
     }
 }
 
-/// True if one of the values of the past may be what is asked for: of many, only those entered last are asked.
+/// True if one of the past values may match; if there are many, only the newest ones are checked.
 fn may_have_held(places: &Places, slot: u32, name: Option<Symbol>, holds: impl Fn(&[u8]) -> bool) -> bool {
     let is_asked = |of: Symbol| name.is_none_or(|name| name == of);
     if !places.is_told(slot) {
@@ -113,7 +113,7 @@ fn may_have_held(places: &Places, slot: u32, name: Option<Symbol>, holds: impl F
     keys.any(|(count, (of, key))| count == PAST_KEYS_MAX || is_asked(of) && holds(key))
 }
 
-/// True if the text of an index key may be one that the pattern admits.
+/// True if the text of an index key may match the pattern.
 fn admits(pattern: &Pattern, key: &[u8]) -> bool {
     if !is_text_key(key) || key_is_cut(key) {
         return is_text_key(key);

@@ -1,28 +1,28 @@
-//! Tells how a search was answered.
+//! The explanation of a search.
 
 use super::access::Places;
 use super::plan::{ValueWalk, Walk};
 use super::run::{Search, Steps};
 use crate::read::operators::sort::Key;
 
-/// How a page was found.
+/// The steps by which a page was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explanation {
-    /// The search in its text form, as it was understood.
+    /// The parsed search in its text form.
     pub search: String,
-    /// The order of what is found.
+    /// The order of the hits.
     pub order: String,
-    /// What was walked or gathered; a second one if the first took too long.
+    /// The index that was walked, or the way of gathering; a second one if the first took too long.
     pub plans: Vec<String>,
-    /// At most so many instances are of the types and carry the classifications asked for.
+    /// Upper bound of the number of instances with the types and classifications of the search.
     pub domain: usize,
-    /// Candidates that the indexes led to.
+    /// Candidates from indexes.
     pub candidates: usize,
-    /// Candidates that conditions were asked of.
+    /// Candidates whose conditions were checked.
     pub verified: usize,
-    /// Values and links that were looked at, candidates included.
+    /// Values and links that were read, including candidates.
     pub visited: usize,
-    /// Branches of indexes, of some thousand keys and more, that were left out because their texts lack what a pattern needs.
+    /// Skipped branches of indexes, of some thousand keys and more, whose texts lack the trigrams of a pattern.
     pub branches_skipped: usize,
     /// Instances on the page.
     pub found: usize,
@@ -58,7 +58,7 @@ impl Explanation {
     }
 }
 
-/// What a walk goes along, for people.
+/// The description of a walk for people.
 pub(super) fn of_walk(walk: &Walk, places: &Places) -> String {
     let names = &places.snapshot.graph().names;
     let way = |is_descending: &bool| if *is_descending { "youngest first" } else { "oldest first" };

@@ -1,4 +1,4 @@
-//! Puts candidates in order and takes a page of them, with a bounded number of places in memory however far on it is.
+//! Sorts candidates and takes a page of them, with a bounded number of places in memory for any offset.
 
 use super::run::CANDIDATES_UNCHECKED;
 use std::cell::RefCell;
@@ -14,32 +14,32 @@ use crate::read::stored::stored_bytes;
 /// An instance that was found.
 pub(super) struct Hit {
     slot: u32,
-    /// `None` if it has to be read again: what was read of many does not stay in memory.
+    /// `None` if it has to be read again: of many hits, the read versions do not stay in memory.
     held: Option<Held>,
     held_bytes: usize,
 }
 
 pub(super) type Found = Placed<Hit>;
 
-/// Where the candidates are and what is asked of them.
+/// The candidates, and the conditions on them.
 pub(super) struct Candidates<'a, 's> {
     pub(super) slots: Vec<u32>,
     pub(super) places: &'a Places<'s>,
     pub(super) asked: Asked<'a, 's>,
-    /// Only what stands behind this.
+    /// Only hits after this place.
     pub(super) after: Option<&'a [u8]>,
 }
 
-/// The first hits behind a place.
+/// The first hits after a place.
 pub(super) struct First {
     /// In order.
     pub(super) found: Vec<Found>,
-    /// How many hits stand at that place or before it.
+    /// Number of hits at that place or before it.
     before: usize,
 }
 
 impl<'s> Search<'s, '_> {
-    /// The page, from all candidates of an index.
+    /// Finds the page among all candidates of an index.
     pub(super) fn gather<T>(
         &self,
         access: &Access,
@@ -80,7 +80,7 @@ impl<'s> Search<'s, '_> {
             let kept = offset.min(self.offset_kept_max).saturating_add(limit);
             let first = self.first(candidates, start.as_deref(), kept, steps)?;
             let Some(left) = offset.checked_sub(first.before) else {
-                // The sample was not like the whole.
+                // The sample was not representative.
                 start = None;
                 continue;
             };
@@ -90,13 +90,13 @@ impl<'s> Search<'s, '_> {
                 found.truncate(limit);
                 return Ok(found);
             }
-            // Not behind the offset: what stands there is still to be found.
+            // The offset is not reached yet: its place is still to be found.
             found.truncate(left);
             start = found.pop().map(|last| last.key);
         }
     }
 
-    /// The same in the order in which candidates come.
+    /// The same in the order of the candidates.
     fn page_by_age(&self, candidates: &Candidates<'_, 's>, steps: &mut Steps) -> Result<Vec<Found>> {
         let mut left = self.find.offset;
         let (mut found, mut held_bytes) = (Vec::new(), 0);
@@ -111,7 +111,7 @@ impl<'s> Search<'s, '_> {
         Ok(found)
     }
 
-    /// The first `count` hits behind `start`, in order.
+    /// The first `count` hits after `start`, in order.
     pub(super) fn first(
         &self,
         candidates: &Candidates<'_, 's>,
@@ -147,7 +147,7 @@ impl<'s> Search<'s, '_> {
         Placed { key: key.to_vec(), item: Hit { slot, held, held_bytes } }
     }
 
-    /// Takes every hit that is wanted, in the order of the candidates, until `take` says that it is enough.
+    /// Takes every wanted hit, in the order of the candidates, until `take` stops it.
     fn each_hit(
         &self,
         candidates: &Candidates<'_, 's>,
@@ -162,7 +162,7 @@ impl<'s> Search<'s, '_> {
             if number.is_multiple_of(CANDIDATES_UNCHECKED) {
                 self.snapshot.check_cancelled()?;
             }
-            // Where its place in the order is known before anything is read, only what may be on the page is asked.
+            // If its place in the order is known without reading, only candidates that may be on the page are checked.
             let is_known = self.write_known_key(places, slot, &mut key);
             if is_known && !is_wanted(&key) {
                 continue;
@@ -181,7 +181,7 @@ impl<'s> Search<'s, '_> {
         Ok(())
     }
 
-    /// The places of a bounded number of hits, evenly among the candidates.
+    /// The places of a bounded number of hits, evenly spread over the candidates.
     fn sample(&self, candidates: &Candidates<'_, 's>, steps: &mut Steps) -> Result<Sample> {
         let (mut keys, mut step, mut count) = (Vec::new(), 1, 0_usize);
         self.each_hit(candidates, steps, &|_| true, &mut |key, _, _| {
@@ -203,7 +203,7 @@ impl<'s> Search<'s, '_> {
         Ok(Sample { keys, count })
     }
 
-    /// Puts an instance that was found on the page. True if it stands behind it.
+    /// Adds a found instance to the page. True if it comes after the page.
     pub(super) fn take_found<T>(
         &self,
         Placed { key, item: Hit { slot, held, .. } }: Found,
@@ -218,16 +218,16 @@ impl<'s> Search<'s, '_> {
     }
 }
 
-/// Places of some hits.
+/// The places of a sample of hits.
 struct Sample {
     /// Ascending.
     keys: Vec<Vec<u8>>,
-    /// Of all hits.
+    /// Number of all hits.
     count: usize,
 }
 
 impl Sample {
-    /// A place that probably stands before the hit number `offset`, and close to it.
+    /// A place that is probably before the hit number `offset`, and close to it.
     fn place_before(&self, offset: usize) -> Option<Vec<u8>> {
         let share = offset as f64 / self.count as f64;
         let number = share * self.keys.len() as f64;

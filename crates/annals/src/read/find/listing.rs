@@ -1,4 +1,4 @@
-//! Lists a page while it walks an index in the order of a search.
+//! Fills a page while it walks an index in the order of a search.
 
 use super::access::Places;
 use super::explain;
@@ -13,21 +13,21 @@ use crate::read::held::Held;
 use crate::read::operators::page::{Filling, Hits};
 use crate::read::operators::sort::absent_key;
 
-/// What a step along times or ids costs. Units: steps over a key of values.
+/// Cost of a step along times or ids. Units: steps over a key of values.
 const STEP_COST: usize = 10;
-/// What it costs to see that a candidate stands elsewhere in the order. Units: the same.
+/// Cost of finding that a candidate has another place in the order. Units: the same.
 const ELSEWHERE_COST: usize = 20;
 
-/// What a walk does not tell of the candidates that it comes upon.
+/// Conditions that a walk does not guarantee for its candidates.
 struct Checks {
-    /// That they are of the domain.
+    /// That they belong to the domain.
     domain: bool,
-    /// That they stand where it found them: the index holds more than what this view sees, or one instance at several
-    /// places.
+    /// That their place is the one where the walk found them: the index holds more than this view sees, or one instance
+    /// at several places.
     place: bool,
-    /// That they lack what it found them to lack.
+    /// That they lack the property.
     absence: bool,
-    /// That nothing became of them since the indexes are of.
+    /// That no event has changed them since the position of the indexes.
     is_told: bool,
 }
 
@@ -49,7 +49,7 @@ impl<'s> Search<'s, '_> {
         Checks { domain: !in_domain, place, absence, is_told }
     }
 
-    /// Walks; `None` if it costs more than the budget before the page is full.
+    /// Walks; `None` if this exceeds the budget before the page is full.
     pub(super) fn walk<T>(
         &self,
         walk: &Walk<'s>,
@@ -60,7 +60,7 @@ impl<'s> Search<'s, '_> {
     ) -> Result<Option<Hits<T>>> {
         let Leg { after, budget } = leg;
         steps.tell(|| explain::of_walk(walk, places));
-        // Everything of a run holds the same value.
+        // All instances of a run have the same value.
         let answered = if let Walk::Run(run) = walk { run.answered } else { None };
         let asked = self.asked(places, answered);
         let checks = self.checks(walk, places);
@@ -113,8 +113,8 @@ impl<'s> Search<'s, '_> {
         Ok(Some(page.finish()))
     }
 
-    /// What was touched since the indexes are of and is found, in the order of the search: indexes do not tell of it, so it
-    /// takes its place between what they tell.
+    /// Hits among the instances touched since the position of the indexes, in the order of the search. Indexes do not
+    /// have their present state, so these hits are merged into those of the walk.
     fn late(
         &self,
         walk: &Walk<'s>,
@@ -133,12 +133,12 @@ impl<'s> Search<'s, '_> {
         Ok(self.first(&candidates, None, count, steps)?.found)
     }
 
-    /// True if a walk goes by slots because the search asks for no other order: these the graph itself has.
+    /// True if a walk goes by slots because the search has no other order: the graph itself has the slots.
     fn is_by_age(&self, walk: &Walk<'s>) -> bool {
         matches!(walk, Walk::Slots { .. }) && self.sorting.keys.is_empty()
     }
 
-    /// The place in the order of what a walk came upon.
+    /// The place in the order of a candidate of a walk.
     fn place_of(&self, walk: &Walk, key: &[u8], held: &Held) -> Vec<u8> {
         let mut place = Vec::with_capacity(key.len() + 1);
         if matches!(walk, Walk::Values(_)) && has_value(key) {
@@ -149,7 +149,7 @@ impl<'s> Search<'s, '_> {
         place
     }
 
-    /// True if a walk came upon the instance at its place in the order.
+    /// True if the place of the instance in the order is the one where the walk found it.
     fn stands_at(&self, key: &[u8], held: &Held) -> bool {
         let (mut own, mut expected) = (Vec::new(), Vec::new());
         self.write_key(slot_of_key(key), held, &mut own);
@@ -157,7 +157,7 @@ impl<'s> Search<'s, '_> {
         own == expected
     }
 
-    /// Writes the place of what has the key, or lacks the property.
+    /// Writes the place of an instance with the key, or without the property.
     fn write_expected(&self, key: &[u8], out: &mut Vec<u8>) {
         let is_descending = self.sorting.is_last_descending();
         match has_value(key) {
@@ -166,7 +166,7 @@ impl<'s> Search<'s, '_> {
         }
     }
 
-    /// True if a walk by times came upon the instance at another place than its own, as far as that is known before its
+    /// True if a walk by times found the instance at another place than its own, as far as that is known before its
     /// version is read.
     fn is_known_elsewhere(
         &self,
@@ -186,7 +186,7 @@ mod tests {
 
     const OF_TYPE: usize = 700;
 
-    // Three types, one after the other, that share values; then every third instance gets others.
+    // Three types, one after the other, with common values; then every third instance gets other values.
     fn repository() -> Result<Repository> {
         let repository = Repository::in_memory();
         let mut ids = Vec::new();

@@ -1,4 +1,4 @@
-//! Finds instances: plans a search, walks indexes, verifies what they lead to, page by page.
+//! Finds instances: plans a search, walks indexes, checks candidates, page by page.
 
 // In the order a newcomer should read them.
 #[rustfmt::skip]

@@ -1,4 +1,4 @@
-//! What callers ask: pages, counts, and how a page was found.
+//! The entry points of searches: pages, counts, and explanations.
 
 use super::explain;
 use super::run::OFFSET_KEPT_MAX;
@@ -29,9 +29,9 @@ impl Snapshot {
     /// # Ok::<(), annals::Error>(())
     /// ```
     ///
-    /// Errors: `InvalidPage` for a foreign cursor or a limit of 0 or over 100,000; `InvalidExpression` for what cannot be
-    /// compared; `NotFound` for a type that is neither declared, where types are, nor used, and for a property that no type
-    /// searched declares, if all are declared, and that nothing has; `TooLarge` over a bound.
+    /// Errors: `InvalidPage` for a foreign cursor or a limit of 0 or over 100,000; `InvalidExpression` for values that
+    /// cannot be compared; `NotFound` for an unknown type, if types are declared, and for a property that no instance
+    /// has and that no searched type declares, if all are declared; `TooLarge` over a bound.
     pub fn find_entities(&self, find: &Find) -> Result<Page<Entity<'_>>> {
         self.find(TypeKind::Entity, find, move |slot, held| Entity::new(self, slot, held))
     }
@@ -46,7 +46,7 @@ impl Snapshot {
         Ok(page.expect("the best plan is always there"))
     }
 
-    /// The same by the plan with this number: for tests, which compare all plans. `None` if there is no such plan.
+    /// The same by the plan with this number, for tests that compare all plans. `None` if there is no such plan.
     #[doc(hidden)]
     pub fn find_ids_by_plan(
         &self,
@@ -57,7 +57,7 @@ impl Snapshot {
         self.find_ids_keeping(kind, find, plan, OFFSET_KEPT_MAX)
     }
 
-    /// The same with another bound of what is kept of an offset: for tests.
+    /// The same with another bound on the places kept for an offset, for tests.
     #[doc(hidden)]
     pub fn find_ids_keeping(
         &self,
@@ -84,7 +84,7 @@ impl Snapshot {
         Ok(hits.map(|hits| hits.into_page(self, search.sorting.number)))
     }
 
-    /// How many entities a search finds, whatever its page.
+    /// The number of entities that a search finds, on all pages.
     ///
     /// ```
     /// use annals::{Find, NewEntity, Operator, Repository};
@@ -100,7 +100,7 @@ impl Snapshot {
         self.count_found(TypeKind::Entity, find)
     }
 
-    /// How many relationships a search finds. Errors: as [`Snapshot::find_entities`].
+    /// The number of relationships that a search finds. Errors: as [`Snapshot::find_entities`].
     pub fn count_relationships(&self, find: &Find) -> Result<u64> {
         self.count_found(TypeKind::Relationship, find)
     }
@@ -110,7 +110,7 @@ impl Snapshot {
         search.count(&mut Steps::default())
     }
 
-    /// Finds a page of entities and tells how.
+    /// Finds a page of entities and explains how.
     ///
     /// ```
     /// use annals::{Find, NewEntity, Repository};
@@ -126,7 +126,7 @@ impl Snapshot {
         self.explain(TypeKind::Entity, find)
     }
 
-    /// Finds a page of relationships and tells how. Errors: as [`Snapshot::find_entities`].
+    /// Finds a page of relationships and explains how. Errors: as [`Snapshot::find_entities`].
     pub fn explain_relationships(&self, find: &Find) -> Result<explain::Explanation> {
         self.explain(TypeKind::Relationship, find)
     }

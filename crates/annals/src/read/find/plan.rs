@@ -1,4 +1,4 @@
-//! The ways to find a page, and which one is taken.
+//! The ways to find a page, and the choice of one.
 
 use std::cell::OnceCell;
 
@@ -15,18 +15,18 @@ use crate::read::operators::sort::{Key, Sorting};
 use crate::search::{Header, Operator};
 use crate::structures::key_set::Range;
 
-/// So many candidates are gathered rather than walked to, whatever a page needs.
+/// At most this many candidates are always gathered, not walked to.
 const GATHERED_FEW: usize = 64;
 
-/// What it costs at most to gather a candidate: of many, places in the order are known, or that they never were what is
-/// searched for, and their versions are not read. Units: steps over a key of values.
+/// Greatest cost of gathering a candidate. For many candidates it is less, because their versions need not be read:
+/// their place in the order is known, or that they never matched. Units: steps over a key of values.
 const GATHERED_COST_MAX: usize = 60;
 
-/// A way to find a page. Every one gives the same instances in the same order.
+/// A way to find a page. All ways give the same instances in the same order.
 pub(super) enum Plan<'p, 's, 't> {
     /// Walks an index in the order of the search, and ends when the page is full.
     Walk(&'p Walk<'s>),
-    /// Gathers all candidates, and sorts what fulfils the conditions.
+    /// Gathers all candidates, and sorts those that fulfil the conditions.
     Gather(&'p Access<'t>),
 }
 
@@ -36,30 +36,30 @@ pub(super) enum Walk<'s> {
     Slots { is_descending: bool },
     /// The values of a property.
     Values(ValueWalk),
-    /// What was created, or changed, in the order of these times.
+    /// Instances in the order of their creation or of their last change.
     Stamps { is_updated: bool, is_descending: bool },
     /// All ids.
     Ids { is_descending: bool },
-    /// The slots that hold one value, by age.
+    /// The slots with one value, by age.
     Run(Box<Run<'s>>),
 }
 
-/// The values of a property within bounds; then, unless a condition asks for the property, what lacks it.
+/// The values of a property within bounds; then the instances without the property, unless a condition needs it.
 pub(super) struct ValueWalk {
     pub(super) property: Symbol,
     pub(super) bounds: Bounds,
     pub(super) is_descending: bool,
     pub(super) with_absent: bool,
-    /// How many conditions the bounds stand for: hardly anything within does not fulfil them.
+    /// The number of conditions that the bounds cover: nearly everything within fulfils them.
     pub(super) narrowed: usize,
 }
 
-/// One stretch of an index in which all keys hold one value.
+/// A range of an index in which all keys have one value.
 pub(super) struct Run<'s> {
     pub(super) property: Symbol,
     pub(super) bounds: Bounds,
     pub(super) keys: Range<'s>,
-    /// The condition that everything in it fulfils.
+    /// The condition that all its instances fulfil.
     pub(super) answered: Option<usize>,
 }
 
@@ -69,7 +69,7 @@ pub(super) struct Plans<'p, 's, 't> {
     domain: &'p Domain<'s>,
     test: &'t Test,
     pub(super) walks: SmallVec<[Walk<'s>; 2]>,
-    // Made when somebody asks: many searches need none.
+    // Made on demand: many searches need none.
     accesses: OnceCell<Vec<Access<'t>>>,
 }
 
@@ -84,7 +84,7 @@ impl<'p, 's, 't> Plans<'p, 's, 't> {
         Plans { places, domain, test, walks, accesses: OnceCell::new() }
     }
 
-    /// The last one is the domain, which always serves.
+    /// The last one is the domain, which always works.
     pub(super) fn accesses(&self) -> &[Access<'t>] {
         self.accesses.get_or_init(|| {
             let mut accesses = Access::all(self.places, self.test);
@@ -108,8 +108,8 @@ impl<'p, 's, 't> Plans<'p, 's, 't> {
         self.accesses().iter().min_by_key(|access| access.len).expect("the domain is always there")
     }
 
-    /// The plan to begin with, and the cost at which to go over to gathering. A walk that does not come upon
-    /// enough in time is given up: what is searched for may stand at its end.
+    /// The plan to begin with, and the cost at which to switch to gathering. A walk that does not find enough hits
+    /// within this cost is given up, because all hits may be at its end.
     pub(super) fn choose(&self, needed: usize) -> (Plan<'_, 's, 't>, Option<usize>) {
         let Some(walk) = self.walks.first() else { return (Plan::Gather(self.fewest()), None) };
         if self.has_hits_only(walk) {
@@ -130,7 +130,7 @@ impl<'p, 's, 't> Plans<'p, 's, 't> {
         (Plan::Walk(walk), Some(gathering.max(needed.saturating_mul(2 * verified_cost))))
     }
 
-    /// True if a walk comes upon nothing, or hardly anything, that is not searched for.
+    /// True if all, or nearly all, candidates of a walk are hits.
     fn has_hits_only(&self, walk: &Walk) -> bool {
         match walk {
             Walk::Run(_) => true,
@@ -144,7 +144,7 @@ impl<'p, 's, 't> Plans<'p, 's, 't> {
     }
 }
 
-/// The walks along indexes that have the order of a search, the best one first.
+/// The walks along indexes in the order of a search, the best one first.
 fn walks<'s>(places: &Places<'s>, sorting: &Sorting, parts: &[Test]) -> SmallVec<[Walk<'s>; 2]> {
     let mut walks = SmallVec::new();
     let (snapshot, is_present) = (places.snapshot, places.snapshot.view().is_none());
@@ -161,7 +161,7 @@ fn walks<'s>(places: &Places<'s>, sorting: &Sorting, parts: &[Test]) -> SmallVec
     };
     let times = &places.indexes.times;
     let walk = match key {
-        // What was touched may stand elsewhere, and a page that ends there goes on by time, not by slot.
+        // A touched instance may have another place, and a page that ends with it continues by time, not by slot.
         Key::Header(Header::CreatedAt)
             if (is_present || !snapshot.graph().headers.has_creation())
                 && times.is_all_in_order()
@@ -169,17 +169,17 @@ fn walks<'s>(places: &Places<'s>, sorting: &Sorting, parts: &[Test]) -> SmallVec
         {
             Walk::Slots { is_descending }
         }
-        // Proxies are in no index in another order.
+        // Proxies are in no index with another order.
         _ if places.proxies.is_some() => return walks,
         Key::Property(Some(property)) if places.is_indexed(property) => {
             Walk::Values(values(places, parts, property, is_descending))
         }
-        // The places are those of the creations that versions in force tell.
+        // The places are those of the creations in the versions in force.
         Key::Header(Header::CreatedAt) if is_present || !snapshot.graph().headers.has_creation() => {
             Walk::Stamps { is_updated: false, is_descending }
         }
         Key::Header(Header::UpdatedAt) => Walk::Stamps { is_updated: true, is_descending },
-        // As of an earlier time some may have had other ids.
+        // As of an earlier time, instances may have had other ids.
         Key::Header(Header::Id) if is_present || places.table.former_ids.is_empty() => {
             Walk::Ids { is_descending }
         }
@@ -189,7 +189,7 @@ fn walks<'s>(places: &Places<'s>, sorting: &Sorting, parts: &[Test]) -> SmallVec
     walks
 }
 
-// A value that all who hold it hold in the same form stands in one stretch of the index, by age.
+// If all instances with a value have it in the same form, they are in one range of the index, by age.
 fn run<'s>(places: &Places<'s>, parts: &[Test]) -> Option<Run<'s>> {
     parts.iter().enumerate().find_map(|(number, part)| {
         let Test::Property(Some(property), test) = part else { return None };
@@ -204,7 +204,7 @@ fn run<'s>(places: &Places<'s>, parts: &[Test]) -> Option<Run<'s>> {
         if without_slot(first) != without_slot(last) {
             return None;
         }
-        // Of a long value the index has only the beginning.
+        // The index has only the beginning of a long value.
         let is_answered = decode_key(without_slot(first)).is_some_and(|value| test.holds(Some(&value)));
         Some(Run { property: *property, bounds, keys, answered: is_answered.then_some(number) })
     })

@@ -1,4 +1,4 @@
-//! Refuses properties that nothing a search looks at can have: a misspelt name would find nothing, or everything.
+//! Refuses properties that no searched instance can have: a misspelt name would find nothing, or everything.
 
 use super::run::Search;
 use crate::graph::integrity::types::DeclaredType;
@@ -9,20 +9,21 @@ use crate::read::snapshot::Snapshot;
 use crate::search::{Condition, Expression, Field, Header, OrderBy};
 use crate::{Error, ErrorKind, Result};
 
-/// What conditions are about: the instances of some types, or the classifications of some names.
+/// The subject of conditions: instances of some types, or classifications with some names.
 struct Scope<'a> {
     snapshot: &'a Snapshot,
     kind: TypeKind,
     /// `None` for all.
     types: Option<&'a [Symbol]>,
-    /// True if only live instances of the present are looked at: those of a closed type have what it declares and nothing else.
+    /// True if only live instances of the present are searched: those of a closed type have only its declared
+    /// properties.
     is_present: bool,
 }
 
 /// Checks the names in the conditions and the order of a search.
 ///
-/// Errors: `NotFound` for a property that none of the types declares, if all types are declared, and nothing has it: the
-/// repository never met the name, or the types are closed.
+/// Errors: `NotFound` for a property that none of the types declares, if all types are declared, and that no instance
+/// has: the name is new to the repository, or the types are closed.
 pub(super) fn check(search: &Search, types: Option<&[Symbol]>) -> Result<()> {
     if search.snapshot.graph().types.is_empty() {
         return Ok(());
@@ -107,7 +108,7 @@ impl Scope<'_> {
             symbol.is_some_and(|symbol| is_free || declared.attributes.contains_key(&symbol))
         };
         if let Some(types) = self.types {
-            // Something of a type that is not declared may have any property.
+            // An instance of an undeclared type may have any property.
             let may_have =
                 |name: &Symbol| graph.types.get(self.kind, *name).is_none_or(|known| admits(known));
             return types.is_empty() || types.iter().any(may_have);
@@ -116,7 +117,7 @@ impl Scope<'_> {
         declared.peek().is_none() || declared.any(|(_, known)| admits(known)) || self.has_undeclared()
     }
 
-    /// True if something is, or was, of a type that is not declared.
+    /// True if an instance has, or had, an undeclared type.
     fn has_undeclared(&self) -> bool {
         let graph = self.snapshot.graph();
         let table = graph.table(self.kind);
@@ -137,7 +138,7 @@ impl Scope<'_> {
         let attributes = declared().flat_map(|known| &known.definition.attributes).map(|known| &*known.name);
         let inherited = declared().flat_map(|known| known.attributes.values());
         let inherited = inherited.map(|known| &*known.definition.name);
-        // Properties that no type declares, as far as they are in use and in the index.
+        // Undeclared properties that are in use and in the index.
         let indexes = self.snapshot.indexed().indexes(self.kind);
         let used = graph.names.iter().zip(indexes.values.sets().iter()).filter(|(_, keys)| !keys.is_empty());
         let used = used.map(|(name, _)| &**name);

@@ -20,18 +20,18 @@ use crate::read::operators::sort::{Key, Sorting};
 use crate::read::snapshot::Snapshot;
 use crate::search::{Deleted, Find, Header};
 
-/// What is asked of candidates.
+/// The conditions on candidates.
 pub(super) struct Asked<'a, 's> {
     tests: SmallVec<[&'a Test; 4]>,
-    /// Of everything they ever were, for searches that look at more than the present.
+    /// Conditions on all their versions, for searches of more than the present.
     ever: Ever<'a>,
     places: &'a Places<'s>,
 }
 
-/// What happened on the way to a page.
+/// A record of the steps to a page.
 #[derive(Default)]
 pub(super) struct Steps {
-    /// True if somebody asks which plans there were.
+    /// True if the caller wants the list of plans.
     pub(super) is_told: bool,
     pub(super) plans: Vec<String>,
     pub(super) candidates: usize,
@@ -47,15 +47,15 @@ impl Steps {
     }
 }
 
-/// A search with everything looked up.
+/// A search with all names looked up.
 pub(super) struct Search<'s, 'f> {
     pub(super) snapshot: &'s Snapshot,
     pub(super) kind: TypeKind,
     pub(super) find: &'f Find,
     deleted: Deleted,
-    /// What is to be asked of candidates still: a list, all of which must hold.
+    /// The remaining conditions on candidates: a list, all of which must hold.
     pub(super) test: Test,
-    /// Where candidates come from.
+    /// The source of candidates.
     pub(super) domain: Domain<'s>,
     pub(super) sorting: Sorting,
     pub(super) reach: Reach,
@@ -82,7 +82,7 @@ impl<'s, 'f> Search<'s, 'f> {
         if !reach.is_exact()
             && let Some(types) = &types
         {
-            // The lists of types hold more than what this view sees.
+            // The lists of types hold more than this view sees.
             test = Test::Type(types.to_vec()).and(test);
         }
         let sorting = Sorting::of(snapshot, find, &test);
@@ -92,7 +92,7 @@ impl<'s, 'f> Search<'s, 'f> {
             Test::All(tests) => tests,
             one => vec![one],
         };
-        // Restricts the domain where a test says so that an index has; leaves out the tests that this answers.
+        // Restricts the domain by tests that an index answers, and removes these tests.
         tests.retain(|test| match test {
             Test::Type(types) => {
                 domain.of_types(types, reach);
@@ -127,7 +127,7 @@ impl<'s, 'f> Search<'s, 'f> {
         Ok(search)
     }
 
-    /// What the page may have.
+    /// The bounds of the page.
     pub(super) fn size(&self) -> Size {
         let Find { offset, limit, bytes_max, .. } = *self.find;
         Size { offset, limit, bytes_max }
@@ -146,7 +146,7 @@ impl<'s, 'f> Search<'s, 'f> {
         }
     }
 
-    /// What is asked of candidates, but for the condition that an index has answered.
+    /// The conditions on candidates, without the one that an index has answered.
     pub(super) fn asked<'a>(&'a self, places: &'a Places<'s>, answered: Option<usize>) -> Asked<'a, 's> {
         let ever = if self.reach.is_exact() { Ever::Unknown } else { Ever::of(places, &self.test) };
         let tests = self.test.parts().iter().enumerate();
@@ -154,14 +154,13 @@ impl<'s, 'f> Search<'s, 'f> {
         Asked { tests, ever, places }
     }
 
-    /// The version of a candidate of the domain that the snapshot sees, if it is one of those searched for: if it
-    /// fulfils what is `asked`.
+    /// The version of a candidate of the domain that the snapshot sees, if it fulfils the conditions in `asked`.
     #[inline]
     pub(super) fn admit(&self, slot: u32, asked: &Asked<'_, 's>, steps: &mut Steps) -> Result<Option<Held>> {
         if !self.reach.is_exact() {
             return self.admit_of_any_time(slot, asked, steps);
         }
-        // The domain has live ones only.
+        // The domain has only live instances.
         let held = self.snapshot.in_force(self.kind, slot)?;
         let is_admitted = asked.tests.is_empty() || self.holds(slot, &held, asked, steps)?;
         Ok(is_admitted.then_some(held))
@@ -200,7 +199,7 @@ impl<'s, 'f> Search<'s, 'f> {
         if is_proxy && !self.reach.proxies {
             return Ok(None);
         }
-        // Reading a version costs more than a look at all values that there ever were.
+        // Reading a version costs more than checking all past values.
         if version.version != in_force.version && !asked.ever.may_hold(asked.places, slot, version) {
             return Ok(None);
         }
@@ -219,7 +218,7 @@ impl<'s, 'f> Search<'s, 'f> {
         self.sorting.write_key(self.snapshot, self.kind, slot, self.subject(slot, held), key);
     }
 
-    /// The instances of a page, by the plan with this number, or by the best, each made as it is found.
+    /// The instances of a page, by the plan with this number, or by the best plan; each is made when it is found.
     ///
     /// Shape: `None` if there is no such plan.
     pub(super) fn run<T>(
@@ -266,7 +265,8 @@ impl<'s, 'f> Search<'s, 'f> {
         }
     }
 
-    /// Writes the place of an instance in the order, if it is known before any version was read; false if not.
+    /// Writes the place of an instance in the order, if that is known without reading a version; otherwise returns
+    /// false.
     pub(super) fn write_known_key(&self, places: &Places<'s>, slot: u32, key: &mut Vec<u8>) -> bool {
         let (graph, table) = (self.snapshot.graph(), places.table);
         let Some(view) = self.snapshot.view() else {
@@ -295,7 +295,7 @@ impl<'s, 'f> Search<'s, 'f> {
         let micros = match header {
             Header::CreatedAt if is_in_force || version.header == PLAIN => Some(row.created().micros),
             Header::UpdatedAt if is_in_force => Some(row.updated().micros),
-            // What was not copied from elsewhere was changed when its record was written.
+            // An instance that is not a copy was changed when its record was written.
             Header::UpdatedAt if version.header == PLAIN => {
                 let index =
                     version.place.position.checked_sub(1).and_then(|index| usize::try_from(index).ok());
@@ -329,14 +329,14 @@ impl<'s, 'f> Search<'s, 'f> {
     }
 }
 
-/// A part of a walk: from the end of the page before, as far as the budget goes.
+/// A part of a walk: from the end of the page before, as far as the budget allows.
 pub(crate) struct Leg<'a> {
     pub(crate) after: Option<&'a [u8]>,
     pub(crate) budget: Option<usize>,
 }
 
-/// Most places before a page that are kept at once: beyond, the candidates are gone through again. Units: instances.
+/// Most places before a page that are kept at once: for more, the candidates are visited again. Units: instances.
 pub(crate) const OFFSET_KEPT_MAX: usize = 20_000;
 
-/// Whether a search was called off is looked at once in so many candidates.
+/// Number of candidates between two checks for cancellation.
 pub(crate) const CANDIDATES_UNCHECKED: usize = 256;

@@ -6,23 +6,24 @@ use crate::graph::index::key::{slot_of_key, time_key};
 use crate::graph::index::times::Times;
 use crate::read::operators::scan::domain::{Domain, Slots};
 
-/// Those whose times follow from their slots, and between them those that have keys.
+/// Slots whose times follow from them, merged with those that have keys.
 pub(super) struct Stamped<'d, 'g> {
     places: &'d Places<'g>,
     ordered: Slots<'g, &'d Domain<'g>>,
     values: Values<'d, 'g>,
-    // The next of each, where it is known.
+    // The next of each, if it is known.
     next_ordered: Option<Vec<u8>>,
     next_key: Option<&'g [u8]>,
-    // The key of the one that came last, if it is not a key of an index.
+    // The key of the last one, if it is not a key of an index.
     last: Vec<u8>,
     is_descending: bool,
-    // True for those without a key of their own: of the present only these are seen at the place of their slot.
+    // True to leave out slots with a key of their own: in the present only the others are visible at the place of their
+    // slot.
     leaves_changed_out: bool,
 }
 
 impl<'d, 'g> Stamped<'d, 'g> {
-    /// Starts behind the key of a cursor.
+    /// Starts after the key of a cursor.
     pub(super) fn start(
         places: &'d Places<'g>,
         domain: &'d Domain<'g>,
@@ -39,7 +40,7 @@ impl<'d, 'g> Stamped<'d, 'g> {
         let place = after.as_deref().map(|after| ordered_place(places, after));
         let ordered = match place {
             None => domain.slots(None, is_descending),
-            // In this direction the place itself is left out either way.
+            // In this direction the place itself is left out in any case.
             Some((first, _)) if is_descending => domain.slots(Some(first), true),
             Some((first, is_there)) => {
                 let before = if is_there { Some(first) } else { first.checked_sub(1) };
@@ -77,7 +78,7 @@ impl<'d, 'g> Stamped<'d, 'g> {
             (None, None) => return None,
             (Some(_), None) => false,
             (None, Some(_)) => true,
-            // A version may stand in both when a correction of the past was made at its time: then once.
+            // A version may be in both lists, if a correction of the past was made at its time: then it comes once.
             (Some(ordered), Some(key)) if ordered[..] == *key => {
                 self.next_key = self.values.next_key();
                 false
@@ -93,12 +94,12 @@ impl<'d, 'g> Stamped<'d, 'g> {
     }
 }
 
-/// True if the place of its slot is that of its creation, as far as the indexes tell.
+/// True if the slot has the place of its creation, as far as the indexes know.
 fn is_in_order(places: &Places, slot: u32) -> bool {
     places.indexes.times.is_in_order(slot) && places.is_told(slot)
 }
 
-/// The first slot among those in order that does not stand before `after`, and whether it stands just there.
+/// The first ordered slot that does not come before `after`, and whether its place equals `after`.
 fn ordered_place(places: &Places, after: &[u8]) -> (u32, bool) {
     let table = places.table;
     let count = u32::try_from(table.slots_count()).unwrap_or(u32::MAX);
@@ -115,7 +116,7 @@ fn ordered_place(places: &Places, after: &[u8]) -> (u32, bool) {
         }
     }
     let is_there = key_from(low, count).is_some_and(|key| key == after);
-    // The slot itself may be one that is not in order: the next that is decides.
+    // The slot itself may be unordered: the next ordered one decides.
     let first = key_from(low, count).map_or(count, |key| slot_of_key(&key));
     (first, is_there)
 }

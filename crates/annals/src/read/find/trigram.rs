@@ -1,14 +1,14 @@
-//! Which trigrams a text must have for a pattern to admit it.
+//! The trigrams that a text must have to match a pattern.
 
 use regex_syntax::hir::{Class, Hir, HirKind};
 
 use crate::search::Pattern;
 use crate::structures::key_set::{Needed, fold, gram};
 
-/// Most trigrams that are asked for: more do not leave more out.
+/// Most trigrams to check: more of them would not skip more.
 const GRAMS_MAX: usize = 64;
 
-/// The trigrams that every text has which the pattern admits.
+/// The trigrams that every matching text has.
 pub(super) fn needed(pattern: &Pattern) -> Needed {
     match pattern {
         Pattern::Equal(text) | Pattern::Prefix(text) | Pattern::Suffix(text) | Pattern::Contains(text) => {
@@ -34,7 +34,7 @@ fn all(mut parts: Vec<Needed>) -> Needed {
     }
 }
 
-/// What stands one after the other: characters that follow each other make trigrams across the parts.
+/// Trigrams of consecutive parts: adjacent characters form trigrams across the parts.
 fn of_parts(parts: &[Hir]) -> Needed {
     let mut needed = Vec::new();
     let mut run = Vec::new();
@@ -74,7 +74,7 @@ fn add_parts(parts: &[Hir], run: &mut Vec<char>, needed: &mut Vec<Needed>) {
     }
 }
 
-/// The character that all of a class fold to, as the two cases of a letter do.
+/// The common folded character of a class, such as the two cases of a letter.
 fn one_folded(class: &Class) -> Option<char> {
     let Class::Unicode(class) = class else { return None };
     let mut characters = class.iter().flat_map(|range| range.start()..=range.end());

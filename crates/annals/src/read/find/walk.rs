@@ -13,7 +13,7 @@ use crate::structures::key_set::{KeySet, Range};
 /// Candidates in the order of the search.
 pub(super) struct Walker<'d, 'g> {
     source: Source<'d, 'g>,
-    // The slot that came last, as a key.
+    // The last slot, as a key.
     slot: [u8; SLOT_BYTES],
 }
 
@@ -28,14 +28,14 @@ enum Source<'d, 'g> {
 /// Units: bytes at the end of a key.
 const SLOT_BYTES: usize = 4;
 
-/// True if a walk came upon the key of a value. Otherwise it goes by slot or id, or is behind all values, where instances must lack
-/// the property.
+/// True if a walk found the instance by the key of a value. Otherwise the walk goes by slot or id, or is after all
+/// values, where instances must lack the property.
 #[inline]
 pub(super) fn has_value(key: &[u8]) -> bool {
     key.len() > SLOT_BYTES
 }
 
-/// The keys of a set of the present and of one of the past in one order, each once; then the slots.
+/// The keys of a set of the present and of one of the past, merged, each once; then the slots.
 pub(super) struct Values<'d, 'g> {
     current: Option<Directed<'d, 'g>>,
     past: Option<Directed<'d, 'g>>,
@@ -43,7 +43,7 @@ pub(super) struct Values<'d, 'g> {
     absent: Absent<'d, 'g>,
 }
 
-/// The slots behind the keys. They are looked up by who comes there: most pages end before.
+/// The slots after the keys. They are looked up on demand: most pages end before.
 enum Absent<'d, 'g> {
     None,
     Behind(&'d Domain<'g>, Option<u32>),
@@ -51,7 +51,7 @@ enum Absent<'d, 'g> {
 }
 
 impl<'d, 'g> Walker<'d, 'g> {
-    /// Starts behind the key of a cursor.
+    /// Starts after the key of a cursor.
     pub(super) fn start(
         walk: &'d Walk<'g>,
         places: &'d Places<'g>,
@@ -96,7 +96,7 @@ impl<'d, 'g> Walker<'d, 'g> {
         Walker { source, slot: [0; SLOT_BYTES] }
     }
 
-    /// The key of the next candidate, which ends with its slot; nothing but its slot where it was not found by a value.
+    /// The key of the next candidate, which ends with its slot; only the slot if it was not found by a value.
     #[inline]
     pub(super) fn next(&mut self) -> Option<&[u8]> {
         let slot = match &mut self.source {
@@ -113,7 +113,7 @@ impl<'d, 'g> Walker<'d, 'g> {
         Some(&self.slot)
     }
 
-    /// True if what holds one value stands together, by slot.
+    /// True if instances with one value are consecutive, by slot.
     #[inline]
     pub(super) fn is_along_values(&self) -> bool {
         matches!(self.source, Source::Run(_) | Source::Values(_))
@@ -127,7 +127,7 @@ fn keys_after<'g>(run: &Run<'g>, set: &'g KeySet, after: Option<&[u8]>) -> Range
     Bounds { low, high: run.bounds.high.clone() }.range(set)
 }
 
-/// What a key of the order is in the index: its value, then the slot.
+/// The index key for a key of the order: its value, then the slot.
 pub(super) fn index_key(key: &[u8], is_descending: bool) -> Vec<u8> {
     let mut own = key[1..].to_vec();
     if is_descending {
@@ -136,7 +136,7 @@ pub(super) fn index_key(key: &[u8], is_descending: bool) -> Vec<u8> {
     own
 }
 
-/// The key of the order that a key of the index stands for.
+/// The key of the order for a key of the index.
 pub(super) fn sort_key(key: &[u8], is_descending: bool, out: &mut Vec<u8>) {
     out.clear();
     out.reserve(key.len() + 1);
@@ -149,7 +149,7 @@ pub(super) fn sort_key(key: &[u8], is_descending: bool, out: &mut Vec<u8>) {
 }
 
 impl<'d, 'g> Values<'d, 'g> {
-    /// The keys of two sets behind that of a cursor.
+    /// The keys of two sets after that of a cursor.
     pub(super) fn of_sets(
         current: &'g KeySet,
         past: Option<&'g KeySet>,

@@ -1,4 +1,4 @@
-//! What one change of the log did to the instance it names.
+//! The effect of one change of the log on the instance it names.
 
 use std::sync::Arc;
 
@@ -11,7 +11,8 @@ use crate::model::{Action, Change, Id, InstanceId, Instant, Record, TypeDefiniti
 use crate::read::taken_along::takes_along;
 use crate::read::{Difference, Snapshot};
 
-/// Most relationships of an entity, and of what it contains, that are looked at to count what went with it. Units: relationships.
+/// Most relationships of an entity and its contents that are checked for the count of those deleted or restored with
+/// it. Units: relationships.
 const TAKEN_ALONG_MAX: usize = 1_000_000;
 
 /// One change of a record.
@@ -19,47 +20,47 @@ const TAKEN_ALONG_MAX: usize = 1_000_000;
 pub enum LoggedChange {
     /// It made a version of an instance.
     Instance(Box<LoggedInstance>),
-    /// It declared a type, or extended one, as it says.
+    /// It declared or extended a type, by this definition.
     Type(Box<TypeDefinition>),
-    /// It named the collection that this repository is.
+    /// It named the collection of this repository.
     Collection(Arc<str>),
 }
 
 /// The version of an instance that a change made.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoggedInstance {
-    /// What was done: create, update, delete, …
+    /// The action: create, update, delete, …
     pub verb: &'static str,
-    /// The instance, as it is called in this version.
+    /// The instance, with its id in this version.
     pub id: InstanceId,
-    /// Name of the type it has in this version.
+    /// Name of its type in this version.
     pub type_name: Arc<str>,
-    /// Relationships: ids of the entities that it starts and ends at in this version.
+    /// Relationships: ids of the start and end entities in this version.
     pub ends: Option<[Id; 2]>,
     /// The number of the version.
     pub version: u32,
-    /// The version it was made from; 0 for the first.
+    /// The version it is based on; 0 for the first.
     pub base: u32,
     /// Name of its status in this version.
     pub status: Arc<str>,
-    /// From when it is true.
+    /// Its valid time.
     pub valid_from: Instant,
-    /// The classification that was attached, changed or taken off, if the change was about one.
+    /// The classification that was added, changed or removed, if the change has one.
     pub classification: Option<Arc<str>>,
-    /// What differs from the version it was made from. The first version differs from an instance without content, and has no status
-    /// before it.
+    /// The differences from the version it is based on. The first version is compared with an instance without content
+    /// and status.
     pub difference: Difference,
     /// How many relationships were deleted or restored with the entity.
     ///
-    /// Units: relationships that are still known. Of an entity that has or had over a million, with those of what it contains, so many
-    /// are looked at.
+    /// Units: relationships that still exist. If the entity and its contents have or had over a million, only that many
+    /// are checked.
     pub relationships_count: usize,
-    /// The same of entities that it contained, with all that was below them.
+    /// The same for contained entities at all levels.
     pub contained_count: usize,
 }
 
 impl LoggedChange {
-    /// What was done, as every door says it.
+    /// The action, by its name at every door.
     pub fn verb(&self) -> &'static str {
         match self {
             LoggedChange::Instance(instance) => instance.verb,
@@ -79,14 +80,15 @@ pub(super) struct Written<'s> {
 }
 
 impl<'s> Written<'s> {
-    /// The version of `id` that was written at `place`; `None` if it was purged since, also if another instance has its id now.
+    /// The version of `id` that was written at `place`; `None` if it was purged since, even if another instance has its
+    /// id now.
     pub(super) fn find(snapshot: &'s Snapshot, id: &InstanceId, place: Place) -> Result<Option<Written<'s>>> {
         let kind = kind_of(id);
         let Some(slot) = snapshot.slot_ever(kind, id.id()) else { return Ok(None) };
         Written::at(snapshot, (kind, slot), place)
     }
 
-    /// The same of the instance at this slot.
+    /// The same for the instance at this slot.
     pub(super) fn at(
         snapshot: &'s Snapshot,
         (kind, slot): (TypeKind, u32),
@@ -97,7 +99,7 @@ impl<'s> Written<'s> {
         Ok(Some(Written { snapshot, kind, slot, instance, version }))
     }
 
-    /// The type it has in this version, and the one it had in the version before.
+    /// Its type in this version, and in the version before.
     pub(super) fn types(&self) -> [Symbol; 2] {
         let type_in =
             |version: PastVersion| self.snapshot.graph().shape_of(&self.instance, version.header).type_name;
@@ -108,7 +110,7 @@ impl<'s> Written<'s> {
         self.instance.version_numbered(self.version.base)
     }
 
-    /// What the change did, given its record without its changes.
+    /// The effect of the change; `head` is its record without changes.
     pub(super) fn logged(&self, head: &Record, change: &Change) -> Result<LoggedInstance> {
         let (snapshot, version) = (self.snapshot, self.version);
         let graph = snapshot.graph();

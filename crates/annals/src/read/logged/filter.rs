@@ -1,4 +1,4 @@
-//! Which changes a page of the log shows.
+//! The filter of a page of the log.
 
 use super::change::{LoggedChange, Written};
 use super::query::LogQuery;
@@ -12,13 +12,13 @@ use crate::read::taken_along::takes_along;
 use crate::record::IndexedRecord;
 use crate::{Error, ErrorKind, Position, Result};
 
-/// A query whose names are looked up.
+/// A query with all names looked up.
 pub(super) struct Filter<'s> {
     snapshot: &'s Snapshot,
     query: &'s LogQuery,
-    // What has or had the id that is asked for: an entity, a relationship, or one of each. `None`: no id is asked for.
+    // Instances that have or had the id of the query: an entity, a relationship, or one of each. `None` without an id.
     instances: Option<Vec<(TypeKind, u32)>>,
-    // By kind, the types that are asked for, with their subtypes. `None`: no type is asked for.
+    // By kind, the types of the query with their subtypes. `None` without a type.
     types: Option<Vec<(TypeKind, TypeNames)>>,
 }
 
@@ -38,7 +38,7 @@ impl<'s> Filter<'s> {
         });
         let mut filter = Filter { snapshot, query, instances: None, types };
         if let Some(id) = &query.id {
-            // What changes a classification changes an entity.
+            // A change of a classification also changes an entity.
             let kinds = match query.kind {
                 Some(TypeKind::Relationship) => &[TypeKind::Relationship][..],
                 Some(_) => &[TypeKind::Entity],
@@ -56,7 +56,7 @@ impl<'s> Filter<'s> {
         Ok(filter)
     }
 
-    /// True if records without a change that is asked for are left out.
+    /// True if records without a matching change are left out.
     pub(super) fn is_of_changes(&self) -> bool {
         let query = self.query;
         self.instances.is_some() || self.types.is_some() || query.kind.is_some() || query.verb.is_some()
@@ -66,7 +66,7 @@ impl<'s> Filter<'s> {
         self.query.author.as_deref().is_none_or(|wanted| wanted == author)
     }
 
-    /// The positions of all records that may hold such a change, ascending; `None` if nothing tells them.
+    /// The positions of all records that may have a matching change, ascending; `None` if no index has them.
     pub(super) fn positions(&self) -> Result<Option<Vec<u64>>> {
         let Some(instances) = &self.instances else { return Ok(None) };
         let mut positions = Vec::new();
@@ -80,7 +80,7 @@ impl<'s> Filter<'s> {
         Ok(Some(positions))
     }
 
-    /// A change of a record, if it is asked for and what it changed was not purged.
+    /// A change of a record, if it matches and its instance is not purged.
     pub(super) fn change(
         &self,
         position: Position,
@@ -120,7 +120,7 @@ impl<'s> Filter<'s> {
         let written = match named {
             Some(written) if self.is_of_instance(&written, place)? => written,
             Some(_) => return Ok(None),
-            // A container that was purged since took it along: the change is one of what is asked for all the same.
+            // Its container was purged since: the change still belongs to the instance of the query.
             None if takes_along(&change.action) => match self.asked_for(place)? {
                 Some(written) => written,
                 None => return Ok(None),
@@ -128,7 +128,7 @@ impl<'s> Filter<'s> {
             None => return Ok(None),
         };
         let mut is_of_type = self.is_of_type(&written, &change.action);
-        // Only these can take a classification off without naming it.
+        // Only these can remove a classification without naming it.
         let may_take_off = matches!(
             change.action,
             Action::Replace(action::Replace { classifications: Some(_), .. }) | Action::SaveEntity(_)
@@ -150,8 +150,8 @@ impl<'s> Filter<'s> {
         }
     }
 
-    /// True if the change wrote a version of an instance that is asked for: of the one it names, or of one that it took
-    /// along.
+    /// True if the change wrote a version of an instance of the query: of the one it names, or of one that changed with
+    /// it.
     fn is_of_instance(&self, written: &Written, place: Place) -> Result<bool> {
         let Some(instances) = &self.instances else { return Ok(true) };
         for (kind, slot) in instances {
@@ -166,7 +166,7 @@ impl<'s> Filter<'s> {
         Ok(false)
     }
 
-    /// The version that the change wrote of an instance that is asked for.
+    /// The version of an instance of the query that the change wrote.
     fn asked_for(&self, place: Place) -> Result<Option<Written<'s>>> {
         for instance in self.instances.iter().flatten() {
             if let Some(written) = Written::at(self.snapshot, *instance, place)? {
@@ -185,7 +185,7 @@ impl<'s> Filter<'s> {
         is_own || self.are_of_type(named_classifications(action).into_iter())
     }
 
-    /// True if one of these classifications is asked for.
+    /// True if one of these classifications matches.
     fn are_of_type<'n>(&self, mut classifications: impl Iterator<Item = &'n str>) -> bool {
         let types = self.types.iter().flatten().find(|(kind, _)| *kind == TypeKind::Classification);
         let names = &self.snapshot.graph().names;
@@ -195,7 +195,7 @@ impl<'s> Filter<'s> {
     }
 }
 
-/// The classifications that an action puts on an entity, changes or takes off.
+/// The classifications that an action adds to an entity, changes or removes.
 fn named_classifications(action: &Action) -> Vec<&str> {
     match action {
         Action::CreateEntity(new) => new.classifications.iter().map(|known| &*known.name).collect(),

@@ -1,4 +1,4 @@
-//! The log as people read it: who changed what, when and why, with the values before and after.
+//! The log for people: author, time, reason and changes, with the values before and after.
 
 mod change;
 mod filter;
@@ -18,17 +18,17 @@ use crate::{Error, ErrorKind, Position, Result};
 
 pub use change::{LoggedChange, LoggedInstance};
 
-/// Most changes on one page. A record with more of them goes on on the next page. Units: changes.
+/// Most changes on one page. A record with more changes continues on the next page. Units: changes.
 const CHANGES_MAX: usize = 10_000;
-/// Most records that one page looks at. Units: records.
+/// Most records that are read for one page. Units: records.
 const SCANNED_RECORDS_MAX: usize = 100_000;
-/// A page ends with the record that takes what it has looked at over this. Units: bytes, as stored.
+/// A page ends with the record that brings the read bytes over this. Units: bytes, as stored.
 const SCANNED_BYTES_MAX: usize = 64 << 20;
 
-/// Some records, with those of their changes that were asked for.
+/// Records, with their matching changes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LogPage {
-    /// The records. A page may be empty and not the last one: it looks at a bounded part of the log.
+    /// The records. A page may be empty without being the last one: a bounded part of the log is read for it.
     pub records: Vec<LoggedRecord>,
     /// Where the next page begins; `None` at the end.
     pub next: Option<LogPlace>,
@@ -39,24 +39,24 @@ pub struct LogPage {
 pub struct LoggedRecord {
     /// Its position.
     pub position: Position,
-    /// When it was committed.
+    /// Its commit instant.
     pub instant: Instant,
-    /// Who committed it; may be empty.
+    /// Its author; may be empty.
     pub author: Arc<str>,
-    /// Why; may be empty.
+    /// Its reason; may be empty.
     pub message: Arc<str>,
-    /// What it changed, in order. Changes of instances that were purged are not there.
+    /// Its changes, in order, without those of purged instances.
     pub changes: Vec<LoggedChange>,
 }
 
 impl Snapshot {
-    /// A page of the records that this snapshot knows, newest first, with what they changed. Instances that were purged do
-    /// not appear in it, nor do their purges.
+    /// A page of the records of this snapshot, newest first, with their changes. It does not show purged instances, nor
+    /// their purges.
     ///
-    /// A page ends early when its changes are too many or too large, and after a bounded part of the log: ask for the next one
-    /// until there is none.
+    /// A page ends early when its changes are too many or too large, and after a bounded part of the log: continue
+    /// until there is no next page.
     ///
-    /// Errors: `NotFound` if `id` is given and no instance has or had it; `InvalidArgument` for a verb that there is not, and if
+    /// Errors: `NotFound` if `id` is given and no instance has or had it; `InvalidArgument` for an unknown verb, and if
     /// `since` is later than `until`; `InvalidPage` for a limit of 0; `Cancelled`; those of reading the log.
     pub fn log(&self, query: &LogQuery) -> Result<LogPage> {
         if query.limit == 0 {
@@ -95,14 +95,14 @@ struct PageOf<'q> {
     query: &'q LogQuery,
     page: LogPage,
     changes_count: usize,
-    // What is stored of its changes. Units: bytes.
+    // Stored bytes of its changes. Units: bytes.
     bytes: usize,
-    // What was read for it. Units: bytes.
+    // Bytes read for it. Units: bytes.
     scanned_bytes: usize,
 }
 
 impl PageOf<'_> {
-    /// Adds a record, if it has what is asked for; as much of it as there is room for.
+    /// Adds a record if it matches; as much of it as there is room for.
     fn add(&mut self, filter: &Filter, position: Position, record: &IndexedRecord) -> Result<()> {
         let begun = self.query.after.filter(|after| after.position == position);
         let first = begun.and_then(|after| after.changes).unwrap_or(0);
@@ -120,7 +120,7 @@ impl PageOf<'_> {
             }
             changes.push(change);
         }
-        // The head of a record that goes on was shown with its first changes.
+        // The page before showed the head of this record with its first changes.
         if !changes.is_empty() || first == 0 && !filter.is_of_changes() {
             let head = &record.head;
             let (author, message) = (Arc::clone(&head.author), Arc::clone(&head.message));

@@ -1,4 +1,4 @@
-//! What is asked of the log of changes, and where its next page begins.
+//! A query of the log, and the place where its next page begins.
 
 use crate::model::{Id, Instant, TypeKind};
 use crate::search::PAGE_BYTES_MAX;
@@ -7,7 +7,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// Which changes to list, and in which order. Every filter that is given must hold.
+/// The changes to list, and their order. A change must match all given filters.
 ///
 /// ```
 /// use annals::{InstanceId, LogQuery, LoggedChange, NewEntity, Patch, Repository};
@@ -24,15 +24,15 @@ use std::sync::Arc;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogQuery {
-    /// Only records that this author committed.
+    /// Only records of this author.
     pub author: Option<Arc<str>>,
     /// Only changes of instances of this type and its subtypes, of classifications of this name, and of its declaration.
     pub type_name: Option<Arc<str>>,
-    /// Only changes of the entity or relationship that has or had this id; the deletion of an entity is one of its
-    /// relationships, and of all that it contains, too.
+    /// Only changes of the entity or relationship that has or had this id; the deletion of an entity also counts for
+    /// its relationships, and for everything it contains.
     pub id: Option<Id>,
-    /// Only changes of entities, of relationships or of classifications, and declarations of types of this kind. What changes a
-    /// classification changes its entity, too.
+    /// Only changes of entities, of relationships or of classifications, and declarations of types of this kind. A
+    /// change of a classification also counts for its entity.
     pub kind: Option<TypeKind>,
     /// Only changes with this verb: one of [`Action::verbs`](crate::Action::verbs).
     pub verb: Option<Arc<str>>,
@@ -40,13 +40,13 @@ pub struct LogQuery {
     pub since: Option<Instant>,
     /// Only records committed before this instant.
     pub until: Option<Instant>,
-    /// The other way round than newest first. The changes of a record are always in the order in which they were made.
+    /// Oldest first instead of newest first. The changes of a record are always in their original order.
     pub is_oldest_first: bool,
-    /// Goes on behind this place, in the order of the list: that of the page before, or any position.
+    /// Continues after this place, in the order of the list: the place in the page before, or any position.
     pub after: Option<LogPlace>,
     /// Page size. Units: records.
     pub limit: usize,
-    /// Ends the page early, with the change that takes what is stored of its changes over this. Units: bytes.
+    /// Ends the page with the change that brings its stored bytes over this. Units: bytes.
     pub bytes_max: usize,
 }
 
@@ -68,14 +68,14 @@ impl Default for LogQuery {
     }
 }
 
-/// How far a page of the log came.
+/// The end of a page of the log.
 ///
-/// Shape: as text `42`, or `42-1000` if only the first 1000 changes of the record at 42 were looked at.
+/// Shape: as text `42`, or `42-1000` if only the first 1000 changes of the record at 42 were read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogPlace {
-    /// The record it came to.
+    /// The last record.
     pub position: Position,
-    /// How many of its changes were looked at; `None`: all of them.
+    /// The number of its changes that were read; `None`: all of them.
     pub changes: Option<u32>,
 }
 

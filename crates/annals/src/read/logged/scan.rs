@@ -1,4 +1,4 @@
-//! Reads records in an order, a bounded piece of the log at a time.
+//! Reads records in an order, a bounded part of the log at a time.
 
 use std::ops::RangeInclusive;
 
@@ -9,17 +9,17 @@ use crate::model::Instant;
 use crate::read::Snapshot;
 use crate::{Error, ErrorKind, Position, Result};
 
-/// Records read at once, first and at most: pages are often short.
+/// Records read together, at first and at most: pages are often short.
 const PIECE_RECORDS: usize = 32;
 const PIECE_RECORDS_MAX: usize = 1_000;
 
-/// The records that a page looks at.
+/// The records that are read for a page.
 pub(super) struct Scan<'s> {
     snapshot: &'s Snapshot,
     is_oldest_first: bool,
-    // What is left to be read.
+    // The rest to be read.
     left: Left,
-    // Read and not yet given out, in the order of the list.
+    // Records that are read but not returned, in the order of the list.
     piece: std::vec::IntoIter<(Position, Vec<u8>)>,
     piece_records: usize,
 }
@@ -32,7 +32,7 @@ enum Left {
 }
 
 impl<'s> Scan<'s> {
-    /// The records of `query` as far as positions and times tell.
+    /// The records of `query`, selected by positions and times only.
     pub(super) fn new(snapshot: &'s Snapshot, query: &LogQuery, filter: &Filter) -> Result<Scan<'s>> {
         let range = range(snapshot, query)?;
         let left = match filter.positions()? {
@@ -56,7 +56,7 @@ impl<'s> Scan<'s> {
         Ok(self.piece.next())
     }
 
-    /// True if there are records behind those that were given.
+    /// True if there are more records after the returned ones.
     pub(super) fn has_more(&self) -> bool {
         let is_left = match &self.left {
             Left::Range(range) => !range.is_empty(),
@@ -87,7 +87,7 @@ impl<'s> Scan<'s> {
         loop {
             let start = last + 1 - count as u64;
             let records = self.read(start, count)?;
-            // A log gives fewer where they are large, or lie in several files: then those before `last` are not among them.
+            // A log returns fewer if records are large, or in several files: then those before `last` are missing.
             if records.len() < count {
                 count = count.div_ceil(2);
                 continue;
@@ -117,7 +117,7 @@ fn numbered(first: u64, records: Vec<Vec<u8>>) -> impl Iterator<Item = (Position
     (first..).map(Position).zip(records)
 }
 
-/// The positions that a query may be about. Instants never run backwards, so those of a time are next to each other.
+/// The range of positions of a query. Instants never run backwards, so a range of time is a range of positions.
 fn range(snapshot: &Snapshot, query: &LogQuery) -> Result<RangeInclusive<u64>> {
     if let (Some(since), Some(until)) = (query.since, query.until)
         && since > until
@@ -129,7 +129,7 @@ fn range(snapshot: &Snapshot, query: &LogQuery) -> Result<RangeInclusive<u64>> {
         let last = Instant::from_checked_micros(instant.micros().saturating_sub(1));
         snapshot.graph().position_at(last).0
     };
-    // What is not committed is not in the log.
+    // A record that is not committed is not in the log.
     let committed = snapshot.pending().map_or(u64::MAX, |pending| pending.position - 1);
     let (mut first, mut last) = (1, snapshot.position().0.min(committed));
     if let Some(since) = query.since {
@@ -140,7 +140,7 @@ fn range(snapshot: &Snapshot, query: &LogQuery) -> Result<RangeInclusive<u64>> {
     }
     if let Some(after) = query.after {
         let position = after.position.0;
-        // Of a record that was shown in part the rest comes.
+        // A record that was shown in part continues.
         let is_begun = after.changes.is_some();
         if query.is_oldest_first {
             first = first.max(if is_begun { position } else { position.saturating_add(1) });

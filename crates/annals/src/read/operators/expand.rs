@@ -16,20 +16,20 @@ use crate::read::operators::link_types::LinkTypes;
 use crate::read::snapshot::Snapshot;
 use crate::structures::key_set::Range;
 
-/// Entities of a frontier whose links are looked up before the first of them is followed: the processor waits for the
-/// memory of all of them together.
+/// Entities of a frontier whose links are looked up together, before the first of them is followed: so the processor
+/// waits for the memory of all of them together.
 pub(in crate::read) const TOGETHER: usize = 32;
-/// Whether a read was called off is looked at once in so many links.
+/// Number of links between two checks for cancellation.
 const LINKS_UNCHECKED: usize = 4_096;
 
-/// Along which relationships of a snapshot a read goes.
+/// The relationships of a snapshot that a read follows.
 pub(in crate::read) struct Expand<'s> {
     snapshot: &'s Snapshot,
     types: LinkTypes,
-    /// Those to follow from their ends, if they are others than those to follow from their starts.
+    /// The types to follow from their ends, if they differ from those to follow from their starts.
     into: Option<LinkTypes>,
     statuses: Statuses,
-    /// True if the current links are those that the snapshot sees.
+    /// True if the snapshot sees exactly the current links.
     is_present: bool,
 }
 
@@ -39,7 +39,7 @@ impl<'s> Expand<'s> {
         Expand::with_statuses(snapshot, types, Statuses::Live)
     }
 
-    /// Along relationships with these statuses; whether the ends have one of them is for the caller to see.
+    /// Along relationships with these statuses; the caller checks the statuses of the ends.
     pub(in crate::read) fn with_statuses(
         snapshot: &'s Snapshot,
         types: LinkTypes,
@@ -49,7 +49,7 @@ impl<'s> Expand<'s> {
         Expand { snapshot, types, into: None, statuses, is_present }
     }
 
-    /// The same, along relationships of these types from their ends, whatever is followed from their starts.
+    /// The same, but along relationships of these types from their ends; the types from their starts stay.
     pub(in crate::read) fn with_types_into(self, types: LinkTypes) -> Expand<'s> {
         Expand { into: Some(types), ..self }
     }
@@ -62,7 +62,7 @@ impl<'s> Expand<'s> {
         }
     }
 
-    /// The links of one entity in one direction behind `after`, by type and then by age.
+    /// The links of one entity in one direction after `after`, by type and then by age.
     #[inline]
     pub(in crate::read) fn links(
         &self,
@@ -79,7 +79,8 @@ impl<'s> Expand<'s> {
         }
     }
 
-    /// The type of links, or all, if the snapshot sees all current ones of it; `None` if links are to be looked at one by one.
+    /// The type of links, or all, if the snapshot sees all current links of it; `None` if links must be checked one by
+    /// one.
     #[inline]
     fn present_type(&self, direction: Direction) -> Option<Option<Symbol>> {
         match self.types(direction) {
@@ -155,9 +156,9 @@ impl<'s> Expand<'s> {
 
 /// The links of one entity in one direction that a snapshot sees. Made by [`Expand::links`].
 pub(in crate::read) enum SeenLinks<'s> {
-    /// The current ones, of one type or of all: it sees each of them.
+    /// The current ones, of one type or of all: the snapshot sees each of them.
     Present(Links<'s>),
-    /// Some of the current and past ones, type by type. In a box, because iterators are moved about.
+    /// Checked current and past ones, type by type. In a box, because iterators are moved often.
     Chosen(Box<Chosen<'s>>),
 }
 
@@ -166,9 +167,9 @@ pub(in crate::read) struct Chosen<'s> {
     slot: u32,
     direction: Direction,
     after: Option<Link>,
-    /// Types still to come, last first; `None` stands for all at once.
+    /// The remaining types, last first; `None` means all types together.
     types: Vec<Option<Symbol>>,
-    /// The statuses that are asked for; `None` if every link is seen.
+    /// The wanted statuses; `None` if every link is seen.
     statuses: Option<Statuses>,
     current: Peekable<Links<'s>>,
     past: Option<Peekable<Range<'s>>>,
@@ -214,7 +215,7 @@ impl Chosen<'_> {
         self.past = Some(past);
     }
 
-    /// The next of the present type, current or past.
+    /// The next link of the present type, current or past.
     fn next_of_type(&mut self) -> Option<Link> {
         let past = self.past.as_mut().and_then(|past| past.peek().map(|key| link_of_key(key)));
         match (past, self.current.peek()) {

@@ -7,13 +7,13 @@ use crate::read::snapshot::Snapshot;
 use crate::{Error, ErrorKind, Result};
 
 impl Snapshot {
-    /// The version at a slot to which a link or a list of this snapshot leads, deleted or not.
+    /// The version at a slot from a link or a list of this snapshot, deleted or not.
     ///
-    /// Errors: those of reading history; `Corrupted` if nothing is there.
+    /// Errors: those of reading history; `Corrupted` if there is none.
     #[inline]
     pub(in crate::read) fn fetch(&self, kind: TypeKind, slot: u32) -> Result<Held> {
         let table = self.graph().table(kind);
-        // Most reads are of the present, and have nothing to read.
+        // Most reads are of the present without spilled values, and read nothing more.
         if self.view().is_none() && !table.spill.is_used() && table.is_live(slot) {
             return Ok(Held::InForce);
         }
@@ -51,8 +51,8 @@ impl Snapshot {
     }
 }
 
-/// Puts a handle of what was fetched at the end of a list. It is made in its place: a handle that is made first and moved then
-/// is written in parts and read as a whole, for which the processor waits longer than for all the rest of a step.
+/// Appends a handle of a fetched instance to a list. It is built in place: building it first and moving it would write
+/// it in parts and read it as a whole, for which the processor waits longer than for the rest of a step.
 #[inline]
 pub(in crate::read) fn push_handle<T>(list: &mut Vec<T>, held: Held, make: impl Fn(Held) -> T) {
     match held {

@@ -1,19 +1,19 @@
-//! Which types of relationships to follow.
+//! The types of relationships to follow.
 
 use crate::graph::structures::adjacency::Neighbors;
 use crate::graph::structures::symbols::Symbol;
 
-/// Which types of relationships to follow.
+/// The types of relationships to follow.
 #[derive(Clone)]
 pub(in crate::read) enum LinkTypes {
     All,
     One(Symbol),
-    /// Ascending; none of them if empty.
+    /// Ascending; no type if empty.
     Several(Vec<Symbol>),
 }
 
 impl LinkTypes {
-    /// These types, ascending; all of them for `None`.
+    /// These types, ascending; all types for `None`.
     pub(in crate::read) fn of(types: Option<Vec<Symbol>>) -> LinkTypes {
         match types {
             None => LinkTypes::All,
@@ -22,7 +22,7 @@ impl LinkTypes {
         }
     }
 
-    /// How many current links of these types there are.
+    /// Number of current links of these types.
     pub(in crate::read) fn degree(&self, neighbors: Neighbors) -> usize {
         match self {
             LinkTypes::All => neighbors.degree(None),

@@ -1,6 +1,6 @@
-//! What searches, walks and lists of relationships are made of. Each operator does one thing to the slots of instances, for
-//! any snapshot: scan gives slots, filter leaves some out, expand goes from entities to others, sort puts them in order, page
-//! takes some of them, fetch reads what is there.
+//! The operators of searches, walks and lists of relationships. Each does one thing with the slots of instances, for
+//! any snapshot: scan lists slots, filter removes some, expand goes from entities to others, sort orders them, page
+//! takes some of them, fetch reads the instances.
 
 // In the order a newcomer should read them.
 #[rustfmt::skip]

@@ -1,4 +1,4 @@
-//! Page: the instances behind an offset, up to a number of instances and of bytes.
+//! Page: the instances after an offset, up to a number of instances and of bytes.
 
 use crate::graph::instance::row::SHORT_BYTES_MAX;
 use crate::model::TypeKind;
@@ -9,13 +9,13 @@ use crate::read::snapshot::Snapshot;
 use crate::read::stored::stored_bytes;
 use crate::search::PAGE_BYTES_MAX;
 
-/// Pages of more instances make room as they find them.
+/// Longer pages grow as instances are found.
 const ITEMS_RESERVED_MAX: usize = 1_000;
 
-/// A page of what was found.
+/// A page of results.
 #[derive(Debug)]
 pub struct Page<T> {
-    /// The found, in order.
+    /// The results, in order.
     pub items: Vec<T>,
     /// Where the next page starts; `None` on the last page.
     pub next: Option<String>,
@@ -36,17 +36,17 @@ impl<T> Hits<T> {
     }
 }
 
-/// What a page may have.
+/// The bounds of a page.
 #[derive(Clone, Copy)]
 pub(in crate::read) struct Size {
-    /// How many come before it.
+    /// Number of instances to skip before it.
     pub(in crate::read) offset: usize,
     pub(in crate::read) limit: usize,
     /// Units: bytes, as stored.
     pub(in crate::read) bytes_max: usize,
 }
 
-/// What a page may take, and what it has taken. Units: bytes, as stored.
+/// The bound of a page in bytes, and the bytes so far. Units: bytes, as stored.
 struct Weighing {
     is_needed: bool,
     bytes: usize,
@@ -54,8 +54,8 @@ struct Weighing {
 }
 
 impl Weighing {
-    /// Of a page of at most `limit` instances. By the default, handles are weighed if they take memory of their own; by a smaller
-    /// bound if a page can be over it.
+    /// For a page of at most `limit` instances. With the default bound, only handles with their own memory count; with
+    /// a smaller bound, all count if a page can exceed it.
     fn new(snapshot: &Snapshot, kind: TypeKind, limit: usize, bytes_max: usize) -> Weighing {
         let table = snapshot.graph().table(kind);
         let are_heavy = snapshot.view().is_some() || table.spill.is_used();
@@ -64,7 +64,7 @@ impl Weighing {
         Weighing { is_needed, bytes: 0, bytes_max }
     }
 
-    /// Puts an instance on the page; true if the page is full with it.
+    /// Adds an instance to the page; true if the page is full with it.
     fn is_full_with(&mut self, snapshot: &Snapshot, kind: TypeKind, slot: u32, held: &Held) -> bool {
         if self.is_needed {
             self.bytes = self.bytes.saturating_add(stored_bytes(snapshot.row(kind, slot, held)));
@@ -73,24 +73,24 @@ impl Weighing {
     }
 }
 
-/// A page that is being filled.
+/// A page in progress.
 pub(in crate::read) struct Filling<'s, T> {
     snapshot: &'s Snapshot,
     kind: TypeKind,
     limit: usize,
-    /// How many come before the page.
+    /// Number of instances to skip before the page.
     offset: usize,
     weighing: Weighing,
-    /// True if nothing more has room on it.
+    /// True if the page has no more room.
     is_full: bool,
     items: Vec<T>,
-    /// The place of the last one on it.
+    /// The place of its last instance.
     last: Option<Vec<u8>>,
     has_more: bool,
 }
 
 impl<'s, T> Filling<'s, T> {
-    /// An empty page, for up to so many.
+    /// An empty page, for at most this many.
     pub(in crate::read) fn new(
         snapshot: &'s Snapshot,
         kind: TypeKind,
@@ -109,7 +109,7 @@ impl<'s, T> Filling<'s, T> {
         }
     }
 
-    /// Takes the next one in the order; `place` tells where that is. True if it stands behind the page.
+    /// Takes the next instance in the order; `place` returns its place. True if it comes after the page.
     #[inline]
     pub(in crate::read) fn take(
         &mut self,

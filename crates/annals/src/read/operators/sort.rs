@@ -1,5 +1,5 @@
-//! Sort: the total order of what is found, the keys that are asked for and then age. It does not depend on how things are
-//! found, so a page can be continued by another plan than the one that began.
+//! Sort: the total order of results: the keys of the order, and then age. It does not depend on the plan, so another
+//! plan can continue a page.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -17,30 +17,31 @@ use crate::read::operators::scan::bounds::Bounds;
 use crate::read::snapshot::Snapshot;
 use crate::search::{Field, Find, Header, Operator, Order, OrderBy, check_order};
 
-/// Before the key of what has the field, and of what lacks it: the latter comes last in both directions.
+/// Precedes the key of an instance with the field, or marks a missing field: instances without it come last in both
+/// directions.
 pub(in crate::read) const PRESENT: u8 = 1;
 pub(in crate::read) const ABSENT: u8 = 2;
 
-// What a key of an order is of, in its number.
+// The kind of a key of an order, in its number.
 const PROPERTY: u8 = 1;
 const HEADER: u8 = 2;
 
 /// One key of the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::read) enum Key {
-    /// No symbol: nothing ever had a property of this name.
+    /// Without a symbol, no instance ever had a property of this name.
     Property(Option<Symbol>),
     Header(Header),
 }
 
 pub(in crate::read) struct Sorting {
     pub(in crate::read) keys: SmallVec<[(Key, bool); 1]>,
-    /// Tells cursors of different orders apart.
+    /// Distinguishes the cursors of different orders.
     pub(in crate::read) number: u32,
 }
 
 impl Sorting {
-    /// The order of a search; of one that asks for none, the one that its conditions suggest, whatever the data.
+    /// The order of a search; without one, an order derived from its conditions only, not from the data.
     pub(in crate::read) fn of(snapshot: &Snapshot, find: &Find, test: &Test) -> Sorting {
         if find.order.is_empty()
             && let Some(property) = ranged_property(snapshot, test)
@@ -51,7 +52,7 @@ impl Sorting {
         Sorting::by(snapshot, &find.order)
     }
 
-    /// The order that these keys make.
+    /// The order by these keys.
     pub(in crate::read) fn by(snapshot: &Snapshot, order: &[OrderBy]) -> Sorting {
         let names = &snapshot.graph().names;
         let mut number = 0;
@@ -69,7 +70,7 @@ impl Sorting {
         Sorting { keys, number }
     }
 
-    /// True if ids decide, and nothing has to be read.
+    /// True if ids decide, so that nothing has to be read.
     pub(in crate::read) fn is_by_id(&self) -> bool {
         matches!(self.keys[..], [(Key::Header(Header::Id), _)])
     }
@@ -96,7 +97,7 @@ impl Sorting {
         append_slot(slot, self.is_last_descending(), out);
     }
 
-    /// True if the youngest of equals comes first.
+    /// True if the youngest of equal instances comes first.
     pub(in crate::read) fn is_last_descending(&self) -> bool {
         self.keys.last().is_some_and(|(_, is_descending)| *is_descending)
     }
@@ -117,8 +118,8 @@ impl Sorting {
             match key {
                 Key::Property(None) => {}
                 Key::Property(Some(name)) => {
-                    // An index has one order of its own for equal numbers of different kinds. No index has an order by
-                    // several keys, and in one they are equal.
+                    // An index has its own order for equal numbers of different kinds. Orders by several keys use no
+                    // index, and there these numbers are equal.
                     let append = if self.keys.len() == 1 { append_index_key } else { append_order_key };
                     subject.with_property(snapshot, *name, |value| {
                         if let Some(value) = value {
@@ -144,7 +145,7 @@ impl Sorting {
 }
 
 impl Snapshot {
-    /// The order that these keys make; `None` if there are none.
+    /// The order by these keys; `None` if there are none.
     ///
     /// Errors: `InvalidExpression` for free text; `TooLarge` for too many keys.
     pub(in crate::read) fn sorting(&self, order: &[OrderBy]) -> Result<Option<Sorting>> {
@@ -152,10 +153,10 @@ impl Snapshot {
         Ok((!order.is_empty()).then(|| Sorting::by(self, order)))
     }
 
-    /// Where the instance at `slot` stands, in the version that this snapshot sees, deleted or not.
+    /// The place of the instance at `slot`, in the version that this snapshot sees, deleted or not.
     ///
-    /// Shape: bytes that compare as the order says, and end with the slot.
-    /// Errors: those of reading history, which an order by nothing but ids needs not.
+    /// Shape: bytes that compare in the order, and end with the slot.
+    /// Errors: those of reading history; not for an order only by ids.
     pub(in crate::read) fn sort_key(&self, kind: TypeKind, slot: u32, sorting: &Sorting) -> Result<Vec<u8>> {
         let mut key = Vec::new();
         if sorting.is_by_id() {
@@ -166,7 +167,7 @@ impl Snapshot {
             Some(Held::Read(version)) => {
                 sorting.write_key(self, kind, slot, Subject::Read(kind, slot, version.row()), &mut key);
             }
-            // What a walk came to is seen.
+            // An instance that a walk reached is visible.
             Some(Held::InForce) | None => {
                 sorting.write_key(self, kind, slot, Subject::InForce(kind, slot), &mut key)
             }
@@ -175,20 +176,20 @@ impl Snapshot {
     }
 }
 
-/// The number of an order with one more key: FNV-1a, which costs least for a few bytes. A name ends at its zero, which no
-/// name has.
+/// The number of an order with one more key: FNV-1a, which costs least for a few bytes. A name ends with a zero byte,
+/// which no name contains.
 fn numbered(before: u32, what: u8, name: &str, is_descending: bool) -> u32 {
     let bytes = name.bytes().chain([0, what, u8::from(is_descending)]);
     bytes.fold(before ^ 0x811C_9DC5, |number, byte| (number ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
-/// Appends the slot, with which every key ends.
+/// Appends the slot, which ends every key.
 pub(in crate::read) fn append_slot(slot: u32, is_descending: bool, out: &mut Vec<u8>) {
     let slot = if is_descending { !slot } else { slot };
     out.extend_from_slice(&slot.to_be_bytes());
 }
 
-/// The slot at the end of a key. A foreign cursor may hold anything, but at least four bytes.
+/// The slot at the end of a key. A foreign cursor may have any bytes, but at least four.
 pub(in crate::read) fn slot_of(key: &[u8], is_descending: bool) -> u32 {
     let bytes = key.last_chunk().copied().unwrap_or_default();
     let slot = u32::from_be_bytes(bytes);
@@ -210,7 +211,7 @@ fn append_sort_key(value: &Value, is_greatest: bool, append: fn(&Value, &mut Vec
     });
 }
 
-/// The property whose range decides what a search finds, if no condition names values.
+/// The property whose range decides the result of a search, if no condition names values.
 fn ranged_property(snapshot: &Snapshot, test: &Test) -> Option<Symbol> {
     let parts = match test {
         Test::All(parts) => &parts[..],
@@ -235,21 +236,21 @@ fn ranged_property(snapshot: &Snapshot, test: &Test) -> Option<Symbol> {
     ranged
 }
 
-/// Writes the place of an instance that lacks the only key of an order.
+/// Writes the place of an instance without the only key of an order.
 pub(in crate::read) fn absent_key(slot: u32, is_descending: bool, out: &mut Vec<u8>) {
     out.clear();
     out.push(ABSENT);
     append_slot(slot, is_descending, out);
 }
 
-/// The first of many in an order, a bounded number of them.
+/// The first instances in an order, a bounded number of them.
 pub(in crate::read) struct Firsts<T> {
     // The last one is on top.
     heap: BinaryHeap<Placed<T>>,
     count: usize,
 }
 
-/// Something, and its place in an order.
+/// An item, and its place in an order.
 pub(in crate::read) struct Placed<T> {
     pub(in crate::read) key: Vec<u8>,
     pub(in crate::read) item: T,
@@ -260,12 +261,12 @@ impl<T> Firsts<T> {
         Firsts { heap: BinaryHeap::new(), count }
     }
 
-    /// True if what has this place may be one of the first.
+    /// True if an item with this place may be one of the first.
     pub(in crate::read) fn admits(&self, key: &[u8]) -> bool {
         self.heap.len() < self.count || self.heap.peek().is_some_and(|last| *key < last.key[..])
     }
 
-    /// Puts one more in; gives back what is none of the first any more.
+    /// Adds an item; returns one that is no longer among the first.
     pub(in crate::read) fn put(&mut self, key: Vec<u8>, item: T) -> Option<T> {
         self.heap.push(Placed { key, item });
         if self.heap.len() > self.count { self.heap.pop().map(|last| last.item) } else { None }

@@ -1,4 +1,5 @@
-//! The children of an entity in their order: at present from the list of the graph, as of earlier from all that it ever had.
+//! The children of an entity in order: in the present from the list of the graph, as of an earlier time from all its
+//! former children.
 
 use std::ops::Bound;
 
@@ -14,36 +15,36 @@ use crate::read::operators::link_types::LinkTypes;
 use crate::read::snapshot::Snapshot;
 use crate::structures::key_set::KeySet;
 
-/// A child, and the relationship that its parent contains it by.
+/// A child, and the relationship by which its parent contains it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ChildSlot {
     pub(crate) relationship: u32,
     pub(crate) entity: u32,
 }
 
-/// Which children, and from where on.
+/// A range of children.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Range<'r> {
-    /// Those of one group only.
+    /// Only children of one group.
     pub(crate) group: Option<Group>,
-    /// Those behind this place, or before it if the way is back. Shape: as [`Placed`] has it.
+    /// Only children after this place; backwards, those before it. Shape: as in [`Placed`].
     pub(crate) after: Option<&'r [u8]>,
     pub(crate) is_back: bool,
 }
 
-/// Those that users order come before those that are ordered by name.
+/// Children ordered by users come before those ordered by name.
 const BY_ORDER: u8 = 0;
 const BY_NAME: u8 = 1;
 
-/// A child and its place. Shape of a place: `BY_ORDER` or `BY_NAME` of its group, then its key in that list, so that places compare as
-/// children are ordered: group (4), list (1), the rest of the key.
+/// A child and its place. Shape of a place: group (4), `BY_ORDER` or `BY_NAME` (1), the rest of the key in that list;
+/// so places compare in the order of children.
 pub(crate) struct Placed {
     pub(crate) child: ChildSlot,
     pub(crate) place: Vec<u8>,
 }
 
 impl Snapshot {
-    /// Calls `take` with the children of an entity in order, until it says that it has enough.
+    /// Calls `take` with the children of an entity in order, until `take` stops it.
     pub(crate) fn each_child(
         &self,
         parent: u32,
@@ -82,7 +83,7 @@ impl Snapshot {
         Ok(children)
     }
 
-    /// Counts the children of an entity, or those of one group. Units: children; at present in O(1) for all.
+    /// Counts the children of an entity, or of one group. Units: children; in the present O(1) for all.
     pub(crate) fn count_children(&self, parent: u32, group: Option<Group>) -> Result<usize> {
         if self.view().is_none() && group.is_none() {
             return Ok(self.graph().children_count(parent));
@@ -109,7 +110,7 @@ impl Snapshot {
         Ok(children)
     }
 
-    /// The place that the child of a link has in this snapshot, which sees the link.
+    /// The place of the child of a link in this snapshot, which sees the link.
     pub(crate) fn child_then(&self, link: Link) -> Result<Option<Child>> {
         let graph = self.graph();
         let Some(rule) = graph.containment(link.type_name) else { return Ok(None) };
@@ -178,7 +179,7 @@ fn present(
             lists.reverse();
         }
         for list in lists {
-            // A place in another list of this group, or in another group, is before or behind all of this list.
+            // A place in another list of this group, or in another group, is before or after all of this list.
             let after = match range.after {
                 Some(after) if first == Some(group) => match after[4].cmp(&list) {
                     std::cmp::Ordering::Equal => Some([&prefix_of(parent, group)[..], &after[5..]].concat()),
@@ -218,7 +219,7 @@ fn is_ordered(graph: &Graph, relationship: u32) -> bool {
     row.and_then(|row| graph.containment(row.type_name())).is_some_and(|rule| rule.is_ordered)
 }
 
-/// The children of a group in one list. Tells whether more are wanted.
+/// The children of a group in one list. Returns whether more are wanted.
 fn listed(
     graph: &Graph,
     keys: &KeySet,

@@ -1,4 +1,4 @@
-//! What became of a subtree between two times.
+//! The changes of a subtree between two times.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -15,27 +15,28 @@ use crate::read::taken_along::Slot;
 use crate::tree::{TreePath, TreeStep};
 use crate::{Error, ErrorKind, Position, Result};
 
-/// What became of an item between two times.
+/// The change of an item between two times.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TreeChange {
-    /// Where it is at the later time; of what is gone, where it was.
+    /// Its path at the later time; for a deleted item, its former path.
     pub path: TreePath,
     /// Its id at that time.
     pub id: Id,
-    /// What became of it.
+    /// The kind of change.
     pub kind: TreeChangeKind,
 }
 
-/// What became of an item.
+/// The kind of change of an item.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TreeChangeKind {
-    /// It is there and was not in the tree.
+    /// It is in the tree only at the later time.
     Created,
-    /// It was there and is not in the tree any more.
+    /// It is in the tree only at the earlier time.
     Deleted,
-    /// It is in another parent, has another name or other keys, or another place in an ordered list. What is below it came along.
+    /// It has another parent, another name or other keys, or another place in an ordered list. Its subtree moved with
+    /// it.
     Moved {
-        /// Where it was.
+        /// Its former path.
         from: TreePath,
         /// The item before it in the list, then and now; `None` for the first, and in lists that users do not order.
         after: [Option<TreeStep>; 2],
@@ -44,14 +45,14 @@ pub enum TreeChangeKind {
     Modified(Box<Difference>),
 }
 
-/// An item as one of the two times sees it.
+/// An item at one of the two times.
 struct Spot {
     path: TreePath,
     parent: Option<u32>,
     child: Option<(ChildSlot, Child)>,
-    /// True if it is at the path that is asked for, or below it.
+    /// True if it is at the requested path, or below it.
     is_within: bool,
-    /// The places of the items above it, and its own: they compare as trees are ordered.
+    /// The places of the items above it, and its own: they compare in the order of trees.
     places: Vec<Vec<u8>>,
 }
 
@@ -59,25 +60,25 @@ struct Spot {
 struct Side<'d> {
     snapshot: &'d Snapshot,
     root: Option<u32>,
-    /// The item at the path that is asked for.
+    /// The item at the requested path.
     top: Option<u32>,
     spots: HashMap<u32, Option<Arc<Spot>>>,
-    /// What stands before each child of an ordered list but the first, by relationship.
+    /// The item before each child of an ordered list except the first, by relationship.
     lists: HashMap<(u32, Group), HashMap<u32, ChildSlot>>,
 }
 
 impl Tree<'_> {
-    /// What became of the item at a path, and of all below it, between two times: in the order of the tree, a moved item before what
-    /// is modified of it. Items are the same ones if they are the same entities; what was moved out of the subtree, or into it, counts
-    /// as moved, and what is below it came along.
+    /// The changes of the item at a path and of its subtree between two times, in the order of the tree; a move comes
+    /// before modifications of the same item. Items are the same if their entities are the same. An item that was moved
+    /// out of the subtree, or into it, counts as moved, together with its own subtree.
     ///
-    /// Cost: between two transaction times it follows what changed, not the size of the tree, save for the lists in which users moved
-    /// something. With a valid time both trees are compared.
-    /// Errors: `InvalidArgument` for a path that is no look-up; `NotFound` if it leads to an item at neither time; `TooLarge` over a
-    /// million changed instances; as [`Snapshot::as_of`]; those of reading history.
+    /// Cost: between two transaction times it depends on the changes, not on the size of the tree, except for lists in
+    /// which users moved items. With a valid time it compares both trees.
+    /// Errors: `InvalidArgument` for a path that is not a look-up; `NotFound` if it leads to an item at neither time;
+    /// `TooLarge` over a million changed instances; as [`Snapshot::as_of`]; those of reading history.
     pub fn difference(&self, path: &TreePath, from: AsOf, to: AsOf) -> Result<Vec<TreeChange>> {
         let [before, after] = [self.snapshot.as_of(from)?, self.snapshot.as_of(to)?];
-        // A watcher may wait for what is not there yet; a question about it is a mistake in the path.
+        // A watch may wait for a missing item; for a comparison it is a mistake in the path.
         let is_there = |side: &Snapshot| Side::new(side, self.root, path).map(|side| side.top.is_some());
         if !is_there(&before)? && !is_there(&after)? {
             let text = format!("path {path}: expected an item at one of the two times, found none");
@@ -95,7 +96,7 @@ impl Tree<'_> {
         self.difference_of(path, &before, &after, touched)
     }
 
-    /// The same between two snapshots. Only what `touched` has may differ; if that is `None`, anything.
+    /// The same between two snapshots. Only instances in `touched` may differ; if it is `None`, all may.
     pub(in crate::read) fn difference_of(
         &self,
         path: &TreePath,
@@ -151,13 +152,13 @@ impl Tree<'_> {
                 [None, None] => {}
             }
         }
-        // Stable: a move stays before what is modified.
+        // Stable: a move stays before a modification.
         found.sort_by(|(a, _), (b, _)| a.cmp(b));
         Ok(found.into_iter().map(|(_, change)| change).collect())
     }
 }
 
-/// Slots of the entities that may differ, for instances that do.
+/// Slots of the entities that may differ, for changed instances.
 fn touched_entities(touched: Vec<Slot>, then: &Side, now: &Side) -> Result<Vec<u32>> {
     let mut entities = Vec::new();
     for (kind, slot) in touched {
@@ -175,7 +176,7 @@ fn touched_entities(touched: Vec<Slot>, then: &Side, now: &Side) -> Result<Vec<u
     Ok(entities)
 }
 
-/// All that is in one of the two subtrees.
+/// All items of one of the two subtrees.
 fn both(then: &Side, now: &Side) -> Result<Vec<u32>> {
     let mut entities = Vec::new();
     for side in [then, now] {
@@ -189,8 +190,8 @@ fn both(then: &Side, now: &Side) -> Result<Vec<u32>> {
     Ok(entities)
 }
 
-/// What is below an item that only one of two times has in the tree, if it is live in the other: then only what contains it changed,
-/// and not what is below it.
+/// The subtree of an item that only one of two times has in the tree, if the item is live at the other: then only its
+/// containment changed, but not its subtree.
 fn untouched(without: &Snapshot, with: &Snapshot, slot: u32) -> Result<Vec<u32>> {
     if !without.sees(TypeKind::Entity, slot) {
         return Ok(Vec::new());
@@ -203,7 +204,7 @@ fn is_moved(was: &Spot, is: &Spot) -> bool {
     place(was) != place(is)
 }
 
-/// Where a change stands in the tree: what is gone stands where it would be now.
+/// The place of a change in the tree: for a deleted item, the place where it would be now.
 fn places(then: &mut Side, now: &mut Side, slot: u32) -> Result<Vec<Vec<u8>>> {
     if let Some(spot) = now.spot(slot)? {
         return Ok(spot.places.clone());
@@ -233,7 +234,7 @@ impl<'d> Side<'d> {
         Ok(Side { snapshot, root, top, spots: HashMap::new(), lists: HashMap::new() })
     }
 
-    /// Where an entity is; `None` if the tree does not contain it.
+    /// The place of an entity; `None` if the tree does not contain it.
     fn spot(&mut self, slot: u32) -> Result<Option<Arc<Spot>>> {
         let mut above = Vec::new();
         let mut at = slot;
@@ -276,7 +277,7 @@ impl<'d> Side<'d> {
         Ok(spot)
     }
 
-    /// The child that a link contains, seen from its side.
+    /// The child of a link, at this time.
     fn below(&self, parent: &Spot, entity: u32, link: Link) -> Result<Option<Spot>> {
         let slot = ChildSlot { relationship: link.relationship, entity };
         let child = self.snapshot.child_then(Link { other: entity, ..link })?;
@@ -292,7 +293,7 @@ impl<'d> Side<'d> {
         }))
     }
 
-    /// The item before another one in a list that users order.
+    /// The item before this one in a list that users order.
     fn before(&mut self, spot: &Spot) -> Result<Option<TreeStep>> {
         let (Some(parent), Some((slot, child))) = (spot.parent, &spot.child) else { return Ok(None) };
         if child.order.is_none() {
@@ -309,7 +310,7 @@ impl<'d> Side<'d> {
             })?;
             return found.map_or(Ok(None), |child| self.snapshot.step_to(child));
         }
-        // Of an earlier time all children are looked at: once for each list.
+        // At an earlier time all children are read: once for each list.
         if !self.lists.contains_key(&(parent, child.group)) {
             let (mut list, mut last) = (HashMap::new(), None);
             self.snapshot.each_child(parent, Range { group, ..Range::default() }, &mut |placed| {

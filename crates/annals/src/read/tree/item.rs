@@ -1,4 +1,4 @@
-//! What a path leads to: an item, or a property of one.
+//! The target of a path: an item, or a property of one.
 
 use super::Tree;
 use super::children::ChildSlot;
@@ -8,19 +8,19 @@ use crate::model::Value;
 use crate::read::instance::{Entity, Relationship};
 use crate::tree::{TreePath, TreeStep};
 
-/// What a path leads to.
+/// The target of a path.
 #[derive(Clone)]
 pub struct TreeItem<'s> {
-    /// The item, or the one that has the property.
+    /// The item, or the item of the property.
     pub entity: Entity<'s>,
-    /// How it is contained; `None` for the root.
+    /// The relationship that contains it; `None` for the root.
     pub relationship: Option<Relationship<'s>>,
     pub(super) tree: Tree<'s>,
     pub(super) property: Option<Symbol>,
 }
 
 impl<'s> TreeItem<'s> {
-    /// Where it is, in the usual form of paths.
+    /// Its path, in the usual form.
     ///
     /// Errors: those of reading history.
     pub fn path(&self) -> Result<TreePath> {
@@ -31,7 +31,7 @@ impl<'s> TreeItem<'s> {
         })
     }
 
-    /// The last step that leads to the item; `None` for the root.
+    /// The last step to the item; `None` for the root.
     ///
     /// Errors: those of reading history.
     pub fn step(&self) -> Result<Option<TreeStep>> {
@@ -40,12 +40,12 @@ impl<'s> TreeItem<'s> {
         self.tree.snapshot.step_to(child)
     }
 
-    /// The name of the property that the path leads to, if it leads to one.
+    /// The name of the property, if the target is one.
     pub fn property_name(&self) -> Option<&'s str> {
         self.property.map(|symbol| &**self.tree.snapshot.graph().names.name(symbol))
     }
 
-    /// The value of the property that the path leads to, if it leads to one.
+    /// The value of the property, if the target is one.
     pub fn value(&self) -> Option<Value> {
         self.entity.property(self.property_name()?)
     }

@@ -1,4 +1,4 @@
-//! Pages of children, in either direction, and what they count.
+//! Pages of children, in either direction, and their counts.
 
 use super::children::{ChildSlot, Placed, Range};
 use super::item::TreeItem;
@@ -13,17 +13,17 @@ use crate::{Error, ErrorKind, Result};
 
 /// Most children of a page.
 const LIMIT_MAX: usize = 100_000;
-/// Stands for the order of children in cursors.
+/// The number of the order of children in cursors.
 const CURSOR: u32 = u32::from_be_bytes(*b"tree");
 
-/// Which page of children.
+/// Options of a page of children.
 #[derive(Clone, Debug)]
 pub struct ListOptions {
-    /// Where the page before ended.
+    /// The end of the page before.
     pub after: Option<String>,
     /// Most children. Units: children, 1 to 100,000.
     pub limit: usize,
-    /// A page ends behind the child with which this is reached of what is stored of them. Units: bytes.
+    /// A page ends with the child that brings its stored bytes over this. Units: bytes.
     pub bytes_max: usize,
     /// True for the last child first.
     pub is_back: bool,
@@ -37,12 +37,13 @@ impl Default for ListOptions {
 }
 
 impl<'s> Tree<'s> {
-    /// A page of the children of an item, or of those in one of its lists, in their order: lists by their types and names first by
-    /// themselves; within a list, in the order that users gave, or else that of keys; children with names of their own by name.
+    /// A page of the children of an item, or of one of its lists, in order: groups by type, children with names of
+    /// their own first; within a list, in the order of users, or else of keys; children with names of their own by
+    /// name.
     ///
     /// Shape: `None` if the path leads to no item.
-    /// Errors: `InvalidPage` for a foreign cursor, or a limit out of bounds; `InvalidArgument` for a path that is no look-up; those of
-    /// reading history.
+    /// Errors: `InvalidPage` for a foreign cursor, or a limit out of bounds; `InvalidArgument` for a path that is not a
+    /// look-up; those of reading history.
     pub fn list(&self, path: &TreePath, options: &ListOptions) -> Result<Option<Page<TreeItem<'s>>>> {
         let Some((parent, group)) = self.container(path)? else { return Ok(None) };
         if !(1..=LIMIT_MAX).contains(&options.limit) {
@@ -70,7 +71,7 @@ impl<'s> Tree<'s> {
         Ok(Some(Page { items, next }))
     }
 
-    /// Counts the children of an item, or of one of its lists. Cost: at present O(1), and O(log n) for a list.
+    /// Counts the children of an item, or of one of its lists. Cost: in the present O(1), and O(log n) for a list.
     ///
     /// Shape and errors: as [`Tree::list`].
     pub fn count(&self, path: &TreePath) -> Result<Option<usize>> {
@@ -78,7 +79,7 @@ impl<'s> Tree<'s> {
         self.snapshot.count_children(parent, group).map(Some)
     }
 
-    /// The place of an item among its siblings in the same list, counted from 1. Cost: at present O(log n).
+    /// The place of an item among its siblings in the same list, counted from 1. Cost: in the present O(log n).
     ///
     /// Shape: `None` if the path leads to no item, or to the root.
     pub fn place(&self, path: &TreePath) -> Result<Option<usize>> {
@@ -133,7 +134,7 @@ impl<'s> Tree<'s> {
         Ok(found)
     }
 
-    /// The item whose children a path means, and the list, if it means one.
+    /// The item whose children a path names, and the list, if it names one.
     pub(super) fn container(&self, path: &TreePath) -> Result<Option<(u32, Option<Group>)>> {
         let graph = self.snapshot.graph();
         if let Some((above, last)) = path.split_last()

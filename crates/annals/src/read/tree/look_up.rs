@@ -1,4 +1,4 @@
-//! Look-ups: from a path of names and keys to what it leads to, and from an entity to its path.
+//! Look-ups: from a path of names and keys to its target, and from an entity to its path.
 
 use super::Tree;
 use super::children::ChildSlot;
@@ -9,11 +9,11 @@ use crate::model::{Id, TypeKind};
 use crate::tree::{NameTest, TreePath, TreeStep};
 use crate::{Error, ErrorKind, Result};
 
-/// Where a look-up ends.
+/// The end of a look-up.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Spot {
     pub(crate) entity: u32,
-    /// How it is contained; `None` for the root.
+    /// The item as a child; `None` for the root.
     pub(crate) child: Option<ChildSlot>,
     pub(crate) property: Option<Symbol>,
 }
@@ -25,9 +25,9 @@ impl Spot {
 }
 
 impl<'s> Tree<'s> {
-    /// The item, or the property, that a path leads to.
+    /// The item, or the property, at a path.
     ///
-    /// Shape: `None` if it leads to nothing. Errors: `InvalidArgument` if it leads to several; those of [`Tree::find`].
+    /// Shape: `None` if there is none. Errors: `InvalidArgument` if there are several; those of [`Tree::find`].
     pub fn item(&self, path: &TreePath) -> Result<Option<TreeItem<'s>>> {
         if let Some(spot) = self.look_up_plain(path)? {
             return spot.map_or(Ok(None), |spot| self.spot_item(spot));
@@ -51,7 +51,7 @@ impl<'s> Tree<'s> {
         }
     }
 
-    /// The path to the entity at a slot that the snapshot sees.
+    /// The path to the entity at a slot, which the snapshot sees.
     pub(super) fn path_to(&self, slot: u32) -> Result<Option<TreePath>> {
         let (mut at, mut steps) = (slot, Vec::new());
         while Some(at) != self.root {
@@ -65,9 +65,9 @@ impl<'s> Tree<'s> {
         Ok(Some(TreePath { steps }))
     }
 
-    /// Where a path of look-ups leads.
+    /// The end of a look-up path.
     ///
-    /// Errors: `InvalidArgument` if it is another path.
+    /// Errors: `InvalidArgument` for another path.
     pub(crate) fn look_up(&self, path: &TreePath) -> Result<Option<Spot>> {
         self.look_up_plain(path)?.ok_or_else(|| {
             let text =
@@ -76,7 +76,7 @@ impl<'s> Tree<'s> {
         })
     }
 
-    /// The same; outer `None` if it is another path.
+    /// The same; outer `None` for another path.
     fn look_up_plain(&self, path: &TreePath) -> Result<Option<Option<Spot>>> {
         let Some(root) = self.root else { return Ok(Some(None)) };
         let mut spot = Spot { entity: root, child: None, property: None };
@@ -94,7 +94,7 @@ impl<'s> Tree<'s> {
         Ok(Some(Some(spot)))
     }
 
-    /// The property of an entity that a step at the end of a path means.
+    /// The property of an entity that the last step of a path names.
     pub(super) fn property_named(&self, entity: u32, step: &TreeStep) -> Result<Option<Symbol>> {
         let NameTest::Name(name) = &step.name else { return Ok(None) };
         let is_plain = step.filters.is_empty() && step.place.is_none();
@@ -106,7 +106,7 @@ impl<'s> Tree<'s> {
         Ok(value.map(|_| symbol))
     }
 
-    /// What a look-up leads to, as an item.
+    /// The end of a look-up, as an item.
     pub(super) fn spot_item(&self, spot: Spot) -> Result<Option<TreeItem<'s>>> {
         let Some(entity) = self.snapshot.entity_at(spot.entity)? else { return Ok(None) };
         let relationship = match spot.child {

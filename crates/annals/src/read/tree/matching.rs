@@ -1,4 +1,4 @@
-//! The items that a path means: all that fulfil its steps, in the order of the tree.
+//! The matches of a path: all items that fulfil its steps, in the order of the tree.
 
 use super::Tree;
 use super::children::{ChildSlot, Range};
@@ -13,12 +13,12 @@ use crate::read::operators::filter::condition::Filter;
 use crate::search::{Condition, Expression, Field};
 use crate::tree::{Axis, NameTest, PlaceTest, TreePath, TreeStep, coerced};
 
-/// How the matches of a path are found.
+/// The plan for the matches of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathPlan {
-    /// True if each step is a look-up: nothing but what it leads to is looked at.
+    /// True if each step is a look-up: only its target is read.
     pub is_look_up: bool,
-    /// What each step does.
+    /// The plan of each step.
     pub steps: Vec<String>,
 }
 
@@ -30,7 +30,7 @@ struct Step<'p> {
 }
 
 impl<'s> Tree<'s> {
-    /// The items, and properties, that a path leads to, in the order of the tree; at most `limit` of them.
+    /// The items and properties that match a path, in the order of the tree; at most `limit` of them.
     ///
     /// Errors: `InvalidExpression` for a predicate that cannot be compared; `Cancelled`; those of reading history.
     pub fn find(&self, path: &TreePath, limit: usize) -> Result<Vec<TreeItem<'s>>> {
@@ -42,7 +42,8 @@ impl<'s> Tree<'s> {
         Ok(found)
     }
 
-    /// Calls `take` with what a path leads to, in the order of the tree, until it says that it has enough. Errors: as [`Tree::find`].
+    /// Calls `take` with the matches of a path, in the order of the tree, until `take` stops it. Errors: as
+    /// [`Tree::find`].
     pub fn each_match(
         &self,
         path: &TreePath,
@@ -53,7 +54,7 @@ impl<'s> Tree<'s> {
         self.walk(Spot { entity: root, child: None, property: None }, &steps, take).map(|_| ())
     }
 
-    /// How the matches of a path are found.
+    /// The plan for the matches of a path.
     pub fn explain(&self, path: &TreePath) -> PathPlan {
         let graph = self.snapshot.graph();
         let steps = path.steps.iter().map(|step| match (graph.target(step), step.axis, step.place) {
@@ -101,7 +102,7 @@ impl<'s> Tree<'s> {
         }
     }
 
-    /// Tells whether more matches are wanted.
+    /// Returns whether more matches are wanted.
     fn walk(
         &self,
         spot: Spot,
@@ -130,7 +131,7 @@ impl<'s> Tree<'s> {
         self.walk_property(spot, step, rest, take)
     }
 
-    /// The property that the last step means.
+    /// The property that the last step names.
     fn walk_property(
         &self,
         spot: Spot,
@@ -145,7 +146,7 @@ impl<'s> Tree<'s> {
         self.spot_item(Spot { property: Some(property), ..spot })?.map_or(Ok(true), take)
     }
 
-    /// The matches of a step any number of levels below an item: those among its children, then what is below each.
+    /// The matches of a step any number of levels below an item: first its children, then the subtree of each.
     fn walk_below(
         &self,
         spot: Spot,
@@ -174,7 +175,7 @@ impl<'s> Tree<'s> {
         Ok(true)
     }
 
-    /// The children of an entity that a step means.
+    /// The children of an entity that match a step.
     fn matching(&self, parent: u32, step: &Step) -> Result<Vec<ChildSlot>> {
         let TreeStep { name, place, .. } = step.step;
         let list = self.list_of(step.step);
@@ -216,7 +217,7 @@ impl<'s> Tree<'s> {
     }
 }
 
-/// The same condition with values of the types that a list declares: a path may write each as a text.
+/// The same condition with values of the types that a list declares: a path may have each as a text.
 fn typed(filter: &Expression, graph: &crate::graph::Graph, list: Option<Symbol>) -> Expression {
     let Some(declared) = list.and_then(|list| graph.types.get(TypeKind::Entity, list)) else {
         return filter.clone();

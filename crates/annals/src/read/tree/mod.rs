@@ -1,4 +1,4 @@
-//! Trees of containers: items by path, by name and by place, lists of children, and items with all that is below them.
+//! Trees of containers: items by path, by name and by place, lists of children, and items with their subtrees.
 
 // In the order a newcomer should read them.
 #[rustfmt::skip]
@@ -23,10 +23,10 @@ pub(crate) use names::{ChildName, Target};
 pub(crate) use whole::ItemsRoom;
 pub use whole::TreeVisitor;
 
-/// Id of the entity that paths start from, unless another is given.
+/// Id of the default root, from which paths start.
 pub const ROOT_ID: &str = "root";
 
-/// A tree of containers as a snapshot sees it. Made by [`Snapshot::tree`].
+/// A tree of containers in a snapshot. Made by [`Snapshot::tree`].
 ///
 /// ```
 /// use annals::{Item, Repository, TreePath};
@@ -53,13 +53,13 @@ impl Snapshot {
         self.tree_below(&Id::new(ROOT_ID).expect("it is an id"))
     }
 
-    /// The tree below another entity. Shape: without any item if this snapshot does not see the entity.
+    /// The tree below another entity. Shape: without items if this snapshot does not see the entity.
     pub fn tree_below(&self, root: &Id) -> Tree<'_> {
         let root = self.slot_of(TypeKind::Entity, root).filter(|slot| self.sees(TypeKind::Entity, *slot));
         Tree { snapshot: self, root }
     }
 
-    /// The tree below an entity that was there once, as of whatever time is asked about.
+    /// The tree below an entity that exists or existed, at any time.
     pub(super) fn tree_ever(&self, root: &Id) -> Tree<'_> {
         Tree { snapshot: self, root: self.slot_ever(TypeKind::Entity, root) }
     }

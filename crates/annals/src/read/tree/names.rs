@@ -1,4 +1,4 @@
-//! From a step of a path to the child that it names, and from a child to its step.
+//! Finds the child that a step of a path names, and the step of a child.
 
 use std::sync::Arc;
 
@@ -16,20 +16,20 @@ use crate::read::operators::link_types::LinkTypes;
 use crate::read::snapshot::Snapshot;
 use crate::tree::{TreeStep, coerced};
 
-/// The name of a child, as keys have it.
+/// The name of a child, in the form for keys.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct ChildName {
     pub(crate) group: u32,
     pub(crate) name: Vec<u8>,
 }
 
-/// What a step asks for.
+/// The target of a step.
 pub(crate) enum Target {
     /// One child.
     Child(ChildName),
     /// All children of a list.
     List(Symbol),
-    /// Nothing that a look-up finds.
+    /// Another target, which only a search finds.
     Search,
 }
 
@@ -41,7 +41,7 @@ impl Graph {
         ChildName { group: NAMED_GROUP.0, name: bytes }
     }
 
-    /// The name of a child in the list of a type with keys; `None` if `value` does not have all of them.
+    /// The name of a child in the list of a type with keys; `None` if `value` lacks one of them.
     pub(crate) fn listed_name(
         &self,
         type_name: Symbol,
@@ -56,7 +56,7 @@ impl Graph {
         Some(ChildName { group: group_of_type(type_name).0, name })
     }
 
-    /// What a step asks for.
+    /// The target of a step.
     pub(crate) fn target(&self, step: &TreeStep) -> Target {
         let Some((name, keys)) = step.keys() else { return Target::Search };
         match (self.list_type(name), &keys[..]) {
@@ -104,7 +104,7 @@ impl Snapshot {
         Ok(None)
     }
 
-    /// A relationship as the link that this snapshot sees of it.
+    /// The link of a relationship in this snapshot.
     fn containment_then(&self, relationship: u32) -> Result<Option<Link>> {
         let kind = TypeKind::Relationship;
         let Some(held) = self.seen(kind, relationship, false)? else { return Ok(None) };
@@ -112,7 +112,7 @@ impl Snapshot {
         Ok(Some(Link { type_name: row.type_name(), relationship, other: row.ends()[1] }))
     }
 
-    /// The link by which an entity is contained, from the side of the entity.
+    /// The link that contains an entity, from the side of the entity.
     pub(crate) fn container_seen(&self, entity: u32) -> Result<Option<Link>> {
         if self.view().is_none() {
             return Ok(self.graph().container_link(entity));
@@ -121,7 +121,7 @@ impl Snapshot {
         Ok(Expand::new(self, types).links(entity, Direction::In, None).next())
     }
 
-    /// The step of a path that leads from its parent to a child.
+    /// The step of a path from its parent to a child.
     pub(crate) fn step_to(&self, child: ChildSlot) -> Result<Option<TreeStep>> {
         let graph = self.graph();
         let (Some(relationship), Some(entity)) = (

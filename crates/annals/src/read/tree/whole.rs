@@ -1,4 +1,4 @@
-//! An item with all that is below it.
+//! An item with its subtree.
 
 use std::sync::Arc;
 
@@ -10,25 +10,25 @@ use crate::read::instance::Entity;
 use crate::tree::{Branch, Item, NameTest, TreePath};
 use crate::{Error, ErrorKind, Result};
 
-/// Takes a tree item by item, as a text of it is written: each parent before its children.
+/// Visits a tree item by item in the order of its text form: each parent before its children.
 pub trait TreeVisitor {
-    /// An item begins. `name` is what the step to it is called, `None` for the one asked for; `is_listed` says that keys name it in a
-    /// list of this name.
+    /// An item begins. `name` is the name of its step, `None` for the top item; `is_listed` means that keys name it in
+    /// a list of this name.
     fn enter(&mut self, name: Option<&str>, is_listed: bool, entity: &Entity<'_>) -> Result<()>;
 
-    /// The item that began last ends.
+    /// The latest item ends.
     fn leave(&mut self) -> Result<()>;
 }
 
 impl Tree<'_> {
-    /// The item at a path with what is below it, at most `depth` levels.
+    /// The item at a path with its subtree, at most `depth` levels.
     ///
     /// Shape: `None` if the path leads to no item. Errors: as [`Tree::visit`].
     pub fn get(&self, path: &TreePath, depth: Option<usize>) -> Result<Option<Item>> {
         self.get_within(path, depth, &mut ItemsRoom::new(usize::MAX))
     }
 
-    /// The same, with so much room for items.
+    /// The same, with a bound on the number of items.
     ///
     /// Errors: `TooLarge` if there are more.
     pub(crate) fn get_within(
@@ -42,7 +42,7 @@ impl Tree<'_> {
         Ok(builder.done.filter(|_| is_there))
     }
 
-    /// Shows the item at a path, and what is below it, to a visitor. False if the path leads to no item.
+    /// Passes the item at a path, and its subtree, to a visitor. False if the path leads to no item.
     ///
     /// Errors: those of the visitor; `InvalidArgument` for a path that is no look-up; those of reading history.
     pub fn visit(
@@ -64,7 +64,7 @@ impl Tree<'_> {
         level: usize,
         visitor: &mut dyn TreeVisitor,
     ) -> Result<()> {
-        // Each move is checked against the depth above it, not with what is below.
+        // Each move is checked for the depth above it, but not for its subtree.
         if level > 2 * DEPTH_MAX {
             let text = format!("tree: expected at most {} levels", 2 * DEPTH_MAX);
             return Err(Error::new(ErrorKind::TooLarge, text));
@@ -93,7 +93,7 @@ impl Tree<'_> {
         visitor.leave()
     }
 
-    /// What the step to a child is called, and whether it is in a list.
+    /// The name of the step to a child, and whether it is in a list.
     fn child_name(&self, child: ChildSlot) -> Result<Option<(Arc<str>, bool)>> {
         let graph = self.snapshot.graph();
         if self.snapshot.view().is_none()
@@ -108,7 +108,7 @@ impl Tree<'_> {
     }
 }
 
-/// Room for items that are read whole.
+/// The bound on items that are read together.
 pub(crate) struct ItemsRoom {
     items_max: usize,
     left: usize,
@@ -131,7 +131,7 @@ impl ItemsRoom {
     }
 }
 
-/// Makes an [`Item`] of what it is shown.
+/// Makes an [`Item`] of a visit.
 struct Builder<'r> {
     open: Vec<(Option<Arc<str>>, bool, Item)>,
     done: Option<Item>,

@@ -1,4 +1,4 @@
-//! A relationship type that a walk follows, and which way: as a caller says it.
+//! A relationship type of a walk with its directions, as callers give it.
 
 use std::fmt::{self, Display, Formatter};
 use std::str::FromStr;
@@ -6,12 +6,12 @@ use std::str::FromStr;
 use crate::model::Direction;
 use crate::{Error, Result};
 
-/// A relationship type that a walk follows (with subtypes), and in which directions.
+/// A relationship type that a walk follows (with subtypes), and its directions.
 ///
-/// Its text form is the name of the type, and behind it a colon and `in`, `out` or `both` if the type has directions of its
-/// own. A name may have colons itself: only the last one counts, and only with such a word, or nothing, behind it. So a type
-/// whose name really ends in `:in` is written with a direction behind that, `odd:in:out`, or with a colon alone, `odd:in:`,
-/// which leaves the direction to the walk.
+/// The text form is the name of the type; a colon and `in`, `out` or `both` follow if the type has its own directions.
+/// A name may contain colons: only the last one counts, and only before such a word, or at the end. A type whose name
+/// really ends with `:in` needs a direction after it, `odd:in:out`, or a single colon, `odd:in:`, which leaves the
+/// direction to the walk.
 ///
 /// ```
 /// use annals::{Along, Direction};
@@ -31,7 +31,7 @@ pub struct Along {
     pub directions: Vec<Direction>,
 }
 
-/// What may stand behind the last colon, and what it says.
+/// The suffixes after the last colon, with their directions.
 const SUFFIXES: [(&str, &[Direction]); 4] = [
     (":in", &[Direction::In]),
     (":out", &[Direction::Out]),
@@ -40,7 +40,7 @@ const SUFFIXES: [(&str, &[Direction]); 4] = [
 ];
 
 impl From<&str> for Along {
-    /// The type of this name, in the directions of the walk. Nothing is taken off the name.
+    /// The type of this name, in the directions of the walk. The name is not parsed.
     fn from(type_name: &str) -> Along {
         Along { type_name: type_name.to_owned(), directions: Vec::new() }
     }
@@ -56,7 +56,7 @@ impl From<(&str, Direction)> for Along {
 impl FromStr for Along {
     type Err = Error;
 
-    /// Never fails: what is no direction belongs to the name, and the walk refuses a name that it does not know.
+    /// Never fails: a suffix that is not a direction belongs to the name, and the walk refuses unknown names.
     fn from_str(text: &str) -> Result<Along> {
         let mut suffixes = SUFFIXES.into_iter();
         let found = suffixes.find_map(|(suffix, directions)| Some((text.strip_suffix(suffix)?, directions)));

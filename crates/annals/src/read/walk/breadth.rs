@@ -1,4 +1,4 @@
-//! The breadth-first walk that neighbourhoods and everything within reach are made of, a few entities at a time.
+//! The breadth-first walk of neighbourhoods and reach, a few entities at a time.
 
 use super::element::{Crossed, Element, Reached, Subgraph};
 use super::reach::Reach;
@@ -10,7 +10,7 @@ use crate::read::operators::expand::TOGETHER;
 use crate::read::snapshot::Snapshot;
 use crate::{Error, ErrorKind, Result};
 
-/// Entities and levels that a walk has room for at first: most come to no more.
+/// Initial capacity for entities and levels: most walks need no more.
 const ROOM: usize = 8;
 
 impl Breadth {
@@ -36,10 +36,10 @@ impl Breadth {
         Ok(breadth)
     }
 
-    /// Expands a few entities more, and adds the relationships it goes along to `relationships` if they are wanted.
+    /// Expands a few more entities, and adds their relationships to `relationships` if they are wanted.
     ///
-    /// Errors: `TooLarge` beyond the bound on what is visited; `Cancelled`; those of reading history. After an error the
-    /// walk cannot go on.
+    /// Errors: `TooLarge` beyond the bound on visited entities; `Cancelled`; those of reading history. After an error
+    /// the walk cannot continue.
     pub(super) fn advance(&mut self, steps: &Steps, mut relationships: Option<&mut Vec<u32>>) -> Result<()> {
         if self.is_done() {
             return Ok(());
@@ -102,22 +102,22 @@ impl Breadth {
     }
 }
 
-/// A walk that goes on as it is asked for more: first the start, then what is one step away, and so on.
+/// A walk that proceeds on demand: first the start, then the entities one step away, and so on.
 ///
-/// It keeps what it has visited, so taking a thousand elements more costs what they cost. After an error it ends.
+/// It stores the visited entities, so a thousand more elements cost only their own work. After an error it ends.
 pub struct Walk<'s> {
     steps: Steps<'s>,
     breadth: Breadth,
     depth_min: usize,
-    // Entities given so far, as a place in the order of the walk.
+    // Number of returned entities, as an index in the order of the walk.
     given: usize,
-    // Relationships walked along and not given yet, last first; `None` if none are wanted.
+    // Relationships that are found but not returned, last first; `None` if none are wanted.
     relationships: Option<Vec<u32>>,
     is_broken: bool,
 }
 
 impl<'s> Walk<'s> {
-    /// The same, giving entities only: cheaper.
+    /// The same, but only entities: cheaper.
     pub fn entities(self) -> impl Iterator<Item = Result<Reached<'s>>> + use<'s> {
         Walk { relationships: None, ..self }.filter_map(|element| match element {
             Ok(Element::Entity(reached)) => Some(Ok(reached)),
@@ -166,10 +166,10 @@ impl<'s> Iterator for Walk<'s> {
 }
 
 impl Snapshot {
-    /// Walks from an entity, breadth first, giving every entity and every relationship once, as it is asked for more.
-    /// Entities come before the relationships that lead to them.
+    /// Walks from an entity, breadth first, and returns every entity and every relationship once, on demand. Entities
+    /// come before the relationships that lead to them.
     ///
-    /// What is given is what [`Snapshot::neighborhood`] has; of its entities those from `reach.depth_min` on.
+    /// The result is that of [`Snapshot::neighborhood`], with entities from `reach.depth_min` on.
     ///
     /// ```
     /// use annals::{Element, NewEntity, NewRelationship, Reach, Repository};
@@ -199,12 +199,12 @@ impl Snapshot {
         Ok(Walk { steps, breadth, depth_min, given: 0, relationships, is_broken: false })
     }
 
-    /// The neighbourhood of an entity: the start, every entity that a walk of at most `reach.depth_max` steps comes to,
-    /// and every relationship that such a walk may go along, each once.
+    /// The neighbourhood of an entity: the start, every entity within a walk of at most `reach.depth_max` steps, and
+    /// every relationship on such a walk, each once.
     ///
-    /// An entity that is not admitted is not listed, nor is what leads to it; nothing is walked through it. A relationship between
-    /// two entities that are both at the greatest depth is one step too far, and not listed. The start is always listed,
-    /// unless `reach.depth_min` leaves it out.
+    /// An entity that is not admitted is not listed, nor are relationships to it, and the walk does not pass through
+    /// it. A relationship between two entities that are both at the greatest depth is one step too far, and not listed.
+    /// The start is always listed, unless `reach.depth_min` leaves it out.
     ///
     /// ```
     /// use annals::{NewEntity, NewRelationship, Reach, Repository};
@@ -239,7 +239,7 @@ impl Snapshot {
 
     /// Every entity within reach of `start`, each once, nearest first, with its distance; without `start` itself.
     ///
-    /// With [`Reach::incoming`] these are all entities from which something leads to `start`; with [`Reach::depth`] those
+    /// With [`Reach::incoming`] these are all entities from which a path leads to `start`; with [`Reach::depth`] those
     /// exactly that far away.
     ///
     /// Units: distance counts steps.
@@ -257,7 +257,7 @@ impl Snapshot {
 }
 
 impl Breadth {
-    /// Shape: slot and distance of each entity at least so far away, nearest first.
+    /// Shape: slot and distance of each entity at least this far away, nearest first.
     pub(super) fn listed(&self, depth_min: usize) -> Vec<(u32, u32)> {
         let mut listed = Vec::with_capacity(self.order.len().saturating_sub(self.first_at(depth_min)));
         for (distance, first) in self.levels.iter().enumerate().skip(depth_min) {
@@ -268,22 +268,22 @@ impl Breadth {
         listed
     }
 
-    /// False if the entity at a place in `order` is a proxy.
+    /// False if the entity at an index in `order` is a proxy.
     fn is_listed(&self, at: usize) -> bool {
         self.proxies.is_empty() || self.proxies.binary_search(&at).is_err()
     }
 
-    /// How many entities at least so far away are listed, as far as is walked.
+    /// The number of listed entities at least this far away, as far as the walk has come.
     pub(super) fn listed_count(&self, depth_min: usize) -> usize {
         let first = self.first_at(depth_min);
         self.order.len() - first - self.proxies_from(first).len()
     }
 
-    /// The place in `order` of one of them, counted from 0.
+    /// The index in `order` of one of them, counted from 0.
     pub(super) fn listed_place(&self, depth_min: usize, number: usize) -> usize {
         let first = self.first_at(depth_min);
         let proxies = self.proxies_from(first);
-        // Before the proxy at a place are as many listed ones as places, less the proxies before it.
+        // The listed entities before a proxy are the indexes before it, without the earlier proxies.
         let (mut before, mut end) = (0, proxies.len());
         while before < end {
             let middle = usize::midpoint(before, end);

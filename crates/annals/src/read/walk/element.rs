@@ -1,27 +1,27 @@
-//! What walks come upon: entities and relationships, whose content is only read when asked for.
+//! Elements of walks: entities and relationships, whose content is read on demand.
 
 use crate::Result;
 use crate::model::{Id, TypeKind};
 use crate::read::instance::{Entity, Relationship};
 use crate::read::snapshot::Snapshot;
 
-/// An entity that a walk came to. Its content is only read when asked for.
+/// An entity that a walk reached. Its content is read on demand.
 #[derive(Clone, Copy)]
 pub struct Reached<'s> {
     pub(super) snapshot: &'s Snapshot,
     pub(super) slot: u32,
-    /// How far it is from the start. Units: steps.
+    /// Its distance from the start. Units: steps.
     pub distance: usize,
 }
 
-/// A relationship that a walk went along. Its content is only read when asked for.
+/// A relationship on a walk. Its content is read on demand.
 #[derive(Clone, Copy)]
 pub struct Crossed<'s> {
     pub(super) snapshot: &'s Snapshot,
     pub(super) slot: u32,
 }
 
-/// What a walk comes upon next.
+/// The next element of a walk.
 #[derive(Clone, Copy, Debug)]
 pub enum Element<'s> {
     /// An entity, for the first and only time.
@@ -44,7 +44,7 @@ impl<'s> Reached<'s> {
         self.snapshot.id_of(TypeKind::Entity, self.slot)
     }
 
-    /// The entity, in the version that the snapshot sees; deleted ones too, where a walk was asked for them.
+    /// The entity, in the version that the snapshot sees; also a deleted one, if the walk admits these.
     ///
     /// Errors: those of reading history.
     pub fn entity(&self) -> Result<Entity<'s>> {
@@ -58,7 +58,7 @@ impl<'s> Crossed<'s> {
         self.snapshot.id_of(TypeKind::Relationship, self.slot)
     }
 
-    /// The relationship, in the version that the snapshot sees; deleted ones too, where a walk was asked for them.
+    /// The relationship, in the version that the snapshot sees; also a deleted one, if the walk admits these.
     ///
     /// Errors: those of reading history.
     pub fn relationship(&self) -> Result<Relationship<'s>> {

@@ -1,4 +1,4 @@
-//! How many entities a walk comes to, by the value of a field.
+//! Counts of the entities that a walk reaches, by the value of a field.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -18,41 +18,41 @@ use crate::{Error, ErrorKind, Result};
 
 /// Most different values of one answer.
 pub const GROUPS_MAX: usize = 10_000;
-/// Most that the different values of one answer take together. Units: bytes, about.
+/// Greatest total size of the different values of one answer. Units: bytes, approximate.
 const VALUES_BYTES_MAX: usize = 16 << 20;
-/// Whether the read was called off is looked at once in so many entities.
+/// Number of entities between two checks for cancellation.
 const COUNTED_UNCHECKED: usize = 256;
 
-/// How many entities a walk comes to, by the value of a field. Made by [`Snapshot::groups`].
+/// Counts of the entities that a walk reaches, by the value of a field. Made by [`Snapshot::groups`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Groups {
-    /// One group for each value, the largest first, equally large ones by their values.
+    /// One group for each value, the largest first; equally large ones by value.
     pub groups: Vec<Group>,
-    /// How many entities there are in all.
+    /// Number of entities in all groups.
     pub count: usize,
 }
 
-/// The entities that have a value.
+/// The entities with one value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
-    /// The value; `None` for those that have none.
+    /// The value; `None` for entities without one.
     pub value: Option<Value>,
-    /// How many they are.
+    /// Their number.
     pub count: usize,
 }
 
-/// What is read of each entity.
+/// The field of each entity.
 enum Read {
-    /// `None` if nothing ever had a property of this name.
+    /// `None` if no instance ever had a property of this name.
     Property(Option<Symbol>),
     Header(Header),
 }
 
 impl Snapshot {
-    /// Counts what [`Snapshot::reachable`] lists by the value of a property or of a header field, such as `@type`.
+    /// Counts the entities of [`Snapshot::reachable`] by the value of a property or of a header field, such as `@type`.
     ///
-    /// An entity with a set counts in the group of each of its members, so the counts may come to more than
-    /// [`Groups::count`]. Values of different kinds are different, also numbers.
+    /// An entity with a set counts in the group of each member, so the sum of the counts may exceed [`Groups::count`].
+    /// Values of different kinds are different, also numbers.
     ///
     /// ```
     /// use annals::{Field, Header, NewEntity, NewRelationship, Reach, Repository};
@@ -72,8 +72,8 @@ impl Snapshot {
     /// # Ok::<(), annals::Error>(())
     /// ```
     ///
-    /// Errors: as [`Snapshot::neighborhood`]; `NotFound` for a property that nothing can have; `InvalidExpression` for
-    /// `@text`; `TooLarge` for more than [`GROUPS_MAX`] values, or 16 MiB of them.
+    /// Errors: as [`Snapshot::neighborhood`]; `NotFound` for a property that no instance can have; `InvalidExpression`
+    /// for `@text`; `TooLarge` for more than [`GROUPS_MAX`] values, or 16 MiB of them.
     pub fn groups(&self, start: &Id, reach: &Reach, by: &Field) -> Result<Groups> {
         let read = match by {
             Field::Property(name) => Read::Property(self.graph().names.find(name)),
@@ -105,7 +105,7 @@ impl Snapshot {
         }
         let groups = counted.groups.into_iter();
         let mut groups: Vec<Group> = groups.map(|(value, count)| Group { value, count }).collect();
-        // Those without a value come behind equally large groups.
+        // The group without a value comes after equally large groups.
         groups.sort_by_key(|group| (Reverse(group.count), group.value.is_none()));
         Ok(Groups { groups, count: listed.len() })
     }
@@ -129,7 +129,7 @@ impl Snapshot {
 struct Counted<'f> {
     by: &'f Field,
     groups: BTreeMap<Option<Value>, usize>,
-    /// What the values take.
+    /// Size of the values.
     bytes: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Walks that were begun for one page and are kept for the next ones.
+//! Walks that were begun for one page and are kept for the next pages.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,33 +11,34 @@ use crate::graph::instance::past::View;
 use crate::model::Id;
 use crate::search::OrderBy;
 
-/// Most walks kept; the one used longest ago goes first, and is walked again if it is asked for.
+/// Most walks kept; the least recently used one is dropped first, and repeated when it is needed.
 const WALKS_MAX: usize = 32;
-/// What they may take together, unless a memory budget has less for them. Units: bytes.
+/// Their total size, unless a memory budget allows less. Units: bytes.
 pub(super) const WALKS_BYTES_MAX: usize = 64 << 20;
-/// Walks that nobody has asked for so long are forgotten, and with them the graph they go over.
+/// Walks that are not used for this time are dropped, together with their graph.
 const KEPT_TIME: Duration = Duration::from_secs(60);
 
 /// Which walk it is.
 #[derive(Clone, PartialEq)]
 pub(super) struct Question {
-    /// Of the graph that the walk goes over.
+    /// The generation of its graph.
     pub(super) generation: u64,
     pub(super) position: u64,
-    /// Units: microseconds since 1970; `i64::MAX` for "as it stood then".
+    /// Units: microseconds since 1970; `i64::MAX` for "as it was known then".
     pub(super) valid: i64,
     pub(super) start: Id,
     pub(super) reach: Reach,
     pub(super) order: Vec<OrderBy>,
 }
 
-/// A walk with the graph it goes over: the one of its first page, whatever was written since.
+/// A walk with its graph: the one of its first page, without later writes.
 pub(super) struct Kept {
     pub(super) question: Question,
     pub(super) graph: Arc<Indexed>,
     pub(super) view: Option<View>,
     pub(super) breadth: Breadth,
-    /// Places in the order of the walk of what is listed, in the order asked for; `None` if that is the order of the walk.
+    /// Indexes in the order of the walk of the listed entities, in the requested order; `None` for the order of the
+    /// walk.
     pub(super) sorted: Option<Vec<u32>>,
     pub(super) used: Instant,
 }
@@ -48,12 +49,13 @@ impl Kept {
     }
 }
 
-/// The walks kept by one repository, the one used last at the end. Nobody waits for its lock: a walk in use is taken out.
+/// The walks kept by one repository, the most recently used at the end. Its lock is held only for a moment: a walk in
+/// use is taken out.
 #[derive(Default)]
 pub(crate) struct KeptWalks(Mutex<VecDeque<Kept>>);
 
 impl KeptWalks {
-    /// Takes a walk out, to go on with.
+    /// Takes a walk out, to continue it.
     pub(super) fn take(&self, question: &Question) -> Option<Kept> {
         let mut walks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         walks.retain(|kept| kept.used.elapsed() < KEPT_TIME);
@@ -61,7 +63,7 @@ impl KeptWalks {
         walks.remove(at)
     }
 
-    /// Keeps a walk, and forgets others if there are too many.
+    /// Keeps a walk, and drops others if there are too many.
     pub(super) fn put(&self, kept: Kept, bytes_max: usize) {
         let mut walks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         walks.retain(|other| other.used.elapsed() < KEPT_TIME && other.question != kept.question);
@@ -71,7 +73,7 @@ impl KeptWalks {
         }
     }
 
-    /// Forgets all: they go over a graph that is no more.
+    /// Drops all walks: their graph is out of date.
     pub(crate) fn clear(&self) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }

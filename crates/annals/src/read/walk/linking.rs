@@ -1,4 +1,4 @@
-//! What links two entities: everything that lies on a path between them on which no entity comes twice.
+//! Finds all entities and relationships on paths between two entities that visit no entity twice.
 
 use super::element::Subgraph;
 use super::links_between::LinksBetween;
@@ -11,14 +11,14 @@ use crate::read::snapshot::Snapshot;
 use crate::{Error, ErrorKind, Result};
 
 impl Snapshot {
-    /// What links two entities: every entity and every relationship that lies on some path from one to the other of at most
-    /// `reach.depth_max` steps on which no entity comes twice, each once. Empty if there is no such path; just the entity if both are the same.
-    /// `reach.depth_min` does not matter.
+    /// The links between two entities: every entity and every relationship on a path of at most `reach.depth_max` steps
+    /// from one to the other, each once. A path visits no entity twice. Empty if there is no such path; only the entity
+    /// if both are the same. `reach.depth_min` is ignored.
     ///
-    /// The paths are not gone through one by one, for they may be more than anybody can count: what lies too far from either end
-    /// is left out first, then what hangs on a single entity. That is linear in what both ends reach, and all there is to do if
-    /// the depth is not bounded and both directions are walked. Otherwise what a detour might lead to twice is tried, with a
-    /// bound on the attempts.
+    /// The paths are not visited one by one, because there may be far too many. First the entities too far from either
+    /// end are removed, then the parts that hang on a single entity. This is linear in the entities that both ends
+    /// reach, and enough if the depth is not bounded and both directions are walked. Otherwise detours that might visit
+    /// an entity twice are tried, with a bound on the attempts.
     ///
     /// ```
     /// use annals::{NewEntity, NewRelationship, Reach, Repository};
@@ -61,8 +61,8 @@ impl Snapshot {
     }
 }
 
-/// An entity that may lie on a path: its slot and its distances from either end. Those of an unbounded walk in both
-/// directions have no second distance, because it does not matter.
+/// An entity that may be on a path: its slot and its distances from both ends. For an unbounded walk in both directions
+/// there is no second distance, because it does not matter.
 #[derive(Clone, Copy)]
 pub(super) struct Candidate {
     pub(super) slot: u32,
@@ -70,7 +70,7 @@ pub(super) struct Candidate {
     pub(super) to_goal: u32,
 }
 
-/// The entities near enough to both ends, the start first and the goal last; `None` if nothing links the ends.
+/// The entities near enough to both ends, the start first and the goal last; `None` if no path links the ends.
 fn candidates(
     steps: &Steps,
     start: u32,
@@ -89,7 +89,8 @@ fn candidates(
             })?;
         }
     } else {
-        // Each end goes half of the way to everything, and from there only to what the other one came to.
+        // Each end walks half of the depth to all entities, and from there only to entities that the other end has
+        // reached.
         let half = depth_max.div_ceil(2);
         near.go(steps, Turn::Onward, half, visited_max, |_, _| true)?;
         far.go(steps, Turn::Backward, depth_max - half, visited_max, |_, _| true)?;
@@ -112,13 +113,13 @@ fn candidates(
     Ok(Some(found))
 }
 
-/// What a walk from one of the ends has come to.
+/// The entities that a walk from one of the ends has reached.
 struct Walked {
     distances: Numbers,
     /// Nearest first. The first `next` have been expanded.
     order: Vec<u32>,
     next: usize,
-    /// Where nothing is walked through.
+    /// The entity that the walk does not pass through.
     other_end: u32,
 }
 
@@ -129,7 +130,7 @@ impl Walked {
         Walked { distances, order: vec![start], next: 0, other_end }
     }
 
-    /// Goes on to at most so many steps, to what `admits` lets in by its slot and distance.
+    /// Continues to at most this many steps, to entities that `admits` accepts by slot and distance.
     fn go(
         &mut self,
         steps: &Steps,
@@ -143,7 +144,7 @@ impl Walked {
             if distance >= depth_max {
                 return Ok(());
             }
-            // A few at once that are equally far, without the end that nothing is walked through.
+            // A few together that are equally far, without the end that the walk does not pass through.
             let waiting = self.order[self.next..].iter().take(TOGETHER);
             let together = waiting.take_while(|slot| self.distances.get(**slot) == Some(distance));
             let mut slots: Vec<u32> = together.copied().collect();

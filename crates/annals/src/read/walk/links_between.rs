@@ -1,4 +1,4 @@
-//! The links between the entities that may lie on a path from one end to the other, and which of them do.
+//! The links between candidates for paths from one end to the other, and which of them are on a path.
 
 use std::collections::VecDeque;
 
@@ -9,12 +9,12 @@ use super::visited::Numbers;
 use crate::read::snapshot::Snapshot;
 use crate::{Error, ErrorKind, Result};
 
-/// Most steps that are tried to tell whether a detour leads over an entity twice.
+/// Most steps tried to find whether a detour visits an entity twice.
 const ATTEMPTS_MAX: usize = 10_000_000;
-/// Whether the search was called off is looked at once in so many attempts.
+/// Number of attempts between two checks for cancellation.
 const ATTEMPTS_UNCHECKED: usize = 4_096;
 
-/// A relationship between two candidates, given by their places.
+/// A relationship between two candidates, given by their indexes.
 #[derive(Clone, Copy)]
 struct Edge {
     ends: [u32; 2],
@@ -23,16 +23,16 @@ struct Edge {
     is_both: bool,
 }
 
-/// Candidates, the first of which is the start and the last the goal, and what links them.
+/// Candidates, of which the first is the start and the last the goal, and their links.
 pub(super) struct LinksBetween {
     candidates: Vec<Candidate>,
     edges: Vec<Edge>,
     /// True if all edges are walked in both directions.
     is_both: bool,
     depth_max: u32,
-    /// Edges by the place where they begin (or end, if walked both ways). Shape: `[(edge, other end)]` by place.
+    /// Edges by the index of their start (or end, if walked both ways). Shape: `[(edge, other end)]` by index.
     out: Packed,
-    /// Edges by the place where they end.
+    /// Edges by the index of their end.
     into: Packed,
     is_kept: Vec<bool>,
     is_edge_kept: Vec<bool>,
@@ -115,7 +115,7 @@ impl LinksBetween {
         Ok(links)
     }
 
-    /// Puts the edges that are kept side by side.
+    /// Packs the lists of the kept edges.
     fn pack(&mut self) {
         let (mut out, mut into) = (Vec::new(), Vec::new());
         for (number, edge) in (0u32..).zip(&self.edges).filter(|(at, _)| self.is_edge_kept[*at as usize]) {
@@ -149,12 +149,12 @@ impl LinksBetween {
         self.candidates.len() as u32 - 1
     }
 
-    /// Leaves only what lies on some path from the start to the goal on which nothing comes twice.
+    /// Keeps only entities and relationships on a path from the start to the goal that visits no entity twice.
     pub(super) fn keep_linking(&mut self, snapshot: &Snapshot) -> Result<()> {
         if self.is_both {
             self.keep_block();
             let count = self.is_kept.iter().filter(|is_kept| **is_kept).count();
-            // No path over so few is longer than the bound.
+            // No path through so few entities is longer than the bound.
             if count <= self.depth_max.saturating_add(1) as usize || self.depth_max == u32::MAX {
                 return Ok(());
             }
@@ -165,8 +165,8 @@ impl LinksBetween {
         self.keep_tried(snapshot)
     }
 
-    /// Leaves what is still on a path if any one entity is taken away: what lies in one block with an edge between start
-    /// and goal.
+    /// Keeps only entities and edges that stay on a path if any one other entity is removed: those in one block with an
+    /// edge between start and goal.
     ///
     /// Source: J. Hopcroft, R. Tarjan, "Efficient algorithms for graph manipulation", 1973.
     fn keep_block(&mut self) {
@@ -175,12 +175,12 @@ impl LinksBetween {
         let mut number = vec![UNSEEN; count];
         let mut low = vec![UNSEEN; count];
         let mut is_in = vec![false; count];
-        // The edge between start and goal is walked first, without being there.
+        // The edge between start and goal is walked first, although it does not exist.
         number[0] = 0;
         (number[goal as usize], low[goal as usize]) = (1, 0);
         let mut next_number = 2;
         let mut waiting = vec![goal];
-        // Shape: entity, edge it was come to by, how many of its edges are done.
+        // Shape: entity, edge by which it was reached, number of its visited edges.
         let mut stack: Vec<(u32, u32, usize)> = vec![(goal, UNSEEN, 0)];
         while let Some((at, by, done)) = stack.last_mut() {
             let at = *at;
@@ -190,7 +190,7 @@ impl LinksBetween {
                 let above = *above as usize;
                 low[above] = low[above].min(low[at as usize]);
                 if low[at as usize] >= number[above] {
-                    // It hangs on one entity, with all that hangs on it.
+                    // It hangs on one entity, together with everything that hangs on it.
                     while waiting.pop().is_some_and(|hanging| hanging != at) {}
                 }
                 continue;
@@ -236,7 +236,7 @@ impl LinksBetween {
         done == count
     }
 
-    /// Leaves the edges for which a path is found, with their ends.
+    /// Keeps the edges for which a path is found, with their ends.
     fn keep_tried(&mut self, snapshot: &Snapshot) -> Result<()> {
         let to_goal = self.distances(&self.into, self.goal());
         let from_start = self.distances(&self.out, 0);
@@ -278,9 +278,9 @@ impl LinksBetween {
         distances
     }
 
-    /// The edges of a path over one edge, within the bound; `None` if there is none.
+    /// The edges of a path through one edge, within the bound; `None` if there is none.
     ///
-    /// Every way back from the edge to the start is tried, the shortest on from it to the goal for each.
+    /// It tries every way back from the edge to the start, and for each the shortest way on to the goal.
     fn path_over(
         &mut self,
         edge: u32,
@@ -302,7 +302,7 @@ impl LinksBetween {
         let mut is_used = vec![false; self.candidates.len()];
         is_used[to as usize] = true;
         is_used[from as usize] = true;
-        // Shape: entity, edge it was come to by, how many of its edges are done.
+        // Shape: entity, edge by which it was reached, number of its visited edges.
         let mut stack: Vec<(u32, u32, usize)> = vec![(from, edge, 0)];
         loop {
             let length = (stack.len() as u32).saturating_sub(1);
@@ -341,7 +341,7 @@ impl LinksBetween {
     }
 }
 
-/// The edges of a shortest way on to the goal over nothing that is used; `None` if it is longer than `rest`.
+/// The edges of a shortest way on to the goal without used entities; `None` if it is longer than `rest`.
 fn onward(
     out: &Packed,
     is_used: &[bool],

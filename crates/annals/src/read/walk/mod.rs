@@ -1,4 +1,4 @@
-//! Walks over the graph: neighbourhoods, everything within reach, paths.
+//! Walks over the graph: neighbourhoods, reach, paths.
 
 // In the order a newcomer should read them.
 #[rustfmt::skip]

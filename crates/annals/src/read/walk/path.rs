@@ -9,44 +9,44 @@ use crate::read::instance::{Entity, Relationship};
 use crate::read::snapshot::Snapshot;
 use crate::{Error, ErrorKind, Result};
 
-/// A way from one entity to another.
+/// A path from one entity to another.
 #[derive(Debug)]
 pub struct Path<'s> {
-    /// Where it starts.
+    /// Its start.
     pub start: Entity<'s>,
     /// The steps, in order; empty if start and end are the same.
     pub steps: Vec<PathStep<'s>>,
-    /// How long it is: the sum of its weights, or the number of its steps where nothing is weighed.
+    /// Its length: the sum of its weights, or the number of its steps without weights.
     pub length: f64,
 }
 
 /// One step of a path.
 #[derive(Debug)]
 pub struct PathStep<'s> {
-    /// The relationship it goes along.
+    /// Its relationship.
     pub relationship: Relationship<'s>,
-    /// Which way it goes along.
+    /// The direction along the relationship.
     pub direction: Direction,
-    /// The entity it leads to.
+    /// The entity at its end.
     pub entity: Entity<'s>,
 }
 
-/// One step of a path, before anything is read.
+/// One step of a path, before its content is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Step {
-    /// Where it comes from.
+    /// Slot of its start.
     pub(super) from: u32,
     pub(super) relationship: u32,
     pub(super) direction: Direction,
-    /// Where it leads to.
+    /// Slot of its end.
     pub(super) to: u32,
 }
 
-/// Slots as keys of a map.
+/// A map with slots as keys.
 pub(super) type SlotMap<T> = HashMap<u32, T, foldhash::fast::FixedState>;
 
 impl Snapshot {
-    /// A shortest path between two entities; `None` if there is none within reach. `reach.depth_min` does not matter.
+    /// A shortest path between two entities; `None` if there is none within reach. `reach.depth_min` is ignored.
     ///
     /// ```
     /// use annals::{NewEntity, NewRelationship, Reach, Repository};
@@ -74,7 +74,7 @@ impl Snapshot {
         found.map(|found| self.path(start, &found, found.len() as f64)).transpose()
     }
 
-    /// Reads what lies on a path.
+    /// Reads the entities and relationships of a path.
     pub(super) fn path(&self, start: u32, steps: &[Step], length: f64) -> Result<Path<'_>> {
         let read = |step: &Step| {
             let relationship = self.fetch_relationship(step.relationship)?;
@@ -85,7 +85,7 @@ impl Snapshot {
     }
 }
 
-/// One of the two searches: how it came to each entity, and those it came to last.
+/// One of the two searches: the step to each reached entity, and the latest entities.
 struct Side {
     arrivals: SlotMap<Option<Step>>,
     frontier: Vec<u32>,
@@ -97,7 +97,7 @@ impl Side {
         Side { arrivals: SlotMap::from_iter([(start, None)]), frontier: vec![start], turn }
     }
 
-    /// The steps back from `at` to where this side began, nearest to `at` first.
+    /// The steps back from `at` to the start of this side, nearest to `at` first.
     fn steps_back(&self, mut at: u32) -> Vec<Step> {
         let mut steps = Vec::new();
         while let Some(Some(step)) = self.arrivals.get(&at) {
@@ -133,7 +133,7 @@ fn between(steps: &Steps, start: u32, goal: u32, reach: &Reach) -> Result<Option
             let step = Step { from, relationship: link.relationship, direction, to: link.other };
             side.arrivals.insert(link.other, Some(step));
             if is_met {
-                // Whole levels are walked in turn, so what is met first is as near as any.
+                // Each side walks whole levels in turn, so the first common entity is as near as any.
                 meeting = Some(link.other);
             }
             next.push(link.other);
@@ -159,7 +159,7 @@ fn between(steps: &Steps, start: u32, goal: u32, reach: &Reach) -> Result<Option
     Ok(None)
 }
 
-/// Errors: `TooLarge` if more was visited than a walk may.
+/// Errors: `TooLarge` if the walk visited more than allowed.
 pub(super) fn check(visited: usize, visited_max: usize) -> Result<()> {
     if visited <= visited_max {
         return Ok(());

@@ -1,16 +1,16 @@
-//! What a walk goes along and through, and how far: as a caller says it.
+//! The relationships, entities and distance of a walk, as callers give them.
 
 use super::along::Along;
 use crate::model::Direction;
 use crate::search::Expression;
 
-/// Most entities one walk visits unless told otherwise.
+/// Most entities that one walk visits, by default.
 pub const VISITED_MAX: usize = 1_000_000;
 
-/// A walk: over which relationships and entities, which way, how far.
+/// A walk: its relationships, entities, direction and distance.
 ///
-/// An entity that is not admitted is neither listed nor walked through; where a walk starts is always admitted, and so is
-/// where a path ends.
+/// An entity that is not admitted is neither listed nor walked through. The start of a walk is always admitted, and so
+/// is the end of a path.
 ///
 /// ```
 /// use annals::{Direction, NewEntity, NewRelationship, Reach, Repository};
@@ -35,29 +35,29 @@ pub const VISITED_MAX: usize = 1_000_000;
 pub struct Reach {
     /// Directions to follow; both to ignore direction.
     pub directions: Vec<Direction>,
-    /// The relationship types to follow (with subtypes), each in the directions of the walk or in its own; empty means all.
-    /// A type that several of them name is followed in the directions of each.
+    /// The relationship types to follow (with subtypes), each in the directions of the walk or in its own; empty means
+    /// all. A type that is named several times is followed in all these directions.
     pub types: Vec<Along>,
     /// Names of the entity types to admit (with subtypes); empty means all.
     pub entity_types: Vec<String>,
-    /// Names of classifications (with subtypes), of which an admitted entity carries at least one; empty means all entities.
+    /// Names of classifications (with subtypes); an admitted entity has at least one of them; empty means all entities.
     pub classifications: Vec<String>,
-    /// What an admitted entity must fulfil.
+    /// The condition on admitted entities.
     pub entity_where: Expression,
-    /// What a relationship must fulfil for the walk to go along it.
+    /// The condition on relationships of the walk.
     pub relationship_where: Expression,
     /// Statuses that entities and relationships may have; empty means all but `deleted`.
     pub statuses: Vec<String>,
-    /// List only entities at least so many steps from the start; nearer ones are walked through.
+    /// List only entities at least this many steps from the start; the walk passes through nearer ones.
     pub depth_min: usize,
     /// Most steps from the start; `None` means any number.
     pub depth_max: Option<usize>,
-    /// Most entities to visit, and most relationships to list; one more is an error, so that nobody waits for ever.
+    /// Most entities to visit, and most relationships to list; one more is an error, so that no walk runs without end.
     pub visited_max: usize,
 }
 
 impl Reach {
-    /// Along outgoing relationships of any type, however far, within [`VISITED_MAX`].
+    /// Along outgoing relationships of any type, to any distance, within [`VISITED_MAX`].
     pub fn out() -> Reach {
         Reach {
             directions: vec![Direction::Out],
@@ -73,7 +73,7 @@ impl Reach {
         }
     }
 
-    /// Along incoming relationships: what leads here.
+    /// Along incoming relationships: the entities from which a path leads to the start.
     pub fn incoming() -> Reach {
         Reach { directions: vec![Direction::In], ..Reach::out() }
     }
@@ -83,7 +83,7 @@ impl Reach {
         Reach { directions: vec![Direction::Out, Direction::In], ..Reach::out() }
     }
 
-    /// The same, only over relationships of these types: each a name, or a name with a direction of its own.
+    /// The same, only over relationships of these types: each a name, or a name with a direction.
     #[must_use]
     pub fn over(mut self, types: impl IntoIterator<Item = impl Into<Along>>) -> Reach {
         self.types = types.into_iter().map(Into::into).collect();
@@ -97,21 +97,21 @@ impl Reach {
         self
     }
 
-    /// The same, only through entities that carry one of these classifications.
+    /// The same, only through entities with one of these classifications.
     #[must_use]
     pub fn classified<'n>(mut self, classifications: impl IntoIterator<Item = &'n str>) -> Reach {
         self.classifications = names(classifications);
         self
     }
 
-    /// The same, only through entities that fulfil this.
+    /// The same, only through entities that fulfil this condition.
     #[must_use]
     pub fn entity_where(mut self, condition: Expression) -> Reach {
         self.entity_where = condition;
         self
     }
 
-    /// The same, only over relationships that fulfil this.
+    /// The same, only over relationships that fulfil this condition.
     #[must_use]
     pub fn relationship_where(mut self, condition: Expression) -> Reach {
         self.relationship_where = condition;
@@ -125,7 +125,7 @@ impl Reach {
         self
     }
 
-    /// The same, listing nothing nearer than this many steps.
+    /// The same, without listing entities nearer than this many steps.
     #[must_use]
     pub fn depth_min(mut self, depth: usize) -> Reach {
         self.depth_min = depth;
@@ -139,7 +139,7 @@ impl Reach {
         self
     }
 
-    /// The same, listing only what is exactly this many steps away (the *k-out* of an entity).
+    /// The same, listing only entities exactly this many steps away (the *k-out* of an entity).
     #[must_use]
     pub fn depth(self, depth: usize) -> Reach {
         self.depth_min(depth).depth_max(depth)

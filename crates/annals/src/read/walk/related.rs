@@ -1,4 +1,4 @@
-//! All entities related to one by any path, page by page, without walking everything again for each page.
+//! All entities related to one by any path, page by page, without a new walk for each page.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -16,33 +16,33 @@ use crate::{Error, ErrorKind, Result};
 
 /// Most entities on one page.
 const LIMIT_MAX: usize = 100_000;
-/// Whether the read was called off is looked at once in so many entities put in order.
+/// Number of sorted entities between two checks for cancellation.
 const SORTED_UNCHECKED: usize = 1_024;
 
 /// A page of the entities related to one.
 #[derive(Clone, Debug)]
 pub struct Related {
-    /// Which walk they are found by.
+    /// The walk that finds them.
     pub reach: Reach,
-    /// The order, as of a search, the most important key first; nearest first if empty, which walks no farther than the page
-    /// needs.
+    /// The order, as in a search, the most important key first. If empty, nearest first; then the walk goes no farther
+    /// than the page needs.
     pub order: Vec<OrderBy>,
-    /// How many to leave out first. Units: entities.
+    /// How many to skip. Units: entities.
     pub skip: usize,
     /// Page size. Units: entities.
     pub limit: usize,
-    /// True to count all of them, for which everything is walked.
+    /// True to count all of them, for which the whole walk is needed.
     pub is_counted: bool,
 }
 
-/// What is on the page.
+/// A page of related entities.
 #[derive(Debug)]
 pub struct RelatedPage<'s> {
     /// The entities, in order.
     pub items: Vec<Reached<'s>>,
     /// True if there are more.
     pub has_more: bool,
-    /// How many there are on all pages, if they were to be counted.
+    /// The count of all pages, if it was requested.
     pub count: Option<usize>,
 }
 
@@ -54,12 +54,12 @@ impl Related {
 }
 
 impl Snapshot {
-    /// One page of the entities related to `start`: what [`Snapshot::reachable`] gives, in any order.
+    /// One page of the entities related to `start`: those of [`Snapshot::reachable`], in any order.
     ///
-    /// The repository keeps a bounded number of walks for the pages to come, each with the graph of its first page: ask for the
-    /// next page as of the position of the first, and it goes on where that one stopped, so that all pages together cost one
-    /// walk. A walk that was forgotten is walked again; the answer is the same, but for what was purged in between, which is
-    /// left out. Within one program [`Snapshot::walk`] needs nothing kept.
+    /// The repository keeps a bounded number of walks for later pages, each with the graph of its first page. Request
+    /// the next page as of the position of the first: then the walk continues where it stopped, so that all pages
+    /// together cost one walk. A dropped walk is repeated with the same result, except that instances purged in between
+    /// are left out. Within one program you can use [`Snapshot::walk`] instead, which needs no kept walks.
     ///
     /// ```
     /// use annals::{NewEntity, NewRelationship, Reach, OrderBy, Related, Repository};
@@ -100,7 +100,7 @@ impl Snapshot {
             reach: related.reach.clone(),
             order: related.order.clone(),
         };
-        // What a transaction has not committed is nobody else's.
+        // The state of an uncommitted transaction must not be kept for other readers.
         let walks = self.pending().is_none().then(|| &self.source().walks);
         let kept = walks.and_then(|walks| walks.take(&question));
         let mut kept = match kept {
@@ -136,7 +136,7 @@ impl Snapshot {
         let is_whole = related.is_counted || is_sorted;
         let end = related.skip.saturating_add(related.limit);
         let breadth = &mut kept.breadth;
-        // One more than the page needs tells whether there are more.
+        // One more than the page needs shows whether there are more.
         while !breadth.is_done() && (is_whole || breadth.listed_count(depth_min) <= end) {
             breadth.advance(&steps, None)?;
         }
@@ -164,7 +164,7 @@ impl Snapshot {
         Ok(RelatedPage { items: reached.collect(), has_more, count: is_whole.then_some(count) })
     }
 
-    /// The places of what a walk lists, in order.
+    /// The indexes of the listed entities of a walk, in order.
     fn places_sorted(&self, breadth: &Breadth, depth_min: usize, order: &[OrderBy]) -> Result<Vec<u32>> {
         let Some(sorting) = self.sorting(order)? else { return Ok(Vec::new()) };
         let count = breadth.listed_count(depth_min);

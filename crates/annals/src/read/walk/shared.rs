@@ -1,4 +1,4 @@
-//! What two entities have in common: the entities that walks from both come to.
+//! The entities that walks from both of two entities reach.
 
 use super::element::Reached;
 use super::path::SlotMap;
@@ -10,12 +10,12 @@ use crate::model::Id;
 use crate::read::instance::Entity;
 use crate::read::snapshot::Snapshot;
 
-/// An entity that two walks came to. Its content is only read when asked for.
+/// An entity that two walks reached. Its content is read on demand.
 #[derive(Clone, Copy)]
 pub struct Shared<'s> {
     snapshot: &'s Snapshot,
     slot: u32,
-    /// How far it is from each start. Units: steps.
+    /// Its distance from each start. Units: steps.
     pub distances: [usize; 2],
 }
 
@@ -44,8 +44,9 @@ impl std::fmt::Debug for Shared<'_> {
 }
 
 impl Snapshot {
-    /// The entities that walks from both of two entities come to, without the two themselves: with a depth of one their
-    /// common neighbours, with a greater one everything where their ways cross. Those nearest to both together come first.
+    /// The entities that walks from both of two entities reach, without the two themselves. With a depth of one, these
+    /// are the common neighbours; with a greater depth, all entities that both reach. Those nearest to both together
+    /// come first.
     ///
     /// ```
     /// use annals::{NewEntity, NewRelationship, Reach, Repository};

@@ -1,4 +1,4 @@
-//! Paths between two entities, shortest first, as many as are asked for.
+//! Paths between two entities, shortest first, a requested number of them.
 //!
 //! Source: J. Y. Yen, "Finding the k shortest loopless paths in a network", 1971, with the refinement of E. L. Lawler, 1972;
 //! each search is directed by distances from the goal (P. E. Hart, N. J. Nilsson, B. Raphael, 1968).
@@ -15,23 +15,23 @@ use crate::model::{Direction, Id, TypeKind, Value, nearest_float};
 use crate::read::snapshot::Snapshot;
 use crate::{Error, ErrorKind, Result};
 
-/// Most paths between two entities that one iterator gives.
+/// Most paths between two entities from one iterator.
 const PATHS_MAX: usize = 10_000;
 
-/// The paths between two entities on which no entity comes twice, shortest first. Paths that differ only in which of several
-/// parallel relationships they go along are different ones. Made by [`Snapshot::shortest_paths`].
+/// The paths between two entities that visit no entity twice, shortest first. Paths that differ only in one of several
+/// parallel relationships are different. Made by [`Snapshot::shortest_paths`].
 pub struct ShortestPaths<'s> {
     steps: Steps<'s>,
     weight: Weight,
     ends: [u32; 2],
     depth_max: f64,
     visited_max: usize,
-    /// Distances to the goal, for as far as the first path needed them; farther entities are at least `radius` away.
+    /// Distances to the goal, as far as the first path needed them; farther entities are at least `radius` away.
     to_goal: SlotMap<f64>,
     radius: f64,
     found: Vec<Found>,
     candidates: BinaryHeap<Found>,
-    /// The relationships of every path found or waiting.
+    /// The relationships of every path that was found or is waiting.
     known: HashSet<Vec<u32>>,
     state: State,
 }
@@ -43,21 +43,21 @@ enum State {
     Broken,
 }
 
-/// What a step costs.
+/// The cost of a step.
 enum Weight {
     /// One.
     Step,
-    /// A property of its relationship; `None` if nothing ever had it.
+    /// A property of its relationship; `None` if no relationship ever had it.
     Property(Option<Symbol>, String),
 }
 
-/// A path, found or waiting to be the next.
+/// A path that was found, or waits to be the next.
 struct Found {
     steps: Vec<Step>,
     length: f64,
-    /// At which step it leaves the path it was made from.
+    /// The step at which it leaves the path it was made from.
     deviation: usize,
-    /// Earlier ones come first among equally long ones.
+    /// Among equally long ones, earlier ones come first.
     number: usize,
 }
 
@@ -76,15 +76,15 @@ impl PartialOrd for Found {
 }
 
 impl Ord for Found {
-    // The shortest is the greatest, because a heap gives the greatest.
+    // The shortest compares as the greatest, because a heap returns the greatest.
     fn cmp(&self, other: &Found) -> Ordering {
         other.length.total_cmp(&self.length).then(other.number.cmp(&self.number))
     }
 }
 
-/// An entity that a search has come to and not left yet.
+/// An entity that a search has reached but not expanded.
 struct Open {
-    /// How long a path through it is at least.
+    /// Lower bound of the length of a path through it.
     estimate: f64,
     number: usize,
     slot: u32,
@@ -105,18 +105,19 @@ impl PartialOrd for Open {
 }
 
 impl Ord for Open {
-    // Of equally promising ones the last goes first: it is the nearest to the goal, and ties are many where steps count one.
+    // Among equally promising ones the latest comes first: it is nearest to the goal, and such ties are frequent when
+    // each step counts one.
     fn cmp(&self, other: &Open) -> Ordering {
         other.estimate.total_cmp(&self.estimate).then(self.number.cmp(&other.number))
     }
 }
 
 impl Snapshot {
-    /// The paths between two entities on which no entity comes twice, shortest first: take one, the first *k*, those as long
-    /// as the first, or all within `reach.depth_max`. `reach.depth_min` does not matter.
+    /// The paths between two entities that visit no entity twice, shortest first: take one, the first *k*, those as
+    /// long as the first, or all within `reach.depth_max`. `reach.depth_min` is ignored.
     ///
-    /// With `weight` the length of a path is the sum of that property over its relationships; those without it are not
-    /// walked. Otherwise it is the number of steps.
+    /// With `weight` the length of a path is the sum of that property over its relationships; relationships without it
+    /// are not walked. Otherwise it is the number of steps.
     ///
     /// ```
     /// use annals::{NewEntity, NewRelationship, Reach, Repository};
@@ -174,7 +175,7 @@ impl Snapshot {
         })
     }
 
-    /// What a step along a relationship costs; `None` if it has no weight.
+    /// The cost of a step along a relationship; `None` if it has no weight.
     fn weight(&self, weight: &Weight, relationship: u32) -> Result<Option<f64>> {
         let (name, text) = match weight {
             Weight::Step => return Ok(Some(1.0)),
@@ -206,7 +207,7 @@ impl Snapshot {
 }
 
 impl ShortestPaths<'_> {
-    /// Works out how far from the goal everything is that is nearer than the start.
+    /// Computes the distances from the goal of all entities that are nearer than the start.
     fn measure(&mut self) -> Result<()> {
         let [start, goal] = self.ends;
         let mut nearest: SlotMap<f64> = SlotMap::from_iter([(goal, 0.0)]);
@@ -244,12 +245,12 @@ impl ShortestPaths<'_> {
         Ok(())
     }
 
-    /// How far the goal is at least.
+    /// Lower bound of the distance to the goal.
     fn estimate(&self, slot: u32) -> f64 {
         self.to_goal.get(&slot).copied().unwrap_or(self.radius)
     }
 
-    /// A shortest way on from the end of `root`, over no entity of it and none of the `barred` relationships.
+    /// A shortest way on from the end of `root`, without its entities and without the `barred` relationships.
     fn search(&self, root: &[Step], barred: &HashSet<u32>) -> Result<Option<Vec<Step>>> {
         let [start, goal] = self.ends;
         let from = root.last().map_or(start, |step| step.to);
@@ -301,7 +302,7 @@ impl ShortestPaths<'_> {
         Ok(None)
     }
 
-    /// Adds the shortest paths that leave the last one found at each of its entities.
+    /// Adds the shortest paths that leave the latest path at each of its entities.
     fn branch(&mut self) -> Result<()> {
         let Some(last) = self.found.last() else { return Ok(()) };
         let (steps, deviation) = (last.steps.clone(), last.deviation);

@@ -1,4 +1,4 @@
-//! The steps a walk may take from an entity, with all names of its [`Reach`] resolved.
+//! The possible steps of a walk from an entity, with all names of its [`Reach`] resolved.
 
 use super::along::Along;
 use super::reach::Reach;
@@ -17,33 +17,33 @@ use crate::{Error, ErrorKind, Result};
 pub(super) struct Steps<'s> {
     pub(super) snapshot: &'s Snapshot,
     onward: Way<'s>,
-    /// The same relationships, from where the walk ends.
+    /// The same relationships, for walking from the end of a path.
     backward: Way<'s>,
     both_ways: BothWays,
-    /// Which entities it comes to.
+    /// The admitted entities.
     filter: EntityFilter<'s>,
-    /// Which relationships it goes along; `None` for all of their types and statuses.
+    /// The condition on relationships; `None` if it admits all of their types and statuses.
     crossing: Option<Filter>,
     /// True if there may be proxies: they are walked through and not listed.
     pub(super) has_proxies: bool,
 }
 
-/// From which end a walk is gone.
+/// The end from which a walk begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Turn {
-    /// As it was asked for.
+    /// Onward, from the start.
     Onward,
-    /// From where it ends.
+    /// Backward, from the end.
     Backward,
 }
 
-/// Which relationships to go along, and in which directions.
+/// The relationships to follow, and their directions.
 struct Way<'s> {
     directions: Vec<Direction>,
     expand: Expand<'s>,
 }
 
-/// Which relationships are followed in both directions, so that a walk may come upon them from either end.
+/// The relationships that are followed in both directions, so that a walk may reach them from either end.
 enum BothWays {
     All,
     None,
@@ -51,7 +51,7 @@ enum BothWays {
     Of(Vec<Symbol>),
 }
 
-/// Which way round a direction is when a path is walked from its end.
+/// The direction of a step when a path is walked from its end.
 pub(super) fn reversed(direction: Direction) -> Direction {
     match direction {
         Direction::Out => Direction::In,
@@ -60,8 +60,8 @@ pub(super) fn reversed(direction: Direction) -> Direction {
 }
 
 impl<'s> Steps<'s> {
-    /// Errors: `NotFound` for a name that no type or classification has, or a property that nothing has;
-    /// `InvalidArgument` for too many names, no direction or an unknown one, or a depth range without depths; of the
+    /// Errors: `NotFound` for a name that no type or classification has, or a property that no instance has;
+    /// `InvalidArgument` for too many names, no direction or an unknown one, or a depth range without depths; for
     /// conditions, those of a search.
     pub(super) fn new(snapshot: &'s Snapshot, reach: &Reach) -> Result<Steps<'s>> {
         if reach.depth_max.is_some_and(|depth_max| depth_max < reach.depth_min) {
@@ -94,8 +94,8 @@ impl<'s> Steps<'s> {
         })
     }
 
-    /// Calls `take` with every link that the walk may go along from the entities at `frontier`, entity by entity, each with
-    /// its direction.
+    /// Calls `take` with every link that the walk may follow from the entities at `frontier`, entity by entity, each
+    /// with its direction.
     ///
     /// Errors: `Cancelled`; those of a condition on relationships; those of `take`.
     #[inline]
@@ -112,8 +112,8 @@ impl<'s> Steps<'s> {
         self.each_of(way, &way.directions, frontier, take)
     }
 
-    /// The same onward, but a relationship that is followed in both directions comes only from its start: each comes once, if
-    /// every entity does.
+    /// The same onward, but a relationship that is followed in both directions comes only from its start: each comes
+    /// once, if every entity does.
     #[inline]
     pub(super) fn each_once(
         &self,
@@ -162,7 +162,7 @@ impl<'s> Steps<'s> {
 
     /// Slot of an entity where a walk may start or end.
     ///
-    /// Errors: `NotFound` if the snapshot does not see it, live or with a status asked for.
+    /// Errors: `NotFound` if the snapshot does not see it, live or with an admitted status.
     pub(super) fn slot(&self, id: &Id) -> Result<u32> {
         let slot = self.snapshot.slot_of(TypeKind::Entity, id);
         match slot.filter(|slot| self.snapshot.sees_status(TypeKind::Entity, *slot, &self.filter.statuses)) {
@@ -171,7 +171,7 @@ impl<'s> Steps<'s> {
         }
     }
 
-    /// True if only a proxy of the entity at `slot` is here.
+    /// True if the repository holds only a proxy of the entity at `slot`.
     #[inline]
     pub(super) fn is_proxy(&self, slot: u32) -> bool {
         self.has_proxies && self.snapshot.is_proxy(TypeKind::Entity, slot)
@@ -181,14 +181,15 @@ impl<'s> Steps<'s> {
         self.snapshot.graph().entities.slots_count()
     }
 
-    /// True if every entity that a step leads to is admitted, so that none needs a look.
+    /// True if every entity at the end of a step is admitted, so that none needs a check.
     pub(super) fn admits_all(&self) -> bool {
         self.filter.admits_all()
     }
 
-    /// True if the walk may come to the entity at `slot`, to which a step leads.
+    /// True if the walk admits the entity at `slot`, which is at the end of a step.
     ///
-    /// Errors: those of reading history, for classifications as of an earlier time and for conditions; those of a condition.
+    /// Errors: those of reading history, for classifications as of an earlier time and for conditions; those of a
+    /// condition.
     pub(super) fn admits(&self, slot: u32) -> Result<bool> {
         self.filter.admits(slot)
     }
@@ -197,7 +198,7 @@ impl<'s> Steps<'s> {
 /// Types to follow, ascending; `None` for all.
 type Types = Option<Vec<Symbol>>;
 
-/// The types that are followed from their starts, and those that are followed from their ends.
+/// The types followed from their starts, and the types followed from their ends.
 enum Followed {
     Same(Vec<Direction>, Types),
     Each { out: Vec<Symbol>, into: Vec<Symbol> },
@@ -244,7 +245,7 @@ impl Followed {
         Ok(Followed::Each { out, into })
     }
 
-    /// All of them, whichever way.
+    /// All of them, in any direction.
     fn all(&self) -> Types {
         match self {
             Followed::Same(_, types) => types.clone(),
@@ -257,7 +258,7 @@ impl Followed {
         }
     }
 
-    /// The way onward, the way back, and what is followed on both.
+    /// The way onward, the way back, and the types followed in both directions.
     fn into_ways<'s>(self, snapshot: &'s Snapshot, statuses: &Statuses) -> (Way<'s>, Way<'s>, BothWays) {
         let expand = |types: Types| Expand::with_statuses(snapshot, LinkTypes::of(types), statuses.clone());
         match self {
@@ -279,7 +280,7 @@ impl Followed {
     }
 }
 
-/// The error for a name that is no type, but one with a word behind its last colon.
+/// The error for an unknown name with a word after its last colon.
 fn unknown_direction(snapshot: &Snapshot, names: &[String]) -> Option<Error> {
     names.iter().find_map(|name| {
         snapshot.check_type_known(TypeKind::Relationship, name).err()?;

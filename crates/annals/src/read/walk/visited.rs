@@ -1,16 +1,16 @@
-//! What a walk notes of slots: very few side by side, few in hash tables, many as bits and lists.
+//! Sets and numbers of slots for walks: very few in an array, few in hash tables, many as bits and lists.
 
 use std::collections::{HashMap, HashSet};
 
-/// So many slots are looked through one by one: most walks come to no more.
+/// Up to this many slots are searched one by one: most walks visit no more.
 const LISTED_MAX: usize = 8;
-/// Slots that a hash table holds whatever the graph's size; walks of so few need no bits.
+/// Number of slots that a hash table holds for a graph of any size; walks of so few need no bits.
 const HASHED_MIN: usize = 64;
-/// A walk gets a bit for every slot of the graph once it has visited one in so many.
+/// A walk uses a bit for every slot of the graph once it has visited one of this many slots.
 const SLOTS_PER_HASHED: usize = 512;
-/// A walk gets a number for every slot of the graph once it has noted numbers of one in so many.
+/// A walk uses a number for every slot of the graph once it has numbered one of this many slots.
 const SLOTS_PER_NUMBER: usize = 32;
-/// Stands for no number.
+/// Means no number.
 const NO_NUMBER: u32 = u32::MAX;
 
 /// A set of slots below a bound that is known from the start.
@@ -20,7 +20,7 @@ pub(super) struct Visited {
 }
 
 enum Form {
-    /// Shape: the slots, how many there are.
+    /// Shape: the slots, and their number.
     Listed([u32; LISTED_MAX], usize),
     Hashed(HashSet<u32, foldhash::fast::FixedState>),
     Bits(Vec<u64>),
@@ -31,7 +31,7 @@ impl Visited {
         Visited { slots_count, form: Form::Listed([0; LISTED_MAX], 0) }
     }
 
-    /// Adds `slot`; false if it was there.
+    /// Adds `slot`; false if it was there already.
     #[inline]
     pub(super) fn insert(&mut self, slot: u32) -> bool {
         match &mut self.form {
@@ -73,7 +73,7 @@ impl Visited {
         }
     }
 
-    /// Units: bytes it takes, about.
+    /// Units: bytes, approximate size.
     pub(super) fn bytes_count(&self) -> usize {
         match &self.form {
             Form::Listed(..) => 0,
@@ -120,7 +120,7 @@ impl Numbers {
         }
     }
 
-    /// Notes a number below 2^32 - 1 for a slot that has none.
+    /// Stores a number below 2^32 - 1 for a slot without one.
     #[inline]
     pub(super) fn insert(&mut self, slot: u32, number: u32) {
         self.len += 1;

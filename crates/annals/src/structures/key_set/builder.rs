@@ -1,4 +1,4 @@
-//! Builds a set of keys that come in order.
+//! Builds a set from keys in order.
 
 use std::sync::Arc;
 
@@ -8,11 +8,11 @@ use super::node::branches_over;
 use super::node::{Node, Split};
 use super::root::Root;
 
-/// A set that is being built, with full leaves.
+/// A set in progress, with full leaves.
 pub(crate) struct Builder {
     len: usize,
     full: Vec<Split>,
-    // What comes, and what separates it from the leaf before.
+    // The present leaf, and its separator from the leaf before.
     leaf: Leaf,
     separator: Vec<u8>,
 }
@@ -22,12 +22,12 @@ impl Builder {
         Builder { len: 0, full: Vec::new(), leaf: Leaf::with_room(LEAF_BYTES_MAX), separator: Vec::new() }
     }
 
-    /// The key that came last.
+    /// The last added key.
     pub(crate) fn last(&self) -> Option<&[u8]> {
         self.leaf.last()
     }
 
-    /// Adds a key, which must not be less than the one before. The same key again counts once.
+    /// Adds a key, which must not be less than the one before. An equal key counts once.
     pub(crate) fn push(&mut self, key: &[u8]) {
         assert_bounded(key);
         if let Some(last) = self.leaf.last() {

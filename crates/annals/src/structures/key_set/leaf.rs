@@ -1,4 +1,4 @@
-//! The leaves of a key set: how much fits, and what separates two of them.
+//! The leaves of a key set: their bounds, and the separators between them.
 
 use super::run::{self, KeyRun};
 
@@ -7,11 +7,11 @@ pub(crate) const KEY_BYTES_MAX: usize = 512;
 
 pub(crate) const LEAF_KEYS_MAX: usize = 128;
 
-// One key more may lie above this, right after a split.
+// One more key may exceed this, right after a split.
 pub(crate) const LEAF_BYTES_MAX: usize = 2048;
 
-/// A set with more keys becomes a tree; one that has shrunk stays one until it is empty. There may be as many sets as names of
-/// properties, most of them with few keys.
+/// A set with more keys becomes a tree; a tree that has shrunk stays a tree until it is empty. There may be as many
+/// sets as names of properties, most of them with few keys.
 pub(crate) const FEW_KEYS_MAX: usize = 7;
 
 pub(crate) type Leaf = KeyRun<[u16; 2 * LEAF_KEYS_MAX]>;

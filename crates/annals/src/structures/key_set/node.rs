@@ -6,9 +6,9 @@ use super::leaf::{LEAF_BYTES_MAX, LEAF_KEYS_MAX, Leaf};
 use super::run::KeyRun;
 use super::signature::Known;
 
-/// Children of a branch. With 16, look-ups cost a tenth more, because there is one level more.
+/// Children of a branch. With 16, look-ups cost a tenth more, because the tree has one more level.
 pub(super) const FAN: usize = 32;
-// More would keep more replaced children alive, fewer would copy branches more often.
+// With more, more replaced children would stay alive; with fewer, branches would be copied more often.
 const PATCHES_MAX: usize = 4;
 
 const FILLED: &str = "a branch has a child beside each separator";
@@ -20,35 +20,35 @@ pub(super) enum Node {
     Patched(Patched),
 }
 
-// Invariant: there is one child more than there are separators; the child before a separator has only smaller keys,
-// the child behind it has none that are smaller.
+// Invariant: there is one more child than separators; the child before a separator has only smaller keys, the child
+// after it has none that are smaller.
 #[derive(Clone)]
 pub(super) struct Branch {
     pub(super) separators: KeyRun<[u16; 2 * FAN]>,
     pub(super) children: [Option<Arc<Node>>; FAN],
-    // Keys below it.
+    // Number of keys below it.
     keys_count: usize,
     known: Known,
 }
 
-/// A branch that others share, but for some children.
+/// A shared branch, with replacements for some children.
 ///
-/// A copy of a branch touches the reference count of each child, in as many places of memory. A commit that changes one
-/// child under each of many branches waits for that longer than for all else, so it notes the child beside the branch.
+/// A copy of a branch touches the reference count of each child, in as many places of memory. For a commit that changes
+/// one child under each of many branches, this would be most of the time; so it stores the child beside the branch.
 #[derive(Clone)]
 pub(super) struct Patched {
     // Invariant: a `Branch`.
     base: Arc<Node>,
-    // Bit `n` is set when child `n` is another than the branch says.
+    // Bit `n` is set when child `n` is replaced.
     places: u32,
-    // Those others, in order.
+    // The replacements, in order.
     children: [Option<Arc<Node>>; PATCHES_MAX],
-    // Keys below it.
+    // Number of keys below it.
     keys_count: usize,
     known: Known,
 }
 
-/// A node that a split put to the right of another, and the separator between the two.
+/// A node that a split made to the right of another, and the separator between the two.
 pub(super) struct Split {
     pub(super) separator: Vec<u8>,
     pub(super) right: Arc<Node>,
@@ -66,7 +66,7 @@ impl Patched {
         }
     }
 
-    // How many patches stand before that of child `index`.
+    // The number of patches before that of child `index`.
     #[inline]
     fn rank(&self, index: usize) -> usize {
         (self.places & ((1 << index) - 1)).count_ones() as usize
@@ -81,7 +81,7 @@ impl Patched {
         self.has(index) || (self.places.count_ones() as usize) < PATCHES_MAX
     }
 
-    // The child at `index` for changing it. There must be room.
+    // The child at `index`, mutable. There must be room.
     fn child_mut(&mut self, index: usize) -> &mut Arc<Node> {
         let rank = self.rank(index);
         if !self.has(index) {
@@ -92,7 +92,7 @@ impl Patched {
         self.children[rank].as_mut().expect(FILLED)
     }
 
-    // The branch that it stands for.
+    // The branch with its replacements.
     fn to_branch(&self) -> Branch {
         let mut branch = self.base.branch().clone();
         branch.keys_count = self.keys_count;
@@ -108,7 +108,7 @@ impl Node {
         !matches!(self, Node::Leaf(_))
     }
 
-    /// Keys in it, or below it.
+    /// Number of keys in it, or below it.
     #[inline]
     pub(super) fn keys_count(&self) -> usize {
         match self {
@@ -118,7 +118,7 @@ impl Node {
         }
     }
 
-    /// Counts keys that came, or went, below an inner node that nobody shares.
+    /// Adjusts the count of keys below an inner node that is not shared.
     pub(super) fn count(node: &mut Arc<Node>, change: isize) {
         let count = match Arc::get_mut(node).expect("it was made its own for the change") {
             Node::Branch(branch) => &mut branch.keys_count,
@@ -138,7 +138,7 @@ impl Node {
         }
     }
 
-    /// What is known of the texts below an inner node.
+    /// The signature of the texts below an inner node.
     pub(super) fn known(&self) -> &Known {
         match self {
             Node::Patched(patched) => &patched.known,
@@ -164,7 +164,7 @@ impl Node {
         self.shared_child(0).cloned()
     }
 
-    /// The child of an inner node for changing it. Copies little of what is shared.
+    /// The child of an inner node, mutable. Copies as little as possible of shared nodes.
     pub(super) fn child_mut(node: &mut Arc<Node>, index: usize) -> &mut Arc<Node> {
         let is_own = Arc::get_mut(node).is_some();
         let renewed = match &**node {
@@ -189,7 +189,7 @@ impl Node {
         }
     }
 
-    /// An inner node for changing which children it has.
+    /// An inner node as a branch, to change its list of children.
     pub(super) fn branch_mut(node: &mut Arc<Node>) -> &mut Branch {
         if let Node::Patched(patched) = &**node {
             *node = Arc::new(Node::Branch(patched.to_branch()));
@@ -210,7 +210,7 @@ impl Node {
         }
     }
 
-    /// True if a removal below the child at `index` left it empty, or so small that it goes together with a neighbour.
+    /// True if a removal below the child at `index` left it empty, or so small that it must be merged with a neighbour.
     pub(super) fn is_worn(&self, index: usize) -> bool {
         let child = self.child(index);
         child.is_empty()
@@ -231,7 +231,7 @@ impl Node {
                 left.len() + right.len() <= LEAF_KEYS_MAX / 2
                     && left.bytes_len() + right.bytes_len() <= LEAF_BYTES_MAX / 2
             }
-            // Neighbours are of one height.
+            // Neighbours have the same height.
             (left, right) => left.branch().children_len() + right.branch().children_len() <= FAN / 2,
         }
     }
@@ -259,7 +259,7 @@ impl Branch {
         self.keys_count = self.children.iter().flatten().map(|child| child.keys_count()).sum();
     }
 
-    // Zero only for a moment, while a removal is under way.
+    // Zero only for a moment, during a removal.
     pub(super) fn children_len(&self) -> usize {
         if self.children[0].is_none() { 0 } else { self.separators.len() + 1 }
     }
@@ -281,7 +281,7 @@ impl Branch {
         self.children[index].as_mut().expect(FILLED)
     }
 
-    // Puts the right half of a split behind the child at `index`. There must be room.
+    // Inserts the right half of a split after the child at `index`. There must be room.
     pub(super) fn insert(&mut self, index: usize, split: Split) {
         let children_len = self.children_len();
         self.separators.insert(index, &split.separator);
@@ -289,7 +289,7 @@ impl Branch {
         self.children[index + 1..=children_len].rotate_right(1);
     }
 
-    /// Puts the right half of a split behind the child at `index`, and divides this branch if it has no room.
+    /// Inserts the right half of a split after the child at `index`, and divides this branch if it has no room.
     pub(super) fn insert_or_split(&mut self, index: usize, split: Split, is_last: bool) -> Option<Split> {
         if self.children_len() < FAN {
             self.insert(index, split);
@@ -298,11 +298,11 @@ impl Branch {
         Some(self.insert_and_split(index, split, is_last))
     }
 
-    // Like `insert` for a branch without room: divides the branch as well.
+    // Like `insert` for a branch without room: divides the branch, too.
     fn insert_and_split(&mut self, index: usize, split: Split, is_last: bool) -> Split {
         let mut right = Branch::empty();
         if is_last && index + 1 == FAN {
-            // Keys that arrive in order leave full branches behind.
+            // For keys that arrive in order, the left branch stays full.
             right.children[0] = Some(split.right);
             right.recount();
             self.recount();
@@ -325,8 +325,8 @@ impl Branch {
         Split { separator, right: Arc::new(Node::Branch(right)) }
     }
 
-    // Restores the fill of the child at `index` after a removal below it: an empty child goes, a child that fits
-    // together with a neighbour into half a node is merged with it.
+    // Restores the fill of the child at `index` after a removal below it: removes an empty child, and merges a child
+    // with a neighbour if both fit into half a node.
     pub(super) fn refill(&mut self, index: usize) {
         let children_len = self.children_len();
         if self.child(index).is_empty() {
@@ -350,7 +350,7 @@ impl Branch {
         let separator = self.separators.get(index).to_vec();
         self.separators.remove(index);
         let left = self.child_mut(index);
-        // Neighbours are of one height.
+        // Neighbours have the same height.
         match &*right {
             Node::Leaf(right) => Node::leaf_mut(left).append(right),
             Node::Branch(right) => Node::branch_mut(left).append(&separator, right),
@@ -369,7 +369,7 @@ impl Branch {
     }
 }
 
-// Even a tree worn out by removals keeps eight children per branch on average, and 8^12 leaves fit no memory.
+// Even after many removals a branch has eight children on average, and 8^12 leaves fit no memory.
 pub(crate) const HEIGHT_MAX: usize = 12;
 
 // The level above `level`, in which each node but the last is full.

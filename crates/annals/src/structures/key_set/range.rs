@@ -8,28 +8,28 @@ use super::{Branch, FAN, Node, Run};
 
 /// The keys of a range, borrowed from the set. Made by [`KeySet::range`](super::KeySet::range).
 ///
-/// Shape: ascending from the front, descending from the back; a key comes from one end only.
+/// Shape: ascending from the front, descending from the back; each key is returned once.
 #[derive(Clone)]
 pub(crate) struct Range<'a> {
     // `None` when the bounds exclude everything.
     ends: Option<(Cursor<'a>, Cursor<'a>)>,
 }
 
-// A place between two keys: before the key at `at` of `leaf`, which may be behind the last one.
+// A place between two keys: before the key at `at` of `leaf`, or after the last one.
 #[derive(Clone, Copy)]
 struct Cursor<'a> {
     leaf: &'a Run,
     at: usize,
-    // `None` if there is no leaf but this.
+    // `None` if this leaf is the whole tree.
     root: Option<&'a Node>,
     height: u8,
-    // The index of the child that was taken in each inner node above the leaf, from the root down. The nodes are not kept:
-    // ranges are moved about more often than they come to the end of a leaf.
+    // The index of the child in each inner node above the leaf, from the root down. The nodes are not stored: ranges
+    // are moved more often than they reach the end of a leaf.
     path: Indexes,
 }
 
-/// The index of the child at each level, side by side in one number: what is written byte by byte and then moved as a whole,
-/// the processor waits for.
+/// The index of the child at each level, packed into one number: writing it byte by byte and then moving it as a whole
+/// would make the processor wait.
 #[derive(Clone, Copy)]
 struct Indexes(u64);
 
@@ -63,7 +63,7 @@ impl<'a> Range<'a> {
                 return Range { ends: Some((cursor(first_place(leaf, from)), cursor(last_place(leaf, to)))) };
             }
         };
-        // Both ways down together: what one waits for, the other does, too.
+        // Both paths down together: both wait for the same nodes.
         let (mut front, mut back) = (Way::from(root), Way::from(root));
         let ends = loop {
             match (front.node, back.node) {
@@ -171,7 +171,7 @@ impl<'a> Cursor<'a> {
         turn.expect("the other end lies in a leaf further on")
     }
 
-    // Goes down the path to the child of the branch at `turn`, and below it where `child_of` says.
+    // Goes down the path to the child of the branch at `turn`, and below it as `child_of` chooses.
     fn descend(&mut self, turn: usize, child_of: impl Fn(&Branch) -> usize) {
         let mut node = self.root.expect(INNER);
         for level in 0..usize::from(self.height) {
@@ -187,7 +187,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-// The way down from the root, so far.
+// The path down from the root so far.
 struct Way<'a> {
     node: &'a Node,
     height: usize,
@@ -213,7 +213,7 @@ impl<'a> Way<'a> {
 }
 
 impl Branch {
-    // The child in which `bound` lies; the child at `open` if there is no bound.
+    // The child that contains `bound`; the child at `open` if there is no bound.
     fn edge(&self, bound: Bound<&[u8]>, open: usize) -> usize {
         match bound {
             Bound::Included(key) | Bound::Excluded(key) => self.child_index(key),
@@ -222,7 +222,7 @@ impl Branch {
     }
 }
 
-// The place before the first key that `from` lets in.
+// The place before the first key that `from` includes.
 fn first_place(leaf: &Run, from: Bound<&[u8]>) -> usize {
     match from {
         Bound::Included(key) => leaf.search(key).unwrap_or_else(|at| at),
@@ -231,7 +231,7 @@ fn first_place(leaf: &Run, from: Bound<&[u8]>) -> usize {
     }
 }
 
-// The place behind the last key that `to` lets in.
+// The place after the last key that `to` includes.
 fn last_place(leaf: &Run, to: Bound<&[u8]>) -> usize {
     match to {
         Bound::Included(key) => leaf.search(key).map_or_else(|at| at, |at| at + 1),

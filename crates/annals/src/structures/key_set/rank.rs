@@ -1,4 +1,5 @@
-//! Tells how many keys lie before one, about how many between two bounds, and which key is at a place, without walking them.
+//! Finds the number of keys before one, about the number between two bounds, and the key at an index, without walking
+//! the keys.
 
 use std::ops::Bound;
 
@@ -32,7 +33,7 @@ impl KeySet {
         }
     }
 
-    /// The key before which there are `place` others.
+    /// The key with `place` keys before it.
     pub(crate) fn nth(&self, place: usize) -> Option<&[u8]> {
         if place >= self.len() {
             return None;
@@ -55,7 +56,7 @@ impl KeySet {
         }
     }
 
-    /// About how many keys lie between two bounds: exact within one leaf, and in larger ranges as good as the tree is
+    /// About how many keys are between two bounds: exact within one leaf; in larger ranges as exact as the tree is
     /// evenly filled.
     pub(crate) fn count_about(&self, from: Bound<&[u8]>, to: Bound<&[u8]>) -> usize {
         let edge = |bound: Bound<&[u8]>, open: f64| match bound {
@@ -63,13 +64,13 @@ impl KeySet {
             Bound::Unbounded => open,
         };
         let part = edge(to, 1.0) - edge(from, 0.0);
-        // Truncation is what an estimate may do.
+        // Truncation is good enough for an estimate.
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss)]
         let count = (part * self.len() as f64).round().max(0.0) as usize;
         count
     }
 
-    // Which part of all keys is smaller than `key`, from 0 to 1.
+    // The share of keys that are smaller than `key`, from 0 to 1.
     fn part_before(&self, key: &[u8]) -> f64 {
         let (mut start, mut width) = (0.0, 1.0);
         #[allow(clippy::cast_precision_loss)]

@@ -12,7 +12,7 @@ pub(crate) enum Root {
     Tree(Arc<Node>),
 }
 
-/// What a reader finds at the root.
+/// The root for a reader.
 #[derive(Clone, Copy)]
 pub(crate) enum Top<'a> {
     Few(&'a Run),
@@ -29,7 +29,7 @@ impl Root {
         }
     }
 
-    /// The few keys for changing them.
+    /// The few keys, mutable.
     pub(crate) fn few_mut(&mut self) -> &mut Few {
         if let Root::Empty = self {
             *self = Root::Few(Arc::new(Few::new()));
@@ -40,7 +40,7 @@ impl Root {
         }
     }
 
-    /// The tree for changing it; few keys become one.
+    /// The tree, mutable; few keys become a tree.
     pub(crate) fn tree_mut(&mut self) -> &mut Arc<Node> {
         if let Top::Few(few) = self.top() {
             let mut leaf = Leaf::new();

@@ -5,16 +5,16 @@ use std::ops::{Deref, DerefMut};
 
 // Buffers grow in steps instead of doubling: most of the memory of a set is in them.
 const BYTES_STEP: usize = 128;
-// Greater than or equal to every head, so that searching may look at all places without knowing the length.
+// Greater than or equal to every head, so that a search may compare all places without knowing the length.
 const HEAD_UNUSED: u16 = u16::MAX;
 
-// Heads are compared so many at a time, whether there are keys or not.
+// Heads are compared in groups of this size, also where there are no keys.
 const HEADS_STEP: usize = 16;
 
-/// Keys side by side, so that copying them is copying a few blocks of memory.
+/// Keys side by side, so that copying them means copying a few blocks of memory.
 ///
-/// Searching compares the two bytes of each key in which the keys begin to differ. They stand in one small block, so
-/// a search waits for memory twice, where halving the keys themselves would wait for it five times.
+/// A search compares the two bytes of each key at which the keys begin to differ. These bytes are in one small block,
+/// so a search waits for memory twice; bisecting the keys themselves would wait for it five times.
 /// Shape: at most half as many keys as the table has places, in the order of their bytes.
 /// Units: all keys together have at most 65 535 bytes.
 /// Source: the heads of Graefe and Larson, "B-tree indexes and CPU caches", 2001.
@@ -23,12 +23,12 @@ pub(crate) struct KeyRun<T: ?Sized> {
     // Invariant: all keys agree in their first `skip` bytes, and `skip` is at most the length of each.
     skip: u16,
     bytes: Vec<u8>,
-    // First half: the two bytes of each key from `skip` on, filled up with zeros; `HEAD_UNUSED` from `len` on.
-    // Second half: where each key ends in `bytes`; what lies from `len` on has no meaning.
+    // First half: the two bytes of each key from `skip` on, padded with zeros; `HEAD_UNUSED` from `len` on. Second
+    // half: the end of each key in `bytes`; entries from `len` on have no meaning.
     table: T,
 }
 
-/// A run of any size: what is done with one does not depend on it.
+/// A run of any size: its methods do not depend on the size.
 pub(crate) type Run = KeyRun<[u16]>;
 
 impl<const M: usize> Deref for KeyRun<[u16; M]> {
@@ -52,7 +52,7 @@ impl<const M: usize> KeyRun<[u16; M]> {
         KeyRun { len: 0, skip: 0, bytes: Vec::new(), table: [HEAD_UNUSED; M] }
     }
 
-    /// With room for so many bytes.
+    /// With room for this many bytes.
     pub(super) fn with_room(bytes: usize) -> KeyRun<[u16; M]> {
         KeyRun { bytes: Vec::with_capacity(bytes), ..KeyRun::new() }
     }
@@ -75,7 +75,7 @@ impl<const M: usize> KeyRun<[u16; M]> {
         right
     }
 
-    /// Takes all keys out, into as much memory as they need. The room stays.
+    /// Moves all keys into a new run of just the needed size. The room stays.
     pub(super) fn take(&mut self) -> KeyRun<[u16; M]> {
         let bytes = self.bytes.as_slice().to_vec();
         self.bytes.clear();
@@ -103,18 +103,19 @@ impl Run {
         self.len().checked_sub(1).map(|index| self.get(index))
     }
 
-    /// The index of `key`, or the index at which it would stand.
+    /// The index of `key`, or the index where it would be inserted.
     #[inline]
     pub(super) fn search(&self, key: &[u8]) -> Result<usize, usize> {
         let skip = usize::from(self.skip);
-        // `bytes` starts with the first key, so with what all keys have in common.
+        // `bytes` starts with the first key, and so with the common prefix of all keys.
         match cmp_first(key, &self.bytes, skip) {
             Ordering::Less => return Err(0),
             Ordering::Equal => {}
             Ordering::Greater => return Err(self.len()),
         }
         let head = head(key, skip);
-        // Counting all is faster than halving: it has no branch to mispredict, and the compiler makes it vectors.
+        // Counting all heads is faster than bisecting: it has no branch to mispredict, and the compiler uses vector
+        // instructions.
         let heads = &self.heads()[..self.len().next_multiple_of(HEADS_STEP).min(self.room())];
         let mut from = usize::from(heads.iter().map(|other| u16::from(*other < head)).sum::<u16>());
         let mut to = from;
@@ -140,13 +141,13 @@ impl Run {
         index.clamp(1, self.len() - 1)
     }
 
-    /// Puts `key` before the key at `index`. There must be room.
+    /// Inserts `key` before the key at `index`. There must be room.
     pub(super) fn insert(&mut self, index: usize, key: &[u8]) {
         let (start, len) = (self.start(index), self.len());
         let end = self.bytes.len();
         let skip = if len == 0 { key.len() } else { common_len(&self.bytes[..usize::from(self.skip)], key) };
         self.reserve(key.len());
-        // Room at the end, a move to the right, then the key: cheaper than splicing an iterator in.
+        // Extend, move to the right, then write the key: cheaper than splicing an iterator in.
         self.bytes.extend_from_slice(key);
         if start < end {
             self.bytes.copy_within(start..end, start + key.len());
@@ -179,7 +180,7 @@ impl Run {
 
     /// Removes the keys at `indexes`. Shape: ascending, each once.
     pub(super) fn remove_all(&mut self, indexes: &[usize]) {
-        // The last first: what stands behind them moves once.
+        // The last first, so that the keys after them move once.
         indexes.iter().rev().for_each(|index| self.remove(*index));
     }
 
@@ -196,7 +197,7 @@ impl Run {
         self.renew_heads();
     }
 
-    /// Gives back the memory that the keys do not need now.
+    /// Frees the memory that the keys do not need now.
     pub(super) fn shrink(&mut self) {
         self.bytes.shrink_to_fit();
     }
@@ -206,7 +207,7 @@ impl Run {
         self.heads_mut().fill(HEAD_UNUSED);
         self.skip = 0;
         let Some(last) = self.last() else { return };
-        // What the first and the last key have in common, all keys between them have as well.
+        // All keys share the common prefix of the first and the last key.
         let skip = common_len(self.get(0), last);
         self.skip = skip as u16;
         for index in 0..self.len() {
@@ -231,7 +232,7 @@ impl Run {
         if self.room() < HEADS_STEP { self.room() } else { BYTES_STEP }
     }
 
-    /// How many keys there can be.
+    /// The greatest possible number of keys.
     #[inline(always)]
     pub(super) fn room(&self) -> usize {
         self.table.len() / 2
@@ -261,7 +262,7 @@ impl Run {
 }
 
 impl<const M: usize> Clone for KeyRun<[u16; M]> {
-    // Leaves room for a key, because a node is copied in order to be changed.
+    // Leaves room for a key, because a node is copied to be changed.
     fn clone(&self) -> KeyRun<[u16; M]> {
         let step = self.bytes_step();
         let mut bytes = Vec::with_capacity((self.bytes.len() + step / 2).next_multiple_of(step));
@@ -270,15 +271,15 @@ impl<const M: usize> Clone for KeyRun<[u16; M]> {
     }
 }
 
-/// Counts the bytes at the start in which `left` and `right` agree.
+/// The length of the common prefix of `left` and `right`.
 pub(super) fn common_len(left: &[u8], right: &[u8]) -> usize {
     left.iter().zip(right).take_while(|(left, right)| left == right).count()
 }
 
-// Compares the first `len` bytes of two strings, of which the second has as many.
+// Compares the first `len` bytes of two strings; the second has at least as many.
 #[inline]
 fn cmp_first(left: &[u8], right: &[u8], len: usize) -> Ordering {
-    // Most are few: as one number they are compared without a call.
+    // Most prefixes are short: as one number they are compared without a call.
     if let (Some(left), Some(right), 0..8) = (left.first_chunk(), right.first_chunk(), len) {
         let [left, right] = [left, right].map(|bytes| u64::from_be_bytes(*bytes) >> 8 >> (8 * (7 - len)));
         return left.cmp(&right);

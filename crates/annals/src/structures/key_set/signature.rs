@@ -1,7 +1,7 @@
-//! Which trigrams the texts below a branch have: what a search for a part of a text need not look at.
+//! The trigrams of the texts below a branch: a search for a part of a text can skip branches without its trigrams.
 //!
-//! Computed when first asked for, kept in the branch, and forgotten when something below it changes. So it costs writers
-//! nothing, and is a part of the immutable value: a snapshot sees exactly its own.
+//! A signature is computed on first use, stored in the branch, and dropped when a key below the branch changes. So it
+//! costs writers nothing, and it is part of the immutable value: a snapshot sees exactly its own.
 
 use std::sync::OnceLock;
 
@@ -12,15 +12,15 @@ use crate::structures::text_key::{decode_key_text, is_text_key, key_is_cut};
 /// Units: words of 64 bits. A branch over leaves has some 3,000 keys, and real texts some thousand trigrams.
 const WORDS: usize = 128;
 
-/// The trigrams of a set of texts, each as one bit of many: it may tell of some that are not there.
+/// The trigrams of a set of texts, each as one of many bits: several trigrams may share a bit.
 #[derive(Clone)]
 struct Signature {
     words: Box<[u64; WORDS]>,
-    /// Of some texts only the beginning is known.
+    /// True if some texts are known only by their beginning.
     is_open: bool,
 }
 
-/// Holds the signature of a branch once it is known. A copy knows nothing yet, because it is made to be changed.
+/// The signature of a branch once it is computed. A copy has none, because a branch is copied to be changed.
 #[derive(Default)]
 pub(super) struct Known(OnceLock<Signature>);
 
@@ -31,7 +31,7 @@ impl Clone for Known {
 }
 
 impl Known {
-    /// Called before something below the branch changes.
+    /// Called before a key below the branch changes.
     #[inline]
     pub(super) fn forget(&mut self) {
         if self.0.get().is_some() {
@@ -40,18 +40,18 @@ impl Known {
     }
 }
 
-/// The trigrams that a text must have to be found.
+/// The trigrams of the texts that a search wants.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Needed {
-    /// Nothing is known: any text may be found.
+    /// Not known: any text may match.
     Unknown,
-    /// This one. Shape: [`gram`].
+    /// This trigram. Shape: [`gram`].
     Gram(u32),
     All(Vec<Needed>),
     Any(Vec<Needed>),
 }
 
-/// A trigram of folded characters, as a number that says little of them.
+/// The number of a trigram of folded characters: a hash.
 pub(crate) fn gram(characters: [char; 3]) -> u32 {
     let mixed = characters
         .iter()
@@ -59,7 +59,7 @@ pub(crate) fn gram(characters: [char; 3]) -> u32 {
     mixed ^ mixed >> 15
 }
 
-/// The character that stands for all that differ only in their case, as far as trigrams go.
+/// A common character for all characters that differ only in case, as far as trigrams are concerned.
 pub(crate) fn fold(character: char) -> char {
     match character {
         _ if character.is_ascii() => character.to_ascii_lowercase(),
@@ -215,7 +215,7 @@ mod tests {
         let words = ["alpha", "Beta", "gamma", "delta", "Épsilon"];
         let mut earlier = Vec::new();
         for step in 0..20_000u32 {
-            // Most texts are of the few words, and stand together with those that begin alike.
+            // Most texts consist of few words, and are stored beside texts with the same beginning.
             let word = words[random(5) as usize];
             let text = format!("{}{word}{}", char::from(b'a' + random(26) as u8), random(900));
             let text = if step % 5_000 == 0 { format!("m{step}needle") } else { text };
@@ -229,7 +229,7 @@ mod tests {
             }
             if step % 2_500 == 0 {
                 earlier.push((set.clone(), all.clone()));
-                // Makes the signatures known, so that they must be forgotten.
+                // Computes the signatures, so that they must be dropped.
                 found(&set, "needle");
             }
         }

@@ -8,9 +8,9 @@ use super::root::{Root, Top};
 use super::{KeySet, Path, insert_at, lower, path_to, remove};
 
 impl KeySet {
-    /// Adds keys: all that go into one leaf together. Calls `tell` with each that was missing.
+    /// Adds keys; those of one leaf are added together. Calls `tell` with each key that was missing.
     ///
-    /// Shape: `keys` ascending; those that are there, or come twice, count once.
+    /// Shape: `keys` ascending; existing and repeated keys have no effect.
     pub(crate) fn insert_sorted<K: AsRef<[u8]>>(&mut self, mut keys: &[K], tell: &mut impl FnMut(&[u8])) {
         while self.len + keys.len() <= FEW_KEYS_MAX
             && let Some((key, rest)) = keys.split_first()
@@ -28,7 +28,7 @@ impl KeySet {
             let key = key.as_ref();
             assert_bounded(key);
             let path = path_to(root, key);
-            // One that is there copies nothing, and one that stands alone, or divides its leaf, is no run.
+            // An existing key copies nothing. A single key, or one that splits its leaf, is added by itself.
             let count = path.found.map_or_else(|_| count_beside(root, &path, keys), |_| 1);
             if count <= 1 {
                 if let Err(at) = path.found {
@@ -56,9 +56,9 @@ impl KeySet {
         }
     }
 
-    /// Removes keys: all that are in one leaf together.
+    /// Removes keys; those of one leaf are removed together.
     ///
-    /// Shape: `keys` ascending, each once; those that are not there make no difference.
+    /// Shape: `keys` ascending, each once; missing keys have no effect.
     pub(crate) fn remove_sorted<K: AsRef<[u8]>>(&mut self, mut keys: &[K]) {
         while let Some(key) = keys.first()
             && let Top::Tree(root) = self.root.top()
@@ -70,7 +70,7 @@ impl KeySet {
             keys = rest;
             let found: Vec<usize> =
                 together.iter().filter_map(|key| leaf.search(key.as_ref()).ok()).collect();
-            // Those that are not there copy nothing.
+            // Missing keys copy nothing.
             if !found.is_empty() {
                 let root = self.root.tree_mut();
                 remove(root, path.indexes(), &found);
@@ -87,7 +87,7 @@ impl KeySet {
     }
 }
 
-// The leaf that this path leads to, and the key that none behind it is less than; `None` if nothing is behind it.
+// The leaf at the end of this path, and the least bound of the keys after it; `None` if there are no keys after it.
 fn leaf_at<'n>(root: &'n Node, path: &Path) -> (&'n Leaf, Option<&'n [u8]>) {
     let mut node = root;
     let mut behind = None;
@@ -103,7 +103,7 @@ fn leaf_at<'n>(root: &'n Node, path: &Path) -> (&'n Leaf, Option<&'n [u8]>) {
     (leaf, behind)
 }
 
-// How many of `keys`, the first of which this path leads to, belong into the same leaf and have room there.
+// How many of `keys` belong into the same leaf as the first, to which this path leads, and have room there.
 fn count_beside<K: AsRef<[u8]>>(root: &Node, path: &Path, keys: &[K]) -> usize {
     let (leaf, behind) = leaf_at(root, path);
     let (mut len, mut bytes_len) = (leaf.len(), leaf.bytes_len());
@@ -122,7 +122,7 @@ fn leaf_mut<'n>(node: &'n mut Arc<Node>, path: &[u8]) -> &'n mut Leaf {
     Node::leaf_mut(child)
 }
 
-// Counts keys that came below all that `path` leads through.
+// Adds to the key counts of all nodes on `path`.
 fn count_along(node: &mut Arc<Node>, path: &[u8], change: isize) {
     if let Some((index, path)) = path.split_first() {
         Node::count(node, change);

@@ -72,7 +72,7 @@ fn contents(set: &KeySet) -> Vec<Vec<u8>> {
     set.iter().map(<[u8]>::to_vec).collect()
 }
 
-// Visits every number below `count` once in an order that looks random; `count` is a power of two.
+// Visits every number below `count` once in a pseudo-random order; `count` is a power of two.
 fn shuffled(count: u32) -> impl Iterator<Item = u32> {
     (0..count).map(move |number| number.wrapping_mul(0x9E37_79B1) % count)
 }
@@ -146,7 +146,7 @@ fn longest_keys_with_a_long_common_prefix_are_kept_apart() {
     let long = |number: u32| [vec![b'x'; KEY_BYTES_MAX - 4], key(number).to_vec()].concat();
     let mut set = KeySet::new();
     assert!(shuffled(2_048).all(|number| set.insert(&long(number))));
-    // The last leaf may have been split off with one key only.
+    // The last leaf may have been split off with only one key.
     let leaves = check(&set);
     assert!(leaves[..leaves.len() - 1].iter().all(|(keys, _)| *keys >= 2), "{leaves:?}");
     assert!(set.iter().map(<[u8]>::to_vec).eq((0..2_048).map(long)));
@@ -355,7 +355,7 @@ proptest! {
                     if *from_front { (range.next(), expected.next()) } else { (range.next_back(), expected.next_back()) };
                 prop_assert_eq!(found, wanted.map(Vec::as_slice));
             }
-            // What both ends have left is folded, a leaf at a time.
+            // The keys left between both ends are folded, a leaf at a time.
             let mut left = Vec::new();
             range.for_each(|key| left.push(key));
             prop_assert_eq!(left, expected.map(Vec::as_slice).collect::<Vec<_>>());
@@ -373,7 +373,7 @@ proptest! {
         let (mut set, mut direct) = (KeySet::new(), BTreeSet::new());
         let mut shared = Vec::new();
         for (first, numbers) in batches {
-            // Many neighbours, as keys that count up are, and keys of several lengths.
+            // Many adjacent keys, like counters, and keys of several lengths.
             let mut keys: Vec<Vec<u8>> = numbers
                 .iter()
                 .map(|(number, more)| [&key(first + number)[..], &vec![b'x'; more % 3 * more]].concat())
@@ -397,7 +397,7 @@ proptest! {
     ) {
         let (mut set, mut model) = (KeySet::from_sorted(&keys), keys.clone());
         for (first, count, step) in batches {
-            // Neighbours, and some that are gone.
+            // Adjacent keys, some of them removed before.
             let gone: Vec<&Vec<u8>> = keys.range(first..).take(count).step_by(step).collect();
             let (before, expected) = (set.clone(), model.clone());
             set.remove_sorted(&gone);

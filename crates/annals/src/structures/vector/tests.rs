@@ -1,4 +1,4 @@
-//! Vectors behave as those of the standard library, and share what they do not change.
+//! Vectors behave as those of the standard library, and share unchanged parts.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! The tree of a vector. Its height is in its type, so that on the way to an element no node is asked what it is, and by how
-//! many bits an index is shifted at each level stands in the program.
+//! The tree of a vector. Its height is in its type. So a look-up does not check the kind of a node, and the shift at
+//! each level is a constant.
 
 use std::sync::Arc;
 
@@ -11,16 +11,16 @@ const FAN: usize = 1 << FAN_BITS;
 
 pub(crate) type Leaf<T> = [T; LEAF_LEN];
 
-/// Leaves, or branches that are all as high.
+/// Leaves, or branches of equal height.
 trait Node<T>: Clone {
-    /// So many low bits tell the elements below a node of this height apart.
+    /// Number of low bits that distinguish the elements below a node of this height.
     const BITS: u32;
 
     fn leaf(&self, index: usize) -> &Leaf<T>;
 
     fn leaf_mut(&mut self, index: usize) -> &mut Leaf<T>;
 
-    /// Puts a leaf below the node at `place`, which is made if it is not there.
+    /// Inserts a leaf below the node at `place`, which is created if it is missing.
     fn put(place: &mut Option<Arc<Self>>, index: usize, leaf: Arc<Leaf<T>>);
 }
 
@@ -83,7 +83,7 @@ type Branch4<T> = Branch<Branch3<T>>;
 type Branch5<T> = Branch<Branch4<T>>;
 type Branch6<T> = Branch<Branch5<T>>;
 
-/// The leaves of a vector in their order. Room: 2 to the 35 elements, which is more than there are slots.
+/// The leaves of a vector in order. Room: 2 to the 35 elements, more than there are slots.
 #[derive(Clone)]
 pub(crate) enum Tree<T> {
     Empty,
@@ -114,18 +114,18 @@ impl<T: Clone> Tree<T> {
         Tree::Empty
     }
 
-    /// The leaf of an element that is there.
+    /// The leaf of an existing element.
     #[inline(always)]
     pub(crate) fn leaf(&self, index: usize) -> &Leaf<T> {
         at_its_height!(self, root => root.leaf(index), empty => panic!("{FILLED}"))
     }
 
-    /// The same for changing it. Copies what a clone still shares.
+    /// The same, mutable. Copies what a clone still shares.
     pub(crate) fn leaf_mut(&mut self, index: usize) -> &mut Leaf<T> {
         at_its_height!(self, root => Arc::make_mut(root).leaf_mut(index), empty => panic!("{FILLED}"))
     }
 
-    /// Adds a leaf behind all others, whose first element has this index.
+    /// Adds a leaf after all others; its first element has this index.
     pub(crate) fn push(&mut self, index: usize, leaf: Arc<Leaf<T>>) {
         if self.bits().is_none_or(|bits| index >> bits != 0) {
             *self = self.higher();
@@ -135,7 +135,7 @@ impl<T: Clone> Tree<T> {
         );
     }
 
-    // So many low bits tell all its elements apart; `None` for an empty one.
+    // Number of low bits that distinguish all its elements; `None` for an empty one.
     fn bits(&self) -> Option<u32> {
         fn bits<T, N: Node<T>>(_: &Arc<N>) -> u32 {
             N::BITS

@@ -1,4 +1,4 @@
-//! Commits that wait for a confirmation: a thread takes back what nobody confirmed in time, also after a restart.
+//! Commits that wait for a confirmation: a thread undoes those without one in time, also after a restart.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,26 +15,26 @@ use crate::{Error, Position, Result};
 
 /// How often the thread looks for commits whose time is over.
 const LOOK_INTERVAL: Duration = Duration::from_millis(200);
-/// Author of the records that take commits back.
+/// Author of the records that undo commits.
 const AUTHOR: &str = "annals";
 
-/// Takes the commit of a candidate back, which is open again then, as if it had just been made of this.
+/// Undoes the commit of a candidate. The candidate is then open again, based on the present state.
 pub(super) fn take_back(t: &mut Transaction, name: &str) -> Result<()> {
     let stored = Stored::read(t.base(), name)?.unconfirmed()?;
     let Some(unconfirmed) = &stored.candidate().unconfirmed else { return Ok(()) };
-    // The commit changed the candidate, too: it waits no more.
+    // The commit changed the candidate, too, so undoing it also ends the wait.
     t.take_back(unconfirmed.position)?;
     stored.open_again(t)
 }
 
-/// Starts the thread that takes back what nobody confirmed in time.
+/// Starts the thread that undoes commits without a confirmation in time.
 pub(crate) fn start(committer: &Arc<Committer>, is_stopping: Arc<AtomicBool>) -> Result<JoinHandle<()>> {
     let committer = Arc::clone(committer);
     std::thread::Builder::new()
         .name("annals-confirm".into())
         .spawn(move || {
             while !is_stopping.load(Ordering::SeqCst) {
-                // An error shows at the candidate, or again in the next round.
+                // The candidate stores the error, or the next round reports it again.
                 let _ = take_back_late(&committer);
                 std::thread::park_timeout(LOOK_INTERVAL);
             }
@@ -61,7 +61,7 @@ fn take_back_late(committer: &Arc<Committer>) -> Result<()> {
     Ok(())
 }
 
-/// Keeps with the candidate why its commit could not be taken back, where those look who wonder.
+/// Stores with the candidate why its commit could not be undone, so that its users see the reason.
 fn note_failure(committer: &Arc<Committer>, candidate: &Candidate, error: &Error) -> Result<()> {
     let text = error.to_string();
     let known = candidate.unconfirmed.as_ref().and_then(|waiting| waiting.failure.as_deref());

@@ -1,4 +1,4 @@
-//! What stands in the way of committing a candidate, and how its base moves on.
+//! The conflicts of a candidate, and how it is rebased.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -11,20 +11,21 @@ use crate::write::Transaction;
 use crate::write::queue::Committer;
 use crate::{Error, ErrorKind, Result};
 
-/// An edit of a candidate that stands in the way of committing it.
+/// An edit of a candidate that prevents its commit.
 #[derive(Debug)]
 pub struct CandidateConflict {
-    /// Which edit, counted from 0.
+    /// Number of the edit, counted from 0.
     pub edit: usize,
-    /// What it does.
+    /// Its verb.
     pub verb: &'static str,
-    /// The instance that it is about.
+    /// The instance that it changes.
     pub instance: Option<InstanceId>,
-    /// Why it stands in the way: `Conflict` if somebody changed the instance since the base, any other kind if it cannot be applied.
+    /// The reason: `Conflict` if another transaction changed the instance since the base, any other kind if it cannot
+    /// be applied.
     pub reason: Error,
 }
 
-/// The first edit of something that was changed since the base.
+/// Refuses if another transaction changed an edited instance since the base; names the first such edit.
 ///
 /// Errors: `PreconditionFailed`.
 pub(super) fn check(stored: &Stored) -> Result<()> {
@@ -37,7 +38,7 @@ pub(super) fn check(stored: &Stored) -> Result<()> {
     })
 }
 
-/// Why an edit conflicts with what others committed. One that creates something is refused when it is applied.
+/// Why an edit conflicts with later commits. An edit that creates an instance is refused when it is applied.
 fn conflict(stored: &Stored, edit: &Change) -> Option<Error> {
     let base = stored.base();
     let (what, changed) =
@@ -46,12 +47,12 @@ fn conflict(stored: &Stored, edit: &Change) -> Option<Error> {
     Some(Error::new(ErrorKind::Conflict, text))
 }
 
-/// All that stands in the way, in the order of the edits.
+/// All conflicts, in the order of the edits.
 pub(super) fn find(stored: &Stored, committer: &Arc<Committer>) -> Result<Vec<CandidateConflict>> {
     sort(stored, committer, None).map(|(conflicts, _)| conflicts)
 }
 
-/// Makes the snapshot of `t` the base of the candidate; tells the edits that are dropped.
+/// Rebases the candidate on the snapshot of `t`; returns the dropped edits.
 pub(super) fn rebase(
     stored: &Stored,
     t: &mut Transaction,
@@ -74,7 +75,7 @@ pub(super) fn rebase(
     Ok(conflicts)
 }
 
-/// The edits in conflict, and the others. With [`Keep::Mine`] only those conflict that cannot be applied.
+/// The edits in conflict, and the others. With [`Keep::Mine`] only edits that cannot be applied are in conflict.
 fn sort(
     stored: &Stored,
     committer: &Arc<Committer>,
@@ -82,7 +83,7 @@ fn sort(
 ) -> Result<(Vec<CandidateConflict>, Vec<Change>)> {
     let edits = stored.edits()?;
     let mut transaction = Transaction::new(Arc::clone(committer), stored.snapshot.clone());
-    // Edits of what the candidate itself created depend on nobody else.
+    // Edits of instances that the candidate itself created never conflict with other transactions.
     let mut created: HashSet<InstanceId> = HashSet::new();
     let (mut conflicts, mut kept) = (Vec::new(), Vec::new());
     for (edit, change) in edits.into_iter().enumerate() {

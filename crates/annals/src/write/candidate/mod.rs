@@ -1,5 +1,5 @@
-//! Candidates: transactions that last. Named working copies that are edited for as long as it takes, and then committed as one
-//! transaction, or discarded. Each is an entity, so that the log, checkpoints, history and backups hold it as they hold all else.
+//! Candidates: named working copies. You edit one for any time, and then commit it as one transaction, or discard it.
+//! Each candidate is an entity, so the log, checkpoints, history and backups hold it as they hold all entities.
 
 mod conflicts;
 mod confirm;
@@ -72,11 +72,12 @@ impl Candidates {
         .map(|(_, receipt)| receipt)
     }
 
-    /// Runs `work` in a transaction that sees the latest commits and the edits so far, and keeps what it changes as edits of the
-    /// candidate, durably. Runs it again if somebody else edited the candidate meanwhile. Author and message are kept with the edits.
+    /// Runs `work` in a transaction that sees the latest commits and the edits so far, and stores its changes as edits
+    /// of the candidate, durably. Runs it again if another thread edited the candidate meanwhile. The edits keep author
+    /// and message.
     ///
-    /// Errors: `NotFound`; what `work` returns; whatever check the edits fail; `PreconditionFailed` if edits that it has cannot be
-    /// applied any more ([`Candidates::rebase`] helps) or if it was committed and waits for a confirmation; `TooLarge` if one
+    /// Errors: `NotFound`; those of `work`; those of the edits; `PreconditionFailed` if earlier edits can no longer be
+    /// applied ([`Candidates::rebase`] helps) or if it was committed and waits for a confirmation; `TooLarge` if one
     /// transaction cannot commit all its edits.
     pub fn edit<T>(
         &self,
@@ -113,8 +114,9 @@ impl Candidates {
         Stored::read(&self.committer.snapshot(), name)?.edits()
     }
 
-    /// The edits that stand in the way of committing the candidate: those of what others have changed since its base, and those that
-    /// cannot be applied any more. [`Candidates::check`] also tells of what all of them together break.
+    /// The edits that prevent the commit of the candidate: edits of instances that another transaction has changed
+    /// since its base, and edits that can no longer be applied. [`Candidates::check`] also finds conditions that all of
+    /// them together break.
     ///
     /// Errors: `NotFound`; `PreconditionFailed` if it waits for a confirmation.
     pub fn conflicts(&self, name: &str) -> Result<Vec<CandidateConflict>> {
@@ -122,9 +124,9 @@ impl Candidates {
         conflicts::find(&stored, &self.committer)
     }
 
-    /// Finds out whether the candidate could be committed now, and commits nothing.
+    /// Checks whether the candidate could be committed now, without committing.
     ///
-    /// Errors: as [`Candidates::commit`], also what must hold at the end of a transaction, and what hooks refuse.
+    /// Errors: as [`Candidates::commit`], including the conditions at the end of a transaction, and refusals of hooks.
     pub fn check(&self, name: &str) -> Result<()> {
         let stored = Stored::read(&self.committer.snapshot(), name)?.open()?;
         conflicts::check(&stored)?;
@@ -133,11 +135,11 @@ impl Candidates {
         transaction.dry_run().map(drop)
     }
 
-    /// Makes the repository as it is now the base of the candidate. Tells the edits that were dropped.
+    /// Rebases the candidate on the repository as it is now. Returns the dropped edits.
     ///
-    /// With [`Keep::Mine`] edits of what others changed stay, and what they do wins when the candidate is committed; with
-    /// [`Keep::Theirs`] edits in conflict are dropped; with neither, a conflict refuses.
-    /// Errors: `NotFound`; `PreconditionFailed` if a conflict is left, also with `Mine` if an edit cannot be applied any more.
+    /// With [`Keep::Mine`] edits in conflict stay, and overwrite the later changes when the candidate is committed;
+    /// with [`Keep::Theirs`] they are dropped; with neither, a conflict is an error.
+    /// Errors: `NotFound`; `PreconditionFailed` for a conflict, with `Mine` only if an edit cannot be applied any more.
     pub fn rebase(&self, name: &str, keep: Option<Keep>, author: &str) -> Result<Vec<CandidateConflict>> {
         self.transact(|t| {
             t.author(author).message(&format!("candidate {name}: rebased"));
@@ -147,16 +149,16 @@ impl Candidates {
         .map(|(dropped, _)| dropped)
     }
 
-    /// Commits the edits as one transaction, which ends the candidate, or leaves it waiting for its confirmation.
+    /// Commits the edits as one transaction. This ends the candidate, or leaves it waiting for its confirmation.
     ///
-    /// Errors: `NotFound`; `PreconditionFailed` if there are conflicts ([`Candidates::conflicts`] tells all of them);
-    /// `InvalidArgument` if it is to be confirmed and holds changes that cannot be taken back, such as purging, or the time is over
-    /// [`CONFIRM_WITHIN_MAX`]; as [`Transaction::commit`].
+    /// Errors: `NotFound`; `PreconditionFailed` if there are conflicts ([`Candidates::conflicts`] lists all of them);
+    /// `InvalidArgument` if it must be confirmed and holds changes that cannot be undone, such as purging, or the time
+    /// is over [`CONFIRM_WITHIN_MAX`]; as [`Transaction::commit`].
     pub fn commit(&self, name: &str, how: &CandidateCommit) -> Result<Receipt> {
         let confirm_before = how.confirm_within.map(|within| self.deadline(within)).transpose()?;
         let (outcome, receipt) = self.transact(|t| {
             let stored = Stored::read(t.base(), name)?.open()?;
-            // Order: told instead of tried again. A conflict does not go away.
+            // Order: report the conflict before trying. Trying again does not remove it.
             if let Err(conflict) = conflicts::check(&stored) {
                 return Ok(Err(conflict));
             }
@@ -173,9 +175,9 @@ impl Candidates {
         outcome.map(|()| receipt)
     }
 
-    /// Confirms a commit that waits for it, which ends the candidate.
+    /// Confirms a commit that waits for confirmation; this ends the candidate.
     ///
-    /// Errors: `NotFound`; `PreconditionFailed` if nothing waits: it was not committed, or was taken back.
+    /// Errors: `NotFound`; `PreconditionFailed` if no commit waits: it was not committed, or was undone.
     pub fn confirm(&self, name: &str, author: &str) -> Result<Receipt> {
         self.transact(|t| {
             let stored = Stored::read(t.base(), name)?.unconfirmed()?;
@@ -185,9 +187,9 @@ impl Candidates {
         .map(|(_, receipt)| receipt)
     }
 
-    /// Takes a commit that waits for a confirmation back at once. The candidate is open again, with its edits.
+    /// Undoes a commit that waits for confirmation. The candidate is open again, with its edits.
     ///
-    /// Errors: `NotFound`; `PreconditionFailed` if nothing waits; as [`Transaction::take_back`].
+    /// Errors: `NotFound`; `PreconditionFailed` if no commit waits; as [`Transaction::take_back`].
     pub fn take_back(&self, name: &str, author: &str) -> Result<Receipt> {
         self.transact(|t| {
             t.author(author).message(&format!("candidate {name}: taken back"));
@@ -198,7 +200,7 @@ impl Candidates {
 
     /// Ends a candidate without committing its edits.
     ///
-    /// Errors: `NotFound`; `PreconditionFailed` if it waits for a confirmation: confirm it, or take it back first.
+    /// Errors: `NotFound`; `PreconditionFailed` if it waits for a confirmation: confirm the commit, or undo it first.
     pub fn discard(&self, name: &str, author: &str) -> Result<Receipt> {
         self.transact(|t| {
             let stored = Stored::read(t.base(), name)?.open()?;
@@ -212,7 +214,7 @@ impl Candidates {
         transact(&self.committer, work)
     }
 
-    /// A transaction with the edits of a candidate, over the snapshot that it was read from.
+    /// A transaction with the edits of a candidate, on the snapshot that the candidate was read from.
     fn with_edits(&self, stored: &Stored) -> Result<Transaction> {
         let mut transaction = Transaction::new(Arc::clone(&self.committer), stored.snapshot.clone());
         transaction.take_edits(stored.edits()?, stored.base());

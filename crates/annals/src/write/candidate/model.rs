@@ -1,4 +1,4 @@
-//! What is said of a candidate, and how it is rebased and committed.
+//! The state of a candidate, and the options of rebasing and committing it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::Position;
 use crate::model::{Instant, Stamp};
 
-/// Most candidates at a time.
+/// Most candidates at once.
 pub const CANDIDATES_MAX: usize = 1_000;
 /// Longest time that a commit may wait for its confirmation.
 pub const CONFIRM_WITHIN_MAX: Duration = Duration::from_secs(366 * 24 * 3_600);
@@ -16,45 +16,45 @@ pub const CONFIRM_WITHIN_MAX: Duration = Duration::from_secs(366 * 24 * 3_600);
 pub struct Candidate {
     /// Its name.
     pub name: Arc<str>,
-    /// Its edits were made of the repository as it was here: what others have changed since may conflict.
+    /// The position that its edits are based on: they may conflict with later changes of other transactions.
     pub base: Position,
     /// How many changes it holds.
     pub changes_count: u64,
-    /// Who opened it, and when.
+    /// Its author and the instant when it was opened.
     pub created: Stamp,
-    /// Who edited it last, and when.
+    /// Author and instant of its latest edit.
     pub updated: Stamp,
-    /// What waits for a confirmation, if it was committed so.
+    /// Its commit, if that waits for a confirmation.
     pub unconfirmed: Option<Unconfirmed>,
 }
 
-/// A commit that is taken back unless somebody confirms it.
+/// A commit that is undone unless it is confirmed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Unconfirmed {
     /// The position of the commit.
     pub position: Position,
-    /// When it is taken back.
+    /// The instant at which it is undone.
     pub confirm_before: Instant,
-    /// Why taking it back failed. It is tried again.
+    /// Why undoing it failed. The engine tries again.
     pub failure: Option<Arc<str>>,
 }
 
-/// Whose changes stay where both sides changed something.
+/// The side whose changes stay in a conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep {
     /// The edits of the candidate.
     Mine,
-    /// What others committed: the edits in conflict are dropped.
+    /// The other transactions: the edits in conflict are dropped.
     Theirs,
 }
 
-/// How a candidate is committed.
+/// Options for committing a candidate.
 #[derive(Clone, Debug, Default)]
 pub struct CandidateCommit {
-    /// Who commits.
+    /// The author.
     pub author: String,
-    /// Why.
+    /// The reason.
     pub message: String,
-    /// The commit is taken back after this time unless it is confirmed, also by another process after a restart.
+    /// The commit is undone after this time unless it is confirmed; after a restart another process does this.
     pub confirm_within: Option<Duration>,
 }

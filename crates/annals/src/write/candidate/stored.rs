@@ -15,21 +15,21 @@ use crate::{Error, ErrorKind, Position, Result};
 
 /// Type of the entities that hold candidates.
 pub(super) const TYPE: &str = "annals-candidate";
-/// When a commit is taken back unless it is confirmed.
+/// The instant at which a commit is undone unless it is confirmed.
 pub(super) const CONFIRM_BEFORE: &str = "confirm-before";
 /// Position of such a commit, if the candidate was written since.
 pub(super) const COMMITTED: &str = "committed";
-/// Why taking it back failed.
+/// Why undoing it failed.
 pub(super) const FAILURE: &str = "failure";
-/// Position that the edits were made of. Without it: where the entity was written last.
+/// Position that the edits are based on. Without it: the position of the entity's latest version.
 const BASE: &str = "base";
-/// How many changes the edits have.
+/// The number of changes in the edits.
 const CHANGES: &str = "changes";
-/// With a number behind it: some edits, as a record in the form of the log.
+/// Followed by a number: edits, as a record in the form of the log.
 const EDITS: &str = "edits-";
-/// So many properties hold edits; then all go into few again.
+/// Most properties with edits; when there are more, all edits are packed into few properties.
 const EDITS_MAX: usize = 32;
-/// A property holds about so many bytes of edits at most, save for a single larger change.
+/// A property holds at most about this many bytes of edits, or a single larger change.
 const EDITS_BYTES: usize = 4 << 20;
 
 /// The id of the entity that holds a candidate.
@@ -41,7 +41,7 @@ pub(super) fn id_of(name: &str) -> Result<Id> {
     Id::new(&format!("{TYPE}:{name}"))
 }
 
-/// A candidate, read.
+/// A candidate as read from its entity.
 pub(super) struct Stored {
     pub(super) name: Arc<str>,
     pub(super) instance: InstanceId,
@@ -56,7 +56,7 @@ impl Stored {
     pub(super) fn read(snapshot: &Snapshot, name: &str) -> Result<Stored> {
         let id = id_of(name)?;
         let Some(entity) = snapshot.entity(&id)?.filter(|entity| entity.type_name() == TYPE) else {
-            let text = format!("candidate {name}: there is none of this name; open it first");
+            let text = format!("candidate {name}: it does not exist; open it first");
             return Err(Error::new(ErrorKind::NotFound, text).with("candidate", name));
         };
         let mut edits = Vec::new();
@@ -71,7 +71,7 @@ impl Stored {
         Ok(Stored { name: name.into(), instance, snapshot: snapshot.clone(), candidate, edits })
     }
 
-    /// The same, if it is open.
+    /// The same candidate, if it is open.
     ///
     /// Errors: `PreconditionFailed` if it waits for a confirmation.
     pub(super) fn open(self) -> Result<Stored> {
@@ -83,7 +83,7 @@ impl Stored {
         Err(Error::new(ErrorKind::PreconditionFailed, text).with("candidate", &self.name))
     }
 
-    /// The same, if it waits for a confirmation.
+    /// The same candidate, if it waits for a confirmation.
     ///
     /// Errors: `PreconditionFailed`.
     pub(super) fn unconfirmed(self) -> Result<Stored> {
@@ -108,7 +108,7 @@ impl Stored {
 
     /// The edits, in order.
     ///
-    /// Errors: `Corrupted` if somebody else wrote the entity.
+    /// Errors: `Corrupted` if another program wrote the entity.
     pub(super) fn edits(&self) -> Result<Vec<Change>> {
         let mut changes = Vec::new();
         for (property, bytes) in &self.edits {
@@ -122,7 +122,7 @@ impl Stored {
         Ok(changes)
     }
 
-    /// Adds edits. `t` must be over the snapshot that this was read from.
+    /// Adds edits. `t` must be on the snapshot that this was read from.
     pub(super) fn add(&self, t: &mut Transaction, edits: &[Change]) -> Result<()> {
         if edits.is_empty() {
             return Ok(());
@@ -138,17 +138,18 @@ impl Stored {
         self.write(t, Patch::new(), self.base(), count, (next, pieces, edits.len()))
     }
 
-    /// Puts other edits, made of another base, in the place of all there are.
+    /// Replaces all edits by others, with another base.
     pub(super) fn put(&self, t: &mut Transaction, base: Position, edits: &[Change]) -> Result<()> {
         let patch = self.edits.iter().fold(Patch::new(), |patch, (property, _)| patch.unset(property));
         self.write(t, patch, base, 0, (1, pieces(edits), edits.len()))
     }
 
-    /// Opens it again after its commit was taken back: what it created is there, deleted, and comes back instead.
+    /// Opens it again after its commit was undone. The instances that it had created are now deleted, so its edits
+    /// restore them.
     pub(super) fn open_again(&self, t: &mut Transaction) -> Result<()> {
         let edits: Vec<Change> = self.edits()?.into_iter().flat_map(brought_back).collect();
         self.put(t, self.base(), &edits)?;
-        // Its base is where it is taken back.
+        // Its base is the position at which the commit is undone.
         t.update(&self.instance, Patch::new().unset(BASE))
     }
 
@@ -169,7 +170,7 @@ impl Stored {
     }
 }
 
-/// What brings back what a change created; any other change as it is.
+/// The changes that restore an instance instead of creating it; any other change is unchanged.
 fn brought_back(change: Change) -> Vec<Change> {
     let Change { action, valid_from, .. } = change;
     let (instance, properties, classifications) = match action {
@@ -246,7 +247,7 @@ fn candidate_of(name: Arc<str>, entity: &Entity<'_>) -> Candidate {
     }
 }
 
-/// The edits as values that a property can hold each.
+/// The edits divided into values for properties.
 fn pieces(edits: &[Change]) -> Vec<Arc<[u8]>> {
     let record = |changes: &[Change]| {
         let changes = changes.to_vec();

@@ -1,5 +1,5 @@
-//! The thread of the indexes and those who publish, in many orders of their steps: what is published is never lost, nor taken
-//! twice.
+//! The index thread and the publishing threads, in many orders of their steps: no published event is lost, and none is
+//! taken twice.
 
 use shuttle::thread;
 
@@ -25,7 +25,7 @@ fn keys_count(indexed: &Indexed) -> usize {
     indexed.settled().indexes.entities.times.past_updated().len()
 }
 
-/// The publisher of an empty graph, whose indexes another thread brings up to date some times while `publish` publishes.
+/// The publisher of an empty graph. Another thread updates the indexes several times while `publish` publishes.
 fn published(publish: impl FnOnce(&Publisher)) -> Arc<Publisher> {
     let publisher = Arc::new(Publisher::new(Indexed::new(graph_at(0), Arc::default())));
     let indexing = {

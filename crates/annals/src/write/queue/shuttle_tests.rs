@@ -1,4 +1,4 @@
-//! The committer in many orders of the steps of its threads: nobody waits for what has happened.
+//! The committer in many orders of the steps of its threads: no thread waits for an event that has happened.
 
 use shuttle::thread;
 
@@ -57,8 +57,8 @@ fn whoever_waits_for_a_position_learns_of_closing() {
     });
 }
 
-/// Two threads commit, where they can without the thread of the repository, another submits; then all is closed.
-/// Shape: the committer, and what each thread was told.
+/// Two threads commit, if possible on their own thread, another one submits; then all is closed.
+/// Shape: the committer, and the outcome of each thread.
 fn commit_from_three(
     queue_transactions: usize,
     log: impl Log + 'static,
@@ -111,7 +111,7 @@ fn threads_that_find_the_queue_full_get_their_turn() {
     in_many_orders(|| all_three_are_committed(1));
 }
 
-/// With room for one, so that a thread may wait for room when the log fails.
+/// With room for one transaction, so that a thread may wait for room when the log fails.
 #[test]
 fn a_failure_of_the_log_is_told_to_all_threads_and_ends_the_committing_one() {
     in_many_orders(|| {

@@ -1,5 +1,5 @@
-//! What changes of trees created in a transaction: as long as it consists of nothing else, a path is looked up in the base and here, and
-//! the base with all changes applied is not needed.
+//! The items that changes of trees created in a transaction. While the transaction has no other changes, paths are
+//! looked up in the base and here, and the base with all changes applied is not needed.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::model::{Id, InstanceId};
 use crate::read::ChildName;
 
-/// An item that is there, or that a transaction creates.
+/// An existing item, or one that a transaction creates.
 #[derive(Clone)]
 pub(super) struct Parent {
     pub(super) id: Id,
@@ -23,7 +23,7 @@ pub(in crate::write) struct Created {
     ids: HashSet<Id, foldhash::fast::RandomState>,
     /// The last order of the lists to which it appended.
     last_orders: HashMap<(Id, u32), Vec<u8>, foldhash::fast::RandomState>,
-    /// How many changes the transaction had after the last one that is noted here.
+    /// The number of changes of the transaction after the last one noted here.
     pub(super) changes_count: usize,
 }
 

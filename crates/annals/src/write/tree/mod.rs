@@ -1,4 +1,4 @@
-//! Changes of trees: items by path, created, merged, put in place, moved, copied, deleted and taken back to how they were.
+//! Changes of trees by path: create, merge, put, move, copy, delete, revert and restore items.
 
 mod created;
 mod moved;
@@ -28,9 +28,9 @@ const ROOT_TYPE: &str = "root";
 
 /// Changes of a tree, in a transaction. Made by [`Transaction::tree`].
 ///
-/// Missing items on the way to a path are created. An item gets the type that it states, or else the entity type that has its name,
-/// or else `container`; and it is contained by the declared relationship type whose ends fit best. A repository without such a type
-/// gets one, `contains`.
+/// Missing items on a path are created. The type of an item is the one that it states, or the entity type with its
+/// name, or `container`. The declared relationship type whose ends fit best contains it. A repository without such a
+/// type gets one, `contains`.
 ///
 /// ```
 /// use annals::{AttributeDefinition, Insert, Item, Repository, TreePath, TypeDefinition, ValueType};
@@ -53,12 +53,12 @@ pub struct TreeEdit<'t> {
     root: Id,
 }
 
-/// How an item becomes what is given.
+/// How to change an item into the given one.
 struct How<'p> {
-    /// What becomes of what is there and not given.
+    /// What to do with existing properties and children that are not given.
     rest: Rest,
     insert: Option<&'p Insert>,
-    /// True if it must not be there.
+    /// True if the item must not exist yet.
     is_new: bool,
 }
 
@@ -66,7 +66,7 @@ impl How<'_> {
     const MERGE: How<'static> = How { rest: Rest::Stays, insert: None, is_new: false };
 }
 
-/// How far a path leads.
+/// The result of following a path.
 enum Reach {
     /// To an item.
     Item(ChildSlot),
@@ -74,54 +74,54 @@ enum Reach {
     Root(u32),
     /// To a property of the item at this slot.
     Property(u32, Arc<str>),
-    /// To nothing.
+    /// Nothing is there.
     Nothing,
 }
 
 impl Transaction {
-    /// Changes of the tree below the entity with the id `root`, which the first of them creates.
+    /// Changes of the tree below the entity with the id `root`; the first change creates it.
     pub fn tree(&mut self) -> TreeEdit<'_> {
         self.tree_below(Id::new(ROOT_ID).expect("it is an id"))
     }
 
     /// Changes of the tree below another entity.
     pub fn tree_below(&mut self, root: Id) -> TreeEdit<'_> {
-        // Each looks at more than it changes.
+        // A change of a tree reads more than it changes.
         self.reads.everything();
         TreeEdit { transaction: self, root }
     }
 }
 
 impl TreeEdit<'_> {
-    /// Says who commits the transaction, and why: as [`Transaction::author`] and [`Transaction::message`] do.
+    /// Sets author and reason of the transaction, as [`Transaction::author`] and [`Transaction::message`] do.
     pub fn sign(&mut self, author: &str, message: &str) {
         self.transaction.author(author).message(message);
     }
 
-    /// Creates an item with what is below it; tells its id.
+    /// Creates an item with its subtree; returns its id.
     ///
-    /// Errors: `AlreadyExists` if it is there; `InvalidArgument` for a path that is no look-up, or a key that it lacks; `InvalidEnds`
-    /// if no relationship type can contain it.
+    /// Errors: `AlreadyExists` if it exists; `InvalidArgument` for a path that is not a look-up, or a missing key;
+    /// `InvalidEnds` if no relationship type can contain it.
     pub fn create(&mut self, path: &TreePath, item: &Item) -> Result<Id> {
         self.apply(path, item, &How { is_new: true, ..How::MERGE })
     }
 
-    /// Gives an item the properties and the children of `item`, beside those it has; creates it if it is missing. Tells its id.
+    /// Adds the properties and the children of `item` to an item; creates it if it is missing. Returns its id.
     ///
-    /// Errors: as [`TreeEdit::create`] has them, without `AlreadyExists`.
+    /// Errors: as [`TreeEdit::create`], without `AlreadyExists`.
     pub fn merge(&mut self, path: &TreePath, item: &Item) -> Result<Id> {
         self.apply(path, item, &How::MERGE)
     }
 
-    /// Makes an item and what is below it as `item` is, and nothing else: what differs is changed, what is missing there is deleted.
-    /// Creates it if it is missing. Tells its id.
+    /// Makes an item and its subtree equal to `item`: changes differences, and deletes everything that `item` does not
+    /// have. Creates the item if it is missing. Returns its id.
     ///
     /// Errors: as [`TreeEdit::merge`].
     pub fn put(&mut self, path: &TreePath, item: &Item) -> Result<Id> {
         self.apply(path, item, &How { rest: Rest::Goes, ..How::MERGE })
     }
 
-    /// The same of an item that is there.
+    /// The same for an existing item.
     ///
     /// Errors: `NotFound` if it is missing; as [`TreeEdit::merge`].
     pub fn replace(&mut self, path: &TreePath, item: &Item) -> Result<Id> {
@@ -133,14 +133,14 @@ impl TreeEdit<'_> {
         }
     }
 
-    /// Creates or merges an item of an ordered list, and puts it into a place there. Tells its id.
+    /// Creates or merges an item of an ordered list, and puts it at a place in it. Returns its id.
     ///
     /// Errors: `InvalidArgument` if users do not order the list; `NotFound` if the sibling is missing; as [`TreeEdit::merge`].
     pub fn insert(&mut self, path: &TreePath, item: &Item, place: &Insert) -> Result<Id> {
         self.apply(path, item, &How { insert: Some(place), ..How::MERGE })
     }
 
-    /// Gives a property a value; creates the item that has it if it is missing.
+    /// Sets a property; creates the item that has it if it is missing.
     ///
     /// Errors: `InvalidArgument` if the path does not end in the name of a property; as [`TreeEdit::merge`].
     pub fn set(&mut self, path: &TreePath, value: impl Into<Value>) -> Result<()> {
@@ -158,13 +158,11 @@ impl TreeEdit<'_> {
     pub fn create_property(&mut self, path: &TreePath, value: impl Into<Value>) -> Result<()> {
         match self.reach(path)? {
             Reach::Nothing => self.set(path, value),
-            _ => {
-                Err(Error::new(ErrorKind::AlreadyExists, format!("path {path}: it is there already; set it")))
-            }
+            _ => Err(Error::new(ErrorKind::AlreadyExists, format!("path {path}: it exists already; set it"))),
         }
     }
 
-    /// Gives a property another value.
+    /// Replaces the value of a property.
     ///
     /// Errors: `NotFound` if it has none; as [`TreeEdit::set`].
     pub fn replace_property(&mut self, path: &TreePath, value: impl Into<Value>) -> Result<()> {
@@ -177,14 +175,15 @@ impl TreeEdit<'_> {
         }
     }
 
-    /// Deletes what a path leads to: an item with all that is below it, the items of a list, or a property.
+    /// Deletes the target of a path: an item with its subtree, the items of a list, or a property.
     ///
-    /// Errors: `NotFound` if it leads to nothing; `InvalidArgument` for the root, and for a path that is no look-up.
+    /// Errors: `NotFound` if the path leads to nothing; `InvalidArgument` for the root, and for a path that is not a
+    /// look-up.
     pub fn delete(&mut self, path: &TreePath) -> Result<()> {
         if self.remove(path)? { Ok(()) } else { Err(missing(path)) }
     }
 
-    /// The same; false if there is nothing.
+    /// The same; false if the path leads to nothing.
     pub fn remove(&mut self, path: &TreePath) -> Result<bool> {
         if let Some(slots) = self.list_at(path)? {
             let ids: Vec<Id> = {
@@ -199,7 +198,7 @@ impl TreeEdit<'_> {
         match self.reach(path)? {
             Reach::Nothing => Ok(false),
             Reach::Root(_) => {
-                let text = "path /: the root stays; delete what is below it";
+                let text = "path /: the root cannot be deleted; delete its children";
                 Err(Error::new(ErrorKind::InvalidArgument, text))
             }
             Reach::Item(child) => {
@@ -214,11 +213,11 @@ impl TreeEdit<'_> {
         }
     }
 
-    /// Moves an item, with all that is below it, to another path, and in an ordered list to a place there. The parent there must
-    /// exist. The keys of an item in a list become those of the path.
+    /// Moves an item, with its subtree, to another path, and in an ordered list to a place in it. The parent at the new
+    /// path must exist. The keys of an item in a list become those of the path.
     ///
-    /// Errors: `NotFound` if the item, the parent there, or the sibling is missing; `AlreadyExists` if there is an item already;
-    /// `InvalidEnds` if it would contain itself.
+    /// Errors: `NotFound` if the item, the parent at the new path, or the sibling is missing; `AlreadyExists` if there
+    /// is an item at the new path; `InvalidEnds` if the item would contain itself.
     pub fn move_to(&mut self, from: &TreePath, to: &TreePath, place: Option<&Insert>) -> Result<()> {
         let Reach::Item(child) = self.reach(from)? else { return Err(missing(from)) };
         if to.steps.len() > from.steps.len() && to.steps.starts_with(&from.steps) {
@@ -246,7 +245,7 @@ impl TreeEdit<'_> {
         self.push_all(actions)
     }
 
-    /// Copies an item, with all that is below it, to a path where nothing is; tells the id of the copy. All entities of it are new.
+    /// Copies an item, with its subtree, to a free path; returns the id of the copy. All its entities are new.
     ///
     /// Errors: `NotFound` if the item is missing; as [`TreeEdit::create`].
     pub fn copy(&mut self, from: &TreePath, to: &TreePath) -> Result<Id> {
@@ -255,7 +254,7 @@ impl TreeEdit<'_> {
         let mut item = found.ok_or_else(|| missing(from))?;
         forget_ids(&mut item);
         if let Some(step) = to.steps.last() {
-            // The keys of the path count.
+            // The keys of the path replace those of the item.
             let keys: Vec<Arc<str>> = step
                 .keys()
                 .map_or(Vec::new(), |(_, keys)| keys.into_iter().map(|(name, _)| Arc::clone(name)).collect());
@@ -273,7 +272,7 @@ impl TreeEdit<'_> {
             self.push_all(actions)?;
             return Ok(id);
         }
-        // What is looked up is in the base, or was created by this transaction.
+        // Every looked-up item is in the base, or was created by this transaction.
         let created = std::mem::take(&mut self.transaction.created);
         let graph = self.transaction.base.graph();
         let (id, actions, created) = planned(graph, &self.root, path, item, how, created)?;
@@ -282,7 +281,7 @@ impl TreeEdit<'_> {
         let changes: Vec<(bool, Action)> = changes.collect();
         for (is_of_created, action) in changes {
             match action {
-                // Whether it changes anything, only the base with all changes would tell.
+                // Only the base with all changes could show whether it changes anything.
                 Action::Update(_) if is_of_created => self.transaction.push_always(action)?,
                 action => self.push_all(vec![action])?,
             }
@@ -298,14 +297,14 @@ impl TreeEdit<'_> {
         !transaction.defines_types && transaction.created.changes_count == transaction.changes.len()
     }
 
-    /// True if the base has the root, and a type that contains.
+    /// True if the base has the root, and a containing relationship type.
     fn is_prepared(&self) -> bool {
         let graph = self.transaction.base.graph();
         let is_live = |slot| graph.entities.is_live(slot);
         graph.types.has_containment && graph.entities.slot(&self.root).is_some_and(is_live)
     }
 
-    /// Creates the root, and a type that contains, if the repository has none.
+    /// Creates the root, and a containing relationship type, if the repository has none.
     fn prepare(&mut self) -> Result<()> {
         let root = self.root.clone();
         let graph = self.transaction.own_graph()?.graph();
@@ -325,7 +324,7 @@ impl TreeEdit<'_> {
         Ok(())
     }
 
-    /// Where a path of look-ups leads, with the changes so far.
+    /// The target of a look-up path, with the changes so far.
     fn reach(&mut self, path: &TreePath) -> Result<Reach> {
         let root = self.root.clone();
         let graph = self.transaction.own_graph()?.graph();
@@ -352,7 +351,7 @@ impl TreeEdit<'_> {
         Ok(at)
     }
 
-    /// The items of the list that a path means; `None` if it means something else.
+    /// The items of the list at a path; `None` if the path does not name a list.
     fn list_at(&mut self, path: &TreePath) -> Result<Option<Vec<u32>>> {
         let Some((above, last)) = path.split_last() else { return Ok(None) };
         let graph = self.transaction.own_graph()?.graph();
@@ -386,7 +385,7 @@ impl TreeEdit<'_> {
     }
 }
 
-/// The changes that make what is at a path into `item`, and the id of what is there then.
+/// The changes that turn the target of a path into `item`, and the id of the item after them.
 fn planned(
     graph: &Graph,
     root: &Id,
@@ -419,7 +418,7 @@ fn planned(
             Some(told) if is_same_key(graph, &name, &key, told, &value) => {}
             Some(told) => {
                 let text = format!(
-                    "path {path}: its key {key} is {value:?}, and the item says {told:?}; give one of them"
+                    "path {path}: its key {key} is {value:?}, but {told:?} in the item; give one of them"
                 );
                 return Err(Error::new(ErrorKind::InvalidArgument, text));
             }
@@ -433,10 +432,10 @@ fn planned(
     Ok((made.id, plan.actions, plan.created))
 }
 
-/// What a step to an item is called, whether that is a list, and the keys in it.
+/// The name of an item's step, whether it names a list, and the keys in it.
 type Named = (Arc<str>, bool, Vec<(Arc<str>, Value)>);
 
-/// What a step to an item names: the child, or the list and the keys in it.
+/// The meaning of a step to an item: the child, or the list and the keys in it.
 fn named(graph: &Graph, step: &TreeStep, path: &TreePath) -> Result<Named> {
     let Some((name, keys)) = step.keys() else { return Err(no_look_up(path)) };
     let is_listed = graph.list_type(name).is_some();

@@ -15,7 +15,7 @@ use crate::{Error, ErrorKind, Result};
 
 /// The changes that move a child.
 ///
-/// To another parent a relationship of its own leads, so that purging the parent before leaves the child where it is.
+/// A new relationship leads to it from another parent, so that purging the old parent leaves the child in place.
 pub(super) fn moved(
     graph: &Graph,
     child: ChildSlot,
@@ -70,7 +70,7 @@ pub(super) fn moved(
         }
     }
     contains.properties.extend(changed.into_iter().map(|(name, value)| (name.into(), value)));
-    // Order: it has no name while it is contained nowhere, so it can get any keys.
+    // Order: a child that nothing contains has no name, so its keys can change freely.
     plan.actions.push(action::Delete { instance }.into());
     plan.change(&known, &item, kind.properties)?;
     plan.actions.push(contains.into());

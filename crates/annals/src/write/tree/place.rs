@@ -1,4 +1,4 @@
-//! Where a child goes among its siblings.
+//! The place of a child among its siblings.
 
 use std::ops::Bound;
 
@@ -11,38 +11,39 @@ use crate::structures::order::between;
 use crate::tree::TreeStep;
 use crate::{Error, ErrorKind, Result};
 
-/// Where a child goes in a list that users order.
+/// The place of a child in a list that users order.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Insert {
     /// Before all others.
     First,
-    /// Behind all others.
+    /// After all others.
     Last,
     /// Right before this one.
     Before(TreeStep),
-    /// Right behind this one.
+    /// Right after this one.
     After(TreeStep),
 }
 
-/// Longest step from one order to the next: two that are inserted at one place at the same time hardly ever get the same.
+/// Longest step from one order to the next: two children inserted at one place at the same time hardly ever get the
+/// same order.
 const STEP_MAX: u16 = 2048;
 
-/// How far an order is from the one before. It differs from child to child, also of two transactions.
+/// The distance of an order from the one before. It differs from child to child, also between two transactions.
 pub(super) fn step_of(child: &Id) -> u32 {
     let [.., a, b] = child.uuid_bytes().copied().unwrap_or_default();
     u32::from(u16::from_be_bytes([a, b]) % STEP_MAX) + 1
 }
 
-/// The siblings between which a child goes: their orders.
+/// The orders of the two siblings between which a child goes.
 pub(super) struct Gap {
     pub(super) before: Option<Vec<u8>>,
     pub(super) after: Option<Vec<u8>>,
 }
 
 impl Gap {
-    /// An order in it.
+    /// An order in the gap.
     ///
-    /// Errors: `TooLarge` if the orders beside it leave no room for a short one.
+    /// Errors: `TooLarge` if the gap has no room for a short order.
     pub(super) fn order(&self, step: u32) -> Result<Vec<u8>> {
         let order = between(self.before.as_deref(), self.after.as_deref(), step);
         if order.len() <= ORDER_BYTES_MAX {
@@ -55,9 +56,9 @@ impl Gap {
     }
 }
 
-/// The gap that `insert` means in a group of the children of `parent`.
+/// The gap for `insert` in a group of the children of `parent`.
 ///
-/// Errors: `NotFound` if the sibling that it names is not there, or is of another list.
+/// Errors: `NotFound` if the named sibling does not exist, or is in another list.
 pub(super) fn gap(graph: &Graph, parent: u32, group: Group, insert: &Insert) -> Result<Gap> {
     let orders = graph.relationships.lists.children.by_order();
     let prefix = prefix_of(parent, group);
@@ -109,7 +110,7 @@ fn sibling(graph: &Graph, parent: u32, group: Group, step: &TreeStep) -> Result<
     Ok((key, order))
 }
 
-/// The child with this name, at present.
+/// The child with this name in the present.
 pub(super) fn child_of(graph: &Graph, parent: u32, name: &ChildName) -> Option<ChildSlot> {
     let relationship =
         graph.relationships.lists.children.named(parent, Group(name.group), &name.name).next()?;

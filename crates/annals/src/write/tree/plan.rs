@@ -1,4 +1,4 @@
-//! The changes that make what is there into an item with what is below it.
+//! The changes that turn an existing item into a given one with its subtree.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -18,12 +18,12 @@ use crate::structures::order::spread;
 use crate::tree::{Branch, Item};
 use crate::{Error, ErrorKind};
 
-/// What becomes of what is there and not in the item.
+/// What happens to existing properties and children that the item does not have.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rest {
-    /// It stays.
+    /// They stay.
     Stays,
-    /// It goes.
+    /// They are deleted.
     Goes,
 }
 
@@ -34,7 +34,7 @@ pub(super) struct Plan<'g> {
     pub(super) actions: Vec<Action>,
     /// How children of a type are contained in parents of another.
     containings: HashMap<(Arc<str>, Arc<str>), Containing>,
-    /// What was created before, and by this plan.
+    /// The items created before, and by this plan.
     pub(super) created: Created,
 }
 
@@ -50,7 +50,7 @@ impl<'g> Plan<'g> {
         Parent { id: self.graph.entities.id(slot).clone(), slot: Some(slot), type_name }
     }
 
-    /// How a child is contained.
+    /// The relationship type that contains a child.
     pub(super) fn containing(&mut self, parent: &Parent, child: &Arc<str>) -> Result<Containing> {
         let types = (Arc::clone(&parent.type_name), Arc::clone(child));
         if let Some(known) = self.containings.get(&types) {
@@ -61,7 +61,7 @@ impl<'g> Plan<'g> {
         Ok(found)
     }
 
-    /// Makes the child `name` of `parent` what `item` says; tells which entity it is.
+    /// Makes the child `name` of `parent` equal to `item`; returns its entity.
     pub(super) fn child(
         &mut self,
         parent: &Parent,
@@ -149,7 +149,7 @@ impl<'g> Plan<'g> {
         Ok(order)
     }
 
-    /// Moves a child that is there to another place among its siblings.
+    /// Moves an existing child to another place among its siblings.
     pub(super) fn reorder(
         &mut self,
         parent: &Parent,
@@ -174,7 +174,7 @@ impl<'g> Plan<'g> {
         self.actions.push(action::Update { instance, patch }.into());
     }
 
-    /// Gives an item that is there the properties and the children of `item`.
+    /// Adds the properties and the children of `item` to an existing item.
     pub(super) fn change(
         &mut self,
         known: &Parent,
@@ -201,7 +201,7 @@ impl<'g> Plan<'g> {
                 if is_given || keys.contains(&symbol) {
                     continue;
                 }
-                // What has a default gets that back: put twice, an item is as it was put once.
+                // A property with a default gets it back, so that putting an item twice gives the same as once.
                 match self.default_of(row.type_name(), symbol) {
                     None => steps.push(PatchStep::Unset(Arc::clone(name))),
                     Some(value) if self.graph.entities.read_value(slot, symbol)?.as_ref() == Some(value) => {}
@@ -221,7 +221,7 @@ impl<'g> Plan<'g> {
         declared.attributes.get(&attribute)?.definition.default.as_ref()
     }
 
-    /// The same of an item that the transaction created.
+    /// The same for an item that the transaction created.
     fn change_created(
         &mut self,
         known: &Parent,
@@ -241,7 +241,7 @@ impl<'g> Plan<'g> {
         self.children(known, &item.children)
     }
 
-    /// Makes the children of `parent` what `branches` say.
+    /// Makes the children of `parent` equal to `branches`.
     pub(super) fn children(&mut self, parent: &Parent, branches: &[Branch]) -> Result<()> {
         let mut kinds = Vec::with_capacity(branches.len());
         let mut seen = HashSet::with_capacity(branches.len());
@@ -249,7 +249,7 @@ impl<'g> Plan<'g> {
             let kind = kind_of(self.graph, name, *is_listed, item)?;
             if !seen.insert(kind.name.clone()) {
                 let text = format!(
-                    "children of entity {}: {name} is there twice, with the same keys or name",
+                    "children of entity {}: {name} occurs twice, with the same keys or name",
                     parent.id
                 );
                 return Err(Error::new(ErrorKind::InvalidArgument, text));
@@ -285,8 +285,8 @@ impl<'g> Plan<'g> {
         Ok(())
     }
 
-    /// The orders that children get, so that they stand as they are given: none for those that stand there already, or that are
-    /// not ordered.
+    /// The new orders of children, so that they have the given order: none for children that have a right order
+    /// already, or that are not ordered.
     fn orders(
         &mut self,
         parent: &Parent,
@@ -294,7 +294,7 @@ impl<'g> Plan<'g> {
     ) -> Result<Vec<Option<Vec<u8>>>> {
         let mut orders = vec![None; kinds.len()];
         if self.rest == Rest::Stays && parent.slot.is_some() {
-            // Those that are there stay where they are, and new ones follow.
+            // Existing children stay in place, and new ones follow.
             return Ok(orders);
         }
         let mut groups: HashMap<u32, Vec<usize>> = HashMap::new();
@@ -315,7 +315,7 @@ impl<'g> Plan<'g> {
     }
 }
 
-/// New orders for those that do not stand in a longest row of ascending ones.
+/// New orders for children outside a longest ascending subsequence.
 fn spread_between(held: &[Option<Vec<u8>>]) -> Vec<Option<Vec<u8>>> {
     let stays = longest_ascending(held);
     let mut orders = vec![None; held.len()];
@@ -332,7 +332,7 @@ fn spread_between(held: &[Option<Vec<u8>>]) -> Vec<Option<Vec<u8>>> {
     orders
 }
 
-/// Which of them are in a longest row of ascending ones. Source: patience sorting.
+/// The members of a longest ascending subsequence. Source: patience sorting.
 fn longest_ascending(held: &[Option<Vec<u8>>]) -> Vec<bool> {
     let mut tails: Vec<usize> = Vec::new();
     let mut before = vec![None; held.len()];
@@ -364,18 +364,17 @@ pub(super) fn not_ordered(type_name: &str) -> Error {
     Error::new(ErrorKind::InvalidArgument, text)
 }
 
-/// Refuses an item of another type, or with another id, than the one that is there.
+/// Refuses an item with another type or id than the existing one.
 fn check_same(known: &Parent, item: &Item) -> Result<()> {
     if let Some(told) = item.type_name.as_ref().filter(|told| **told != known.type_name) {
         let text = format!(
-            "entity {}: it is of type \"{}\", not \"{told}\"; retype it instead",
+            "entity {}: its type is \"{}\", not \"{told}\"; retype it instead",
             known.id, known.type_name
         );
         return Err(Error::new(ErrorKind::WrongType, text));
     }
     if let Some(told) = item.id.as_ref().filter(|told| **told != known.id) {
-        let text =
-            format!("entity {}: another entity, {told}, cannot take its place; delete it first", known.id);
+        let text = format!("entity {}: another entity, {told}, cannot replace it; delete it first", known.id);
         return Err(Error::new(ErrorKind::AlreadyExists, text));
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! Takes what is below a path back to how it was, and brings back what was deleted: by identity, as new versions.
+//! Reverts the subtree at a path, and restores deleted items: by identity, in new versions.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -12,13 +12,13 @@ use crate::tree::{NameTest, TreePath};
 use crate::{Error, ErrorKind, Result};
 
 impl TreeEdit<'_> {
-    /// Puts what a path leads to, and all below it, back to how it was at a time, as new versions. Items are the same ones as then:
-    /// those that were deleted since come back, with the relationships that went with them, and those that were created since are
-    /// deleted; moved ones return, and names, order, types, properties and classifications are taken back. What was not there is
-    /// deleted.
+    /// Sets the target of a path, and its subtree, back to its state at a time, in new versions. Items keep their
+    /// identity: items deleted since are restored with the relationships that were deleted with them; items created
+    /// since are deleted; moved items return; and names, order, types, properties and classifications are as at that
+    /// time. An item that did not exist then is deleted.
     ///
-    /// Errors: `NotFound` if there was nothing and is nothing, or if the parent is missing now; what forbids one of these changes;
-    /// those of reading history.
+    /// Errors: `NotFound` if the path leads to nothing, then and now, or if the parent is missing now; those of the
+    /// changes; those of reading history.
     pub fn revert(&mut self, path: &TreePath, as_of: AsOf) -> Result<()> {
         let snapshot = self.transaction.base.as_of(as_of)?;
         let root = self.root.clone();
@@ -46,13 +46,13 @@ impl TreeEdit<'_> {
         self.clear(&then, path)?;
         for entity in deleted {
             let graph = self.transaction.own_graph()?.graph();
-            // One that came back with what contained it is there.
+            // It was restored together with its container.
             if graph.entities.row(entity).is_some_and(|row| !row.is_live()) {
                 let instance = InstanceId::Entity(graph.entities.id(entity).clone());
                 self.transaction.push(action::Restore { instance, with_relationships: false })?;
             }
         }
-        // What comes back does so as it was when it was deleted.
+        // Restored items return in the state in which they were deleted.
         self.clear(&then, path)?;
         let graph = self.transaction.own_graph()?.graph();
         let actions = then.contents(graph)?;
@@ -71,10 +71,11 @@ impl TreeEdit<'_> {
         self.push_all(actions)
     }
 
-    /// Brings back the item that was at a path at a time and is deleted now, with all that went with it. Tells its id.
+    /// Restores the item that was at a path at a time and is deleted now, with everything that was deleted with it.
+    /// Returns its id.
     ///
-    /// Errors: `NotFound` if there was none, or if its parent is missing now; `NotDeleted` if it is somewhere; `AlreadyExists` if there
-    /// is something at the path now.
+    /// Errors: `NotFound` if there was none, or if its parent is missing now; `NotDeleted` if it exists anywhere;
+    /// `AlreadyExists` if an item is at the path now.
     pub fn restore(&mut self, path: &TreePath, as_of: AsOf) -> Result<Id> {
         let snapshot = self.transaction.base.as_of(as_of)?;
         let root = self.root.clone();
@@ -92,7 +93,7 @@ impl TreeEdit<'_> {
             let text = format!("path {path}: there is something now; move or delete it first");
             return Err(Error::new(ErrorKind::AlreadyExists, text));
         }
-        // Order: the parent is looked for first, so that nothing comes back that nothing would contain.
+        // Order: look up the parent first, so that nothing is restored without a container.
         let graph = self.transaction.own_graph()?.graph();
         let comes_along = graph.relationships.row(child.relationship).zip(graph.entities.row(spot));
         let comes_along = comes_along.is_some_and(|(contained, item)| {
@@ -123,7 +124,7 @@ impl TreeEdit<'_> {
         self.transaction.update(&instance, Patch { steps: vec![PatchStep::Set(Arc::clone(name), value)] })
     }
 
-    /// The item that is at a path now.
+    /// The present item at a path.
     fn item_at(&mut self, path: &TreePath) -> Result<u32> {
         match self.reach(path)? {
             Reach::Root(slot) => Ok(slot),
@@ -132,7 +133,7 @@ impl TreeEdit<'_> {
         }
     }
 
-    /// The items that are deleted now, and the relationships that went with them.
+    /// The items that are deleted now, and the relationships that were deleted with them.
     fn lost(&mut self, then: &Then) -> Result<(Vec<u32>, Vec<u32>)> {
         let graph = self.transaction.own_graph()?.graph();
         let (mut relationships, mut entities) = (Vec::new(), Vec::new());
@@ -151,7 +152,7 @@ impl TreeEdit<'_> {
         Ok((relationships, entities))
     }
 
-    /// Takes items out of where they are not to stay, and deletes what was not there.
+    /// Removes items from places where they must not stay, and deletes items that did not exist then.
     fn clear(&mut self, then: &Then, path: &TreePath) -> Result<()> {
         let actions = then.take_out_misplaced(self.transaction.own_graph()?.graph())?;
         self.push_all(actions)?;

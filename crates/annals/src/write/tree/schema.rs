@@ -1,4 +1,4 @@
-//! What a child is: its type, its name, and the relationship that contains it.
+//! The kind of a child: its type, its name, and the relationship that contains it.
 
 use std::sync::Arc;
 
@@ -9,30 +9,30 @@ use crate::read::ChildName;
 use crate::tree::{Item, coerced};
 use crate::{Error, ErrorKind, Result};
 
-/// Type of an item whose name is no entity type.
+/// Type of an item whose name is not an entity type.
 pub(super) const CONTAINER: &str = "container";
-/// Type of the relationships of a repository that declares none that contain.
+/// Type of the containing relationships in a repository that declares none.
 pub(super) const CONTAINS: &str = "contains";
 
-/// What a child is to be.
+/// The kind of a new child.
 pub(super) struct Kind {
     pub(super) type_name: Arc<str>,
     pub(super) name: ChildName,
-    /// Its own name, if keys do not make it.
+    /// Its own name, if its keys do not form its name.
     pub(super) own_name: Option<Arc<str>>,
     pub(super) properties: Vec<(Arc<str>, Value)>,
 }
 
-/// How a child is contained.
+/// The relationship type that contains a child.
 #[derive(Clone)]
 pub(super) struct Containing {
     pub(super) type_name: Arc<str>,
     pub(super) is_ordered: bool,
 }
 
-/// What the child `name` is to be. `is_listed` says that keys name it.
+/// The kind of the child `name`. `is_listed` means that its keys name it.
 ///
-/// Errors: `InvalidArgument` if it lacks a key, or is no item of a list; `WrongType`.
+/// Errors: `InvalidArgument` if a key is missing, or if it is not an item of a list; `WrongType`.
 pub(super) fn kind_of(graph: &Graph, name: &Arc<str>, is_listed: bool, item: &Item) -> Result<Kind> {
     let symbol = graph.names.find(name);
     let declared = |symbol: Symbol| graph.types.get(TypeKind::Entity, symbol);
@@ -46,7 +46,7 @@ pub(super) fn kind_of(graph: &Graph, name: &Arc<str>, is_listed: bool, item: &It
     let attributes = type_symbol.and_then(declared).map(|known| &known.attributes);
     let properties = item.properties.iter().map(|(name, value)| {
         let attribute = graph.names.find(name).and_then(|symbol| attributes?.get(&symbol));
-        // Of a set each member is read by itself.
+        // Each member of a set is converted by itself.
         let value = match (attribute, value) {
             (Some(attribute), Value::Set(values)) => {
                 let read = values.iter().map(|value| coerced(&value, attribute.definition.value_type));
@@ -89,7 +89,7 @@ fn names(properties: &[(Arc<str>, Value)]) -> Vec<&str> {
     properties.iter().map(|(name, _)| &**name).collect()
 }
 
-/// The relationship type that contains a child of one type in a parent of another: the one whose ends say most of the two.
+/// The relationship type that contains a child of one type in a parent of another: the one with the most specific ends.
 ///
 /// Errors: `InvalidEnds` if none fits, or several do equally well.
 pub(super) fn containing(graph: &Graph, parent: &str, child: &str) -> Result<Containing> {

@@ -1,4 +1,4 @@
-//! Items as they were at a time, and what makes them so again.
+//! Items at an earlier time, and the changes that restore that state.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -13,16 +13,16 @@ use crate::graph::{instance_id, kind_of};
 use crate::model::{Action, InstanceId, NewRelationship, Patch, PatchStep, TypeKind};
 use crate::read::Snapshot;
 
-/// An item as it was, and where.
+/// An item at the earlier time, and its place.
 pub(in crate::write) struct Was {
     pub(in crate::write) entity: u32,
-    /// What contains it again; `None` for the root.
+    /// The entity that must contain it again; `None` for the root.
     pub(in crate::write) parent: Option<u32>,
-    /// What contained it.
+    /// The relationship that contained it.
     pub(in crate::write) relationship: Option<u32>,
 }
 
-/// How a subtree was: each parent before its children.
+/// A subtree at the earlier time: each parent before its children.
 pub(in crate::write) struct Then {
     pub(in crate::write) snapshot: Snapshot,
     pub(in crate::write) items: Vec<Was>,
@@ -30,7 +30,7 @@ pub(in crate::write) struct Then {
 }
 
 impl Then {
-    /// Reads `top` and all that was below it.
+    /// Reads `top` and its subtree at that time.
     pub(in crate::write) fn read(snapshot: Snapshot, top: Was) -> Result<Then> {
         let mut then = Then { entities: HashSet::from([top.entity]), items: Vec::new(), snapshot };
         let mut open = vec![top];
@@ -53,15 +53,15 @@ impl Then {
         self.snapshot.instance(kind, slot, held)
     }
 
-    /// True if the version of then is the one that is in force now: nothing need be read.
+    /// True if the version of that time is still in force: then nothing must be read.
     fn is_in_force(&self, now: &Graph, kind: TypeKind, slot: u32) -> Result<bool> {
         let held = self.snapshot.seen(kind, slot, false)?.expect("it was there then");
         let row = now.table(kind).row(slot);
         Ok(row.is_some_and(|row| row.place() == self.snapshot.row(kind, slot, &held).place()))
     }
 
-    /// True if a child must leave where it is before it can be where it was: it is in another parent, contained in another way, of
-    /// another type, or another child has its name.
+    /// True if a child must leave its present place before it can return: it has another parent, another relationship
+    /// type or another type, or another child has its name.
     fn is_misplaced(&self, now: &Graph, was: &Was, link: Link) -> Result<bool> {
         let (Some(parent), Some(relationship)) = (was.parent, was.relationship) else { return Ok(false) };
         if link.other != parent {
@@ -85,7 +85,7 @@ impl Then {
         Ok(named.any(|other| other != link.relationship))
     }
 
-    /// What takes the items out of where they are not to stay.
+    /// The changes that remove items from places where they must not stay.
     pub(in crate::write) fn take_out_misplaced(&self, now: &Graph) -> Result<Vec<Action>> {
         let mut actions = Vec::new();
         for was in &self.items {
@@ -99,7 +99,7 @@ impl Then {
         Ok(actions)
     }
 
-    /// What gives a relationship that is live now the ends that it had.
+    /// The change that gives a live relationship its earlier ends.
     pub(in crate::write) fn ends(&self, now: &Graph, slot: u32, actions: &mut Vec<Action>) -> Result<()> {
         let Some(before) = now.relationships.get(slot)? else { return Ok(()) };
         let then = self.instance(TypeKind::Relationship, slot)?;
@@ -110,12 +110,12 @@ impl Then {
         Ok(())
     }
 
-    /// What gives the items, and the relationships that contain them, the content that they had.
+    /// The changes that give the items, and the relationships that contain them, their earlier content.
     pub(in crate::write) fn contents(&self, now: &Graph) -> Result<Vec<Action>> {
         let mut actions = Vec::new();
         for was in &self.items {
             self.content(now, (TypeKind::Entity, was.entity), was.entity, &mut actions)?;
-            // What is contained nowhere gets a relationship that is right.
+            // An item that nothing contains gets a correct relationship.
             if let (Some(link), Some(relationship)) = (now.container_link(was.entity), was.relationship) {
                 self.content(now, (TypeKind::Relationship, link.relationship), relationship, &mut actions)?;
             }
@@ -123,7 +123,7 @@ impl Then {
         Ok(actions)
     }
 
-    /// What gives an instance the content that the one at the slot `was` had.
+    /// The changes that give an instance the content of the one at the slot `was`.
     pub(in crate::write) fn content(
         &self,
         now: &Graph,
@@ -147,7 +147,7 @@ impl Then {
             known.map(|known| self.snapshot.classification_content(known)).collect()
         };
         let is_entity = kind_of(&instance) == TypeKind::Entity;
-        // A classification that is new may have a name that only the present knows.
+        // A new classification may have a name that only the present graph has.
         let is_classified_alike = before.classifications().len() == after.classifications().len()
             && before.classifications().iter().zip(after.classifications()).all(|(before, after)| {
                 (before.name, before.header, &before.properties)
@@ -170,7 +170,8 @@ impl Then {
         Ok(())
     }
 
-    /// What contains the items again that are contained nowhere: the relationship of then if it is as it was, or else another one.
+    /// The changes that contain items again which nothing contains: through the earlier relationship if it is
+    /// unchanged, otherwise through a new one.
     pub(in crate::write) fn links(&self, now: &Graph) -> Result<Vec<Action>> {
         let mut actions = Vec::new();
         for was in &self.items {

@@ -23,7 +23,7 @@ fn text(length: usize) -> Value {
     Value::from("ü".repeat(length / 2) + &"x".repeat(length % 2))
 }
 
-/// Values of every tag, and of lengths around the bounds of one byte, of a page and of two bytes.
+/// Values of every tag, with lengths near the limits of one byte, a page, and two bytes.
 fn value() -> impl Strategy<Value = Value> {
     let lengths =
         prop_oneof![8 => 0usize..40, 4 => 250usize..260, 2 => 1_000usize..2_000, 1 => 65_530usize..65_540];
@@ -118,7 +118,7 @@ fn limits() -> Limits {
     Limits { names: NAMES as usize, authors: 9, headers: 3, ends: Ends::Unchecked }
 }
 
-/// Reads everything that can be read of a row of which nothing is spilled.
+/// Reads all fields of a row without spilled values.
 fn read_all(row: Row) -> usize {
     let classified = row.classifications().map(|known| known.each_property().count() + known.head().len());
     let names = row.names();
@@ -184,7 +184,7 @@ proptest! {
         is_cut in any::<bool>(),
     ) {
         let mut row = OwnRow::of(&instance).row().inlined();
-        // Most of a long row is text: its beginning has what leads to the rest.
+        // Most of a long row is text: the offsets are in its beginning.
         let end = row.len().min(400);
         for (place, byte) in changes {
             row[place.index(end)] = byte;

@@ -1,26 +1,27 @@
-//! The values of one property at neighbouring slots, each in as many bits as the widest of them takes.
+//! The values of one property at adjacent slots, each in as many bits as the widest of them takes.
 
 use std::sync::Arc;
 
 use crate::model::{Instant, Value};
 
-/// So many that the list of all pages stays in the cache of a core.
+/// A size at which the list of all pages stays in the cache of a core.
 pub(crate) const PAGE_SLOTS: usize = 1024;
 const _: () = assert!(PAGE_SLOTS <= u16::MAX as usize, "a place and a count have 16 bits");
-/// A page that never had more values than these has them with their places; one that had keeps room for all until it is empty.
+/// A page with at most this many values stores them with their places; a page that had more keeps room for all until it
+/// is empty.
 const FEW_MAX: usize = PAGE_SLOTS / 8;
-/// The word of no value. The value that this word would be is only in its row: the least integer but one, the largest
-/// negative float.
+/// The word for no value. Values with this word are only in their rows: the least integer but one, the largest negative
+/// float.
 pub(crate) const ABSENT: i64 = i64::MIN + 1;
 
-/// The values of neighbouring slots that are of one kind; those of other kinds are only in the rows. What is asked of
-/// every page stands here, beside the pointer, so that a value takes one line of the memory behind it.
+/// The values of adjacent slots that have one kind; values of other kinds are only in the rows. Fields that every read
+/// needs are here, beside the pointer, so that a value takes one line of the memory behind it.
 ///
 /// Invariant: a page that is not empty has a value.
 #[derive(Clone)]
 pub(crate) enum Page {
     Empty,
-    // Instances of many types by turns: each property is of few of them. Shape: place, word; in the order of places.
+    // For instances of many types in turn, each property has few values. Shape: place, word; in the order of places.
     Few(Kind, Arc<Vec<(u16, i64)>>),
     Bits8(Head, Arc<All<i8>>),
     Bits16(Head, Arc<All<i16>>),
@@ -31,7 +32,7 @@ pub(crate) enum Page {
 #[derive(Clone, Copy)]
 pub(crate) struct Head {
     kind: Kind,
-    // How many values there are.
+    // The number of values.
     count: u16,
 }
 
@@ -48,10 +49,10 @@ pub(crate) enum Kind {
 
 // A word without the high bits that repeat its sign.
 trait Bits: Copy + Eq + TryFrom<i64> + Into<i64> {
-    // Stands where there is no value: the least number, but for 64 bits.
+    // Marks a missing value: the least number, except for 64 bits.
     const ABSENT: Self;
 
-    // `None` if the word takes more.
+    // `None` if the word needs more bits.
     fn of(word: i64) -> Option<Self> {
         Self::try_from(word).ok().filter(|bits| !bits.is_absent())
     }
@@ -83,7 +84,7 @@ impl Bits for i64 {
     const ABSENT: i64 = ABSENT;
 }
 
-/// `None` for what is only in rows.
+/// `None` for values that are only in rows.
 pub(crate) fn word_of(value: &Value) -> Option<(Kind, i64)> {
     let (kind, word) = match value {
         Value::Boolean(boolean) => (Kind::Boolean, i64::from(*boolean)),
@@ -95,7 +96,7 @@ pub(crate) fn word_of(value: &Value) -> Option<(Kind, i64)> {
     (word != ABSENT).then_some((kind, word))
 }
 
-/// The value that a word of a page stands for.
+/// The value for a word of a page.
 #[inline]
 pub(crate) fn value_of(kind: Kind, word: i64) -> Option<Value> {
     if word == ABSENT {
@@ -109,7 +110,7 @@ pub(crate) fn value_of(kind: Kind, word: i64) -> Option<Value> {
     })
 }
 
-// Does the same with a page that has room for all values, whatever their width.
+// Does the same for a page with room for all values, of any width.
 macro_rules! match_page {
     ($page:expr, $head:pat, $all:pat => $result:expr, $($others:tt)*) => {
         match $page {
@@ -132,7 +133,7 @@ impl Page {
         )
     }
 
-    /// True if it can hold a value of this kind at this place: it keeps its kind as long as it holds another value.
+    /// True if it can store a value of this kind at this place: a page keeps its kind while it has another value.
     pub(crate) fn admits(&self, kind: Kind, place: usize) -> bool {
         self.is_of(kind) || self.count() == usize::from(self.holds(place))
     }
@@ -152,7 +153,7 @@ impl Page {
         self.find(place).1.word() != ABSENT
     }
 
-    /// Holds a value that it admits.
+    /// Stores a value that it admits.
     pub(crate) fn hold(&mut self, kind: Kind, place: usize, word: i64) {
         debug_assert!(self.admits(kind, place), "a page has values of one kind");
         if !self.is_of(kind) {
@@ -163,14 +164,14 @@ impl Page {
             Page::Empty => unreachable!("it is of this kind"),
         );
         if !is_held {
-            // Of two at one place the second counts, and the first is no wider than the page was.
+            // If two are at one place, the second counts, and the first is no wider than the page was.
             let held = (0..PAGE_SLOTS).map(|at| (at, self.find(at).1.word()));
             let values: Vec<_> = held.filter(|(_, word)| *word != ABSENT).chain([(place, word)]).collect();
             *self = Page::of_all(kind, &values);
         }
     }
 
-    /// Holds nothing at this place any more.
+    /// Removes the value at this place.
     pub(crate) fn drop_at(&mut self, place: usize) {
         if !self.holds(place) {
             return;
@@ -188,7 +189,7 @@ impl Page {
         );
     }
 
-    // With room for all, in as many bits as the widest of these values takes. Shape: place, word.
+    // A page with room for all, in as many bits as the widest of these values takes. Shape: place, word.
     fn of_all(kind: Kind, values: &[(usize, i64)]) -> Page {
         let page = in_bits(kind, values).map(|(head, all)| Page::Bits8(head, all));
         page.or_else(|| in_bits(kind, values).map(|(head, all)| Page::Bits16(head, all)))
@@ -214,7 +215,7 @@ fn put<B: Bits>(head: &mut Head, all: &mut Arc<All<B>>, place: usize, word: i64)
     true
 }
 
-// False, and nothing changes, if there are enough.
+// False, and nothing changes, if there are too many.
 fn put_among_few(few: &mut Arc<Vec<(u16, i64)>>, place: usize, word: i64) -> bool {
     match search(few, place) {
         Ok(at) => Arc::make_mut(few)[at].1 = word,
@@ -224,7 +225,7 @@ fn put_among_few(few: &mut Arc<Vec<(u16, i64)>>, place: usize, word: i64) -> boo
     true
 }
 
-// Where the value of a place stands among few, or would.
+// The index of the value at a place among few, or the index to insert it at.
 fn search(few: &[(u16, i64)], place: usize) -> Result<usize, usize> {
     few.binary_search_by_key(&place, |(at, _)| usize::from(*at))
 }

@@ -1,4 +1,4 @@
-//! Id maps behave as the maps of the standard library, and clones do not disturb each other.
+//! Id maps behave as the maps of the standard library, and clones do not affect each other.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -104,7 +104,7 @@ fn a_map_that_was_emptied_can_be_filled_again() {
     }
 }
 
-// A map, and what it must answer. Slots by key, because some keys are hashes of several names.
+// A map, and its expected content. Several slots by key, because some keys are hashes of several names.
 #[derive(Clone, Default)]
 struct Known {
     map: IdMap,
@@ -138,7 +138,7 @@ impl Known {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    // Few keys, so that steps meet, or many, so that leaves divide; many versions that go different ways.
+    // Few keys, so that steps meet, or many, so that leaves split; several versions that diverge.
     #[test]
     fn each_version_finds_what_it_has(
         steps in prop::collection::vec((0..400_u32, 0..400_u32, 0..8_usize, 0..100_u8), 0..1_500),

@@ -1,4 +1,4 @@
-//! A condition that is asked of one instance after the other, by reads that come to instances in other ways than a search.
+//! A condition for single instances, for reads other than searches.
 
 use super::resolve;
 use super::subject::Subject;
@@ -19,7 +19,8 @@ pub(in crate::read) struct Filter {
 }
 
 impl Filter {
-    /// Errors: `InvalidExpression` for what cannot be compared; `NotFound` for a type that is neither declared nor used.
+    /// Errors: `InvalidExpression` for values that cannot be compared; `NotFound` for a type that is neither declared
+    /// nor used.
     pub(in crate::read) fn new(
         snapshot: &Snapshot,
         kind: TypeKind,
@@ -32,10 +33,11 @@ impl Filter {
         })
     }
 
-    /// The same, bounded as a search is, with names that something can have.
+    /// The same, with the bounds of a search; each name must be one that an instance can have.
     ///
-    /// Shape: `None` for the condition that everything fulfils. `types` are those of the instances, ascending; `None` for any.
-    /// Errors: also `TooLarge` for too many conditions, and `NotFound` for a property that nothing has.
+    /// Shape: `None` for the condition that all instances fulfil. `types` are those of the instances, ascending; `None`
+    /// for any.
+    /// Errors: also `TooLarge` for too many conditions, and `NotFound` for a property that no instance has.
     pub(in crate::read) fn of_some(
         snapshot: &Snapshot,
         kind: TypeKind,
@@ -50,9 +52,10 @@ impl Filter {
         Filter::new(snapshot, kind, expression).map(Some)
     }
 
-    /// True if the snapshot sees something at `slot`, deleted or not, that fulfils it. Counts it as looked at.
+    /// True if the snapshot sees an instance at `slot`, deleted or not, that fulfils it. Counts the instance as
+    /// visited.
     ///
-    /// Errors: those of reading history; `TooLarge` after too many looks; `Cancelled`.
+    /// Errors: those of reading history; `TooLarge` after too many visits; `Cancelled`.
     pub(in crate::read) fn admits(&self, snapshot: &Snapshot, slot: u32) -> Result<bool> {
         self.bound.visit(snapshot)?;
         match snapshot.seen(self.kind, slot, true)? {
@@ -61,7 +64,7 @@ impl Filter {
         }
     }
 
-    /// True if the instance at `slot`, of which the snapshot sees this version, fulfils it.
+    /// True if the instance at `slot` fulfils it, in the version that the snapshot sees.
     ///
     /// Errors: those of reading history, for conditions on relationships; `TooLarge` if these lead too far.
     pub(in crate::read) fn holds(&self, snapshot: &Snapshot, slot: u32, held: &Held) -> Result<bool> {

@@ -1,4 +1,4 @@
-//! Which entities a read comes to: of some types, with some classifications and statuses.
+//! The entities that a read admits: by type, classification and status.
 
 use crate::graph::structures::symbols::Symbol;
 use crate::model::TypeKind;
@@ -11,31 +11,31 @@ use crate::{Error, ErrorKind, Result};
 /// Most names of one kind.
 const NAMES_MAX: usize = 1_024;
 
-/// Which entities a read comes to.
+/// The entities that a read admits.
 pub(in crate::read) struct EntityFilter<'s> {
     pub(in crate::read) snapshot: &'s Snapshot,
     /// Ascending; `None` for any.
     pub(in crate::read) types: Option<Vec<Symbol>>,
-    /// Ascending; `None` for any or none.
+    /// Ascending; `None` admits every entity.
     pub(in crate::read) classifications: Option<Vec<Symbol>>,
     pub(in crate::read) statuses: Statuses,
-    /// `None` if all fulfil it.
+    /// `None` if all entities fulfil it.
     pub(in crate::read) condition: Option<Filter>,
 }
 
 impl EntityFilter<'_> {
-    /// True if every entity that a link leads to is admitted, so that none needs a look.
+    /// True if every entity at the end of a link is admitted, so that none needs a check.
     pub(in crate::read) fn admits_all(&self) -> bool {
         let is_any = self.types.is_none() && self.classifications.is_none() && self.condition.is_none();
         is_any && self.statuses.is_live()
     }
 
-    /// True if the read may come to the entity at `slot`, to which a link leads.
+    /// True if the read admits the entity at `slot`, which is at the end of a link.
     ///
-    /// Errors: those of reading history, for classifications as of an earlier time and for a condition; of a condition also
-    /// `TooLarge` and `Cancelled`.
+    /// Errors: those of reading history, for classifications as of an earlier time and for a condition; for a condition
+    /// also `TooLarge` and `Cancelled`.
     pub(in crate::read) fn admits(&self, slot: u32) -> Result<bool> {
-        // Order: the condition last, because it reads what the others only look up.
+        // Order: the condition last, because it reads the row; the other checks only look slots up.
         match &self.condition {
             None => self.is_of(slot),
             Some(condition) => Ok(self.is_of(slot)? && condition.admits(self.snapshot, slot)?),
@@ -60,7 +60,7 @@ impl EntityFilter<'_> {
         if self.snapshot.view().is_none() && self.statuses.is_live() {
             return Ok(names.iter().any(|name| table.lists.classified.present.contains(*name, slot)));
         }
-        // Who carries none of them now, and never did, needs no look at the log.
+        // An entity that has none of them now, and never had, needs no read of the log.
         let may_be = |name: &Symbol| table.lists.classified.ever(*name, slot);
         let is_deleted = !table.is_live(slot);
         if !is_deleted && !names.iter().any(may_be) {
@@ -107,7 +107,7 @@ impl Snapshot {
         Err(Error::new(ErrorKind::NotFound, text))
     }
 
-    /// What to do about a type that is not known.
+    /// The advice for an unknown type.
     pub(crate) fn type_hint(&self, kind: TypeKind, name: &str) -> String {
         let graph = self.graph();
         let known = (0..)

@@ -1,4 +1,4 @@
-//! Filter: whether an instance is one of those that are asked for, in the version that a snapshot sees.
+//! Filter: checks whether an instance matches, in the version that a snapshot sees.
 
 // In the order a newcomer should read them.
 #[rustfmt::skip]

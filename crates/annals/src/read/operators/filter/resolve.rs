@@ -11,10 +11,10 @@ use crate::read::snapshot::Snapshot;
 use crate::search::{Condition, Deleted, Expression, Field, Find, Header, LinkDirection, Operator, Pattern};
 use crate::{Error, ErrorKind, Result};
 
-/// The types that a search is restricted to, ascending; `None` for all.
+/// The types of a search, ascending; `None` for all.
 ///
-/// Errors: `NotFound` for a type that is not declared where types are, and that nothing is of; `InvalidExpression` for
-/// one of `only` that is no subtype.
+/// Errors: `NotFound` for a type that is neither declared nor used, if types are declared; `InvalidExpression` for a
+/// type in `only` that is not a subtype.
 pub(in crate::read) fn types(snapshot: &Snapshot, kind: TypeKind, find: &Find) -> Result<Option<TypeNames>> {
     if find.types.is_empty() && find.subtypes.is_empty() {
         return Ok(None);
@@ -54,9 +54,9 @@ pub(in crate::read) fn types(snapshot: &Snapshot, kind: TypeKind, find: &Find) -
     Ok(Some(subtypes))
 }
 
-/// Whether deleted instances are found: also where their status is asked for.
+/// Whether the search finds deleted instances: also if it asks for the status deleted.
 ///
-/// Errors: `InvalidArgument` for too many statuses, or one that is none.
+/// Errors: `InvalidArgument` for too many statuses, or an unknown one.
 pub(in crate::read) fn deleted(snapshot: &Snapshot, find: &Find) -> Result<Deleted> {
     if find.statuses.is_empty() {
         return Ok(find.deleted);
@@ -71,7 +71,7 @@ pub(in crate::read) fn deleted(snapshot: &Snapshot, find: &Find) -> Result<Delet
     })
 }
 
-/// The test that the statuses of a search stand for.
+/// The test for the statuses of a search.
 pub(in crate::read) fn statuses(find: &Find) -> Result<Option<Test>> {
     if find.statuses.is_empty() {
         return Ok(None);
@@ -90,7 +90,7 @@ pub(in crate::read) fn statuses(find: &Find) -> Result<Option<Test>> {
 fn known_types(snapshot: &Snapshot, kind: TypeKind, name: &str) -> Result<TypeNames> {
     let types = snapshot.types_named(kind, name);
     let graph = snapshot.graph();
-    // A name that something of another kind has finds nothing: whoever exports types asks for both kinds.
+    // A name of a type of another kind finds nothing: an export of types searches both kinds.
     let kinds = [TypeKind::Entity, TypeKind::Relationship, TypeKind::Classification];
     let is_open = || !graph.type_changes.iter().any(|(_, definition)| definition.kind == kind);
     if types.iter().any(|name| kinds.iter().any(|kind| graph.is_type_known(*kind, *name))) || is_open() {
@@ -106,7 +106,7 @@ fn known_types(snapshot: &Snapshot, kind: TypeKind, name: &str) -> Result<TypeNa
     ))
 }
 
-/// The test that an expression stands for.
+/// The test for an expression.
 pub(in crate::read) fn test(snapshot: &Snapshot, kind: TypeKind, expression: &Expression) -> Result<Test> {
     let tests =
         |parts: &[Expression]| parts.iter().map(|part| test(snapshot, kind, part)).collect::<Result<_>>();
@@ -154,7 +154,7 @@ pub(in crate::read) fn test(snapshot: &Snapshot, kind: TypeKind, expression: &Ex
 }
 
 fn condition(snapshot: &Snapshot, condition: &Condition) -> Result<Test> {
-    // Compiling an expression may take longer than looking at many instances.
+    // Compiling an expression may take longer than checking many instances.
     snapshot.check_cancelled()?;
     let mut test = tested(snapshot, condition)?;
     test.watch(snapshot.cancel());
@@ -178,7 +178,7 @@ fn tested(snapshot: &Snapshot, condition: &Condition) -> Result<Test> {
         }
         Field::AnyText => match Pattern::of(condition)? {
             Some(pattern) => Test::AnyText(pattern),
-            // An `in` of nothing.
+            // An empty `in`.
             None => Test::Any(Vec::new()),
         },
     })

@@ -1,4 +1,4 @@
-//! Which statuses a read asks for.
+//! The statuses that a read admits.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::{Error, ErrorKind, Result};
 /// Most statuses of one filter.
 const STATUSES_MAX: usize = 64;
 
-/// The statuses that are asked for.
+/// The admitted statuses.
 #[derive(Clone, Default)]
 pub(in crate::read) enum Statuses {
     /// All but deleted.
@@ -23,19 +23,19 @@ pub(in crate::read) enum Statuses {
 impl Statuses {
     /// The statuses with these names; all but deleted if there are none.
     ///
-    /// Errors: `InvalidArgument` for more than 64, or one that is no status.
+    /// Errors: `InvalidArgument` for more than 64, or an unknown status.
     pub(in crate::read) fn new(snapshot: &Snapshot, names: &[String]) -> Result<Statuses> {
         check_statuses(snapshot, names)?;
         Ok(if names.is_empty() { Statuses::Live } else { Statuses::Named(names.into()) })
     }
 
-    /// True if no instance needs a look at its status, because a snapshot of the present shows only live ones.
+    /// True if no instance needs a check of its status, because a snapshot of the present shows only live ones.
     pub(in crate::read) fn is_live(&self) -> bool {
         matches!(self, Statuses::Live)
     }
 }
 
-/// Errors: `InvalidArgument` for more than 64 names, or one that is no status.
+/// Errors: `InvalidArgument` for more than 64 names, or an unknown status.
 pub(crate) fn check_statuses(snapshot: &Snapshot, names: &[impl AsRef<str>]) -> Result<()> {
     if names.len() > STATUSES_MAX {
         let text = format!("statuses: expected at most {STATUSES_MAX}, found {}", names.len());
@@ -78,7 +78,7 @@ impl Snapshot {
             || graph.headers.iter().any(|header| header.status.as_deref() == Some(name))
     }
 
-    /// Name of the status that the instance at `slot` has in this snapshot; `None` if it is not there.
+    /// Name of the status of the instance at `slot` in this snapshot; `None` if the snapshot does not see it.
     pub(crate) fn status_of(&self, kind: TypeKind, slot: u32) -> Option<&str> {
         let table = self.graph().table(kind);
         match self.view() {

@@ -1,4 +1,4 @@
-//! What conditions are asked of: an instance in one version, or a classification that it carries.
+//! The subject of conditions: an instance in one version, or one of its classifications.
 
 use crate::graph::Graph;
 use crate::graph::instance::classified::Classified;
@@ -9,10 +9,10 @@ use crate::model::{Id, Instant, ProvenanceKind, Status, TypeKind, Value};
 use crate::read::snapshot::Snapshot;
 use crate::search::Header;
 
-/// Something with properties and a header.
+/// An object with properties and a header.
 #[derive(Clone, Copy)]
 pub(in crate::read) enum Subject<'s> {
-    /// In the version in force, nothing of it spilled: indexes answer most questions without a look at its row.
+    /// In the version in force, without spilled values: indexes answer most conditions without reading its row.
     InForce(TypeKind, u32),
     /// In a version that was read.
     Read(TypeKind, u32, Row<'s>),
@@ -60,7 +60,7 @@ impl<'s> Subject<'s> {
         }
     }
 
-    /// True if a text of some property is admitted.
+    /// True if a text of any property matches.
     pub(in crate::read) fn any_text(
         self,
         snapshot: &'s Snapshot,
@@ -72,7 +72,7 @@ impl<'s> Subject<'s> {
         }
     }
 
-    /// The id that the instance has in this version.
+    /// The id of the instance in this version.
     pub(in crate::read) fn id(self, snapshot: &'s Snapshot, kind: TypeKind, slot: u32) -> &'s Id {
         let graph = snapshot.graph();
         self.row(snapshot)
@@ -84,7 +84,7 @@ impl<'s> Subject<'s> {
         self.row(snapshot).is_some_and(|row| types.binary_search(&row.type_name()).is_ok())
     }
 
-    /// The value of a header field; `None` where it has none.
+    /// The value of a header field; `None` if it has none.
     pub(in crate::read) fn header(self, snapshot: &'s Snapshot, header: Header) -> Option<Value> {
         let graph = snapshot.graph();
         let instant = |micros| Some(Value::Timestamp(Instant::from_checked_micros(micros)));
@@ -141,7 +141,7 @@ impl<'s> Subject<'s> {
         match self {
             Subject::InForce(TypeKind::Entity, slot) => {
                 let entities = &snapshot.graph().entities;
-                // The lists are of live entities, without proxies.
+                // The lists have live entities, without proxies.
                 entities.lists.classified.present.contains(name, slot)
                     || (!entities.is_live(slot) || entities.lists.proxies.present.contains(slot))
                         && entities
@@ -153,7 +153,7 @@ impl<'s> Subject<'s> {
         }
     }
 
-    /// The classifications that it carries.
+    /// Its classifications.
     pub(in crate::read) fn classifications(
         self,
         snapshot: &'s Snapshot,
@@ -162,7 +162,7 @@ impl<'s> Subject<'s> {
     }
 }
 
-/// What the provenance in a header says.
+/// The value of a field of the provenance in a header.
 fn of_provenance(graph: &Graph, number: HeaderNumber, header: Header) -> Option<Value> {
     let known = graph.headers.get(number).provenance.as_deref();
     if header == Header::Provenance {

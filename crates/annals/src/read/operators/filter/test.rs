@@ -1,4 +1,4 @@
-//! A search with its names looked up, ready to be asked of instances.
+//! A search with its names looked up, ready to check instances.
 
 use std::cell::Cell;
 
@@ -19,7 +19,7 @@ pub(in crate::read) enum Test {
     All(Vec<Test>),
     Any(Vec<Test>),
     None(Vec<Test>),
-    /// No symbol: nothing ever had a property of this name.
+    /// Without a symbol, no instance ever had a property of this name.
     Property(Option<Symbol>, ValueTest),
     AnyText(Pattern),
     Header(Header, ValueTest),
@@ -37,10 +37,10 @@ pub(in crate::read) struct LinkTest {
     pub(in crate::read) other: Option<Test>,
 }
 
-/// Whether a search was called off is looked at once in so many visits.
+/// Number of visits between two checks for cancellation.
 const VISITS_UNCHECKED: usize = 256;
 
-/// Counts what is looked at, and stops when it is too much or was called off.
+/// Counts visits, and stops when there are too many or the read was cancelled.
 pub(in crate::read) struct Bound {
     visited: Cell<usize>,
     branches_skipped: Cell<usize>,
@@ -56,7 +56,7 @@ impl Bound {
         self.visited.get()
     }
 
-    /// Counts branches of indexes that were left out.
+    /// Counts skipped branches of indexes.
     pub(in crate::read) fn skipped(&self, count: usize) {
         self.branches_skipped.set(self.branches_skipped.get() + count);
     }
@@ -89,7 +89,7 @@ impl Bound {
 }
 
 impl Test {
-    /// Both, this one first.
+    /// Both tests, this one first.
     pub(in crate::read) fn and(self, other: Test) -> Test {
         match other {
             Test::All(mut parts) => {
@@ -100,7 +100,7 @@ impl Test {
         }
     }
 
-    /// Patterns give up in the middle of a text when `cancel` goes off.
+    /// Lets `cancel` stop patterns in the middle of a text.
     pub(in crate::read) fn watch(&mut self, cancel: Option<&Cancel>) {
         match self {
             Test::Property(_, ValueTest { pattern: Some(pattern), .. })
@@ -110,7 +110,7 @@ impl Test {
         }
     }
 
-    /// Errors: those of patterns that gave up, which may have refused what fulfils them.
+    /// Errors: those of patterns that stopped; these may have refused matching texts.
     pub(in crate::read) fn check(&self) -> Result<()> {
         let all = |parts: &[Test]| parts.iter().try_for_each(Test::check);
         match self {
@@ -127,7 +127,7 @@ impl Test {
         }
     }
 
-    /// What must hold, each by itself.
+    /// The single conditions, all of which must hold.
     pub(in crate::read) fn parts(&self) -> &[Test] {
         match self {
             Test::All(parts) => parts,

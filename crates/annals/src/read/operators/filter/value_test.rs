@@ -1,4 +1,4 @@
-//! Compares values as a condition says.
+//! Compares values for a condition.
 
 use std::cmp::Ordering;
 
@@ -6,22 +6,23 @@ use crate::Result;
 use crate::model::{Value, append_index_key, append_numeric_prefix};
 use crate::search::{Condition, Operator, Pattern};
 
-/// An `in` of more values is looked up in an index of its own.
+/// An `in` of more values is looked up in a sorted list.
 const VALUES_FEW: usize = 8;
-/// Room for the key of most scalars that are no texts.
+/// Enough bytes for the key of most scalars other than texts.
 const KEY_BYTES_FEW: usize = 24;
 
-/// A condition, ready to be asked of values.
+/// A condition, ready to check values.
 pub(in crate::read) struct ValueTest {
     pub(in crate::read) operator: Operator,
     pub(in crate::read) values: Vec<Value>,
     pub(in crate::read) pattern: Option<Pattern>,
     ignores_case: bool,
-    // The values by what the keys of their equals begin with, if there are many.
+    // If there are many values: each with the common prefix of the keys of equal values.
     sorted: Vec<(Vec<u8>, Value)>,
 }
 
-/// What the index keys of a scalar and its equals begin with: numbers of different kinds share only their beginning.
+/// The common prefix of the index keys of a scalar and its equals: keys of numbers of different kinds have only this in
+/// common.
 pub(in crate::read) fn key_of(value: &Value) -> Vec<u8> {
     let mut key = Vec::with_capacity(KEY_BYTES_FEW);
     if !append_numeric_prefix(value, &mut key) {
@@ -43,12 +44,12 @@ impl ValueTest {
         Ok(ValueTest { operator: condition.operator, values, pattern, ignores_case, sorted })
     }
 
-    /// True if it only looks at the text of strings.
+    /// True if it only checks the text of strings.
     pub(in crate::read) fn is_of_text(&self) -> bool {
         self.pattern.is_some() && self.operator != Operator::NotEqual
     }
 
-    /// True if a prefix may stand in another case.
+    /// True if a prefix may have another case.
     pub(in crate::read) fn pattern_ignores_case(&self) -> bool {
         self.ignores_case
     }
@@ -71,7 +72,7 @@ impl ValueTest {
         }
     }
 
-    /// The text that a value has to equal, if that is what is asked.
+    /// The text that a value must equal, if that is the condition.
     pub(in crate::read) fn equal_text(&self) -> Option<&str> {
         if self.operator != Operator::Equal || self.ignores_case {
             return None;
@@ -89,7 +90,7 @@ impl ValueTest {
     /// True if one scalar fulfils the condition.
     pub(in crate::read) fn holds_for(&self, value: &Value) -> bool {
         if let Some(pattern) = &self.pattern {
-            // A prefix is one of strings, or of IRIs; everything else is asked of both.
+            // A prefix tests strings, or IRIs; all other operators test both.
             let is_of_kind = self.operator != Operator::Prefix
                 || self.values.first().is_some_and(|wanted| wanted.value_type() == value.value_type());
             return is_of_kind && value.as_str().is_some_and(|text| pattern.admits(text));
@@ -117,7 +118,7 @@ impl ValueTest {
         }
     }
 
-    /// The same of a string, without making it a value.
+    /// The same for a string, without making a value.
     #[inline]
     pub(in crate::read) fn holds_for_text(&self, text: &str) -> bool {
         let is_of_kind = self.operator != Operator::Prefix

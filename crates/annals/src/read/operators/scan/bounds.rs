@@ -1,4 +1,4 @@
-//! The stretch of an index in which everything that fulfils a condition lies.
+//! The range of an index that contains all matches of a condition.
 
 use std::ops::Bound as Edge;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::model::{Value, append_text_prefix};
 use crate::search::{Operator, Pattern};
 use crate::structures::key_set::{KeySet, Range};
 
-/// From the first key that counts to the first that does not.
+/// A range of keys, from its first key to the first key after it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::read) struct Bounds {
     pub(in crate::read) low: Vec<u8>,
@@ -20,16 +20,16 @@ pub(in crate::read) struct Bounds {
 /// All keys.
 pub(in crate::read) static ALL_KEYS: Bounds = Bounds { low: Vec::new(), high: None };
 
-/// Stretches of an index: one for nearly every condition.
+/// Ranges of an index: one for nearly every condition.
 pub(in crate::read) type Stretches = SmallVec<[Bounds; 1]>;
 
 impl Bounds {
-    /// True if some keys lie outside.
+    /// True if there are keys outside.
     pub(in crate::read) fn is_narrow(&self) -> bool {
         !self.low.is_empty() || self.high.is_some()
     }
 
-    /// Where they are, the lowest first.
+    /// Its edges, the lower one first.
     pub(in crate::read) fn edges(&self) -> (Edge<&[u8]>, Edge<&[u8]>) {
         (
             self.low().map_or(Edge::Unbounded, Edge::Included),
@@ -37,13 +37,13 @@ impl Bounds {
         )
     }
 
-    /// The lowest key that counts, if not all keys do from below. Nothing is compared with no bytes: an empty list of bytes stands
-    /// nowhere in memory, and processors that compare with a mask are slow to find that they need not read there.
+    /// The lowest key of the range, if it has a lower bound. An empty slice is never compared: it has no place in
+    /// memory, and processors that compare with a mask are slow to find that they need not read there.
     pub(in crate::read) fn low(&self) -> Option<&[u8]> {
         (!self.low.is_empty()).then_some(&self.low[..])
     }
 
-    /// What lies within both.
+    /// Restricts it to the common part of both.
     pub(in crate::read) fn intersect(&mut self, other: Bounds) {
         if self.low.is_empty() || other.low > self.low {
             self.low = other.low;
@@ -54,8 +54,8 @@ impl Bounds {
         };
     }
 
-    /// The keys that can fulfil a condition, in stretches: more may lie within, none outside. `None` if an index does
-    /// not tell.
+    /// The keys that can fulfil a condition, as ranges: they may contain others, but no match is outside. `None` if an
+    /// index does not help.
     pub(in crate::read) fn of(test: &ValueTest) -> Option<Stretches> {
         let first = test.values.first();
         if test.values.iter().any(|value| !value.is_scalar()) {
@@ -68,7 +68,7 @@ impl Bounds {
             (Operator::Equal | Operator::In, _) if test.is_of_text() => return None,
             (Operator::Prefix, _) if test.pattern_ignores_case() => return None,
             (Operator::Prefix, Some(prefix)) => smallvec![Bounds::of_prefix(prefix)],
-            // The members of sets stand in the index; lists do not, so only sets could be found.
+            // The index has the members of sets, but not of lists, so only sets could be found.
             (Operator::Equal, Some(value)) => smallvec![Bounds::starting_with(key_of(value))],
             (Operator::In, _) => {
                 let mut stretches: Stretches =
@@ -88,7 +88,7 @@ impl Bounds {
         })
     }
 
-    /// True if the key lies within.
+    /// True if the key is within the range.
     pub(in crate::read) fn holds(&self, key: &[u8]) -> bool {
         *key >= self.low[..] && self.high.as_deref().is_none_or(|high| key < high)
     }
@@ -116,7 +116,7 @@ impl Bounds {
     }
 }
 
-/// The smallest key that is greater than all keys beginning with `key`; `None` if there is none.
+/// The smallest key that is greater than all keys with the prefix `key`; `None` if there is none.
 fn successor(key: &[u8]) -> Option<Vec<u8>> {
     let last = key.iter().rposition(|&byte| byte != 0xFF)?;
     let mut next = key[..=last].to_vec();
@@ -125,11 +125,11 @@ fn successor(key: &[u8]) -> Option<Vec<u8>> {
 }
 
 impl Bounds {
-    /// The keys of the strings that a pattern admits, and of the IRIs; more may lie within, none outside. `None` if they
-    /// do not stand together.
+    /// The keys of the strings and of the IRIs that a pattern admits; the range may contain others, but no match is
+    /// outside. `None` if they are not adjacent.
     pub(in crate::read) fn of_pattern(pattern: &Pattern) -> Option<[Bounds; 2]> {
         let (text, is_prefix) = match pattern {
-            // What is found is asked for line breaks.
+            // Line breaks are checked when a text is found.
             Pattern::OneLine(pattern) => return Bounds::of_pattern(pattern),
             Pattern::Equal(text) => (text, false),
             Pattern::Prefix(text) => (text, true),
@@ -148,13 +148,13 @@ impl Bounds {
         Bounds { low: vec![key[0]], high: successor(&key[..1]) }
     }
 
-    /// The keys of all strings and IRIs, which stand side by side.
+    /// The keys of all strings and IRIs, which are adjacent.
     pub(in crate::read) fn texts() -> Bounds {
         let (first, last) = (key_of(&Value::from(""))[0], key_of(&Value::Iri("".into()))[0]);
         Bounds { low: vec![first], high: Some(vec![last + 1]) }
     }
 
-    /// The keys of a set within.
+    /// The keys of a set within the range.
     pub(in crate::read) fn range<'k>(&self, set: &'k KeySet) -> Range<'k> {
         let (low, high) = self.edges();
         set.range(low, high)
@@ -207,15 +207,15 @@ mod tests {
         Ok(())
     }
 
-    /// A decimal next to a float begins with the same key, and an index does not tell which of them is greater; keys of other kinds are
-    /// shorter than what is compared at once.
+    /// The key of a decimal near a float begins with the same bytes, and an index does not know which is greater; keys
+    /// of other kinds are shorter than the part that is compared together.
     #[test]
     fn values_at_the_edges_are_found_by_every_plan() -> Result<()> {
         let decimal = |text: &str| Value::Decimal(text.parse().unwrap());
         let scalars = [
             Value::Float(1e-30),
             decimal("0"),
-            // Equal, and a sum of parts that are rounded would be another float for each.
+            // Equal; a sum of rounded parts would give another float for each.
             decimal("192309.3386499985089410"),
             decimal("192309.338649998508941"),
             Value::Float(0.1),

@@ -1,4 +1,4 @@
-//! Sets of slots: what is of some types, carries some classifications and belongs to some home.
+//! Sets of slots: instances of some types, with some classifications, of some home.
 
 use std::borrow::Borrow;
 use std::marker::PhantomData;
@@ -9,10 +9,10 @@ use crate::graph::structures::slot_set::{Extents, PAGE_SLOTS, PAGE_WORDS, SlotSe
 use crate::graph::structures::symbols::Symbol;
 use crate::graph::table::Table;
 
-/// More sets are not asked one by one.
+/// More sets are not checked one by one.
 const SETS_FEW: usize = 6;
 
-/// An intersection of unions, never written out: pages of 2,048 slots are combined when somebody comes to them.
+/// An intersection of unions, never stored: pages of 2,048 slots are combined when a walk reaches them.
 pub(in crate::read) struct Domain<'g> {
     table: &'g Table,
     // Invariant: at least one union.
@@ -22,30 +22,30 @@ pub(in crate::read) struct Domain<'g> {
 struct Union<'g> {
     sets: SmallVec<[&'g SlotSet; 2]>,
     len: usize,
-    // The types, if it is of the live instances of types: their rows tell the type as well.
+    // The types, if it consists of the live instances of types: their rows have the type, too.
     types: Vec<Symbol>,
 }
 
-/// Which instances a search may find, apart from what it asks of them.
+/// The instances that a search may find, before its conditions.
 #[derive(Clone, Copy, PartialEq)]
 pub(in crate::read) struct Reach {
-    /// Live ones of the present.
+    /// Live ones in the present.
     pub(in crate::read) live: bool,
     /// Deleted ones, or live ones of the past.
     pub(in crate::read) other: bool,
-    /// Entities of which only a proxy is here.
+    /// Entities that the repository holds only as proxies.
     pub(in crate::read) proxies: bool,
 }
 
 impl Reach {
-    /// True if the lists of types and classifications hold what is searched for and nothing else.
+    /// True if the lists of types and classifications hold exactly the searched instances.
     pub(in crate::read) fn is_exact(self) -> bool {
         !self.other && !self.proxies
     }
 }
 
 impl<'g> Domain<'g> {
-    /// All instances of these types, or all there are.
+    /// All instances of these types, or of all types.
     pub(in crate::read) fn of(table: &'g Table, types: Option<&[Symbol]>, reach: Reach) -> Domain<'g> {
         let mut domain = Domain { table, unions: SmallVec::new() };
         if let Some(types) = types {
@@ -78,46 +78,46 @@ impl<'g> Domain<'g> {
         self.push(union, reach);
     }
 
-    /// Restricts it to instances of the collection with this name; nothing is of one without a symbol.
+    /// Restricts it to instances of the collection with this name; without a symbol no instance belongs to it.
     pub(in crate::read) fn of_home(&mut self, home: Option<Symbol>, reach: Reach) {
         let home: Vec<Symbol> = home.into_iter().collect();
         let mut union = Union::new(&home, &self.table.lists.by_home.homed, reach.live);
         union.add(&home, &self.table.lists.by_home.past_homed, reach.other);
-        // Proxies are in these lists, so that the list of all instances says something still.
+        // These lists have proxies, so the list of all instances still matters.
         self.unions.push(union);
     }
 
     fn push(&mut self, mut union: Union<'g>, reach: Reach) {
         if reach.proxies && self.table.lists.proxies.present.len() > 0 {
-            // Proxies are in no list, so each is asked.
+            // Proxies are in no list, so each is checked.
             union.len += self.table.lists.proxies.present.len();
             union.sets.push(&self.table.lists.proxies.present);
         }
-        // All instances say nothing that a list of some does not say.
+        // The list of all instances adds nothing to a list of some.
         if self.unions.len() == 1 && self.unions[0].is_all(self.table) {
             self.unions.clear();
         }
         self.unions.push(union);
     }
 
-    /// True if every live instance is in it, proxies aside.
+    /// True if it contains every live instance, except proxies.
     pub(in crate::read) fn is_everything_live(&self) -> bool {
         let [union] = &self.unions[..] else { return false };
         let [set] = &union.sets[..] else { return false };
         std::ptr::eq(*set, self.table.live_slots()) || set.len() == self.table.live_slots().len()
     }
 
-    /// At most so many.
+    /// An upper bound of its size.
     pub(in crate::read) fn len_max(&self) -> usize {
         self.unions.iter().map(|union| union.len).min().unwrap_or(0)
     }
 
-    /// How many there are, without looking at each.
+    /// Its size, without visiting each slot.
     pub(in crate::read) fn count(&self) -> usize {
         if let [union] = &self.unions[..]
             && (union.sets.len() == 1 || !union.types.is_empty())
         {
-            // Nothing is of two types.
+            // No instance has two types.
             return union.len;
         }
         (0..self.pages_len()).map(|page| ones(&self.words(page))).sum()
@@ -143,7 +143,7 @@ impl<'g> Domain<'g> {
         words
     }
 
-    /// True if the slot is in it.
+    /// True if it contains the slot.
     #[inline]
     pub(in crate::read) fn contains(&self, slot: u32) -> bool {
         self.unions.iter().all(|union| {
@@ -155,7 +155,7 @@ impl<'g> Domain<'g> {
         })
     }
 
-    /// The slots behind `after`, ascending; or before it, descending.
+    /// The slots after `after`, ascending; or before it, descending.
     pub(in crate::read) fn slots(&self, after: Option<u32>, is_descending: bool) -> Slots<'g, &Domain<'g>> {
         let pages = self.pages_len();
         let page = match after {

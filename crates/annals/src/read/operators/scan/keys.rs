@@ -5,18 +5,18 @@ use std::ops::Bound as Edge;
 use super::bounds::Bounds;
 use crate::structures::key_set::{KeySet, Range};
 
-/// The keys of a set from one place on, in one direction. Where they end is seen on the way: most pages end before, and
-/// nothing has to be looked up there.
+/// The keys of a set from one place on, in one direction. The end is found during the walk: most pages end before, and
+/// so need no look-up of the end.
 pub(in crate::read) struct Directed<'d, 'g> {
     range: Range<'g>,
     is_descending: bool,
-    // The first key that is not in it; descending, the last that is.
+    // The first key after the range; descending, the last key in it.
     until: Option<&'d [u8]>,
     peeked: Option<&'g [u8]>,
 }
 
 impl<'d, 'g> Directed<'d, 'g> {
-    /// Starts behind the key of a cursor, if it lies within the bounds: a foreign one may not.
+    /// Starts after the key of a cursor, if it is within the bounds: a foreign one may not be.
     pub(in crate::read) fn new(
         set: &'g KeySet,
         bounds: &'d Bounds,
@@ -50,7 +50,7 @@ impl<'d, 'g> Directed<'d, 'g> {
     }
 }
 
-/// True if a key lies before the end of a walk.
+/// True if a key comes before the end of a walk.
 #[inline]
 fn is_before(key: &[u8], until: Option<&[u8]>, is_descending: bool) -> bool {
     until.is_none_or(|until| (key < until) != is_descending)

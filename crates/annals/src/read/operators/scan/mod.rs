@@ -1,4 +1,4 @@
-//! Scan: the slots of types, classifications and homes, and the keys of a stretch of an index.
+//! Scan: the slots of types, classifications and homes, and the keys of a range of an index.
 
 // In the order a newcomer should read them.
 #[rustfmt::skip]
