@@ -3,7 +3,8 @@
 use serde_json::{Value as Json, json};
 
 use super::protocol::server;
-use crate::support::{Answer, Server};
+use crate::support::Answer;
+use crate::support::described::DESCRIPTION;
 
 /// Checks JSON against a schema of the description, as far as its schemas go.
 fn fits(description: &Json, schema: &Json, found: &Json) -> bool {
@@ -46,8 +47,8 @@ fn fits(description: &Json, schema: &Json, found: &Json) -> bool {
 }
 
 /// Checks an answer against the description of its operation, and gives it back.
-pub fn described(server: &Server, operation: &str, answer: Answer) -> Answer {
-    let description = server.get("/openapi.json").json();
+pub fn described(operation: &str, answer: Answer) -> Answer {
+    let description = &*DESCRIPTION;
     let (method, path) = operation.split_once(' ').unwrap();
     let responses = &description["paths"][path][method]["responses"];
     let content = &responses[answer.status.to_string()]["content"];
@@ -63,11 +64,11 @@ pub fn described(server: &Server, operation: &str, answer: Answer) -> Answer {
         assert!(line_schema.is_object(), "{operation}: lines are not described: {schema}");
         for line in answer.body.lines() {
             let found = serde_json::from_str(line).unwrap();
-            assert!(fits(&description, line_schema, &found), "{operation}: {line} is no {line_schema}");
+            assert!(fits(description, line_schema, &found), "{operation}: {line} is no {line_schema}");
         }
         return answer;
     }
-    assert!(fits(&description, schema, &answer.json()), "{operation}: {} is no {schema}", answer.body);
+    assert!(fits(description, schema, &answer.json()), "{operation}: {} is no {schema}", answer.body);
     answer
 }
 
@@ -84,14 +85,14 @@ fn what_has_another_id_or_is_gone_is_answered_by_the_receipt_that_is_described()
         let said = |method: &str, rest: &str| format!("{method} /v1/{plural}/{{id}}{rest}");
         let renamed = server.send("PUT", &path("a/id"), &json!({"newId": "c"}));
         assert_eq!(renamed.status, 200, "{renamed:?}");
-        let renamed = described(&server, &said("put", "/id"), renamed);
+        let renamed = described(&said("put", "/id"), renamed);
         assert!(renamed.json()["position"].is_number());
         let status = server.send("PUT", &path("c/status"), &json!({"status": "stable"}));
-        described(&server, &said("put", "/status"), status);
+        described(&said("put", "/status"), status);
         for _ in 0..2 {
             let undone = server.request("POST", &path("c/undo"), &[], None);
             assert_eq!(undone.status, 200, "{undone:?}");
-            described(&server, &said("post", "/undo"), undone);
+            described(&said("post", "/undo"), undone);
         }
         let stamp = json!({"instant": "2020-01-01T00:00:00Z", "author": "bob"});
         let mut copy =
@@ -99,12 +100,12 @@ fn what_has_another_id_or_is_gone_is_answered_by_the_receipt_that_is_described()
         copy.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         let saved = server.send("PUT", &path("z/copy"), &copy);
         assert_eq!(saved.status, 200, "{saved:?}");
-        described(&server, &said("put", "/copy"), saved);
+        described(&said("put", "/copy"), saved);
         let purged = server.request("DELETE", &path("z/copy?home=there"), &[], None);
         assert_eq!(purged.status, 200, "{purged:?}");
-        described(&server, &said("delete", "/copy"), purged);
+        described(&said("delete", "/copy"), purged);
         let deleted = server.request("DELETE", &path("b"), &[], None);
-        described(&server, &said("delete", ""), deleted);
+        described(&said("delete", ""), deleted);
     }
 }
 
@@ -115,7 +116,7 @@ fn a_type_of_an_unknown_kind_is_not_found_as_described() {
         let body = (method != "GET").then_some("{}");
         let answer = server.request(method, "/v1/types/thing/t", &[], body);
         assert_eq!(answer.status, 404, "{method}: {answer:?}");
-        described(&server, &format!("{path} /v1/types/{{kind}}/{{name}}"), answer);
+        described(&format!("{path} /v1/types/{{kind}}/{{name}}"), answer);
     }
 }
 
@@ -130,7 +131,7 @@ fn every_event_of_the_feed_is_described() {
         {"action": "delete", "kind": "entity", "id": "a"},
     ]);
     assert_eq!(server.send("POST", "/v1/transactions", &json!({"operations": operations})).status, 200);
-    let description = server.get("/openapi.json").json();
+    let description = &*DESCRIPTION;
     let answer = &description["paths"]["/v1/feed"]["get"]["responses"]["200"]["content"]["text/event-stream"];
     let feed = description.pointer(&answer["schema"]["$ref"].as_str().unwrap()[1..]).unwrap();
     assert_eq!((&feed["type"], &feed["contentMediaType"]), (&json!("string"), &json!("text/event-stream")));
@@ -140,8 +141,8 @@ fn every_event_of_the_feed_is_described() {
     let event = events.lines().find_map(|line| line.strip_prefix("data: ")).unwrap();
     let event: Json = serde_json::from_str(event).unwrap();
     assert_eq!(event["data"]["changes"].as_array().unwrap().len(), 5);
-    assert!(fits(&description, &data["contentSchema"], &event), "{event} is not {data}");
-    assert!(!fits(&description, &data["contentSchema"], &json!({"specversion": "1.0"})));
+    assert!(fits(description, &data["contentSchema"], &event), "{event} is not {data}");
+    assert!(!fits(description, &data["contentSchema"], &json!({"specversion": "1.0"})));
     assert_eq!(server.send("PUT", "/v1/tree/c/n", &json!(1)).status, 201);
     assert_eq!(server.send("PUT", "/v1/tree/c/n", &json!(2)).status, 200);
     assert_eq!(server.send("POST", "/v1/entities", &json!({"id": "b", "type": "t"})).status, 201);
@@ -152,7 +153,7 @@ fn every_event_of_the_feed_is_described() {
         for event in events.lines().filter_map(|line| line.strip_prefix("data: ")) {
             let event: Json = serde_json::from_str(event).unwrap();
             assert_eq!(event["type"], "annals.change");
-            assert!(fits(&description, &data["contentSchema"], &event), "{event} is not {data}");
+            assert!(fits(description, &data["contentSchema"], &event), "{event} is not {data}");
         }
     }
 }
@@ -169,7 +170,7 @@ fn what_is_refused_before_an_endpoint_is_asked_is_described() {
         let body = (method == "POST").then_some("{}");
         let answer = server.request(method, path, &[header], body);
         assert_eq!(answer.status, status, "{answer:?}");
-        described(&server, &format!("{} {path}", method.to_lowercase()), answer);
+        described(&format!("{} {path}", method.to_lowercase()), answer);
     }
 }
 
@@ -178,12 +179,12 @@ fn imports_and_exports_are_described() {
     let (_folder, server) = server();
     let import = |path: &str, lines: &str| {
         let headers = [("content-type", "application/x-ndjson")];
-        described(&server, "post /v1/import", server.request("POST", path, &headers, Some(lines)))
+        described("post /v1/import", server.request("POST", path, &headers, Some(lines)))
     };
     let entity = "{\"entity\": {\"id\": \"a\", \"type\": \"t\", \"classifications\": [{\"name\": \"c\"}]}}\n";
     assert_eq!(import("/v1/import", &[entity, "x\n"].concat()).status, 200);
     assert_eq!(import("/v1/import?stopOnError", entity).status, 409);
     assert_eq!(import("/v1/import?key=x", entity).status, 400);
-    let exported = described(&server, "get /v1/export", server.get("/v1/export"));
+    let exported = described("get /v1/export", server.get("/v1/export"));
     assert_eq!((exported.status, exported.body.lines().count()), (200, 1));
 }

@@ -58,6 +58,7 @@ fn every_answer_that_is_declared_is_given_and_its_type_reads_it() {
     edit_a_candidate(&mut door);
     lease(&mut door);
     exchange(&mut door);
+    follow(&mut door);
     assert!(door.refused.is_empty(), "these requests were refused: {:#?}", door.refused);
     let missing: Vec<_> = answers().into_iter().filter(|known| !door.seen.contains(known)).collect();
     assert!(missing.is_empty(), "these answers were not seen: {missing:#?}");
@@ -137,7 +138,7 @@ fn write_instances(door: &mut Door) {
     let operations = json!([
         { "action": "create", "kind": "entity", "id": "c", "type": "thing", "properties": { "n": 7 } },
         { "action": "create", "kind": "relationship", "type": "joins", "from": "b", "to": "c" },
-        { "action": "update", "kind": "entity", "id": "b", "patch": { "n": 5 }, "ifVersion": 5 },
+        { "action": "update", "kind": "entity", "id": "b", "patch": { "n": 5 }, "ifVersion": 3 },
         { "action": "patch-type", "type": { "kind": "enum", "name": "colour", "elements": [{ "ordinal": 1, "name": "blue" }] } },
     ]);
     let transaction = |is_dry: bool| json!({ "author": "ada", "dryRun": is_dry, "operations": operations });
@@ -179,19 +180,6 @@ fn read_the_graph(door: &mut Door) {
     door.call("GET", "/v1/paths?from=a&to=b&weight=km");
     door.call("GET", "/v1/path?from=a&to=c");
     door.call("GET", "/v1/path?from=c&to=a");
-    door.call("GET", "/v1/entities/a/reach/groups?groupBy=n");
-    for read in [
-        "entities/a/reach?",
-        "entities/a/neighborhood?",
-        "linking?from=a&to=c&",
-        "paths?from=a&to=c&",
-        "path?from=a&to=c&",
-        "export?",
-    ] {
-        for format in ["graphml", "dot"] {
-            door.call("GET", &format!("/v1/{read}format={format}"));
-        }
-    }
 }
 
 fn search(door: &mut Door) {
@@ -274,11 +262,12 @@ fn save_copies(door: &mut Door) {
 
 fn change_a_tree(door: &mut Door) {
     let name = json!([{ "name": "name", "type": "string", "key": true }]);
-    let entry = json!({ "kind": "entity", "name": "entry", "attributes": name });
-    let list = json!({
-        "kind": "relationship", "name": "entry", "from": { "type": "config" }, "to": { "type": "entry" }, "containment": { "ordered": true },
-    });
-    door.tell("POST", "/v1/types", json!({ "types": [{ "kind": "entity", "name": "config" }, entry, list] }));
+    let types = json!([
+        { "kind": "entity", "name": "entry", "attributes": name },
+        { "kind": "relationship", "name": "contains", "containment": {} },
+        { "kind": "relationship", "name": "orders", "to": { "type": "entry", "many": true }, "containment": { "ordered": true } },
+    ]);
+    door.tell("POST", "/v1/types", json!({ "types": types }));
     door.tell("PUT", "/v1/tree/config", json!({ "n": 1, "tags": ["a", "b"], "clock": { "zone": "UTC" } }));
     door.tell("PUT", "/v1/tree/config/n", json!(2));
     door.tell("PATCH", "/v1/tree/config", json!({ "clock": { "zone": "CET" } }));
@@ -310,17 +299,22 @@ fn change_a_tree(door: &mut Door) {
     door.read_both(&format!("/v1/tree-diff/config?fromPosition={before}"));
     door.tell("POST", "/v1/tree-revert", json!({ "path": "/config/clock", "atPosition": before }));
     door.tell("POST", "/v1/tree-restore", json!({ "path": "/config/spare", "atPosition": before }));
-    for path in ["tree=/config&after=0&limit=1", "limit=3&after=0", "search=thing&after=0&limit=1"] {
-        door.call("GET", &format!("/v1/feed?{path}"));
-    }
     door.read_both("/v1/diff?from=1&to=20");
     door.call("GET", "/v1/log");
     door.call("GET", "/v1/log?limit=1");
 }
 
+fn follow(door: &mut Door) {
+    for path in ["tree=/config&after=0&limit=1", "limit=3&after=0", "search=thing&after=0&limit=1"] {
+        // The feed would wait for records that were refused.
+        if door.refused.is_empty() {
+            door.call("GET", &format!("/v1/feed?{path}"));
+        }
+    }
+}
+
 fn edit_a_candidate(door: &mut Door) {
     door.tell("POST", "/v1/candidates", json!({ "name": "night" }));
-    door.tell("POST", "/v1/candidates", json!({ "name": "day" }));
     door.tell("PATCH", "/v1/entities/b?candidate=night", json!({ "n": 6 }));
     door.tell("PATCH", "/v1/entities/b", json!({ "n": 7 }));
     door.call("GET", "/v1/candidates");
@@ -332,6 +326,7 @@ fn edit_a_candidate(door: &mut Door) {
     door.tell("POST", "/v1/candidates/night/commit", json!({ "confirmWithin": "PT1H" }));
     door.call("GET", "/v1/candidates/night");
     door.call("POST", "/v1/candidates/night/confirm");
+    door.tell("POST", "/v1/candidates", json!({ "name": "day" }));
     door.tell("PATCH", "/v1/entities/b?candidate=day", json!({ "n": 8 }));
     door.tell("POST", "/v1/candidates/day/commit", json!({ "confirmWithin": "PT1H" }));
     door.call("POST", "/v1/candidates/day/take-back");

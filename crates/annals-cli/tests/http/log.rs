@@ -68,7 +68,7 @@ fn filters_find_their_changes_alone_and_together() {
     let (_folder, server) = server_with_changes();
     let found = |query: &str| {
         let answer = server.get(&format!("/v1/log{query}"));
-        positions(&described(&server, "get /v1/log", answer))
+        positions(&described("get /v1/log", answer))
     };
     assert_eq!(found(""), [5, 4, 3, 2, 1]);
     assert_eq!(found("?order=oldest-first"), [1, 2, 3, 4, 5]);
@@ -234,6 +234,6 @@ fn what_cannot_be_asked_for_is_refused_as_described() {
     ] {
         let answer = server.get(&format!("/v1/log?{query}"));
         assert_eq!(answer.problem(), kind, "{query}");
-        described(&server, "get /v1/log", answer);
+        described("get /v1/log", answer);
     }
 }

@@ -27,7 +27,7 @@ fn told(server: &Server, operation: &str, name: &str, body: Json, status: u16) -
     let answer = send(server, operation, name, body);
     assert_eq!(answer.status, status, "{operation} {name}: {answer:?}");
     let (method, path) = operation.split_once(' ').unwrap();
-    described(server, &format!("{} {path}", method.to_lowercase()), answer).json()
+    described(&format!("{} {path}", method.to_lowercase()), answer).json()
 }
 
 fn send(server: &Server, operation: &str, name: &str, body: Json) -> Answer {

@@ -54,7 +54,7 @@ fn a_long_tree_is_sent_whole() {
         (0..20_000).map(|number| json!({"name": name(number), "text": "x".repeat(20)})).collect();
     let whole = json!({"interface": interfaces, "n": 1});
     assert_eq!(server.send("PATCH", "/v1/tree/long", &whole).status, 201);
-    let answer = described(&server, "get /v1/tree/{steps}", server.get("/v1/tree/long"));
+    let answer = described("get /v1/tree/{steps}", server.get("/v1/tree/long"));
     assert_eq!(answer.header("content-type"), Some("application/json"));
     assert_eq!(answer.header("content-length"), None, "it is sent while it is made");
     assert_eq!(answer.json(), whole);
@@ -62,17 +62,17 @@ fn a_long_tree_is_sent_whole() {
     assert_eq!((short.json(), short.header("content-length")), (json!({"n": 1}), Some("7")));
     // Pages are bounded, lines are not.
     let refused = server.get("/v1/tree-list/long?limit=20000");
-    assert_eq!(described(&server, "get /v1/tree-list/{steps}", refused).problem(), "invalid-page");
+    assert_eq!(described("get /v1/tree-list/{steps}", refused).problem(), "invalid-page");
     let headers = [("accept", "application/x-ndjson")];
     let lines = server.request("GET", "/v1/tree-list/long/interface?limit=10001&back", &headers, None);
-    let lines = described(&server, "get /v1/tree-list/{steps}", lines);
+    let lines = described("get /v1/tree-list/{steps}", lines);
     let lines: Vec<Json> = lines.body.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!((lines.len(), &lines[0]["value"]["name"]), (10_002, &json!("019999")));
     let next = lines[10_001]["next"].as_str().unwrap();
     let page = server.get(&format!("/v1/tree-list/long/interface?limit=1&back&count&after={next}")).json();
     assert_eq!((&page["items"][0]["value"]["name"], &page["count"]), (&json!("009998"), &json!(20_000)));
     let found = server.request("GET", "/v1/tree-find/long/interface?limit=3", &headers, None);
-    assert_eq!(described(&server, "get /v1/tree-find/{steps}", found).body.lines().count(), 3);
+    assert_eq!(described("get /v1/tree-find/{steps}", found).body.lines().count(), 3);
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn changes_of_trees_are_answered_as_described() {
         assert_eq!(answer.status, status, "{method} {path}: {answer:?}");
         let route = path.split('?').next().unwrap();
         let route = if route.starts_with("/v1/tree/") { "/v1/tree/{steps}" } else { route };
-        described(&server, &format!("{} {route}", method.to_lowercase()), answer)
+        described(&format!("{} {route}", method.to_lowercase()), answer)
     };
     let id = told("PUT", "/v1/tree/new/x", Some(json!({"n": 1})), 201).json()["id"].clone();
     assert_eq!(told("PATCH", "/v1/tree/new/x", Some(json!({"m": [1, 2]})), 200).json()["id"], id);
@@ -137,9 +137,9 @@ fn changes_of_trees_are_answered_as_described() {
     );
     let by_ada = server.get("/v1/log?author=ada").json();
     assert_eq!(by_ada["items"].as_array().unwrap().len(), 6);
-    let plan = described(&server, "get /v1/tree-explain/{steps}", server.get("/v1/tree-explain/new/y"));
+    let plan = described("get /v1/tree-explain/{steps}", server.get("/v1/tree-explain/new/y"));
     assert_eq!(plan.json()["isLookUp"], true);
-    let none = described(&server, "get /v1/tree/{steps}", server.get("/v1/tree/none"));
+    let none = described("get /v1/tree/{steps}", server.get("/v1/tree/none"));
     assert_eq!(none.status, 404);
 }
 
@@ -151,7 +151,7 @@ fn what_became_of_a_tree_is_told_in_pages_and_lines_and_taken_back() {
     let merged = json!({"interface": interfaces, "deep": {"leaf": {"n": 2}}});
     assert_eq!(server.send("PATCH", "/v1/tree/c", &merged).status, 200);
     assert_eq!(server.request("DELETE", "/v1/tree/c/interface[name='eth0']", &[], None).status, 200);
-    let told = |path: &str| described(&server, "get /v1/tree-diff/{steps}", server.get(path));
+    let told = |path: &str| described("get /v1/tree-diff/{steps}", server.get(path));
     let since = "/v1/tree-diff/c?fromPosition=2";
     let whole = told(since).json();
     assert_eq!((&whole["count"], &whole["next"]), (&json!(7), &Json::Null));
@@ -174,7 +174,7 @@ fn what_became_of_a_tree_is_told_in_pages_and_lines_and_taken_back() {
         &[("accept", "application/x-ndjson")],
         None,
     );
-    let lines = described(&server, "get /v1/tree-diff/{steps}", lines);
+    let lines = described("get /v1/tree-diff/{steps}", lines);
     let lines: Vec<Json> = lines.body.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!((&lines[..6], lines.len()), (&whole["items"].as_array().unwrap()[..6], 7));
     for (query, status, kind) in [
@@ -193,7 +193,7 @@ fn what_became_of_a_tree_is_told_in_pages_and_lines_and_taken_back() {
     let change = |verb: &str, body: Json, status: u16| {
         let answer = server.send("POST", &format!("/v1/tree-{verb}"), &body);
         assert_eq!(answer.status, status, "{verb} {body}: {answer:?}");
-        described(&server, &format!("post /v1/tree-{verb}"), answer)
+        described(&format!("post /v1/tree-{verb}"), answer)
     };
     let eth0 = "/c/interface[name='eth0']";
     change("revert", json!({"path": "/c"}), 400);
@@ -211,7 +211,7 @@ fn what_became_of_a_tree_is_told_in_pages_and_lines_and_taken_back() {
     assert_eq!(unchanged["position"], server.get("/health/ready").json()["position"]);
     // What a deletion took along is counted.
     assert_eq!(server.request("DELETE", "/v1/tree/c", &[], None).status, 200);
-    let log = described(&server, "get /v1/log", server.get("/v1/log?limit=1")).json();
+    let log = described("get /v1/log", server.get("/v1/log?limit=1")).json();
     let deleted = &log["items"][0]["changes"][0];
     assert_eq!((&deleted["containedCount"], &deleted["relationshipsCount"]), (&json!(4), &json!(5)));
 }

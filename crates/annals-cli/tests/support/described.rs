@@ -24,9 +24,11 @@ static FORMS: LazyLock<BTreeMap<String, NamedForm>> = LazyLock::new(|| {
     forms.map(|form| (form.name().to_owned(), form)).collect()
 });
 
+/// What `/openapi.json` gives.
+pub static DESCRIPTION: LazyLock<Json> = LazyLock::new(annals_server::description);
+
 static OPERATIONS: LazyLock<Vec<Operation>> = LazyLock::new(|| {
-    let description = annals_server::description();
-    let items = description["paths"].as_object().unwrap();
+    let items = DESCRIPTION["paths"].as_object().unwrap();
     let operations = items.iter().flat_map(|(path, item)| {
         let methods = item.as_object().unwrap().iter();
         methods.map(move |(method, operation)| Operation::of(method, path, operation))

@@ -107,8 +107,9 @@ pub struct TypeMembers {
 #[serde(deny_unknown_fields)]
 #[schemars(inline)]
 pub struct Containment {
-    /// True if users order the children.
-    pub ordered: bool,
+    /// True if users order the children; false if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ordered: Option<bool>,
 }
 
 /// A page of types.
