@@ -94,7 +94,7 @@ fn declare_types(door: &mut Door) {
     let other =
         json!({ "kind": "entity", "name": "thing", "attributes": [{ "name": "n", "type": "string" }] });
     door.tell("POST", "/v1/types/verify", other);
-    door.call("GET", "/v1/types?limit=2");
+    door.call("GET", "/v1/types?kind=enum");
     door.call("GET", "/v1/types");
     door.call("GET", "/v1/types/entity/thing");
 }
@@ -178,6 +178,19 @@ fn read_the_graph(door: &mut Door) {
         door.read_both(&format!("/v1/{read}?from=a&to=c"));
     }
     door.call("GET", "/v1/paths?from=a&to=b&weight=km");
+    for read in [
+        "entities/a/neighborhood?",
+        "entities/a/reach?",
+        "linking?from=a&to=c&",
+        "paths?from=a&to=c&",
+        "path?from=a&to=c&",
+    ] {
+        for format in ["graphml", "dot"] {
+            door.call("GET", &format!("/v1/{read}format={format}"));
+        }
+    }
+    door.call("GET", "/v1/entities/a/reach/groups?groupBy=n&limit=1");
+    door.call("GET", "/v1/entities/a/reach/groups?groupBy=name");
     door.call("GET", "/v1/path?from=a&to=c");
     door.call("GET", "/v1/path?from=c&to=a");
 }
@@ -205,7 +218,7 @@ fn change_headers(door: &mut Door) {
         let at = |rest: &str| format!("/v1/{plural}/{rest}");
         let mut new = json!({ "id": "x", "type": "t" });
         new.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        door.tell("POST", &at(""), new);
+        door.tell("POST", &format!("/v1/{plural}"), new);
         door.tell("PUT", &at("x/status"), json!({ "status": "stable" }));
         door.tell("PUT", &at("x/type"), json!({ "type": "u" }));
         door.tell(
@@ -222,7 +235,7 @@ fn change_headers(door: &mut Door) {
         door.call("DELETE", &at("x"));
         door.call("POST", &at("x/restore"));
         door.call("DELETE", &at("x"));
-        door.call("GET", &at("?deleted=only"));
+        door.call("GET", &format!("/v1/{plural}?deleted=only"));
     }
     door.tell("PUT", "/v1/relationships/s/ends", json!({ "to": "c" }));
     door.call("GET", "/v1/relationships/s/diff?from=3&to=4");
@@ -243,11 +256,11 @@ fn save_copies(door: &mut Door) {
     door.call("GET", "/v1/entities/farther/history");
     door.tell(
         "PUT",
-        "/v1/entities/far/classifications/mark/copy",
+        "/v1/entities/far/classifications/seal/copy",
         copy(json!({ "properties": { "level": 5 } })),
     );
-    door.call("GET", "/v1/entities/far/classifications/mark");
-    door.call("DELETE", "/v1/entities/far/classifications/mark/copy?home=there");
+    door.call("GET", "/v1/entities/far/classifications/seal");
+    door.call("DELETE", "/v1/entities/far/classifications/seal/copy?home=there");
     door.tell("PUT", "/v1/relationships/way/home", json!({ "home": "there" }));
     door.tell("PUT", "/v1/entities/far/home", json!({ "home": "there" }));
     door.tell(
@@ -348,5 +361,7 @@ fn exchange(door: &mut Door) {
         "{\"entity\": {\"id\": \"i\", \"type\": \"t\", \"classifications\": [{\"name\": \"c\"}]}}\nx\n";
     door.send("POST", "/v1/import", &[("content-type", "application/x-ndjson")], Some(lines));
     door.call("GET", "/v1/export");
-    door.call("GET", "/v1/export?history");
+    for parameter in ["history", "format=graphml", "format=dot"] {
+        door.call("GET", &format!("/v1/export?{parameter}"));
+    }
 }
