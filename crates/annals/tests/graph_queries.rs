@@ -429,7 +429,8 @@ fn unknown_names_bounds_and_bad_ranges_are_refused() {
     let turned = snapshot.neighborhood(&start, &Reach::both().over(["x:up"])).unwrap_err();
     assert_eq!(turned.kind(), ErrorKind::InvalidArgument);
     assert!(turned.text().contains("expected in, out or both behind x:"), "{turned}");
-    // Text is taken apart by whoever reads it, not by the walk.
+    let bare = snapshot.neighborhood(&start, &Reach::both().over(["x:in"])).unwrap_err();
+    assert!(bare.text().contains("parse the text as an Along"), "{bare}");
     assert_eq!(kind(&Reach::both().over(["nothing:in"])), ErrorKind::NotFound);
     let on = |condition: &str| Reach::both().entity_where(condition.parse().unwrap());
     assert_eq!(kind(&on("soze > 1")), ErrorKind::NotFound);

@@ -47,7 +47,8 @@ pub struct WalkArguments {
     direction: Option<DirectionArgument>,
     /// Only along relationships of this type and its subtypes; may be repeated. With :in, :out or :both after the name,
     /// in that direction, instead of --direction
-    #[arg(long = "type", short = 't', value_name = "TYPE[:DIRECTION]")]
+    // The parser is explicit: clap prefers the conversion from `&str`, which takes the whole text as a name.
+    #[arg(long = "type", short = 't', value_name = "TYPE[:DIRECTION]", value_parser = str::parse::<Along>)]
     types: Vec<Along>,
     /// Only through entities of this type and its subtypes; may be repeated
     #[arg(long = "entity-type", value_name = "TYPE")]

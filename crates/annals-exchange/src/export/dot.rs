@@ -7,8 +7,8 @@ use std::io::Write;
 
 use annals::Value;
 
-use super::graph_file::{by_name, plain_text};
 use super::graph_part::GraphPart;
+use super::graph_text::{by_name, plain_text};
 use crate::Outcome;
 
 /// The prefix of properties. Without it, a property with the name of an attribute of Graphviz could change the drawing,

@@ -7,6 +7,7 @@ mod graph_part;
 mod graph_file;
 mod graphml;
 mod dot;
+mod graph_text;
 
 use annals::{Entity, Find, Relationship, Result, Snapshot};
 

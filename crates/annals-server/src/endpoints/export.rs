@@ -1,17 +1,14 @@
 //! Exports: the whole content of a snapshot as JSON Lines, or as a graph for other programs, sent while it is read.
 
-use std::io;
-
 use annals::Position;
-use annals_exchange::Stop;
 use annals_exchange::export::{Selected, Selection, export_history, export_jsonl};
-use annals_json::{Form, JsonText};
 use http::Method;
 
 use super::graph_files;
+use super::line_writer::{LineWriter, outcome_of};
 use crate::call::Call;
 use crate::endpoint::Endpoint;
-use crate::lines::{self, Lines};
+use crate::lines;
 use crate::names::NDJSON;
 use crate::parameters;
 use crate::problem::{Outcome, Problem};
@@ -55,7 +52,7 @@ async fn get(call: Box<Call>) -> Outcome {
     }
     let last = as_of.position.map_or(snapshot.position(), |position: Position| position);
     lines::send_whole(call, snapshot, move |call, snapshot, lines| {
-        let mut writer = Writer::new(lines);
+        let mut writer = LineWriter::new(lines);
         let outcome = match is_history {
             true => export_history(call.door.repository()?, last, &mut writer, &()),
             false => export_jsonl(snapshot, &selection, &mut writer, &()),
@@ -63,57 +60,4 @@ async fn get(call: Box<Call>) -> Outcome {
         outcome_of(outcome, writer)
     })
     .await
-}
-
-/// The outcome of an answer that was written line by line.
-pub(super) fn outcome_of(outcome: annals_exchange::Outcome, writer: Writer) -> Result<(), Problem> {
-    match (outcome, writer.problem) {
-        (_, Some(problem)) => Err(problem),
-        (Ok(()), None) => Ok(()),
-        (Err(Stop::Failed(error) | Stop::Refused(error)), None) => Err(error.into()),
-        (Err(stop), None) => Err(Problem::door("internal", format!("export: {stop:?}"))),
-    }
-}
-
-/// Passes lines on to the answer.
-pub(super) struct Writer<'l> {
-    lines: &'l mut Lines,
-    /// The line so far.
-    line: Vec<u8>,
-    /// Why the answer could not be sent.
-    problem: Option<Problem>,
-}
-
-impl<'l> Writer<'l> {
-    pub(super) fn new(lines: &'l mut Lines) -> Writer<'l> {
-        Writer { lines, line: Vec::new(), problem: None }
-    }
-}
-
-/// A finished line.
-struct Text<'t>(&'t [u8]);
-
-impl Form for Text<'_> {
-    fn write(&self, to: &mut JsonText) {
-        to.json(self.0);
-    }
-}
-
-impl io::Write for Writer<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let end = bytes.iter().position(|&byte| byte == b'\n');
-        self.line.extend_from_slice(&bytes[..end.unwrap_or(bytes.len())]);
-        let Some(end) = end else { return Ok(bytes.len()) };
-        let told = self.lines.line(&Text(&self.line));
-        self.line.clear();
-        if let Err(problem) = told {
-            self.problem = Some(problem);
-            return Err(io::Error::other("the answer takes no more"));
-        }
-        Ok(end + 1)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
 }

@@ -6,7 +6,7 @@ use annals::Snapshot;
 use annals_exchange::export::GraphFormat;
 use http::header::{CONTENT_TYPE, HeaderValue};
 
-use super::export::{Writer, outcome_of};
+use super::line_writer::{LineWriter, outcome_of};
 use crate::call::Call;
 use crate::endpoint::Endpoint;
 use crate::lines;
@@ -60,7 +60,7 @@ pub async fn send(
 ) -> Outcome {
     let snapshot = call.snapshot().await?;
     let answer = lines::send_whole(call, snapshot, move |_, snapshot, lines| {
-        let mut writer = Writer::new(lines);
+        let mut writer = LineWriter::new(lines);
         let outcome = write(snapshot, &mut writer);
         outcome_of(outcome, writer)
     });

@@ -8,6 +8,7 @@ mod neighbors;
 mod walks;
 mod graph;
 mod graph_files;
+mod line_writer;
 mod find;
 mod tree;
 mod tree_changes;

@@ -286,7 +286,12 @@ fn unknown_direction(snapshot: &Snapshot, names: &[String]) -> Option<Error> {
         snapshot.check_type_known(TypeKind::Relationship, name).err()?;
         let (known, word) = name.rsplit_once(':')?;
         snapshot.check_type_known(TypeKind::Relationship, known).ok()?;
-        let text = format!("type {name}: expected in, out or both behind {known}:, found {word:?}");
+        let text = match word {
+            "in" | "out" | "both" => format!(
+                "type {name}: expected the name of a type, found one with a direction; parse the text as an Along"
+            ),
+            _ => format!("type {name}: expected in, out or both behind {known}:, found {word:?}"),
+        };
         Some(invalid(text))
     })
 }
