@@ -162,8 +162,7 @@ impl Release {
     fn add(&self, loader: &mut Loader, line: u64, actions: Result<Vec<Action>>) -> Outcome {
         match actions {
             Ok(actions) => {
-                let operation =
-                    |action| Operation { action, valid_from: self.valid_from, has_fresh_id: false };
+                let operation = |action| Operation::new(action, self.valid_from);
                 let bytes = actions.len() * 128;
                 loader.add(Place::unsummed(line, bytes), actions.into_iter().map(operation).collect())
             }
@@ -518,10 +517,7 @@ fn define_types(loader: &mut Loader, snapshot: &Snapshot, valid_from: Option<Ins
     let is_declared =
         |kind: TypeKind, name: &str| declared.iter().any(|known| known.kind == kind && &*known.name == name);
     types.retain(|definition| !is_declared(definition.kind, &definition.name));
-    let operations = types.into_iter().map(|definition| Operation {
-        action: Action::DefineType(Box::new(definition)),
-        valid_from,
-        has_fresh_id: false,
-    });
+    let definitions = types.into_iter().map(|definition| Action::DefineType(Box::new(definition)));
+    let operations = definitions.map(|definition| Operation::new(definition, valid_from));
     loader.add(Place::unsummed(1, 0), operations.collect())
 }

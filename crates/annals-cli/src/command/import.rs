@@ -136,7 +136,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     let missing = Missing {
         began_at: repository.snapshot().position(),
         delete_max: arguments.delete_missing_max,
-        option: "--delete-missing-max 100%",
+        option: "--delete-missing-max ",
     };
     let runs = runs(arguments, &header, &repository, &inputs)?;
     let outcome = load_types(arguments, &repository, &mut report, &inputs, &runs).and_then(|mut types| {

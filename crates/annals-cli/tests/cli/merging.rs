@@ -64,6 +64,41 @@ fn rows_of_csv_are_merged() {
     assert_eq!((links.len(), &links[0]["properties"]["w"]), (1, &json!(2)), "{links:?}");
 }
 
+// The tutorial of a catalogue found it: each nightly crawl removed the classifications that people had attached.
+#[test]
+fn classifications_that_a_line_does_not_state_stay() {
+    let place = Place::new();
+    let line = |rows: u64, rest: &str| {
+        format!(r#"{{"entity": {{"id": "a", "type": "table", "properties": {{"rows": {rows}}}{rest}}}}}"#)
+    };
+    let merge = |file: &str, text: &str| {
+        place.write(file, text);
+        place.ok(&["import", file, "--merge"])
+    };
+    let carried = || place.json_one(&["get", "a"])["classifications"]["pii"]["properties"].clone();
+    merge("crawl.jsonl", &line(1, ""));
+    place.ok(&["classify", "a", "pii", "by=ada"]);
+    assert!(merge("crawl.jsonl", &line(1, "")).starts_with("imported 0 changes"));
+    assert!(merge("crawl.jsonl", &line(2, "")).starts_with("imported 1 changes"));
+    assert_eq!(carried(), json!({"by": "ada"}));
+    assert!(merge("n.csv", ":ID,:LABEL,rows:int\na,table,3\n").starts_with("imported 1 changes"));
+    assert_eq!(carried(), json!({"by": "ada"}));
+    place.write("delete.json", r#"{"action": "delete", "kind": "entity", "id": "a"}"#);
+    place.ok(&["apply", "delete.json"]);
+    merge("crawl.jsonl", &line(4, ""));
+    assert_eq!(carried(), json!({"by": "ada"}));
+    let before = place.ok(&["export"]);
+    // A line that states none removes them, and so does an export of an entity without them: a mirror is equal.
+    merge("crawl.jsonl", &line(4, r#", "classifications": []"#));
+    assert_eq!(carried(), json!(null));
+    let mirror = Place::new();
+    for (export, wanted) in [(before, json!({"by": "ada"})), (place.ok(&["export"]), json!(null))] {
+        mirror.write("export.jsonl", &export);
+        mirror.ok(&["import", "export.jsonl", "--merge"]);
+        assert_eq!(mirror.json_one(&["get", "a"])["classifications"]["pii"]["properties"], wanted);
+    }
+}
+
 #[test]
 fn what_a_merge_cannot_compare_is_refused() {
     let place = Place::new();

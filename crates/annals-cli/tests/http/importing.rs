@@ -389,7 +389,7 @@ fn what_is_missing_is_deleted_within_the_guard_and_unless_others_wrote_it() {
     let refused = self::import(&server, "/v1/import?merge&deleteMissing", entity(1).as_bytes());
     assert_eq!((refused.status, refused.problem().as_str()), (400, "invalid-argument"), "{refused:?}");
     assert!(
-        refused.body.contains("deleteMissingMax=100") && refused.body.contains("18 that it does not name"),
+        refused.body.contains("deleteMissingMax=95") && refused.body.contains("18 that it does not name"),
         "{refused:?}"
     );
     assert_eq!(counts(&refused), [0, 0, 1, 0, 0], "{refused:?}");

@@ -35,10 +35,8 @@ impl<'s> Lines<'s> {
             json["home"] = entity.home().into();
             return json;
         }
-        let classifications: Vec<Json> = entity.classifications().map(|known| self.carried(&known)).collect();
-        if !classifications.is_empty() {
-            json["classifications"] = classifications.into();
-        }
+        // Also if there are none: a merge of a line without this member leaves the classifications that it finds.
+        json["classifications"] = entity.classifications().map(|known| self.carried(&known)).collect();
         self.add_status(&mut json, entity.status_name());
         if let Some(provenance) = entity.provenance() {
             add_provenance(&mut json, provenance);

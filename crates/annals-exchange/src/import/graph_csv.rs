@@ -83,7 +83,9 @@ fn operations(row: Row, values: &mut DeclaredValues) -> Result<Vec<Operation>> {
         }
         row => {
             let has_fresh_id = matches!(row, Row::Edge(_));
-            Ok(vec![Operation { action: action(row, values)?, valid_from: None, has_fresh_id }])
+            let states_classifications = matches!(&row, Row::Node(node) if node.labels.len() > 1);
+            let operation = Operation::new(action(row, values)?, None);
+            Ok(vec![Operation { has_fresh_id, states_classifications, ..operation }])
         }
     }
 }

@@ -64,7 +64,9 @@ fn is_copy(fields: &Object) -> bool {
 fn timed(fields: &Object, what: &str, actions: Vec<Action>) -> Result<Vec<Operation>> {
     let valid_from = optional_text(fields, what, "validFrom")?.map(str::parse).transpose()?;
     let has_fresh_id = what == "relationship" && !fields.contains_key("id");
-    Ok(actions.into_iter().map(|action| Operation { action, valid_from, has_fresh_id }).collect())
+    let states_classifications = fields.contains_key("classifications");
+    let operation = |action| Operation { action, valid_from, has_fresh_id, states_classifications };
+    Ok(actions.into_iter().map(operation).collect())
 }
 
 // The id to create it with, and the id to change it to, if it had another id before.

@@ -172,8 +172,7 @@ fn item_from_json(json: &Json) -> Result<Item> {
     let (Some((key, inner)), None) = (entries.next(), entries.next()) else {
         return Err(invalid(format!("line: {expected}, found {} keys", fields.len())));
     };
-    let operation =
-        |action| Item::Operations(vec![Operation { action, valid_from: None, has_fresh_id: false }]);
+    let operation = |action| Item::Operations(vec![Operation::new(action, None)]);
     Ok(match key.as_str() {
         "collection" => operation(Action::NameCollection(action::NameCollection {
             name: text(fields, "line", "collection")?.into(),
@@ -195,11 +194,7 @@ fn record(json: &Json) -> Result<RecordLine> {
     let changes = array(fields, what, "changes")?;
     let operations = changes.iter().map(|change| {
         let fields = object(change, "operation")?;
-        Ok(Operation {
-            action: action_from_json(change)?,
-            valid_from: valid_from(fields, "operation")?,
-            has_fresh_id: false,
-        })
+        Ok(Operation::new(action_from_json(change)?, valid_from(fields, "operation")?))
     });
     Ok(RecordLine {
         position: Position(position),

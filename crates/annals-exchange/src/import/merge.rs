@@ -118,7 +118,7 @@ impl Merge {
                 let is_named = snapshot.collection() == Some(&**name);
                 return Ok((if is_named { Vec::new() } else { operations }, None));
             }
-            Action::CreateEntity(new) => match self.entity(snapshot, new)? {
+            Action::CreateEntity(new) => match entity(snapshot, new, operation.states_classifications)? {
                 None => return Ok((operations, None)),
                 Some(actions) => (InstanceId::Entity(new.id.clone()), actions),
             },
@@ -131,56 +131,8 @@ impl Merge {
             _ => return Err(incomparable()),
         };
         let valid_from = operation.valid_from;
-        let operation = |action| Operation { action, valid_from, has_fresh_id: false };
-        Ok((actions.into_iter().map(operation).collect(), Some(found)))
-    }
-
-    /// The operations that change the existing entity; `None` if it does not exist.
-    fn entity(&self, snapshot: &Snapshot, new: &NewEntity) -> Result<Option<Vec<Action>>> {
-        let instance = InstanceId::Entity(new.id.clone());
-        let wanted = with_defaults(snapshot, TypeKind::Entity, &new.type_name, &new.properties);
-        let classifications: Vec<ClassificationContent> = new
-            .classifications
-            .iter()
-            .map(|one| ClassificationContent {
-                properties: with_defaults(snapshot, TypeKind::Classification, &one.name, &one.properties),
-                ..one.clone()
-            })
-            .collect();
-        let Some(there) = snapshot.entity(&new.id)? else {
-            let Some(version) = last_version(snapshot, &instance)? else { return Ok(None) };
-            if let Some(deleted) = snapshot.entity_version(&new.id, version)? {
-                check_type(deleted.type_name(), &new.type_name)?;
-            }
-            let replace = Action::Replace(action::Replace {
-                instance: instance.clone(),
-                properties: wanted,
-                classifications: Some(classifications),
-            });
-            return Ok(Some(vec![
-                Action::Restore(action::Restore { instance, with_relationships: false }),
-                replace,
-            ]));
-        };
-        check_type(there.type_name(), &new.type_name)?;
-        let are_classifications_equal = there.classifications().count() == classifications.len()
-            && classifications.iter().all(|one| {
-                there
-                    .classification(&one.name)
-                    .is_some_and(|known| is_equal(known.properties(), &one.properties))
-            });
-        let mut actions = Vec::new();
-        if !is_equal(there.properties(), &wanted) || !are_classifications_equal {
-            actions.push(Action::Replace(action::Replace {
-                instance: instance.clone(),
-                properties: wanted,
-                classifications: Some(classifications),
-            }));
-        }
-        if let Some(status) = new.status.as_ref().filter(|status| ***status != *there.status_name()) {
-            actions.push(Action::SetStatus(action::SetStatus { instance, status: Arc::clone(status) }));
-        }
-        Ok(Some(actions))
+        let operations = actions.into_iter().map(|action| Operation::new(action, valid_from)).collect();
+        Ok((operations, Some(found)))
     }
 
     fn relationship(
@@ -263,6 +215,55 @@ impl Merge {
     fn key<'p>(&self, properties: &'p Properties) -> Vec<Option<&'p Value>> {
         self.keys.iter().map(|key| value_of(properties, key)).collect()
     }
+}
+
+/// The operations that change the existing entity; `None` if it does not exist. Classifications that the line does not
+/// state stay: a crawl does not know which ones people attached.
+fn entity(snapshot: &Snapshot, new: &NewEntity, states_classifications: bool) -> Result<Option<Vec<Action>>> {
+    let instance = InstanceId::Entity(new.id.clone());
+    let wanted = with_defaults(snapshot, TypeKind::Entity, &new.type_name, &new.properties);
+    let of_line = |one: &ClassificationContent| ClassificationContent {
+        properties: with_defaults(snapshot, TypeKind::Classification, &one.name, &one.properties),
+        ..one.clone()
+    };
+    let classifications: Option<Vec<ClassificationContent>> =
+        states_classifications.then(|| new.classifications.iter().map(of_line).collect());
+    let Some(there) = snapshot.entity(&new.id)? else {
+        let Some(version) = last_version(snapshot, &instance)? else { return Ok(None) };
+        if let Some(deleted) = snapshot.entity_version(&new.id, version)? {
+            check_type(deleted.type_name(), &new.type_name)?;
+        }
+        let replace = Action::Replace(action::Replace {
+            instance: instance.clone(),
+            properties: wanted,
+            classifications,
+        });
+        return Ok(Some(vec![
+            Action::Restore(action::Restore { instance, with_relationships: false }),
+            replace,
+        ]));
+    };
+    check_type(there.type_name(), &new.type_name)?;
+    let are_classifications_equal = classifications.as_ref().is_none_or(|wanted| {
+        there.classifications().count() == wanted.len()
+            && wanted.iter().all(|one| {
+                there
+                    .classification(&one.name)
+                    .is_some_and(|known| is_equal(known.properties(), &one.properties))
+            })
+    });
+    let mut actions = Vec::new();
+    if !is_equal(there.properties(), &wanted) || !are_classifications_equal {
+        actions.push(Action::Replace(action::Replace {
+            instance: instance.clone(),
+            properties: wanted,
+            classifications,
+        }));
+    }
+    if let Some(status) = new.status.as_ref().filter(|status| ***status != *there.status_name()) {
+        actions.push(Action::SetStatus(action::SetStatus { instance, status: Arc::clone(status) }));
+    }
+    Ok(Some(actions))
 }
 
 /// The number of the last version of an instance, live or deleted; `None` if it never existed.

@@ -49,7 +49,7 @@ pub struct Missing {
     pub began_at: Position,
     /// A greater share is refused.
     pub delete_max: DeleteMax,
-    /// The option that allows any share, for the message.
+    /// The option that allows a greater share, up to its value, for the message.
     pub option: &'static str,
 }
 
@@ -102,8 +102,11 @@ impl Missing {
         }
         let text = format!(
             "expected to delete at most {} of the {there_count} instances of the types that the input names, found \
-             {missing_count} that it does not name; nothing is deleted. If they are to go, say {}",
-            self.delete_max, self.option
+             {missing_count} that it does not name; nothing is deleted. If they are to go, say {}{}",
+            self.delete_max,
+            self.option,
+            // No more than is needed: the next import may be broken.
+            (missing_count * 100).div_ceil(there_count)
         );
         Err(Stop::Refused(Error::new(ErrorKind::InvalidArgument, text)))
     }

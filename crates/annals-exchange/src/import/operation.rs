@@ -12,6 +12,8 @@ pub struct Operation {
     pub valid_from: Option<Instant>,
     /// True if it creates a relationship whose id is not in the file.
     pub has_fresh_id: bool,
+    /// True if the line states the classifications of the entity, also if it states that there are none.
+    pub states_classifications: bool,
 }
 
 /// The effect of a line on its instance.
@@ -47,6 +49,11 @@ impl Effect {
 }
 
 impl Operation {
+    /// A change with an id from the file, which states no classifications.
+    pub fn new(action: Action, valid_from: Option<Instant>) -> Operation {
+        Operation { action, valid_from, has_fresh_id: false, states_classifications: false }
+    }
+
     /// Adds it to a transaction. Creations use the methods that check names and add defaults of types.
     pub fn push(self, transaction: &mut Transaction) -> Result<()> {
         transaction.valid_from(self.valid_from);

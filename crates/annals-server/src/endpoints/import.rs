@@ -203,7 +203,7 @@ fn load(repository: &Repository, run: Run, order: Order, upload: Upload) -> Load
     let mut report = Report::new(Arc::clone(&listener) as _, order.is_stopping);
     report.merge = order.merge;
     let missing =
-        Missing { began_at: run.began_at, delete_max: order.delete_max, option: "deleteMissingMax=100" };
+        Missing { began_at: run.began_at, delete_max: order.delete_max, option: "deleteMissingMax=" };
     let options = JsonlOptions {
         load: &order.load,
         name: NAME,
