@@ -449,6 +449,7 @@ fn unknown_names_bounds_and_bad_ranges_are_refused() {
 }
 
 #[test]
+#[allow(clippy::mutable_key_type, reason = "what an index knows of its texts is no part of a value")]
 fn groups_are_what_is_reachable_counted_by_value() {
     for_each_graph(|graph| {
         for round in 0..8 {
