@@ -227,11 +227,11 @@ fn change_headers(door: &mut Door) {
             json!({ "license": "MIT", "provenance": "unknown", "mappings": { "k": "v" } }),
         );
         door.call("GET", &at("x/diff?from=1&to=4"));
+        door.call("POST", &at("x/undo"));
         door.tell("PUT", &at("x/id"), json!({ "newId": "y" }));
         door.call("GET", &at("y/history"));
         door.call("GET", &at("y"));
         door.call("POST", &at("y/undo"));
-        door.call("POST", &at("x/undo"));
         door.call("DELETE", &at("x"));
         door.call("POST", &at("x/restore"));
         door.call("DELETE", &at("x"));
