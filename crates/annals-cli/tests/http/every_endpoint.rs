@@ -287,6 +287,7 @@ fn change_a_tree(door: &mut Door) {
     door.tell("PATCH", "/v1/tree/config/spare", json!({ "n": 1 }));
     door.tell("POST", "/v1/tree/config/entry[name='a']", json!({}));
     door.tell("POST", "/v1/tree/config/entry[name='b']?insert=before&sibling=entry[name='a']", json!({}));
+    door.tell("POST", "/v1/tree/config/entry[name='b']?insert=last", json!({}));
     door.tell("POST", "/v1/tree/config/kept", json!(1));
     door.call("GET", "/v1/tree/config");
     door.call("GET", "/v1/tree/config/n");
