@@ -40,5 +40,9 @@ pub mod wire;
 pub use hosts::{Host, Origin};
 pub use limits::{Limits, STREAMS_MAX};
 pub use logging::LogSettings;
-pub use openapi::description;
 pub use server::{Settings, serve};
+
+/// The OpenAPI document that `/openapi.json` gives.
+pub fn description() -> serde_json::Value {
+    openapi::document(&endpoints::endpoints())
+}

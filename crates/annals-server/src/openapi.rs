@@ -8,7 +8,6 @@ use http::{Method, StatusCode};
 use serde_json::{Map, Value as Json, json};
 
 use super::endpoint::{Answer, Endpoint};
-use super::endpoints::endpoints;
 use super::names::NDJSON;
 use super::names::POSITION;
 use super::parameter::{Parameter, Place};
@@ -22,11 +21,6 @@ const REPOSITORY: [&str; 6] = ["opening", "not-visible", "closed", "corrupted", 
 
 /// Examples of the schemas by their names.
 type Examples = BTreeMap<String, Json>;
-
-/// The OpenAPI document that `/openapi.json` gives.
-pub fn description() -> Json {
-    document(&endpoints())
-}
 
 /// The whole document.
 pub fn document(endpoints: &[Endpoint]) -> Json {
@@ -190,6 +184,7 @@ fn problem_of(kind: &str) -> (StatusCode, Json) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::endpoints::endpoints;
 
     #[test]
     fn every_endpoint_is_described_with_answers_errors_and_examples() {
