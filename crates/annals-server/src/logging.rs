@@ -43,14 +43,16 @@ impl LogSettings {
         // A single word would be read as a target with all its lines: most likely it is a mistyped level.
         for part in self.filter.split(',') {
             let level = part.split_once('=').map_or(part, |(_, level)| level);
-            level.parse::<LevelFilter>().map_err(|_| invalid(part))?;
+            // An empty text would be read as a level, too.
+            let is_level = !level.is_empty() && level.parse::<LevelFilter>().is_ok();
+            is_level.then_some(()).ok_or_else(|| invalid(part))?;
         }
         self.filter.parse().map_err(|_| invalid(&self.filter))
     }
 
     /// Checks the settings. It changes nothing, except that it creates the file.
     ///
-    /// Errors: as [`start`].
+    /// Errors: `InvalidArgument` for a filter that does not read; `Io` if the file cannot be opened.
     pub fn check(&self) -> Result<()> {
         self.filter()?;
         self.file.as_ref().map_or(Ok(()), |path| open(path).map(drop))

@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 
 use crate::support::{Server, try_request};
 
-const BUDGET: [&str; 2] = ["--memory", "48MiB"];
+const BUDGET: [&str; 2] = ["--memory", "56MiB"];
 /// Connections that write at once.
 const WRITERS: usize = 4;
 /// Entities of one transaction.
@@ -39,7 +39,7 @@ fn fill(server: &Server, round: &str, length: usize) -> usize {
             let answer = answer.expect("the server answers");
             if answer.status != 200 {
                 let detail = answer.json()["detail"].as_str().unwrap_or_default().to_owned();
-                assert!(detail.starts_with("memory: expected at most 48.0 MiB"), "{answer:?}");
+                assert!(detail.starts_with("memory: expected at most 56.0 MiB"), "{answer:?}");
                 return written;
             }
             written += OPERATIONS;
