@@ -128,7 +128,7 @@ fn what_is_not_there_and_what_is_no_tree_have_their_exit_codes() {
     place.write("broken.json", "{\"a\": {\"b\": null}}");
     place.write("no.json", "{");
     for (arguments, code, text) in [
-        (&["cat", "/none"][..], 3, "path /none: there is nothing"),
+        (&["cat", "/none"][..], 3, "path /none: not found"),
         (&["rm", "/none"], 3, "there is nothing"),
         (&["rm", "--force", "/none"], 0, ""),
         (&["ls", "config"], 2, "expected / before each step"),
