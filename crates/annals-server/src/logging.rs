@@ -71,12 +71,13 @@ impl LogFile {
     /// Opens the file again under its name, so that a renamed file can be removed. If that fails, the log continues
     /// with the old file.
     ///
+    /// Shape: false if the log has no file.
     /// Errors: `Io`.
-    pub fn reopen(&self) -> Result<()> {
-        let Some(path) = &self.path else { return Ok(()) };
+    pub fn reopen(&self) -> Result<bool> {
+        let Some(path) = &self.path else { return Ok(false) };
         let file = open(path)?;
         *self.file.lock().unwrap_or_else(PoisonError::into_inner) = Some(file);
-        Ok(())
+        Ok(true)
     }
 }
 
@@ -155,7 +156,7 @@ mod tests {
         (&log).write_all(b"one\n").unwrap();
         std::fs::rename(&path, folder.path().join("log.1")).unwrap();
         (&log).write_all(b"two\n").unwrap();
-        log.reopen().unwrap();
+        assert!(log.reopen().unwrap());
         (&log).write_all(b"three\n").unwrap();
         let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
         assert_eq!((read("log.1").as_str(), read("log").as_str()), ("one\ntwo\n", "three\n"));

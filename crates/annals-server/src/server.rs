@@ -117,7 +117,8 @@ async fn run(
 
 fn reopen(log: &LogFile) {
     match log.reopen() {
-        Ok(()) => tracing::info!(signal = "SIGHUP", "log reopened"),
+        Ok(true) => tracing::info!(signal = "SIGHUP", "log reopened"),
+        Ok(false) => tracing::info!(signal = "SIGHUP", "the log has no file to reopen"),
         Err(error) => tracing::error!(signal = "SIGHUP", "the log continues in its old file: {error}"),
     }
 }

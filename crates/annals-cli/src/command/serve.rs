@@ -42,7 +42,7 @@ pub struct Serve {
     /// localhost, a loopback address, the address listened at (any address if that is all of them), or one of these.
     #[arg(long = "host", value_name = "NAME")]
     pub hosts: Vec<Host>,
-    /// Let web pages of this origin read and write, such as https://catalogue.example; repeatable (CORS).
+    /// Let web pages of this origin (scheme, host and port) read and write; repeatable (CORS).
     #[arg(long = "cors-origin", value_name = "ORIGIN")]
     pub origins: Vec<Origin>,
     /// Read options from this file as well, in TOML: `listen = "0.0.0.0:8280"`, `host = ["annals.example"]`. The command line
