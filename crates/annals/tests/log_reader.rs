@@ -61,6 +61,8 @@ fn every_kind_of_value() -> Vec<(Value, &'static str)> {
         (Value::Duration(Duration::from_micros(90_000_000)), "D9 03 EA A1 01 18 5A"),
         (Value::Uuid([0x11; 16]), "D8 25 50 11 11 11 11 11 11 11 11 11 11 11 11 11 11 11 11"),
         (Value::Iri("urn:x".into()), "D9 01 0A 65 75 72 6E 3A 78"),
+        (Value::from(Literal::in_language("chat", "fr").unwrap()), "D8 26 82 62 66 72 64 63 68 61 74"),
+        (Value::from(Literal::with_datatype("1", "x:d").unwrap()), "DA 61 6E 6E 6C 82 63 78 3A 64 61 31"),
         (Value::List([Value::from(1), Value::from("a")].into()), "82 01 61 61"),
         (Value::Map(Arc::new([("k".into(), Value::from(true))].into())), "A1 61 6B F5"),
         (Value::set([Value::from(1), Value::from("a")]).unwrap(), "D9 01 02 82 01 61 61"),

@@ -2,11 +2,14 @@
 
 mod anchor;
 mod attribute_definition;
+mod binary;
 mod change;
 mod content;
 mod id;
 mod provenance;
 mod instant_text;
+mod literal;
+mod name;
 mod number;
 mod patch;
 pub(crate) mod time;
@@ -23,10 +26,14 @@ pub use crate::graph::actions::Action;
 pub(crate) use crate::structures::text_key::{decode_key_text, is_text_key, key_is_cut};
 pub use anchor::{Anchor, AnchoredClassification};
 pub use attribute_definition::AttributeDefinition;
+pub use binary::{Content, Digest, DigestAlgorithm, MEDIA_TYPE_BYTES_MAX, SHA256_BYTES, Sha256};
 pub use change::{Change, Record};
 pub use content::{ClassificationContent, Direction, InstanceId, NewEntity, NewRelationship, Status};
 pub use id::{ID_BYTES_MAX, Id};
 pub use instant_text::InstantText;
+pub use literal::{DATATYPE_BYTES_MAX, LANGUAGE_BYTES_MAX, Literal, Meaning};
+pub use name::NAME_BYTES_MAX;
+pub(crate) use name::check_name;
 pub(crate) use number::nearest_float;
 pub use patch::{Patch, PatchStep};
 pub use provenance::{
@@ -37,8 +44,7 @@ pub use stamp::{Stamp, StampRef};
 pub use time::{Date, Duration, Instant};
 pub use type_definition::{Containment, Deprecation, EndDefinition, EnumElement, TypeDefinition, TypeKind};
 pub use type_patch::TypePatch;
-pub(crate) use value::check_name;
-pub use value::{NAME_BYTES_MAX, NAMES_MAX, NESTING_MAX, PROPERTIES_MAX, VALUE_BYTES_MAX, Value};
+pub use value::{NAMES_MAX, NESTING_MAX, PROPERTIES_MAX, VALUE_BYTES_MAX, Value};
 pub(crate) use value_key::{
     INDEX_KEY_BYTES_MAX, append_index_key, append_numeric_prefix, append_order_key, append_text_prefix,
     decode_key, has_own_key, is_indexable,

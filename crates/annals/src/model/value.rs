@@ -7,15 +7,13 @@ use std::sync::Arc;
 use rust_decimal::Decimal;
 
 use super::number::Parts;
-use super::{Date, Duration, Instant, ValueSet, ValueType};
+use super::{Content, Date, Duration, Instant, Literal, ValueSet, ValueType};
 use crate::{Error, ErrorKind, Result};
 
 /// Longest string, IRI or byte string. Units: bytes.
 pub const VALUE_BYTES_MAX: usize = 16 << 20;
 /// Deepest nesting of lists and maps.
 pub const NESTING_MAX: usize = 32;
-/// Longest name of a type, property or classification. Units: bytes.
-pub const NAME_BYTES_MAX: usize = 255;
 /// Most properties of an instance, and of each of its classifications. A document needs some thousand; each name has
 /// its indexes.
 pub const PROPERTIES_MAX: usize = 32_768;
@@ -51,12 +49,16 @@ pub enum Value {
     Uuid([u8; 16]),
     /// An internationalised resource identifier.
     Iri(Arc<str>),
+    /// A text with a language or a datatype.
+    Literal(Arc<Literal>),
     /// An ordered sequence of values.
     List(Arc<[Value]>),
     /// Values by name.
     Map(Arc<BTreeMap<Arc<str>, Value>>),
     /// A multi-valued property: a set of scalar values under one name.
     Set(ValueSet),
+    /// A binary in the store of contents.
+    Content(Arc<Content>),
 }
 
 impl Value {
@@ -74,15 +76,17 @@ impl Value {
             Value::Duration(_) => ValueType::Duration,
             Value::Uuid(_) => ValueType::Uuid,
             Value::Iri(_) => ValueType::Iri,
+            Value::Literal(_) => ValueType::Literal,
+            Value::Content(_) => ValueType::Content,
             Value::List(_) => ValueType::List,
             Value::Map(_) => ValueType::Map,
             Value::Set(_) => ValueType::Any,
         }
     }
 
-    /// True for everything but lists, maps and sets.
+    /// True for everything but lists, maps, sets and contents.
     pub fn is_scalar(&self) -> bool {
-        !matches!(self, Value::List(_) | Value::Map(_) | Value::Set(_))
+        !matches!(self, Value::List(_) | Value::Map(_) | Value::Set(_) | Value::Content(_))
     }
 
     /// A set of the given scalars.
@@ -139,14 +143,16 @@ impl Value {
             Value::Decimal(_) => 4,
             Value::String(_) => 5,
             Value::Iri(_) => 6,
-            Value::Bytes(_) => 7,
-            Value::Date(_) => 8,
-            Value::Timestamp(_) => 9,
-            Value::Duration(_) => 10,
-            Value::Uuid(_) => 11,
-            Value::List(_) => 12,
-            Value::Map(_) => 13,
-            Value::Set(_) => 14,
+            Value::Literal(_) => 7,
+            Value::Bytes(_) => 8,
+            Value::Date(_) => 9,
+            Value::Timestamp(_) => 10,
+            Value::Duration(_) => 11,
+            Value::Uuid(_) => 12,
+            Value::List(_) => 13,
+            Value::Map(_) => 14,
+            Value::Set(_) => 15,
+            Value::Content(_) => 16,
         }
     }
 
@@ -167,6 +173,8 @@ impl Value {
         let bytes = match self {
             Value::String(text) | Value::Iri(text) => text.len(),
             Value::Bytes(bytes) => bytes.len(),
+            Value::Literal(literal) => literal.bytes(),
+            Value::Content(content) => return content.check(),
             Value::List(values) => {
                 return values.iter().try_for_each(|value| value.check_at(name, depth + 1));
             }
@@ -190,20 +198,6 @@ impl Value {
     }
 }
 
-/// Refuses names that are empty, too long or hold control characters.
-pub(crate) fn check_name(what: &str, name: &str) -> Result<()> {
-    // Names are checked at every write, and most are plain ASCII.
-    let is_plain = name.bytes().all(|byte| (b' '..0x7F).contains(&byte));
-    let is_printable = is_plain || !name.chars().any(char::is_control);
-    if name.is_empty() || name.len() > NAME_BYTES_MAX || !is_printable {
-        return Err(Error::new(
-            ErrorKind::InvalidArgument,
-            format!("{what} {name:?}: expected 1 to {NAME_BYTES_MAX} bytes without control characters"),
-        ));
-    }
-    Ok(())
-}
-
 /// Numeric order with NaN last and both zeros equal.
 fn compare_floats(a: f64, b: f64) -> Ordering {
     a.partial_cmp(&b).unwrap_or_else(|| a.is_nan().cmp(&b.is_nan()))
@@ -220,6 +214,7 @@ impl Ord for Value {
             // Equal decimals of different scale (1.0 and 1.00) are different values.
             (Decimal(a), Decimal(b)) => a.cmp(b).then_with(|| a.scale().cmp(&b.scale())),
             (String(a), String(b)) | (Iri(a), Iri(b)) => a.cmp(b),
+            (Literal(a), Literal(b)) => a.cmp(b),
             (Bytes(a), Bytes(b)) => a.cmp(b),
             (Date(a), Date(b)) => a.cmp(b),
             (Timestamp(a), Timestamp(b)) => a.cmp(b),
@@ -228,6 +223,7 @@ impl Ord for Value {
             (List(a), List(b)) => a.cmp(b),
             (Map(a), Map(b)) => a.cmp(b),
             (Set(a), Set(b)) => a.cmp(b),
+            (Content(a), Content(b)) => a.cmp(b),
             (a, b) => a.rank().cmp(&b.rank()),
         }
     }
@@ -280,6 +276,18 @@ impl From<&str> for Value {
 impl From<String> for Value {
     fn from(value: String) -> Value {
         Value::String(value.into())
+    }
+}
+
+impl From<Literal> for Value {
+    fn from(value: Literal) -> Value {
+        Value::Literal(Arc::new(value))
+    }
+}
+
+impl From<Content> for Value {
+    fn from(value: Content) -> Value {
+        Value::Content(Arc::new(value))
     }
 }
 

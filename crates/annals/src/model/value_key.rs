@@ -4,19 +4,20 @@
 //! `10` boolean: 1 byte · `20` number: its float64 order bits (8), kind (1), then the integer (8), the bits of the float (8),
 //! or of the decimal the whole part (16), the fraction in units of 10^-28 (16) and the scale (1) ·
 //! `30` string, `38` IRI, `40` bytes: escaped (`00` becomes `00 FF`), ended by `00 00` (whole) or `00 02` (cut) ·
+//! `3A` literal with a language, `3C` with a datatype: its text as above, and if that is whole, the language or datatype as above ·
 //! `50` date: 4 · `58` timestamp, `60` duration: 8 · `68` UUID: 16. Big endian, sign bit flipped.
 //! Numbers of all kinds share one order, so a range over a property finds integers, floats and decimals alike.
 
-use crate::structures::text_key::{BYTES, END_CUT, END_WHOLE, IRI, STRING};
+use crate::structures::text_key::{BYTES, DATATYPE, END_CUT, END_WHOLE, IRI, LANGUAGE, STRING};
 use std::cmp::Ordering;
 
 use super::number::{Parts, nearest_float};
-use super::{Date, Duration, Instant, Value};
+use super::{Date, Duration, Instant, Literal, Meaning, Value};
 
 /// Longest text that an index key holds completely. A longer one is cut there, and compared in full when found.
 const INDEX_TEXT_BYTES_MAX: usize = 120;
 /// Longest key [`append_index_key`] makes. Units: bytes (every byte of the text may need an escape).
-pub(crate) const INDEX_KEY_BYTES_MAX: usize = 1 + 2 * INDEX_TEXT_BYTES_MAX + 2;
+pub(crate) const INDEX_KEY_BYTES_MAX: usize = 1 + 2 * INDEX_TEXT_BYTES_MAX + 4;
 
 const BOOLEAN: u8 = 0x10;
 const NUMBER: u8 = 0x20;
@@ -60,6 +61,7 @@ pub(crate) fn has_own_key(value: &Value) -> bool {
     match value {
         Value::String(text) | Value::Iri(text) => text.len() <= INDEX_TEXT_BYTES_MAX,
         Value::Bytes(bytes) => bytes.len() <= INDEX_TEXT_BYTES_MAX,
+        Value::Literal(literal) => literal.bytes() <= INDEX_TEXT_BYTES_MAX,
         Value::Set(values) => values.iter().all(|value| has_own_key(&value)),
         _ => true,
     }
@@ -127,6 +129,7 @@ fn append(value: &Value, text_bytes_max: usize, out: &mut Vec<u8>) {
         Value::String(text) => append_text(STRING, text.as_bytes(), text_bytes_max, out),
         Value::Iri(text) => append_text(IRI, text.as_bytes(), text_bytes_max, out),
         Value::Bytes(bytes) => append_text(BYTES, bytes, text_bytes_max, out),
+        Value::Literal(literal) => append_literal(literal, text_bytes_max, out),
         Value::Date(date) => {
             out.push(DATE);
             out.extend_from_slice(&(date.days().cast_unsigned() ^ 1 << 31).to_be_bytes());
@@ -181,8 +184,24 @@ fn decode_parts(bytes: &[u8]) -> Option<(Parts, &[u8])> {
     Some((Parts { whole: part(whole), fraction: part(fraction) }, rest))
 }
 
+fn append_literal(literal: &Literal, bytes_max: usize, out: &mut Vec<u8>) {
+    let (text, meaning) = (literal.text(), literal.meaning());
+    let tag = match meaning {
+        Meaning::Language(_) => LANGUAGE,
+        Meaning::Datatype(_) => DATATYPE,
+    };
+    append_text(tag, text.as_bytes(), bytes_max, out);
+    if text.len() <= bytes_max {
+        append_escaped(meaning.text().as_bytes(), bytes_max - text.len(), out);
+    }
+}
+
 fn append_text(tag: u8, text: &[u8], bytes_max: usize, out: &mut Vec<u8>) {
     out.push(tag);
+    append_escaped(text, bytes_max, out);
+}
+
+fn append_escaped(text: &[u8], bytes_max: usize, out: &mut Vec<u8>) {
     let kept = &text[..text.len().min(bytes_max)];
     // Searching for a zero first is many times faster than splitting, and texts have none.
     if kept.contains(&0) {
@@ -225,6 +244,15 @@ pub(crate) fn decode_key(key: &[u8]) -> Option<Value> {
         }
         STRING => Value::String(String::from_utf8(decode_text(rest)?).ok()?.into()),
         IRI => Value::Iri(String::from_utf8(decode_text(rest)?).ok()?.into()),
+        LANGUAGE | DATATYPE => {
+            let (text, meaning) = decode_two_texts(rest)?;
+            let literal = if tag == LANGUAGE {
+                Literal::in_language(&text, &meaning)
+            } else {
+                Literal::with_datatype(&text, &meaning)
+            };
+            Value::from(literal.ok()?)
+        }
         BYTES => Value::Bytes(decode_text(rest)?.into()),
         DATE => {
             let days = u32::from_be_bytes(rest.try_into().ok()?) ^ 1 << 31;
@@ -239,6 +267,21 @@ pub(crate) fn decode_key(key: &[u8]) -> Option<Value> {
 
 fn unflip64(bytes: &[u8]) -> Option<i64> {
     Some((u64::from_be_bytes(bytes.try_into().ok()?) ^ 1 << 63).cast_signed())
+}
+
+fn decode_two_texts(escaped: &[u8]) -> Option<(String, String)> {
+    // A zero byte of the text is followed by FF, so the first other zero ends it.
+    let mut at = 0;
+    loop {
+        at += escaped.get(at..)?.iter().position(|byte| *byte == 0)?;
+        match escaped.get(at + 1)? {
+            0xFF => at += 2,
+            0 => break,
+            _ => return None,
+        }
+    }
+    let (first, second) = escaped.split_at_checked(at + END_WHOLE.len())?;
+    Some((String::from_utf8(decode_text(first)?).ok()?, String::from_utf8(decode_text(second)?).ok()?))
 }
 
 fn decode_text(escaped: &[u8]) -> Option<Vec<u8>> {
@@ -280,6 +323,12 @@ mod tests {
             any::<i32>().prop_map(|n| Value::Timestamp(Instant::from_micros(n.into()).unwrap())),
             any::<i64>().prop_map(|n| Value::Duration(Duration::from_micros(n))),
             any::<[u8; 16]>().prop_map(Value::Uuid),
+            ("[a\\x00é]{0,6}", "[a-c]{1,2}").prop_map(|(text, language)| {
+                Value::from(Literal::in_language(&text, &language).unwrap())
+            }),
+            ("[a\\x00é]{0,6}", "[a-c]:[a-c]{0,2}").prop_map(|(text, datatype)| {
+                Value::from(Literal::with_datatype(&text, &datatype).unwrap())
+            }),
         ]
     }
 

@@ -33,11 +33,15 @@ pub enum ValueType {
     List,
     /// [`Value::Map`](super::Value::Map).
     Map,
+    /// [`Value::Literal`](super::Value::Literal).
+    Literal,
+    /// [`Value::Content`](super::Value::Content).
+    Content,
 }
 
 impl ValueType {
     /// All value types, in the order of their codes in records.
-    pub const ALL: [ValueType; 14] = [
+    pub const ALL: [ValueType; 16] = [
         ValueType::Any,
         ValueType::Boolean,
         ValueType::Integer,
@@ -52,6 +56,8 @@ impl ValueType {
         ValueType::Iri,
         ValueType::List,
         ValueType::Map,
+        ValueType::Literal,
+        ValueType::Content,
     ];
 
     /// The lower-case name used by every door.
@@ -71,6 +77,8 @@ impl ValueType {
             ValueType::Iri => "iri",
             ValueType::List => "list",
             ValueType::Map => "map",
+            ValueType::Literal => "literal",
+            ValueType::Content => "content",
         }
     }
 }

@@ -2,6 +2,7 @@
 
 #![deny(clippy::as_conversions, clippy::indexing_slicing)]
 
+mod binary;
 mod decode;
 mod encode;
 mod provenance;
@@ -129,11 +130,26 @@ mod tag {
     pub const DATE: u64 = 100;
     pub const SET: u64 = 258;
     pub const IRI: u64 = 266;
+    /// A text with a language: `[language, text]`.
+    pub const LANGUAGE: u64 = 38;
     pub const TIMESTAMP: u64 = 1001;
     pub const DURATION: u64 = 1002;
     pub const DECIMAL: u64 = 4;
     pub const BIG_POSITIVE: u64 = 2;
     pub const BIG_NEGATIVE: u64 = 3;
+    /// A text with a datatype: `[datatype, text]`. Not registered: the letters `annl`.
+    pub const DATATYPE: u64 = 0x616E_6E6C;
+    /// A binary in the store of contents: a map. Not registered: the letters `annc`.
+    pub const CONTENT: u64 = 0x616E_6E63;
+}
+
+/// Keys of the map of a binary.
+mod content_key {
+    pub const SHA256: u32 = 0;
+    pub const SIZE: u32 = 1;
+    pub const MEDIA_TYPE: u32 = 2;
+    pub const NAME: u32 = 3;
+    pub const DIGESTS: u32 = 4;
 }
 
 /// Keys of the map below the timestamp and duration tags (RFC 9581): whole seconds, and microseconds.

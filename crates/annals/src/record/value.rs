@@ -7,6 +7,7 @@ use minicbor::data::{Tag, Type};
 use minicbor::{Decoder, Encoder};
 use rust_decimal::Decimal;
 
+use super::binary::{decode_content, decode_literal, encode_content, encode_literal};
 use super::{tag, time_key};
 use crate::model::{Date, Duration, Instant, NESTING_MAX, Value};
 
@@ -55,6 +56,14 @@ pub(super) fn encode_value(out: &mut Sink, value: &Value) {
         }
         Value::Uuid(bytes) => out.tag(Tag::new(tag::UUID)).and_then(|out| out.bytes(bytes)).map(drop),
         Value::Iri(text) => out.tag(Tag::new(tag::IRI)).and_then(|out| out.str(text)).map(drop),
+        Value::Literal(literal) => {
+            encode_literal(out, literal);
+            Ok(())
+        }
+        Value::Content(content) => {
+            encode_content(out, content);
+            Ok(())
+        }
         Value::List(values) => {
             out.array(length(values.len())).expect(INFALLIBLE);
             values.iter().for_each(|value| encode_value(out, value));
@@ -216,6 +225,8 @@ fn decode_tagged(input: &mut Decoder, depth: usize) -> Read<Value> {
             Value::Uuid(input.bytes()?.try_into().map_err(|_| malformed("a UUID does not have 16 bytes"))?)
         }
         tag::IRI => Value::Iri(input.str()?.into()),
+        number @ (tag::LANGUAGE | tag::DATATYPE) => decode_literal(input, number)?,
+        tag::CONTENT => decode_content(input)?,
         tag::DECIMAL => Value::Decimal(decode_decimal(input)?),
         tag::SET => {
             let length = array(input)?;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::lex::Token;
 use super::parse::Parser;
 use crate::Result;
-use crate::model::{NESTING_MAX, Value};
+use crate::model::{Literal, NESTING_MAX, Value};
 
 /// Names of values that are written as `name(text)`.
 const TYPED: [&str; 10] =
@@ -71,6 +71,7 @@ impl Parser<'_> {
                 return Value::set(values).map_err(|error| self.error(at, &error.to_string()));
             }
             "map" => return self.map(depth),
+            "literal" => return self.literal(at),
             _ => {}
         }
         let inner = match self.peek() {
@@ -90,11 +91,40 @@ impl Parser<'_> {
             "bytes" => bytes(&inner).map(|bytes| Value::Bytes(bytes.into())),
             _ => {
                 let known = TYPED.join(", ");
-                return Err(self
-                    .error(at, &format!("unknown kind of value {name:?}; expected one of {known} or map")));
+                return Err(self.error(
+                    at,
+                    &format!("unknown kind of value {name:?}; expected one of {known}, map or literal"),
+                ));
             }
         };
         value.ok_or_else(|| self.error(at, &format!("{inner:?} is no {name}")))
+    }
+
+    // `literal('text', 'language')` or `literal('text', iri('datatype'))`, after the bracket.
+    fn literal(&mut self, at: usize) -> Result<Value> {
+        let text = self.text("a text")?;
+        self.sign(",")?;
+        let meaning = self.text("a language, or iri('…') for a datatype")?;
+        let literal = if meaning == "iri" && self.takes_sign("(") {
+            let datatype = self.text("the IRI of a datatype")?;
+            self.sign(")")?;
+            Literal::with_datatype(&text, &datatype)
+        } else {
+            Literal::in_language(&text, &meaning)
+        };
+        self.sign(")")?;
+        literal.map(Value::from).map_err(|error| self.error(at, &error.to_string()))
+    }
+
+    fn text(&mut self, expected: &str) -> Result<String> {
+        match self.peek() {
+            Token::Text(text) | Token::Word(text) => {
+                let text = text.clone();
+                self.take();
+                Ok(text)
+            }
+            _ => Err(self.expected(expected)),
+        }
     }
 
     // `map( 'key' = value, … )`, after the bracket.

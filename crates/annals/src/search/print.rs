@@ -6,7 +6,7 @@ use super::expression::{Condition, Expression, Field, LinkDirection, Operator};
 use super::find::{Deleted, Find, Order, OrderBy};
 use super::lex::is_word_character;
 use super::parse::KEYWORDS;
-use crate::model::Value;
+use crate::model::{Meaning, Value};
 
 impl Display for Find {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -215,6 +215,21 @@ fn write_value(f: &mut Formatter<'_>, value: &Value) -> fmt::Result {
             write_text(f, iri)?;
             f.write_str(")")
         }
+        Value::Literal(literal) => {
+            f.write_str("literal(")?;
+            write_text(f, literal.text())?;
+            f.write_str(", ")?;
+            match literal.meaning() {
+                Meaning::Language(language) => write_text(f, language)?,
+                Meaning::Datatype(datatype) => {
+                    f.write_str("iri(")?;
+                    write_text(f, datatype)?;
+                    f.write_str(")")?;
+                }
+            }
+            f.write_str(")")
+        }
+        Value::Content(content) => write!(f, "content('{}')", content.sha256),
         Value::Bytes(bytes) => {
             f.write_str("bytes('")?;
             bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"))?;

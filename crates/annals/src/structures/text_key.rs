@@ -4,6 +4,10 @@ pub(crate) const STRING: u8 = 0x30;
 
 pub(crate) const IRI: u8 = 0x38;
 
+/// A literal with a language, and one with a datatype: two texts.
+pub(crate) const LANGUAGE: u8 = 0x3A;
+pub(crate) const DATATYPE: u8 = 0x3C;
+
 pub(crate) const BYTES: u8 = 0x40;
 
 pub(crate) const END_WHOLE: [u8; 2] = [0, 0];
@@ -24,7 +28,7 @@ pub(crate) fn key_is_cut(key: &[u8]) -> bool {
 /// True if keys with this beginning may hold only the beginning of their text.
 #[inline]
 pub(crate) fn may_be_cut(key: &[u8]) -> bool {
-    matches!(key.first(), Some(&(STRING | IRI | BYTES)))
+    matches!(key.first(), Some(&(STRING | IRI | LANGUAGE | DATATYPE | BYTES)))
 }
 
 /// Writes the text of a key, without its tag, to `text`. The key must hold the whole text.

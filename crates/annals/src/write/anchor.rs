@@ -121,6 +121,8 @@ fn value_bytes(value: &Value) -> usize {
     match value {
         Value::String(text) | Value::Iri(text) => text.len() + 4,
         Value::Bytes(bytes) => bytes.len() + 4,
+        Value::Literal(literal) => literal.bytes() + 8,
+        Value::Content(content) => content.bytes(),
         // Reads the members only of a set that may be small enough.
         Value::Set(values) if values.len() <= SET_MEMBERS_WEIGHED => {
             values.iter().map(|value| value_bytes(&value)).sum()

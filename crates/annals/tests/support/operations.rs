@@ -85,7 +85,7 @@ impl Generator {
 
     pub fn scalar(&mut self) -> Value {
         let small = self.random.below(6) as i64 - 2;
-        match self.random.below(30) {
+        match self.random.below(32) {
             0..=5 => Value::Integer(small),
             6 => Value::Float(small as f64),
             7 => Value::Decimal(Decimal::new(small, 0)),
@@ -110,6 +110,16 @@ impl Generator {
             25 => Value::Date(Date::from_days(small as i32 * 1_000).unwrap()),
             26 => Value::Timestamp(Instant::from_micros(small * 1_000_001).unwrap()),
             27 => Value::Duration(Duration::from_micros(small * 1_500_000)),
+            29 => {
+                let (text, language) =
+                    *self.random.choose(&[("", "en"), ("a", "en"), ("a", "fr"), ("a\0", "en")]);
+                Value::from(Literal::in_language(text, language).unwrap())
+            }
+            30 => {
+                let datatype = *self.random.choose(&["x:a", "x:b"]);
+                let text = "z".repeat(self.random.below(2) * 118);
+                Value::from(Literal::with_datatype(&text, datatype).unwrap())
+            }
             28 => Value::Uuid([small.unsigned_abs() as u8; 16]),
             _ => Value::from(format!("{}{}", "y".repeat(300), self.random.below(4))),
         }

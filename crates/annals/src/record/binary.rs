@@ -1,0 +1,92 @@
+//! Literals with a language or a datatype, and binaries, as CBOR.
+
+use std::sync::Arc;
+
+use minicbor::Decoder;
+use minicbor::data::Tag;
+
+use super::value::{INFALLIBLE, Read, Sink, array, index, length, malformed, map, room, skip_rest};
+use super::{content_key, tag};
+use crate::model::{Content, Digest, DigestAlgorithm, Literal, Meaning, Sha256, Value};
+
+pub(super) fn encode_literal(out: &mut Sink, literal: &Literal) {
+    let number = match literal.meaning() {
+        Meaning::Language(_) => tag::LANGUAGE,
+        Meaning::Datatype(_) => tag::DATATYPE,
+    };
+    out.tag(Tag::new(number))
+        .and_then(|out| out.array(2))
+        .and_then(|out| out.str(literal.meaning().text()))
+        .and_then(|out| out.str(literal.text()))
+        .expect(INFALLIBLE);
+}
+
+pub(super) fn decode_literal(input: &mut Decoder, number: u64) -> Read<Value> {
+    let parts = array(input)?;
+    if parts < 2 {
+        return Err(malformed("a literal lacks its text"));
+    }
+    let (meaning, text) = (input.str()?, input.str()?);
+    skip_rest(input, parts, 2)?;
+    let literal = if number == tag::LANGUAGE {
+        Literal::in_language(text, meaning)
+    } else {
+        Literal::with_datatype(text, meaning)
+    };
+    literal.map(Value::from).map_err(|_| malformed("a literal has no such language or datatype"))
+}
+
+pub(super) fn encode_content(out: &mut Sink, content: &Content) {
+    let Content { sha256, size, media_type, name, digests } = content;
+    let entries = 3 + u64::from(name.is_some()) + u64::from(!digests.is_empty());
+    out.tag(Tag::new(tag::CONTENT))
+        .and_then(|out| out.map(entries))
+        .and_then(|out| out.u32(content_key::SHA256)?.bytes(&sha256.0))
+        .and_then(|out| out.u32(content_key::SIZE)?.u64(*size))
+        .and_then(|out| out.u32(content_key::MEDIA_TYPE)?.str(media_type))
+        .expect(INFALLIBLE);
+    if let Some(name) = name {
+        out.u32(content_key::NAME).and_then(|out| out.str(name)).expect(INFALLIBLE);
+    }
+    if !digests.is_empty() {
+        out.u32(content_key::DIGESTS).and_then(|out| out.map(length(digests.len()))).expect(INFALLIBLE);
+        for digest in digests {
+            let code = super::value::code_of(&DigestAlgorithm::ALL, digest.algorithm());
+            out.u32(code).and_then(|out| out.bytes(digest.bytes())).expect(INFALLIBLE);
+        }
+    }
+}
+
+pub(super) fn decode_content(input: &mut Decoder) -> Read<Value> {
+    let (mut sha256, mut size, mut media_type, mut name) = (None, None, None, None);
+    let mut digests: Box<[Digest]> = Box::default();
+    for _ in 0..map(input)? {
+        match input.u32()? {
+            content_key::SHA256 => sha256 = input.bytes()?.try_into().ok().map(Sha256),
+            content_key::SIZE => size = Some(input.u64()?),
+            content_key::MEDIA_TYPE => media_type = Some(input.str()?.into()),
+            content_key::NAME => name = Some(input.str()?.into()),
+            content_key::DIGESTS => digests = decode_digests(input)?,
+            _ => input.skip()?,
+        }
+    }
+    let (Some(sha256), Some(size), Some(media_type)) = (sha256, size, media_type) else {
+        return Err(malformed("a content lacks its digest, size or media type"));
+    };
+    Ok(Value::Content(Arc::new(Content { sha256, size, media_type, name, digests })))
+}
+
+fn decode_digests(input: &mut Decoder) -> Read<Box<[Digest]>> {
+    let length = map(input)?;
+    let mut digests = Vec::with_capacity(room(length));
+    for _ in 0..length {
+        // A later version may know more algorithms; their digests are left out.
+        let algorithm = DigestAlgorithm::ALL.get(index(input.u32()?)).copied();
+        let bytes = input.bytes()?;
+        if let Some(algorithm) = algorithm {
+            digests
+                .push(Digest::new(algorithm, bytes).map_err(|_| malformed("a digest has another length"))?);
+        }
+    }
+    Ok(digests.into())
+}
