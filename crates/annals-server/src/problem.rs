@@ -46,7 +46,8 @@ pub fn status_of(kind: ErrorKind) -> StatusCode {
         | ErrorKind::Cardinality
         | ErrorKind::WrongType
         | ErrorKind::ProxyOnly
-        | ErrorKind::HomeConflict => StatusCode::CONFLICT,
+        | ErrorKind::HomeConflict
+        | ErrorKind::DigestMismatch => StatusCode::CONFLICT,
         ErrorKind::Deleted => StatusCode::GONE,
         ErrorKind::PreconditionFailed => StatusCode::PRECONDITION_FAILED,
         ErrorKind::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
@@ -99,6 +100,7 @@ fn title_of(kind: ErrorKind) -> &'static str {
         ErrorKind::NotUnique => "the value of a unique attribute is taken",
         ErrorKind::Cardinality => "one relationship more than the type allows",
         ErrorKind::FutureInstant => "an instant of the future",
+        ErrorKind::DigestMismatch => "the bytes have another digest than stated",
         ErrorKind::TooLarge => "a bound was exceeded",
         ErrorKind::Cancelled => "the read was called off",
         ErrorKind::NoRoom => "there is no room; nothing was written",

@@ -74,6 +74,8 @@ pub enum ErrorKind {
     Refused,
     /// The call names an instant in the future, but only the past is known.
     FutureInstant,
+    /// Bytes have another digest than stated.
+    DigestMismatch,
     /// A bound was exceeded: record, transaction, value, visited elements.
     TooLarge,
     /// The read was cancelled, or its time was over.
@@ -86,7 +88,7 @@ pub enum ErrorKind {
 
 impl ErrorKind {
     /// All kinds, in the order of `docs/errors.md`.
-    pub const ALL: [ErrorKind; 35] = [
+    pub const ALL: [ErrorKind; 36] = [
         ErrorKind::Conflict,
         ErrorKind::Busy,
         ErrorKind::Unavailable,
@@ -118,6 +120,7 @@ impl ErrorKind {
         ErrorKind::StatusNotAllowed,
         ErrorKind::Refused,
         ErrorKind::FutureInstant,
+        ErrorKind::DigestMismatch,
         ErrorKind::TooLarge,
         ErrorKind::Cancelled,
         ErrorKind::NoRoom,
@@ -178,6 +181,7 @@ impl ErrorKind {
             ErrorKind::StatusNotAllowed => "status-not-allowed",
             ErrorKind::Refused => "refused",
             ErrorKind::FutureInstant => "future-instant",
+            ErrorKind::DigestMismatch => "digest-mismatch",
             ErrorKind::TooLarge => "too-large",
             ErrorKind::Cancelled => "cancelled",
             ErrorKind::NoRoom => "no-room",

@@ -55,6 +55,7 @@
 //! | list neighbours | [`Snapshot::neighbors`], [`Snapshot::degree`], [`Snapshot::relationships_of`] |
 //! | walk | [`Snapshot::neighborhood`], [`Snapshot::walk`], [`Snapshot::reachable`], [`Snapshot::related`], [`Reach`] |
 //! | find paths between two entities | [`Snapshot::shortest_path`], [`Snapshot::shortest_paths`], [`Snapshot::linking`], [`Snapshot::shared`] |
+//! | store binaries | [`Repository::contents`], [`Contents::put`], [`Contents::open`]; re-read them: [`Repository::fixity`] |
 //! | cancel a long read | [`Cancel`], [`Snapshot::cancelled_by`] |
 //! | read as of a time | [`Snapshot::as_of`], [`AsOf`] |
 //! | see changes | [`Snapshot::versions`], [`Snapshot::history`], [`Snapshot::difference`], [`Snapshot::changes_between`], [`Repository::follow`], [`Repository::subscribe`] |
@@ -91,6 +92,7 @@ pub mod storage;
 pub mod log;
 mod memory;
 mod sync;
+mod contents;
 mod graph;
 mod search;
 mod tree;
@@ -104,6 +106,7 @@ mod maintenance;
 mod repository;
 mod operational;
 
+pub use crate::contents::{Contents, NewContent, StoredContent};
 pub use crate::feed::follow::Follow;
 pub use crate::feed::subscription::{Event, RECORDS_BEHIND_MAX, Subscription};
 pub use crate::maintenance::backup::{
@@ -111,6 +114,7 @@ pub use crate::maintenance::backup::{
 };
 pub use crate::maintenance::check::CheckReport;
 pub use crate::maintenance::compact::CompactReport;
+pub use crate::maintenance::contents::{DamagedContent, FixityReport};
 pub use cancel::Cancel;
 pub use error::{Error, ErrorKind, Result};
 pub use graph::actions as action;

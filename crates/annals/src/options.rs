@@ -9,7 +9,7 @@ use crate::log::FileOptions;
 use crate::memory::Memory;
 use crate::model::Instant;
 use crate::observer::Observer;
-use crate::storage::{Disk, RealDisk};
+use crate::storage::{Disk, RealDisk, Store};
 
 /// Called at intervals while a repository is opened: records replayed so far, and records in all.
 pub type ReplayProgress = Arc<dyn Fn(Position, Position) + Send + Sync>;
@@ -40,6 +40,8 @@ pub struct Options {
     pub spilled_value_bytes_min: usize,
     /// Size of the segment files of a log in a folder, 4 KiB to 1 GiB. Units: bytes.
     pub segment_bytes: u64,
+    /// The store of contents, instead of the folder `content` of the repository. No other repository may use it.
+    pub contents: Option<Arc<dyn Store>>,
     /// Called with the progress of opening.
     pub on_replay: Option<ReplayProgress>,
     /// Receives reports of appends, checkpoints, warnings and failures.
@@ -60,6 +62,7 @@ impl Default for Options {
             memory_bytes_max: None,
             spilled_value_bytes_min: 128,
             segment_bytes: FileOptions::default().segment_bytes,
+            contents: None,
             on_replay: None,
             observer: None,
             clock: Arc::new(Instant::now),

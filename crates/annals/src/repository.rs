@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use crate::contents::{Contents, no_contents};
 use crate::feed::follow::Follow;
 use crate::feed::hub::Hub;
 use crate::feed::subscription::Subscription;
@@ -19,7 +20,7 @@ use crate::maintenance::folder::Folder;
 use crate::memory::Memory;
 use crate::options::{Options, ReplayProgress};
 use crate::read::{Snapshot, Source, Watch};
-use crate::storage::{Disk, RealDisk, Store};
+use crate::storage::{Disk, MemoryStore, RealDisk, Store};
 use crate::write::{
     Candidates, Committer, Limits, Proposal, Receipt, Transaction, Validator, catch_up, start,
     start_confirming, transact,
@@ -117,14 +118,16 @@ impl Repository {
         let spill = options.spill(place, &memory);
         let log: Arc<dyn Log> = Arc::clone(folder.log()) as Arc<dyn Log>;
         let (checkpoints, warning) = folder.checkpoints();
+        let options = Options { contents: options.contents.or_else(|| Some(folder.contents())), ..options };
         let parts = Parts { log, checkpoints: Some(checkpoints), folder: Some(folder), warning };
         Repository::start(parts, spill.as_ref(), memory, options)
     }
 
     /// A repository in memory; its content is lost when it is dropped.
     pub fn in_memory() -> Repository {
-        Repository::with_log(Arc::new(MemoryLog::new()), Options::default())
-            .expect("a memory log cannot fail")
+        let contents: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        let options = Options { contents: Some(contents), ..Options::default() };
+        Repository::with_log(Arc::new(MemoryLog::new()), options).expect("a memory log cannot fail")
     }
 
     /// A repository on any log, without a store for checkpoints: opening replays the log.
@@ -208,8 +211,16 @@ impl Repository {
             Error::new(ErrorKind::ReadOnly, text)
         });
         let limits = Limits { queue_transactions: options.queue_transactions_max, queue_bytes };
+        let contents = options.contents.clone().map(Contents::new);
+        if let (Some(contents), false) = (&contents, options.is_read_only) {
+            // Remains of interrupted writes take room but do no other harm.
+            warnings.extend(contents.store().remove_unfinished().err().map(|error| {
+                format!("contents: the remains of interrupted writes cannot be removed: {error}")
+            }));
+        }
         let (clock, observer) = (Arc::clone(&options.clock), options.observer.clone());
-        let committer = Arc::new(Committer::new(indexed, source, clock, observer, limits, read_only));
+        let committer =
+            Arc::new(Committer::new(indexed, source, contents, clock, observer, limits, read_only));
         let inner = Arc::new(Inner {
             committer,
             folder,
@@ -273,6 +284,13 @@ impl Repository {
     /// Candidates: working copies that stay until they end.
     pub fn candidates(&self) -> Candidates {
         Candidates::new(Arc::clone(&self.inner.committer))
+    }
+
+    /// The store of contents: binaries beside the log.
+    ///
+    /// Errors: `InvalidArgument` for a repository on a log alone, if the option `contents` is not set.
+    pub fn contents(&self) -> Result<Contents> {
+        self.inner.committer.contents.clone().ok_or_else(no_contents)
     }
 
     /// Follows the records after `position`: those that exist, and later ones as they are committed.

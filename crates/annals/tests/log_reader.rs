@@ -6,6 +6,7 @@ use std::process::{Command, Output};
 use std::sync::Arc;
 
 use annals::log::{FileLog, FileOptions, Log, MemoryLog, ReadLimit};
+use annals::storage::{MemoryStore, Store};
 use annals::*;
 
 const OPTIONS: FileOptions = FileOptions { segment_bytes: 4096, verify_sealed: true, open_files_max: 8 };
@@ -61,11 +62,23 @@ fn every_kind_of_value() -> Vec<(Value, &'static str)> {
         (Value::Duration(Duration::from_micros(90_000_000)), "D9 03 EA A1 01 18 5A"),
         (Value::Uuid([0x11; 16]), "D8 25 50 11 11 11 11 11 11 11 11 11 11 11 11 11 11 11 11"),
         (Value::Iri("urn:x".into()), "D9 01 0A 65 75 72 6E 3A 78"),
-        (Value::from(Literal::in_language("chat", "fr").unwrap()), "D8 26 82 62 66 72 64 63 68 61 74"),
-        (Value::from(Literal::with_datatype("1", "x:d").unwrap()), "DA 61 6E 6E 6C 82 63 78 3A 64 61 31"),
         (Value::List([Value::from(1), Value::from("a")].into()), "82 01 61 61"),
         (Value::Map(Arc::new([("k".into(), Value::from(true))].into())), "A1 61 6B F5"),
         (Value::set([Value::from(1), Value::from("a")]).unwrap(), "D9 01 02 82 01 61 61"),
+    ]
+}
+
+/// The kinds that came after the fixtures.
+fn later_kinds_of_value(contents: &Contents) -> Vec<(Value, &'static str)> {
+    let content = contents.put(&mut &b""[..], &NewContent::of("a/b")).unwrap();
+    vec![
+        (Value::from(Literal::in_language("chat", "fr").unwrap()), "D8 26 82 62 66 72 64 63 68 61 74"),
+        (Value::from(Literal::with_datatype("1", "x:d").unwrap()), "DA 61 6E 6E 6C 82 63 78 3A 64 61 31"),
+        (
+            content.value(),
+            "DA 61 6E 6E 63 A3 00 58 20 E3 B0 C4 42 98 FC 1C 14 9A FB F4 C8 99 6F B9 24 27 AE 41 E4 64 9B 93 4C A4 95 99 1B \
+             78 52 B8 55 01 00 02 63 61 2F 62",
+        ),
     ]
 }
 
@@ -76,9 +89,13 @@ fn hex(bytes: &[u8]) -> String {
 #[test]
 fn the_values_of_the_page_are_the_bytes_of_the_log() {
     let page = std::fs::read_to_string(root().join("docs/formats.md")).unwrap();
-    for (value, expected) in every_kind_of_value() {
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let options = Options { contents: Some(store), ..Options::default() };
+    let contents =
+        Repository::with_log(Arc::new(MemoryLog::new()), options.clone()).unwrap().contents().unwrap();
+    for (value, expected) in every_kind_of_value().into_iter().chain(later_kinds_of_value(&contents)) {
         let log = Arc::new(MemoryLog::new());
-        let repository = Repository::with_log(log.clone(), Options::default()).unwrap();
+        let repository = Repository::with_log(log.clone(), options.clone()).unwrap();
         let kind = value.value_type().name();
         repository.transact(|t| t.create_entity(NewEntity::new("t").property("p", value.clone()))).unwrap();
         let record = log.read(Position(1), ReadLimit::ONE).unwrap().remove(0);

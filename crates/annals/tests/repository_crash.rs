@@ -141,13 +141,27 @@ impl History {
                 }
             }
             _ => {
-                let operations = self.generator.transaction();
+                let mut operations = self.generator.transaction();
+                let stored = if self.generator.random.one_in(3) { self.store() } else { None };
+                operations.extend(stored.iter().map(|stored| {
+                    let instance = InstanceId::Entity(self.generator.entity());
+                    let patch = Patch::new().set("content", stored.value());
+                    (None, Operation::Act(action::Update { instance, patch }.into()))
+                }));
                 self.commit(&operations);
             }
         }
         if self.generator.random.one_in(6) {
             self.compare();
         }
+    }
+
+    /// Stores one of few contents, so that some are stored again after a compaction has removed them.
+    fn store(&mut self) -> Option<StoredContent> {
+        let bytes = vec![7; self.generator.random.below(5) * 3_000];
+        let contents = self.repository().contents().expect("it has a folder");
+        let stored = contents.put(&mut &*bytes, &NewContent::default());
+        stored.map_err(|error| self.tolerate(Err(error))).ok()
     }
 
     fn repository(&self) -> &Repository {
@@ -290,9 +304,11 @@ fn check_image(image: &Image) {
     let model = &told.states[position as usize];
     compare_repository(&repository, model, &mut random);
     assert_eq!(repository.check().expect("check").differences, Vec::<String>::new());
+    assert_eq!(repository.fixity(|_, _| {}).expect("fixity").damaged, []);
     if random.one_in(4) {
         repository.compact().expect("compact");
         compare_repository(&repository, model, &mut random);
+        assert_eq!(repository.fixity(|_, _| {}).expect("fixity").damaged, []);
     }
     // It goes on, and a second power cut right after takes nothing of it.
     repository.transact(|t| t.create_entity(NewEntity::new("late")).map(drop)).expect("commit");

@@ -4,7 +4,9 @@ use std::io;
 use std::path::Path;
 use std::sync::{Arc, PoisonError};
 
-use super::folder::{log_folder, open_log};
+use super::contents::{copy_contents, named_contents, verify_contents};
+use super::folder::{CONTENT, contents_in, log_folder, open_log};
+use crate::contents::Contents;
 use crate::graph::Graph;
 use crate::graph::indexed::Indexed;
 use crate::log::{FileLog, FileOptions, Log, is_vacant_log};
@@ -23,6 +25,10 @@ pub struct BackupReport {
     pub records_count: u64,
     /// Units: bytes of the log's segments.
     pub bytes: u64,
+    /// Contents that versions name.
+    pub contents_count: u64,
+    /// Units: bytes of these contents.
+    pub contents_bytes: u64,
 }
 
 impl Repository {
@@ -39,7 +45,8 @@ impl Repository {
             ));
         };
         let _one = self.inner().maintenance.lock().unwrap_or_else(PoisonError::into_inner);
-        copy(folder.log(), self.snapshot().position(), &**folder.disk(), target.as_ref())
+        let contents = self.contents()?;
+        copy(folder.log(), &contents, self.snapshot().position(), folder.disk(), target.as_ref())
     }
 }
 
@@ -67,11 +74,13 @@ pub fn restore_on(
     options: &Options,
 ) -> Result<BackupReport> {
     let log = open_log(&disk, backup.as_ref(), options.of_files(), true)?;
-    copy(&log, log.tail()?, &*disk, target.as_ref())?;
+    let contents = Contents::new(contents_in(&disk, backup.as_ref()));
+    copy(&log, &contents, log.tail()?, &disk, target.as_ref())?;
     verify_on(disk, target, options)
 }
 
-/// Reads every record of a repository's folder, checks it, and replays it into an empty graph. Changes nothing.
+/// Reads every record of a repository's folder, checks it, replays it into an empty graph, and re-reads every content
+/// that a version names. Changes nothing.
 ///
 /// Errors: `Corrupted`, `Gap` or `NewerFormat` for the first damage; `NotFound` if there is no repository;
 /// `Unavailable` if a power cut left records that only a writer can check.
@@ -95,26 +104,41 @@ pub fn verify_on(disk: Arc<dyn Disk>, folder: impl AsRef<Path>, options: &Option
         let empty = Graph { generation: log.generation(), ..Graph::with_spill(spill.as_ref()) };
         Ok(Indexed::new(empty, Arc::default()))
     })?;
+    let contents = Contents::new(contents_in(&disk, folder.as_ref()));
+    let (contents_count, contents_bytes) =
+        verify_contents(&contents, &named_contents(&log, Position(1), graph.position)?)?;
     Ok(BackupReport {
         position: graph.position,
         records_count: verified.records_count,
         bytes: verified.bytes,
+        contents_count,
+        contents_bytes,
     })
 }
 
-fn copy(log: &FileLog, position: Position, disk: &dyn Disk, target: &Path) -> Result<BackupReport> {
+fn copy(
+    log: &FileLog,
+    contents: &Contents,
+    position: Position,
+    disk: &Arc<dyn Disk>,
+    target: &Path,
+) -> Result<BackupReport> {
     let log_path = log_folder(target);
     let io = |operation: &str, source| Error::of_disk(operation, source).with("path", target.display());
-    if !is_vacant(disk, target, &log_path).map_err(|source| io("list the folder to copy to", source))? {
+    if !is_vacant(&**disk, target, &log_path).map_err(|source| io("list the folder to copy to", source))? {
         return Err(Error::new(
             ErrorKind::AlreadyExists,
             format!("{}: expected an empty folder; choose another", target.display()),
         ));
     }
+    // Order: contents first, because a copy with a log counts as whole.
+    let named = named_contents(log, Position(1), position)?;
+    let copied_contents = Contents::new(contents_in(disk, target));
+    let (contents_count, contents_bytes) = copy_contents(contents, &copied_contents, &named)?;
     log.copy_to(&log_path, position)?;
     let copied = FileLog::open_read_only_on(log.disk(), &log_path, FileOptions::default())?;
     let bytes = copied.segments()?.iter().map(|segment| segment.bytes).sum();
-    Ok(BackupReport { position, records_count: position.0, bytes })
+    Ok(BackupReport { position, records_count: position.0, bytes, contents_count, contents_bytes })
 }
 
 /// True if `target` is empty or holds only an interrupted copy.
@@ -123,6 +147,7 @@ fn is_vacant(disk: &dyn Disk, target: &Path, log_path: &Path) -> io::Result<bool
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
         other => other?,
     };
-    let is_log = |name: &String| log_path.file_name().is_some_and(|log| log == name.as_str());
-    if names.iter().all(is_log) { is_vacant_log(disk, log_path) } else { Ok(false) }
+    let is_part =
+        |name: &String| name == CONTENT || log_path.file_name().is_some_and(|log| log == name.as_str());
+    if names.iter().all(is_part) { is_vacant_log(disk, log_path) } else { Ok(false) }
 }

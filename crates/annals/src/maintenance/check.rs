@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, PoisonError};
 
+use super::contents::{missing_contents, named_contents};
 use super::recover;
 use crate::graph::compare;
 use crate::graph::indexed::Indexed;
@@ -37,7 +38,8 @@ impl CheckReport {
 
 impl Repository {
     /// Reads the whole log, rebuilds the graph from it, and compares every instance and every index with the graph in
-    /// use; then compares every index with the instances. Writers and readers continue meanwhile.
+    /// use; then compares every index with the instances, and looks for each content that a version names. Writers and
+    /// readers continue meanwhile.
     ///
     /// Units: it takes the memory of a second graph.
     /// Errors: those of reading the log; `TooLarge` if a memory budget has no room for it. The report lists differences
@@ -55,6 +57,9 @@ impl Repository {
         let found = snapshot.indexed().settled();
         let mut differences = compare::differences(&rebuilt, &found);
         differences.extend(compare::inconsistencies(&found));
+        let committer = &self.inner().committer;
+        let named = named_contents(&**snapshot.source().log(), Position(1), position)?;
+        differences.extend(missing_contents(committer.contents.as_ref(), &named)?);
         Ok(CheckReport {
             position,
             records_count: position.0,

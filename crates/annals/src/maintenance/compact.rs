@@ -11,6 +11,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use super::checkpoint::Checkpointed;
+use super::contents::collect;
 use super::recover;
 use crate::graph::indexed::Indexed;
 use crate::graph::{compare, meanings};
@@ -32,6 +33,10 @@ pub struct CompactReport {
     pub records_count: u64,
     /// Removed changes of purged instances.
     pub changes_count: u64,
+    /// Removed contents, which no version names.
+    pub contents_count: u64,
+    /// Units: bytes of these contents.
+    pub contents_bytes: u64,
     /// Size of the log before. Units: bytes; 0 for a repository without a folder.
     pub bytes_before: u64,
     /// Size of the log after. Units: bytes; 0 for a repository without a folder.
@@ -39,7 +44,8 @@ pub struct CompactReport {
 }
 
 impl Repository {
-    /// Rewrites the log without the changes of purged instances, keeping every position, and writes a new checkpoint.
+    /// Rewrites the log without the changes of purged instances, keeping every position, writes a new checkpoint, and
+    /// removes the contents that no version names any more.
     /// Afterwards the folder holds no byte of a purged instance, except in files that could not be removed; opening the
     /// repository next time removes these. Writers and readers continue meanwhile.
     ///
@@ -66,6 +72,11 @@ impl Repository {
         self.take_out(rewrite, &mut report)?;
         if inner.checkpoints.is_some() {
             inner.checkpoint_held()?;
+        }
+        if let Some(contents) = &inner.committer.contents {
+            // Order: after the new log is in force, because until then its predecessor names them.
+            let removed = collect(contents, &**log, &|| log.tail())?;
+            (report.contents_count, report.contents_bytes) = removed;
         }
         report.bytes_after = inner.log_bytes();
         Ok(report)

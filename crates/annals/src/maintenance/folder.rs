@@ -1,6 +1,6 @@
 //! The folder of a repository: the meaning of the names in it.
 //!
-//! `log/` segments of the log · `checkpoints/` checkpoints · `spilled/` looks empty: long values of a repository with a
+//! `log/` segments of the log · `checkpoints/` checkpoints · `content/` contents by their SHA-256 · `spilled/` looks empty: long values of a repository with a
 //! memory budget, in files without names.
 
 use std::io;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::checkpoint::Checkpoints;
 use crate::log::{FileLog, FileOptions};
-use crate::storage::{Disk, DiskStore, UNNAMED_SUFFIX};
+use crate::storage::{Disk, DiskStore, Store, UNNAMED_SUFFIX};
 use crate::{Error, ErrorKind, Result};
 
 /// The mark of an interrupted compaction by an earlier version.
@@ -17,6 +17,9 @@ const COMPACTING_1: &str = "compacting";
 
 /// Name of the folder of checkpoints.
 const CHECKPOINTS: &str = "checkpoints";
+
+/// Name of the folder of contents.
+pub(crate) const CONTENT: &str = "content";
 
 /// The folder of a repository, opened.
 pub(crate) struct Folder {
@@ -84,6 +87,11 @@ impl Folder {
         }
     }
 
+    /// The store of contents in the folder.
+    pub(crate) fn contents(&self) -> Arc<dyn Store> {
+        contents_in(&self.disk, &self.path)
+    }
+
     /// The folder for long values of a process that may write here: files that end with the process.
     pub(crate) fn spilled(&self) -> PathBuf {
         self.path.join("spilled")
@@ -111,6 +119,11 @@ pub(crate) fn open_log(
 
 fn checkpoints_in(disk: &Arc<dyn Disk>, path: &Path) -> Checkpoints {
     Checkpoints::new(Arc::new(DiskStore::new(Arc::clone(disk), path.join(CHECKPOINTS))))
+}
+
+/// The store of contents of the repository at `path`.
+pub(crate) fn contents_in(disk: &Arc<dyn Disk>, path: &Path) -> Arc<dyn Store> {
+    Arc::new(DiskStore::new(Arc::clone(disk), path.join(CONTENT)))
 }
 
 /// The folder of the log of the repository at `path`.

@@ -4,5 +4,7 @@ pub(crate) mod backup;
 pub(crate) mod check;
 pub(crate) mod checkpoint;
 pub(crate) mod compact;
+pub(crate) mod contents;
 pub(crate) mod folder;
+pub(crate) mod records;
 pub(crate) mod recover;

@@ -5,6 +5,7 @@
 mod binary;
 mod decode;
 mod encode;
+mod named_contents;
 mod provenance;
 mod type_definition;
 mod value;
@@ -12,6 +13,7 @@ mod replace;
 
 pub(crate) use decode::{IndexedRecord, decode_record};
 pub(crate) use encode::{RecordBody, encode_record};
+pub(crate) use named_contents::{RECORDS_PROPERTY, each_named_content};
 pub(crate) use provenance::{decode_provenance_from, encode_provenance_into};
 pub(crate) use replace::replace_changes;
 pub(crate) use value::{decode_value_from, encode_value_into};

@@ -46,6 +46,30 @@ pub fn check_store(store: &dyn Store) {
     store.remove_unfinished().expect("leftovers are removed");
     assert_eq!(names(store), ["a", "b"], "whole objects are no leftovers");
 
+    let named = |bytes: &[u8]| {
+        store.put_named(&mut |out| {
+            out.write_all(bytes)?;
+            Ok("d".to_owned())
+        })
+    };
+    assert_eq!(
+        store.length("d").err().map(|e| e.kind()),
+        Some(io::ErrorKind::NotFound),
+        "no object, no length"
+    );
+    assert!(named(b"four").expect("puts it"), "the object is new");
+    assert!(!named(b"4444").expect("leaves it"), "an object of the same length stays");
+    assert_eq!((read(store, "d"), store.length("d").expect("it is there")), (b"four".to_vec(), 4));
+    assert!(named(b"whole").expect("puts it"), "an object of another length is replaced");
+    assert_eq!(read(store, "d"), b"whole");
+    let failed = store.put_named(&mut |out| {
+        out.write_all(&vec![1; 2 << 20])?;
+        Err(io::Error::other("the writer gives up"))
+    });
+    assert!(failed.is_err(), "the error of the writer is told");
+    assert_eq!(names(store), ["a", "b", "d"], "a failed write leaves no object");
+    store.remove(&["d".to_owned()]).expect("removes");
+
     let mut part = [0; 3];
     let mut reader = store.open("b").expect("it is there");
     assert_eq!(reader.seek(SeekFrom::End(-3)).expect("seeks"), (3 << 20) - 3);

@@ -8,6 +8,7 @@
 #![deny(clippy::as_conversions, clippy::indexing_slicing)]
 
 mod disk;
+mod memory_store;
 mod real_disk;
 #[doc(hidden)]
 #[allow(
@@ -22,6 +23,7 @@ mod stream;
 mod whole_file;
 
 pub use disk::{Access, Disk, DiskFile, DiskLock};
+pub use memory_store::MemoryStore;
 pub use real_disk::RealDisk;
 pub use store::{DiskStore, Store, StoreReader};
 

@@ -1,11 +1,12 @@
-//! Stores of whole objects by name. Checkpoints are kept in one, on any storage.
+//! Stores of whole objects by name. Checkpoints and contents are kept in them, on any storage.
 
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::disk::{Access, Disk, DiskFile, widen};
-use super::whole_file::{UNFINISHED_SUFFIX, put_whole};
+use super::whole_file::{UNFINISHED_SUFFIX, length_of, put_built, put_whole};
 
 /// An object that is being read, from any place in it.
 pub trait StoreReader: Read + Seek + Send {}
@@ -22,6 +23,17 @@ pub trait Store: Send + Sync {
     ///
     /// Errors: those of `write` and of the storage.
     fn put(&self, name: &str, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> io::Result<()>;
+
+    /// Puts the bytes that `write` writes under the name that it returns, durably, unless an object of this name has
+    /// the same length: for objects that are named by a digest, which then hold the same bytes. False if it was there.
+    ///
+    /// Errors: those of `write` and of the storage.
+    fn put_named(&self, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<String>) -> io::Result<bool>;
+
+    /// The length of an object. Units: bytes.
+    ///
+    /// Errors: `NotFound` if there is none of this name.
+    fn length(&self, name: &str) -> io::Result<u64>;
 
     /// Opens an object. It stays readable when its name is removed or given to another object.
     ///
@@ -45,12 +57,14 @@ pub trait Store: Send + Sync {
 pub struct DiskStore {
     disk: Arc<dyn Disk>,
     folder: PathBuf,
+    /// Number of the next object that gets its name when it is written.
+    next: AtomicU64,
 }
 
 impl DiskStore {
     /// The store in `folder`, which the first [`Store::put`] creates.
     pub fn new(disk: Arc<dyn Disk>, folder: impl Into<PathBuf>) -> DiskStore {
-        DiskStore { disk, folder: folder.into() }
+        DiskStore { disk, folder: folder.into(), next: AtomicU64::new(0) }
     }
 
     fn names(&self) -> io::Result<Vec<String>> {
@@ -65,6 +79,20 @@ impl Store for DiskStore {
     fn put(&self, name: &str, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
         self.disk.create_folder(&self.folder)?;
         put_whole(&*self.disk, &self.folder, name, write)
+    }
+
+    fn put_named(&self, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<String>) -> io::Result<bool> {
+        self.disk.create_folder(&self.folder)?;
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let keeps = |name: &str, bytes| match self.length(name) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            found => found.map(|found| found == bytes),
+        };
+        put_built(&*self.disk, &self.folder, &format!("{number}{UNFINISHED_SUFFIX}"), keeps, write)
+    }
+
+    fn length(&self, name: &str) -> io::Result<u64> {
+        length_of(&*self.disk, &self.folder, name)
     }
 
     fn open(&self, name: &str) -> io::Result<Box<dyn StoreReader>> {

@@ -4,7 +4,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use super::disk::Disk;
+use super::disk::{Access, Disk};
 use super::stream::FileWriter;
 
 /// The suffix of a file that is being written. A leftover has no meaning and may be removed.
@@ -24,7 +24,21 @@ pub(crate) fn put_whole(
     name: &str,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
-    let building = folder.join(format!("{name}{UNFINISHED_SUFFIX}"));
+    let building = format!("{name}{UNFINISHED_SUFFIX}");
+    put_built(disk, folder, &building, |_, _| Ok(false), |out| write(out).map(|()| name.to_owned())).map(drop)
+}
+
+/// The same under the name that `write` returns, with `building` as the name meanwhile. `keeps` gets the name and the
+/// number of bytes: if it returns true, the file that has the name stays, and its name is made durable. False if it
+/// stayed.
+pub(super) fn put_built(
+    disk: &dyn Disk,
+    folder: &Path,
+    building: &str,
+    keeps: impl FnOnce(&str, u64) -> io::Result<bool>,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<String>,
+) -> io::Result<bool> {
+    let building = folder.join(building);
     // A leftover of a crash would prevent the creation of the file.
     match disk.remove(&building) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -33,16 +47,28 @@ pub(crate) fn put_whole(
     let file = disk.create(&building)?;
     let written = (|| {
         let mut out = BufWriter::with_capacity(PIECE_BYTES, FileWriter::new(Arc::clone(&file)));
-        write(&mut out)?;
+        let name = write(&mut out)?;
         out.flush()?;
+        if keeps(&name, file.len()?)? {
+            return Ok(false);
+        }
         file.sync_all()?;
-        disk.rename(&building, &folder.join(name))
+        disk.rename(&building, &folder.join(name)).map(|()| true)
     })();
-    if written.is_err() {
+    if !matches!(written, Ok(true)) {
         // A file that cannot be removed takes room but does no other harm.
         let _ = disk.remove(&building);
-        return written;
     }
-    // Sync the folder too: on ext4 a new name can be lost without it.
-    disk.sync_folder(folder)
+    let is_new = written?;
+    // Sync the folder too: on ext4 a new name can be lost without it. Another thread may have given the kept file its
+    // name and not synced the folder yet.
+    disk.sync_folder(folder)?;
+    Ok(is_new)
+}
+
+/// The length of the file of this name. Units: bytes.
+///
+/// Errors: `NotFound`.
+pub(super) fn length_of(disk: &dyn Disk, folder: &Path, name: &str) -> io::Result<u64> {
+    disk.open(&folder.join(name), Access::Read)?.len()
 }

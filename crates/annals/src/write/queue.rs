@@ -11,6 +11,7 @@ use super::publisher::Publisher;
 use super::sequencer::Sequencer;
 use super::ticket::{Gate, Promise, Ticket};
 use super::validation::{Validators, check_not_in_hook};
+use crate::contents::Contents;
 use crate::graph::Graph;
 use crate::graph::indexed::Indexed;
 use crate::graph::put::Batch;
@@ -48,6 +49,8 @@ struct Refused {
 pub(crate) struct Committer {
     pub(super) publisher: Arc<Publisher>,
     pub(super) source: Arc<Source>,
+    /// `None` without a store of contents.
+    pub(crate) contents: Option<Contents>,
     /// Set by the first serializable transaction: from then on the sequencer stores what records touch.
     pub(super) is_remembering: Arc<AtomicBool>,
     pub(super) clock: WallClock,
@@ -92,6 +95,7 @@ impl Committer {
     pub(crate) fn new(
         indexed: Indexed,
         source: Arc<Source>,
+        contents: Option<Contents>,
         clock: WallClock,
         observer: Option<Arc<dyn Observer>>,
         limits: Limits,
@@ -100,6 +104,7 @@ impl Committer {
         Committer {
             publisher: Arc::new(Publisher::new(indexed)),
             source,
+            contents,
             is_remembering: Arc::default(),
             clock,
             observer,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::expectations::Expectations;
 use super::reads::Reads;
 use super::ticket::Promise;
+use crate::contents::Pin;
 use crate::graph::Graph;
 use crate::memory::{Charge, NAMES_FEW, Need};
 use crate::model::{Action, Instant, Record, Stamp};
@@ -42,6 +43,8 @@ pub(crate) struct Work {
     pub(crate) expectations: Expectations,
     /// For the edits of a candidate: the number of changes with an older base, and that base.
     pub(crate) edits: Option<(Position, usize)>,
+    /// The contents that it names, kept in the store until it is durable.
+    pub(crate) _pins: Vec<Pin>,
     /// Its charge to the memory budget; the queue sets it.
     pub(crate) charge: Charge,
 }

@@ -16,6 +16,7 @@ use super::request::{OwnStamps, Work};
 use super::ticket::{Receipt, Ticket};
 use super::touched::Touched;
 use super::tree::Created;
+use crate::contents::{Pin, no_contents};
 use crate::graph::{check_conflicts, find_conflict, kind_of};
 use crate::memory::Charge;
 use crate::model::{
@@ -23,7 +24,7 @@ use crate::model::{
     Record, Stamp, Status, TypeKind, Value, check_name,
 };
 use crate::read::{Pending, Snapshot};
-use crate::record::{CHANGES_MAX, RECORD_BYTES_MAX, RecordBody};
+use crate::record::{CHANGES_MAX, RECORD_BYTES_MAX, RecordBody, each_named_content};
 use crate::{Error, ErrorKind, Position, Result};
 
 /// Largest transaction. Units: bytes of its record.
@@ -489,6 +490,7 @@ impl Transaction {
             return Ok(Ticket::done(Ok(Receipt { position, instant })));
         }
         self.check_corrections()?;
+        let pins = self.pin_contents()?;
         // Drop them: parts of the graph that other versions share must be copied when they change.
         (self.own, self.view, self.typed) = (None, None, None);
         let Transaction { committer, base, author, message, instant, mut changes, edits, .. } = self;
@@ -508,10 +510,26 @@ impl Transaction {
             reads: self.is_serializable.then_some(self.reads),
             edits,
             stamped: self.stamped,
+            _pins: pins,
             charge: Charge::default(),
             expectations: self.expectations,
         };
         enqueue(&committer, Box::new(work))
+    }
+
+    /// Pins the contents that the changes name.
+    ///
+    /// Errors: `NotFound` if the store does not have one; `InvalidArgument` without a store.
+    fn pin_contents(&self) -> Result<Vec<Pin>> {
+        let mut pins = Vec::new();
+        for change in &self.changes {
+            each_named_content(change, &mut |content| {
+                let contents = self.committer.contents.as_ref().ok_or_else(no_contents)?;
+                pins.push(contents.pin(content)?);
+                Ok(())
+            })?;
+        }
+        Ok(pins)
     }
 
     /// Begins with the edits of a candidate, which have another base.

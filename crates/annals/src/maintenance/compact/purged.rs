@@ -10,12 +10,13 @@ use super::outlived::{Outlived, takes_along};
 use crate::graph::indexed::Indexed;
 use crate::graph::instance::past::Place;
 use crate::graph::{Graph, PurgedVersion};
-use crate::log::{Log, ReadLimit};
+use crate::log::Log;
+use crate::maintenance::records::for_each_record;
 use crate::maintenance::recover;
 use crate::memory::Memory;
 use crate::model::{Action, Change, InstanceId, Record};
 use crate::record::{decode_record, replace_changes};
-use crate::{Error, ErrorKind, Position, Result};
+use crate::{Position, Result};
 
 /// The changes that a compaction removes.
 #[derive(Default)]
@@ -42,9 +43,10 @@ impl Purged {
     /// Errors: those of the log; `Corrupted` if a record does not fit those before it.
     pub(crate) fn collect(log: &dyn Log, last: Position, like: &Graph) -> Result<Purged> {
         let mut purged = Purged::default();
-        for_each_record(log, last, |position, record| {
+        for_each_record(log, Position(1), last, |position, record| {
             let purges = numbered(position, &record).filter(|(_, change)| is_purge(&change.action));
             purged.changes.extend(purges.map(|(place, _)| (place, Written::Purge)));
+            Ok(())
         })?;
         if purged.changes.is_empty() {
             return Ok(purged);
@@ -62,13 +64,14 @@ impl Purged {
         }
         // Only now is it known which changes name a purged instance.
         let (mut count, mut taking) = (0, HashMap::new());
-        for_each_record(log, last, |position, record| {
+        for_each_record(log, Position(1), last, |position, record| {
             for (place, change) in purged.taken(position, &record) {
                 count += 1;
                 if takes_along(&change.action) {
                     taking.insert(place, change.action.clone());
                 }
             }
+            Ok(())
         })?;
         purged.changes_count = count;
         purged.outlived = Outlived::collect(&indexed.graph, taking)?;
@@ -146,23 +149,4 @@ fn numbered(position: Position, record: &Record) -> impl Iterator<Item = (Place,
 /// True if the action removes an instance, or the copy of one.
 fn is_purge(action: &Action) -> bool {
     matches!(action, Action::Purge(_) | Action::PurgeCopy(_))
-}
-
-fn for_each_record(log: &dyn Log, last: Position, mut take: impl FnMut(Position, Record)) -> Result<()> {
-    let mut next = Position(1);
-    while next <= last {
-        let records = log.read(next, ReadLimit::default())?;
-        if records.is_empty() {
-            let text = format!("{}: expected a record at {next}, found none", log.describe());
-            return Err(Error::new(ErrorKind::Gap, text));
-        }
-        for bytes in records {
-            if next > last {
-                break;
-            }
-            take(next, decode_record(next, &bytes)?);
-            next = next.next();
-        }
-    }
-    Ok(())
 }

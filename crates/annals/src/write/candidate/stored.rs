@@ -8,7 +8,7 @@ use crate::model::{
     Action, Change, Id, InstanceId, Instant, NewEntity, NewRelationship, Patch, Record, TypeKind, Value,
 };
 use crate::read::{Entity, Snapshot};
-use crate::record::{decode_record, encode_record};
+use crate::record::{RECORDS_PROPERTY as EDITS, decode_record, encode_record};
 use crate::search::Find;
 use crate::write::Transaction;
 use crate::{Error, ErrorKind, Position, Result};
@@ -25,8 +25,6 @@ pub(super) const FAILURE: &str = "failure";
 const BASE: &str = "base";
 /// The number of changes in the edits.
 const CHANGES: &str = "changes";
-/// Followed by a number: edits, as a record in the form of the log.
-const EDITS: &str = "edits-";
 /// Most properties with edits; when there are more, all edits are packed into few properties.
 const EDITS_MAX: usize = 32;
 /// A property holds at most about this many bytes of edits, or a single larger change.

@@ -1,0 +1,187 @@
+//! Stores a content: reads it once, and gives it its name when its digest is known.
+
+use std::io::{self, Read};
+use std::ops::Deref;
+use std::sync::Arc;
+
+use super::Contents;
+use super::hashing::Hashing;
+use super::pins::{Pin, Pins};
+use crate::model::{Content, Digest, DigestAlgorithm, Value};
+use crate::storage::widen;
+use crate::{Error, ErrorKind, Result};
+
+/// Units: bytes read at once.
+const PIECE_BYTES: usize = 64 << 10;
+
+/// What is known about a content before its bytes are read.
+#[derive(Clone, Debug)]
+pub struct NewContent {
+    /// The media type; [`Content::UNKNOWN`] if it is not known.
+    pub media_type: String,
+    /// The file name, without folders.
+    pub name: Option<String>,
+    /// Digests to compute and keep besides SHA-256.
+    pub algorithms: Vec<DigestAlgorithm>,
+    /// Digests that the bytes must have. They are kept too.
+    pub expected: Vec<Digest>,
+    /// The size that the bytes must have, if it is known. Units: bytes.
+    pub size: Option<u64>,
+    /// Most bytes; more are refused. Units: bytes.
+    pub bytes_max: Option<u64>,
+}
+
+impl Default for NewContent {
+    fn default() -> NewContent {
+        NewContent::of(Content::UNKNOWN)
+    }
+}
+
+impl NewContent {
+    /// A content of this media type.
+    pub fn of(media_type: &str) -> NewContent {
+        NewContent {
+            media_type: media_type.to_owned(),
+            name: None,
+            algorithms: Vec::new(),
+            expected: Vec::new(),
+            size: None,
+            bytes_max: None,
+        }
+    }
+
+    /// The same with a file name.
+    #[must_use]
+    pub fn named(mut self, name: &str) -> NewContent {
+        self.name = Some(name.to_owned());
+        self
+    }
+
+    /// The same with a digest that the bytes must have.
+    #[must_use]
+    pub fn expecting(mut self, digest: Digest) -> NewContent {
+        self.expected.push(digest);
+        self
+    }
+
+    fn wants(&self, algorithm: DigestAlgorithm) -> bool {
+        self.algorithms.contains(&algorithm)
+            || self.expected.iter().any(|digest| digest.algorithm() == algorithm)
+    }
+}
+
+/// A content in the store. Until it is dropped, no compaction removes the content.
+pub struct StoredContent {
+    content: Arc<Content>,
+    is_new: bool,
+    _pin: Pin,
+}
+
+impl StoredContent {
+    /// The content as a value for a property.
+    pub fn value(&self) -> Value {
+        Value::Content(Arc::clone(&self.content))
+    }
+
+    /// False if the store had the same bytes already.
+    pub fn is_new(&self) -> bool {
+        self.is_new
+    }
+}
+
+impl Deref for StoredContent {
+    type Target = Content;
+
+    fn deref(&self) -> &Content {
+        &self.content
+    }
+}
+
+impl Contents {
+    /// Reads `from` to its end and stores the bytes durably, in constant memory. After an error nothing is stored.
+    ///
+    /// Errors: `DigestMismatch` if the bytes have another digest than expected; `InvalidArgument` for a wrong media type
+    /// or name, or another size than stated; `TooLarge`; `NoRoom`; `Io`, also if `from` fails.
+    pub fn put(&self, from: &mut dyn Read, about: &NewContent) -> Result<StoredContent> {
+        let mut content = Content {
+            sha256: crate::model::Sha256([0; crate::model::SHA256_BYTES]),
+            size: 0,
+            media_type: about.media_type.as_str().into(),
+            name: about.name.as_deref().map(Into::into),
+            digests: Box::default(),
+        };
+        content.check()?;
+        let mut refused = None;
+        let mut pin = None;
+        let stored = self.store.put_named(&mut |out| {
+            let read = copy(from, out, about).and_then(|(hashing, size)| {
+                let (sha256, digests) = hashing.finish()?;
+                (content.sha256, content.size, content.digests) = (sha256, size, digests.into());
+                check_digests(&content, about)
+            });
+            if let Err(error) = read {
+                refused = Some(error);
+                return Err(io::Error::other("the content was refused"));
+            }
+            pin = Some(Pins::pin(&self.pins, content.sha256));
+            Ok(content.sha256.to_string())
+        });
+        if let Some(error) = refused {
+            return Err(error);
+        }
+        let is_new = stored.map_err(|error| self.failed("store a content", "new content", error))?;
+        let pin = pin.expect("a content with a name is pinned");
+        Ok(StoredContent { content: Arc::new(content), is_new, _pin: pin })
+    }
+}
+
+/// Shape: the digests of the bytes, and their number.
+fn copy(from: &mut dyn Read, out: &mut dyn io::Write, about: &NewContent) -> Result<(Hashing, u64)> {
+    let mut hashing = Hashing::new(|algorithm| about.wants(algorithm));
+    let mut piece = vec![0; PIECE_BYTES];
+    let mut size = 0;
+    loop {
+        let count = match from.read(&mut piece) {
+            Ok(0) => break,
+            Ok(count) => count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(Error::io("read the content to store", error)),
+        };
+        size += widen(count);
+        check_size(size, about)?;
+        let bytes = piece.get(..count).unwrap_or_default();
+        hashing.update(bytes);
+        out.write_all(bytes).map_err(|error| Error::of_disk("store a content", error))?;
+    }
+    match about.size {
+        Some(stated) if stated != size => {
+            let text = format!("content: expected {stated} bytes, found {size}; send all of them");
+            Err(Error::new(ErrorKind::InvalidArgument, text))
+        }
+        _ => Ok((hashing, size)),
+    }
+}
+
+fn check_size(size: u64, about: &NewContent) -> Result<()> {
+    let bytes_max = about.bytes_max.unwrap_or(u64::MAX);
+    if size <= bytes_max {
+        return Ok(());
+    }
+    let text = format!("content: expected at most {bytes_max} bytes, found more; send it in parts");
+    Err(Error::new(ErrorKind::TooLarge, text))
+}
+
+fn check_digests(content: &Content, about: &NewContent) -> Result<()> {
+    for expected in &about.expected {
+        let Some(found) = content.digest(expected.algorithm()) else { continue };
+        if found != *expected {
+            let name = expected.algorithm().name();
+            let text = format!(
+                "content: expected the {name} digest {expected}, found {found} of {} bytes; send it again",
+                content.size
+            );
+            return Err(Error::new(ErrorKind::DigestMismatch, text));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,267 @@
+//! The contents of a repository as a whole: which ones its log names, re-reading them, copying them, and removing those
+//! that no version names.
+
+use std::collections::{BTreeMap, HashSet};
+use std::io::{self, Read};
+use std::sync::PoisonError;
+
+use super::records::for_each_record;
+use crate::contents::{Contents, Hashing};
+use crate::log::Log;
+use crate::model::{InstanceId, Sha256};
+use crate::record::each_named_content;
+use crate::repository::Repository;
+use crate::storage::widen;
+use crate::{Error, ErrorKind, Position, Result};
+
+/// Units: bytes read at once.
+const PIECE_BYTES: usize = 256 << 10;
+/// Objects removed together, while no commit can name a content.
+const REMOVED_AT_ONCE: usize = 256;
+/// Most instances named for a damaged content.
+const INSTANCES_NAMED_MAX: usize = 100;
+
+/// The contents that the records name, with their sizes in bytes.
+pub(crate) type NamedContents = BTreeMap<Sha256, u64>;
+
+/// What a re-reading of all contents found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FixityReport {
+    /// The position up to which records were read.
+    pub position: Position,
+    /// Contents that versions name.
+    pub contents_count: u64,
+    /// Units: bytes that were re-read.
+    pub bytes: u64,
+    /// Contents that are missing or damaged.
+    pub damaged: Vec<DamagedContent>,
+}
+
+impl FixityReport {
+    /// True if every content is as it was stored.
+    pub fn is_clean(&self) -> bool {
+        self.damaged.is_empty()
+    }
+}
+
+/// A content that is not as it was stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DamagedContent {
+    /// Its SHA-256, by which versions name it.
+    pub sha256: Sha256,
+    /// The problem.
+    pub problem: String,
+    /// Instances of which a version names it, at most 100.
+    pub instances: Vec<InstanceId>,
+}
+
+impl Repository {
+    /// Re-reads every content that a version names, and compares its SHA-256 and its size with what was stored. Writers
+    /// and readers continue meanwhile. `progress` gets the bytes read so far and the bytes in all.
+    ///
+    /// Errors: those of reading the log; `Io` if the store cannot be read. The report lists damaged contents.
+    pub fn fixity(&self, mut progress: impl FnMut(u64, u64)) -> Result<FixityReport> {
+        let _one = self.inner().maintenance.lock().unwrap_or_else(PoisonError::into_inner);
+        let (log, position) = (self.inner().committer.source().log(), self.snapshot().position());
+        let named = named_contents(&**log, Position(1), position)?;
+        let mut report = FixityReport { position, ..FixityReport::default() };
+        if named.is_empty() {
+            return Ok(report);
+        }
+        let contents = self.contents()?;
+        let all = named.values().sum();
+        for (sha256, size) in named {
+            report.contents_count += 1;
+            match reread(&contents, sha256, size, &mut |_| Ok(())) {
+                Ok(()) => {}
+                Err(error) if matches!(error.kind(), ErrorKind::Corrupted | ErrorKind::NotFound) => {
+                    let instances = instances_naming(&**log, position, sha256)?;
+                    report.damaged.push(DamagedContent { sha256, problem: error.to_string(), instances });
+                }
+                Err(error) => return Err(error),
+            }
+            report.bytes += size;
+            progress(report.bytes, all);
+        }
+        Ok(report)
+    }
+}
+
+/// The contents that records from `first` to `last` name.
+pub(crate) fn named_contents(log: &dyn Log, first: Position, last: Position) -> Result<NamedContents> {
+    let mut named = NamedContents::new();
+    for_each_record(log, first, last, |_, record| {
+        record.changes.iter().try_for_each(|change| {
+            each_named_content(change, &mut |content| {
+                named.insert(content.sha256, content.size);
+                Ok(())
+            })
+        })
+    })?;
+    Ok(named)
+}
+
+fn instances_naming(log: &dyn Log, last: Position, wanted: Sha256) -> Result<Vec<InstanceId>> {
+    let mut instances = Vec::new();
+    for_each_record(log, Position(1), last, |_, record| {
+        for change in &record.changes {
+            let mut is_named = false;
+            each_named_content(change, &mut |content| {
+                is_named |= content.sha256 == wanted;
+                Ok(())
+            })?;
+            let instance =
+                change.action.instance().filter(|instance| is_named && !instances.contains(instance));
+            if instances.len() < INSTANCES_NAMED_MAX {
+                instances.extend(instance);
+            }
+        }
+        Ok(())
+    })?;
+    Ok(instances)
+}
+
+/// Reads a content to its end, passes its bytes to `take`, and proves that they are those of its digest.
+///
+/// Errors: `NotFound`; `Corrupted`; `Io`; those of `take`.
+fn reread(
+    contents: &Contents,
+    sha256: Sha256,
+    size: u64,
+    take: &mut dyn FnMut(&[u8]) -> io::Result<()>,
+) -> Result<()> {
+    let name = sha256.to_string();
+    let mut reader = contents.store().open(&name).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => {
+            let text = format!(
+                "content {name}: it is missing in {}; restore it from a backup",
+                contents.store().describe(&name)
+            );
+            Error::new(ErrorKind::NotFound, text)
+        }
+        _ => contents.failed("open a content", &name, error),
+    })?;
+    let mut hashing = Hashing::new(|_| false);
+    let mut piece = vec![0; PIECE_BYTES];
+    let mut found = 0;
+    loop {
+        let count =
+            reader.read(&mut piece).map_err(|error| contents.failed("read a content", &name, error))?;
+        let bytes = piece.get(..count).unwrap_or_default();
+        if bytes.is_empty() {
+            break;
+        }
+        found += widen(count);
+        hashing.update(bytes);
+        take(bytes).map_err(|error| Error::of_disk("copy a content", error).with("content", &name))?;
+    }
+    let (digest, _) = hashing.finish()?;
+    if (digest, found) == (sha256, size) {
+        return Ok(());
+    }
+    let text = format!(
+        "content {name}: expected {size} bytes of this SHA-256, found {found} bytes of {digest} in {}; restore it from a \
+         backup",
+        contents.store().describe(&name)
+    );
+    Err(Error::new(ErrorKind::Corrupted, text))
+}
+
+/// Re-reads the named contents. Shape: their number, and their bytes.
+///
+/// Errors: as [`reread`] for the first damaged one.
+pub(crate) fn verify_contents(contents: &Contents, named: &NamedContents) -> Result<(u64, u64)> {
+    for (sha256, size) in named {
+        reread(contents, *sha256, *size, &mut |_| Ok(()))?;
+    }
+    Ok((widen(named.len()), named.values().sum()))
+}
+
+/// Copies the named contents into another store, durably, and proves each while it is copied. Shape: as
+/// [`verify_contents`].
+///
+/// Errors: as [`reread`]; those of the other store.
+pub(crate) fn copy_contents(from: &Contents, to: &Contents, named: &NamedContents) -> Result<(u64, u64)> {
+    for (sha256, size) in named {
+        let mut refused = None;
+        let copied = to.store().put_named(&mut |out| match reread(from, *sha256, *size, &mut |bytes| {
+            out.write_all(bytes)
+        }) {
+            Ok(()) => Ok(sha256.to_string()),
+            Err(error) => {
+                refused = Some(error);
+                Err(io::Error::other("the content was refused"))
+            }
+        });
+        if let Some(error) = refused {
+            return Err(error);
+        }
+        copied.map_err(|error| to.failed("copy a content", &sha256.to_string(), error))?;
+    }
+    Ok((widen(named.len()), named.values().sum()))
+}
+
+/// The differences between the contents that the records name and the store, without reading them.
+pub(crate) fn missing_contents(contents: Option<&Contents>, named: &NamedContents) -> Result<Vec<String>> {
+    /// Most lines of a report.
+    const LINES_MAX: usize = 100;
+    let mut lines = Vec::new();
+    for (sha256, size) in named {
+        let name = sha256.to_string();
+        let found = match contents.map(|contents| (contents, contents.store().length(&name))) {
+            Some((_, Ok(found))) if found == *size => continue,
+            Some((_, Ok(found))) => format!("{found} bytes"),
+            Some((contents, Err(error))) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(contents.failed("look up a content", &name, error));
+            }
+            _ => "none".to_owned(),
+        };
+        if lines.len() < LINES_MAX {
+            lines.push(format!("content {name}: expected {size} bytes in the store, found {found}"));
+        }
+    }
+    Ok(lines)
+}
+
+/// Removes the contents that no record names, and that no commit in progress has pinned. Shape: their number and bytes.
+///
+/// The caller holds the maintenance lock. `tail` is the position of the last durable record.
+pub(crate) fn collect(
+    contents: &Contents,
+    log: &dyn Log,
+    tail: &dyn Fn() -> Result<Position>,
+) -> Result<(u64, u64)> {
+    let store = contents.store();
+    let stored = store.list().map_err(|error| contents.failed("list contents", "", error))?;
+    let mut unnamed: HashSet<Sha256> = stored.iter().filter_map(|name| Sha256::parse(name)).collect();
+    if unnamed.is_empty() {
+        return Ok((0, 0));
+    }
+    let mut known = Position::ZERO;
+    let mut removed = (0, 0);
+    loop {
+        let last = tail()?;
+        for sha256 in named_contents(log, known.next(), last)?.keys() {
+            unnamed.remove(sha256);
+        }
+        known = last;
+        // While the pins are held, no commit can name another content: it pins it first.
+        let pins = contents.pins().lock();
+        if tail()? != known {
+            continue;
+        }
+        unnamed.retain(|sha256| !pins.contains_key(sha256));
+        let taken: Vec<Sha256> = unnamed.iter().copied().take(REMOVED_AT_ONCE).collect();
+        if taken.is_empty() {
+            return Ok(removed);
+        }
+        let names: Vec<String> = taken.iter().map(Sha256::to_string).collect();
+        let bytes: u64 = names.iter().map(|name| store.length(name).unwrap_or(0)).sum();
+        store.remove(&names).map_err(|error| contents.failed("remove contents", "", error))?;
+        drop(pins);
+        for sha256 in taken {
+            unnamed.remove(&sha256);
+        }
+        removed = (removed.0 + widen(names.len()), removed.1 + bytes);
+    }
+}

@@ -1,0 +1,242 @@
+//! Binaries beside the log: stored before the commit that names them, kept while a version names them.
+
+use std::io::{self, Read};
+use std::sync::Arc;
+
+use annals::log::MemoryLog;
+use annals::storage::simulated_disk::SimulatedDisk;
+use annals::storage::{Disk, DiskStore, MemoryStore, RealDisk, Store, conformance};
+use annals::*;
+
+fn text_of(contents: &Contents, content: &Content) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    contents.open(content).unwrap().read_to_end(&mut bytes).unwrap();
+    bytes
+}
+
+fn put(repository: &Repository, bytes: &[u8]) -> StoredContent {
+    repository.contents().unwrap().put(&mut &*bytes, &NewContent::default()).unwrap()
+}
+
+fn create(repository: &Repository, id: &str, bytes: &[u8]) -> InstanceId {
+    let stored = put(repository, bytes);
+    let entity = || Ok(NewEntity::new("scan").id(id)?.property("content", stored.value()));
+    InstanceId::Entity(repository.transact(|t| t.create_entity(entity()?)).unwrap().0)
+}
+
+fn content_of(snapshot: &Snapshot, id: &str) -> Content {
+    let entity = snapshot.entity(&Id::new(id).unwrap()).unwrap().unwrap();
+    let Some(Value::Content(content)) = entity.property("content") else { panic!("{id} has a content") };
+    Content::clone(&content)
+}
+
+fn stored_names(folder: &std::path::Path) -> Vec<String> {
+    let store = DiskStore::new(Arc::new(RealDisk), folder.join("content"));
+    let mut names = store.list().unwrap();
+    names.sort();
+    names
+}
+
+#[test]
+fn stores_keep_to_their_contract() {
+    conformance::check_store(&MemoryStore::new());
+    conformance::check_store(&DiskStore::new(Arc::new(SimulatedDisk::new()) as Arc<dyn Disk>, "/objects"));
+}
+
+#[test]
+fn equal_bytes_are_stored_once_and_each_version_keeps_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let repository = Repository::open(folder.path()).unwrap();
+    let first = create(&repository, "a", b"one");
+    create(&repository, "b", b"one");
+    assert_eq!(stored_names(folder.path()).len(), 1);
+    assert!(!put(&repository, b"one").is_new());
+    let position = repository.snapshot().position();
+    let second = put(&repository, b"another");
+    repository.transact(|t| t.update(&first, Patch::new().set("content", second.value()))).unwrap();
+
+    let snapshot = repository.snapshot();
+    let contents = repository.contents().unwrap();
+    assert_eq!(text_of(&contents, &content_of(&snapshot, "a")), b"another");
+    let then = snapshot.as_of(AsOf { position: Some(position), ..AsOf::default() }).unwrap();
+    assert_eq!(text_of(&contents, &content_of(&then, "a")), b"one");
+    drop((repository, contents, snapshot, then));
+
+    let reader = Repository::open_with(folder.path(), Options::read_only()).unwrap();
+    assert_eq!(text_of(&reader.contents().unwrap(), &content_of(&reader.snapshot(), "b")), b"one");
+}
+
+#[test]
+fn digests_are_those_of_the_bytes() {
+    let repository = Repository::in_memory();
+    let contents = repository.contents().unwrap();
+    let about = NewContent { algorithms: DigestAlgorithm::ALL.to_vec(), ..NewContent::of("text/plain") };
+    let stored = contents.put(&mut &b"abc"[..], &about.named("abc.txt")).unwrap();
+    let digest = |algorithm| stored.digest(algorithm).unwrap().to_string();
+    assert_eq!(digest(DigestAlgorithm::Md5), "900150983cd24fb0d6963f7d28e17f72");
+    assert_eq!(digest(DigestAlgorithm::Sha1), "a9993e364706816aba3e25717850c26c9cd0d89d");
+    let sha256 = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+    assert_eq!((digest(DigestAlgorithm::Sha256), stored.sha256.to_string()), (sha256.into(), sha256.into()));
+    assert!(digest(DigestAlgorithm::Sha512).starts_with("ddaf35a193617abacc417349ae204131"));
+    assert_eq!(
+        (&*stored.media_type, stored.name.as_deref(), stored.size),
+        ("text/plain", Some("abc.txt"), 3)
+    );
+}
+
+/// Gives some bytes and then an error.
+struct HangsUp(usize);
+
+impl Read for HangsUp {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.0 == 0 {
+            return Err(io::Error::from(io::ErrorKind::ConnectionReset));
+        }
+        let count = self.0.min(buffer.len());
+        self.0 -= count;
+        Ok(count)
+    }
+}
+
+#[test]
+fn refused_contents_leave_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let repository = Repository::open(folder.path()).unwrap();
+    let contents = repository.contents().unwrap();
+    let refused = |from: &mut dyn Read, about: &NewContent| contents.put(from, about).err().map(|e| e.kind());
+    let lie = Digest::from_hex(DigestAlgorithm::Md5, "900150983cd24fb0d6963f7d28e17f72").unwrap();
+    let about = NewContent::default().expecting(lie);
+    assert!(contents.put(&mut &b"abc"[..], &about).is_ok());
+    assert_eq!(refused(&mut &b"abd"[..], &about), Some(ErrorKind::DigestMismatch));
+    assert_eq!(refused(&mut HangsUp(200_000), &NewContent::default()), Some(ErrorKind::Io));
+    let small = NewContent { bytes_max: Some(10), ..NewContent::default() };
+    assert_eq!(refused(&mut &[0; 11][..], &small), Some(ErrorKind::TooLarge));
+    let short = NewContent { size: Some(10), ..NewContent::default() };
+    assert_eq!(refused(&mut &[0; 9][..], &short), Some(ErrorKind::InvalidArgument));
+    for about in
+        [NewContent::of("nonsense"), NewContent::default().named("../etc"), NewContent::of("a/b\r\nc: d")]
+    {
+        assert_eq!(refused(&mut &b""[..], &about), Some(ErrorKind::InvalidArgument), "{about:?}");
+    }
+    let files = std::fs::read_dir(folder.path().join("content")).unwrap().count();
+    assert_eq!(files, 1, "only the content with the right digest is there");
+}
+
+#[test]
+fn a_commit_cannot_name_a_content_that_is_not_stored() {
+    let repository = Repository::in_memory();
+    let content = Content { size: 4, ..Content::clone(&put(&Repository::in_memory(), b"abc")) };
+    let commit = |content: &Content| {
+        let entity = NewEntity::new("scan").property("content", content.clone());
+        repository.transact(|t| t.create_entity(entity.clone())).err().map(|error| error.kind())
+    };
+    assert_eq!(commit(&content), Some(ErrorKind::NotFound));
+    put(&repository, b"abc");
+    assert_eq!(commit(&content), Some(ErrorKind::Corrupted), "its size differs");
+    assert_eq!(commit(&Content { size: 3, ..content.clone() }), None);
+
+    let alone = Repository::with_log(Arc::new(MemoryLog::new()), Options::default()).unwrap();
+    let nested = Value::List([Value::from(content)].into());
+    let refused = alone.transact(|t| t.create_entity(NewEntity::new("scan").property("all", nested.clone())));
+    assert_eq!(refused.err().map(|error| error.kind()), Some(ErrorKind::InvalidArgument));
+}
+
+#[test]
+fn compaction_removes_contents_that_no_version_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let repository = Repository::open(folder.path()).unwrap();
+    let changed = create(&repository, "changed", b"first");
+    let purged = create(&repository, "purged", b"gone");
+    create(&repository, "shares", b"shared");
+    let also = create(&repository, "shares too", b"shared");
+    let second = put(&repository, b"second");
+    repository.transact(|t| t.update(&changed, Patch::new().set("content", second.value()))).unwrap();
+    let pinned = put(&repository, b"not named yet");
+    let candidates = repository.candidates();
+    candidates.open("draft", "ada").unwrap();
+    let drafted = put(&repository, b"in a candidate");
+    let value = drafted.value();
+    candidates
+        .edit("draft", |t| {
+            t.create_entity(NewEntity::new("scan").property("content", value.clone())).map(drop)
+        })
+        .unwrap();
+    drop(drafted);
+    drop(put(&repository, b"left by a client that hung up"));
+    repository.transact(|t| t.purge(&purged)).unwrap();
+    repository.transact(|t| t.purge(&also)).unwrap();
+    assert_eq!(stored_names(folder.path()).len(), 7);
+
+    let report = repository.compact().unwrap();
+    assert_eq!((report.contents_count, report.contents_bytes), (2, 4 + 29));
+    assert_eq!(stored_names(folder.path()).len(), 5);
+    assert_eq!(text_of(&repository.contents().unwrap(), &pinned), b"not named yet");
+    assert_eq!(repository.fixity(|_, _| {}).unwrap().contents_count, 4);
+    assert!(repository.check().unwrap().is_clean());
+
+    drop(pinned);
+    assert_eq!(repository.compact().unwrap().contents_count, 1);
+    candidates.commit("draft", &CandidateCommit::default()).unwrap();
+    assert!(repository.fixity(|_, _| {}).unwrap().is_clean());
+}
+
+#[test]
+fn damage_is_found_and_names_the_instances() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, backup) = (folder.path().join("repository"), folder.path().join("backup"));
+    let repository = Repository::open(&path).unwrap();
+    let damaged = create(&repository, "damaged", b"as it was");
+    let missing = create(&repository, "missing", b"will be gone");
+    create(&repository, "sound", b"stays");
+    let report = repository.backup(&backup).unwrap();
+    assert_eq!((report.contents_count, report.contents_bytes), (3, 26));
+    assert_eq!(verify(&backup).unwrap(), report);
+
+    let file = |folder: &std::path::Path, id: &str| {
+        folder.join("content").join(content_of(&repository.snapshot(), id).sha256.to_string())
+    };
+    std::fs::write(file(&path, "damaged"), b"as it WAS").unwrap();
+    std::fs::remove_file(file(&path, "missing")).unwrap();
+    let report = repository.fixity(|_, _| {}).unwrap();
+    assert_eq!(report.contents_count, 3);
+    let mut named: Vec<_> = report.damaged.iter().flat_map(|damage| damage.instances.clone()).collect();
+    named.sort();
+    assert_eq!(named, [damaged, missing]);
+    let differences = repository.check().unwrap().differences;
+    assert!(differences.len() == 1 && differences[0].contains("found none"), "{differences:?}");
+    let refused = repository.backup(folder.path().join("second")).unwrap_err();
+    assert!(matches!(refused.kind(), ErrorKind::Corrupted | ErrorKind::NotFound), "{refused}");
+
+    restore(&backup, folder.path().join("restored")).unwrap();
+    std::fs::write(file(&backup, "damaged"), b"as it WAS").unwrap();
+    assert_eq!(verify(&backup).unwrap_err().kind(), ErrorKind::Corrupted);
+    assert_eq!(restore(&backup, folder.path().join("again")).unwrap_err().kind(), ErrorKind::Corrupted);
+}
+
+#[test]
+fn contents_are_stored_while_others_are_collected() {
+    let folder = tempfile::tempdir().unwrap();
+    let repository = Repository::open(folder.path()).unwrap();
+    std::thread::scope(|scope| {
+        for thread in 0..2 {
+            let repository = repository.clone();
+            scope.spawn(move || {
+                for number in 0..60 {
+                    // Both threads store the same bytes, and most are purged at once.
+                    let id = format!("{thread}-{number}");
+                    let instance = create(&repository, &id, format!("content {}", number % 7).as_bytes());
+                    if number % 3 > 0 {
+                        repository.transact(|t| t.purge(&instance)).unwrap();
+                    }
+                }
+            });
+        }
+        for _ in 0..12 {
+            repository.compact().unwrap();
+        }
+    });
+    repository.compact().unwrap();
+    let report = repository.fixity(|_, _| {}).unwrap();
+    assert!(report.is_clean(), "{:?}", report.damaged);
+    assert_eq!(stored_names(folder.path()).len() as u64, report.contents_count);
+}
