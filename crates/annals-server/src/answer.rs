@@ -12,8 +12,8 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use super::call::Call;
 use super::names::POSITION;
 
-// A path segment may hold these characters unencoded (RFC 3986, `unreserved`).
-const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+/// The characters to encode in a segment of a path: all but those that RFC 3986 calls `unreserved`.
+pub const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// Room for a slash and a UUID.
 const LOCATION_ID_BYTES: usize = 37;

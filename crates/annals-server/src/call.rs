@@ -6,7 +6,7 @@ use annals::{Cancel, Position, Snapshot};
 use annals_json::Room;
 use axum::body::Body;
 use http::header::CONTENT_LENGTH;
-use http::{HeaderMap, HeaderName, Uri};
+use http::{HeaderMap, HeaderName, Method, Uri};
 use serde_json::Value as Json;
 
 use super::body::{self, Bytes};
@@ -37,6 +37,8 @@ pub struct Call {
     pub query: Query,
     /// Headers.
     pub headers: HeaderMap,
+    /// GET, HEAD, PUT …
+    pub method: Method,
     /// Path and query of the request.
     pub uri: Uri,
     /// The body, until [`Call::take_body`] takes it. A lock that no thread waits for makes a call shareable.

@@ -11,6 +11,11 @@ use super::names::NDJSON;
 use super::parameter::Parameter;
 use super::problem::Outcome;
 
+/// Takes the place of a schema's name for a body of any bytes.
+pub const BYTES: &str = "";
+/// The media type of such bodies in the description; they may have any.
+pub const BYTES_MEDIA_TYPE: &str = "application/octet-stream";
+
 /// The call is in a box, because each function that passes it on would otherwise make room for all of it.
 type Handler = Arc<dyn Fn(Box<Call>) -> Pin<Box<dyn Future<Output = Outcome> + Send>> + Send + Sync>;
 
@@ -121,6 +126,13 @@ impl Endpoint {
         Endpoint { body_media_type: NDJSON, ..self.body(schema) }
     }
 
+    /// Sets a request body of any bytes.
+    #[must_use]
+    pub fn takes_bytes(self) -> Endpoint {
+        let endpoint = Endpoint { body: Some(BYTES), body_media_type: BYTES_MEDIA_TYPE, ..self };
+        endpoint.fails(&["slow-request"])
+    }
+
     /// Bounds the time of a request only by the progress of its body.
     #[must_use]
     pub fn streaming(self) -> Endpoint {
@@ -144,6 +156,12 @@ impl Endpoint {
     ) -> Endpoint {
         self.answers.push(Answer { status, description, media_type, schema });
         self
+    }
+
+    /// Adds an answer of any bytes.
+    #[must_use]
+    pub fn answers_bytes(self, status: u16, description: &'static str) -> Endpoint {
+        self.answers_as(status, description, BYTES_MEDIA_TYPE, BYTES)
     }
 
     /// Adds an answer in lines of JSON, with all items, for clients that accept it.

@@ -72,12 +72,16 @@ impl Conditions {
 
 impl Condition {
     fn holds(&self, latest_version: Option<u32>, weakly: bool) -> bool {
-        let Some(version) = latest_version else { return false };
+        self.holds_tag(latest_version.map(|version| format!("\"{version}\"")).as_deref(), weakly)
+    }
+
+    /// True if the condition names this tag, which is in quotes; `None` if there is nothing that has a tag.
+    pub fn holds_tag(&self, tag: Option<&str>, weakly: bool) -> bool {
+        let Some(own) = tag else { return false };
         match self {
             Condition::Any => true,
             Condition::OneOf(tags) => {
-                let own = format!("\"{version}\"");
-                tags.iter().any(|tag| *tag == own || (weakly && tag.strip_prefix("W/") == Some(&own)))
+                tags.iter().any(|tag| tag == own || (weakly && tag.strip_prefix("W/") == Some(own)))
             }
         }
     }

@@ -23,6 +23,7 @@ mod parameters;
 mod query;
 mod body;
 mod patience;
+mod content;
 mod upload;
 mod call;
 mod answer;

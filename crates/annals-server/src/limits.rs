@@ -11,6 +11,9 @@ pub const STREAMS_MAX: usize = 1_024;
 /// Most imports at once: each has a thread, and its batches compete with other transactions.
 pub const IMPORTS_MAX: usize = 2;
 
+/// Most contents that are received at once: each has a thread.
+pub const UPLOADS_MAX: usize = 64;
+
 /// The part of the room for all bodies that an import takes, unless all the room is small: for its longest line, the
 /// parsed form of it, and the batches in progress. Units: bytes.
 pub const IMPORT_BYTES: usize = 64 << 20;
@@ -129,6 +132,8 @@ pub struct Gates {
     pub streams: Arc<Semaphore>,
     /// One per import.
     pub imports: Arc<Semaphore>,
+    /// One per content that is being received.
+    pub uploads: Arc<Semaphore>,
     /// One per subscriber of the feed.
     pub subscribers: Arc<Semaphore>,
 }
@@ -149,6 +154,7 @@ impl Gates {
             compressions: gate(COMPRESSIONS_MAX),
             streams: gate(limits.streams_max),
             imports: gate(IMPORTS_MAX),
+            uploads: gate(UPLOADS_MAX),
             subscribers: gate(limits.subscribers_max),
         }
     }

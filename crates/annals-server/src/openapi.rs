@@ -7,7 +7,7 @@ use annals_json::wire::schemas_of;
 use http::{Method, StatusCode};
 use serde_json::{Map, Value as Json, json};
 
-use super::endpoint::{Answer, Endpoint};
+use super::endpoint::{Answer, BYTES, Endpoint};
 use super::names::NDJSON;
 use super::names::POSITION;
 use super::parameter::{Parameter, Place};
@@ -110,6 +110,9 @@ fn parameter(parameter: &Parameter) -> Json {
 
 /// A body. A body in lines is a stream of bytes: a generated client reads the whole body, and `contentSchema` describes each line.
 fn media(media_type: &str, schema: &str, examples: &Examples) -> Json {
+    if schema == BYTES {
+        return json!({ "schema": { "type": "string", "format": "binary" } });
+    }
     let example = examples.get(schema).unwrap_or_else(|| panic!("schema {schema} is not described"));
     if media_type != NDJSON {
         return json!({ "schema": reference(schema), "example": example });

@@ -476,6 +476,16 @@ pub fn if_match() -> Parameter {
     header("if-match", "\"3\"", "Write only if this is the latest version, else 412.")
 }
 
+/// The property that holds a content.
+pub fn content() -> Vec<Parameter> {
+    vec![query("property", text(), "content", "The property that holds the content; `content` if left out.")]
+}
+
+/// The type of an entity that a write creates.
+pub fn new_type() -> Parameter {
+    query("type", text(), "scan", "Create the entity with this type if it does not exist.")
+}
+
 /// A condition on the version, for reads and creations.
 pub fn if_none_match() -> Parameter {
     header("if-none-match", "\"3\"", "Reads: 304 if this is still the latest version. PUT: `*` only creates.")

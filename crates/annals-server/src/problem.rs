@@ -11,7 +11,7 @@ use serde_json::{Map, Value as Json, json};
 pub const PROBLEM_JSON: &str = "application/problem+json";
 
 /// Kinds of errors that only HTTP has, with status and title.
-pub const DOOR_KINDS: [(&str, StatusCode, &str); 12] = [
+pub const DOOR_KINDS: [(&str, StatusCode, &str); 13] = [
     ("opening", StatusCode::SERVICE_UNAVAILABLE, "the repository is still being opened"),
     ("stopping", StatusCode::SERVICE_UNAVAILABLE, "the server is stopping"),
     ("writes-refused", StatusCode::SERVICE_UNAVAILABLE, "the repository refuses writes"),
@@ -21,6 +21,7 @@ pub const DOOR_KINDS: [(&str, StatusCode, &str); 12] = [
     ("slow-request", StatusCode::REQUEST_TIMEOUT, "the request came in too slowly"),
     ("method-not-allowed", StatusCode::METHOD_NOT_ALLOWED, "the path does not know this method"),
     ("unsupported-media-type", StatusCode::UNSUPPORTED_MEDIA_TYPE, "the body has an unexpected media type"),
+    ("range-not-satisfiable", StatusCode::RANGE_NOT_SATISFIABLE, "the content has no such part"),
     ("unknown-host", StatusCode::MISDIRECTED_REQUEST, "the server is not known by this name"),
     ("cross-origin", StatusCode::FORBIDDEN, "a web page of another origin tried to write"),
     ("internal", StatusCode::INTERNAL_SERVER_ERROR, "the server made a mistake"),

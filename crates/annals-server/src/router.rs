@@ -25,7 +25,9 @@ use axum::extract::{RawPathParams, Request, State};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, MethodRouter, on};
-use http::header::{ACCEPT_ENCODING, ETAG, HeaderMap, HeaderValue, LINK, LOCATION, RETRY_AFTER};
+use http::header::{
+    ACCEPT_ENCODING, ACCEPT_RANGES, ETAG, HeaderMap, HeaderValue, LINK, LOCATION, RETRY_AFTER,
+};
 use http::{Extensions, Method, StatusCode, Version};
 use http_body_util::BodyExt;
 use tower::timeout::TimeoutLayer;
@@ -107,7 +109,9 @@ async fn compress(State(door): State<Arc<Door>>, request: Request, next: Next) -
     let is_accepted =
         accepted.into_iter().any(|value| value.as_bytes().windows(4).any(|part| part == b"gzip"));
     let response = next.run(request).await;
+    // A part of a compressed answer is no part of the bytes.
     if !is_accepted
+        || response.headers().contains_key(ACCEPT_RANGES)
         || !DefaultPredicate::new().and(SizeAbove::new(COMPRESSED_BYTES_MIN)).should_compress(&response)
     {
         return response;
@@ -201,6 +205,7 @@ async fn handle(
         path: path.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
         query: Query::parse(parts.uri.query().unwrap_or_default(), &endpoint.parameters)?,
         headers: parts.headers,
+        method: parts.method,
         uri: parts.uri,
         body: std::sync::Mutex::new(body),
         body_room: super::body::Room::default(),

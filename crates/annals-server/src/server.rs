@@ -16,7 +16,7 @@ use tokio::task::JoinSet;
 use super::connection::{Activity, check_clock, refuse, serve_connection};
 use super::door::Door;
 use super::hosts::{Host, Hosts, Origin};
-use super::limits::{IMPORTS_MAX, Limits};
+use super::limits::{IMPORTS_MAX, Limits, UPLOADS_MAX};
 use super::logging::{self, LogFile, LogSettings};
 use super::open_connections::OpenConnections;
 use super::problem::Problem;
@@ -41,6 +41,9 @@ pub struct Settings {
     pub limits: Limits,
 }
 
+/// Threads for short work that waits for a disk: pieces of contents.
+const PIECES_MAX: usize = 16;
+
 /// Serves a repository until a signal (SIGTERM or SIGINT). It calls `on_listen` with the address, and `on_open` with
 /// the repository once it is open.
 ///
@@ -53,7 +56,7 @@ pub fn serve(
     let log = logging::start(&settings.log)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
-        .max_blocking_threads(settings.limits.heavy_max + settings.limits.streams_max + IMPORTS_MAX + 4)
+        .max_blocking_threads(settings.limits.heavy_max + settings.limits.streams_max + IMPORTS_MAX + UPLOADS_MAX + PIECES_MAX)
         .thread_name("annals-http")
         .build()
         .map_err(|source| Error::io("start the runtime", source))?;

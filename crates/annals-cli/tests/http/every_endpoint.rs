@@ -57,6 +57,7 @@ fn every_answer_that_is_declared_is_given_and_its_type_reads_it() {
     change_a_tree(&mut door);
     edit_a_candidate(&mut door);
     lease(&mut door);
+    store_contents(&mut door);
     exchange(&mut door);
     follow(&mut door);
     assert!(door.refused.is_empty(), "these requests were refused: {:#?}", door.refused);
@@ -355,6 +356,16 @@ fn lease(door: &mut Door) {
     door.call("GET", "/v1/leases");
     door.call("GET", "/v1/operational/config");
     door.call("DELETE", "/v1/leases/driver");
+}
+
+fn store_contents(door: &mut Door) {
+    let octets = [("content-type", "application/octet-stream")];
+    for path in ["/v1/content/scan?type=scan", "/v1/content/scan"] {
+        door.send("PUT", path, &octets, Some("bytes"));
+    }
+    door.call("GET", "/v1/content/scan");
+    door.send("GET", "/v1/content/scan", &[("range", "bytes=1-2")], None);
+    door.call("DELETE", "/v1/content/scan");
 }
 
 fn exchange(door: &mut Door) {

@@ -13,6 +13,7 @@ mod find;
 mod tree;
 mod tree_changes;
 mod differences;
+mod content;
 mod classifications;
 mod types;
 mod transactions;
@@ -40,6 +41,7 @@ pub fn endpoints() -> Vec<Endpoint> {
         tree::endpoints,
         tree_changes::endpoints,
         differences::endpoints,
+        content::endpoints,
         classifications::endpoints,
         types::endpoints,
         transactions::endpoints,

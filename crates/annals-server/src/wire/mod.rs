@@ -7,6 +7,7 @@ mod problem;
 mod state;
 mod line;
 mod feed;
+pub mod content;
 
 pub use feed::*;
 pub use line::*;
@@ -17,7 +18,7 @@ use annals_json::wire::NamedForm;
 
 /// Every form of the document.
 pub fn forms() -> Vec<NamedForm> {
-    let own = [problem::forms(), state::forms(), line::forms(), feed::forms()];
+    let own = [problem::forms(), state::forms(), line::forms(), feed::forms(), content::forms()];
     annals_json::wire::forms().into_iter().chain(own.into_iter().flatten()).collect()
 }
 

@@ -1,0 +1,119 @@
+//! Receives a binary of any size into the store of contents, while it arrives.
+
+use std::sync::Arc;
+
+use annals::{NewContent, StoredContent};
+use axum::body::Body;
+use http::HeaderMap;
+use http::header::{CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE, EXPECT};
+
+use super::digests;
+use crate::door::Door;
+use crate::limits::UPLOADS_MAX;
+use crate::problem::Problem;
+use crate::query::decode_percent;
+use crate::upload::{discard, upload};
+
+/// What the headers of a request say about its body: media type, file name, length and digests.
+///
+/// Errors: `invalid-argument`.
+pub fn about(headers: &HeaderMap) -> Result<NewContent, Problem> {
+    let text = |name| headers.get(name).map(|value| value.to_str().map(str::trim)).transpose();
+    let media_type =
+        text(CONTENT_TYPE).map_err(|_| Problem::invalid("header content-type: expected ASCII"))?;
+    let mut about = media_type.map_or_else(NewContent::default, NewContent::of);
+    about.name = file_name(headers)?;
+    about.size = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+    about.expected = digests::stated(headers)?;
+    Ok(about)
+}
+
+/// The file name of `Content-Disposition`: `filename*` with percent-encoded UTF-8, or `filename`. Folders are cut off.
+fn file_name(headers: &HeaderMap) -> Result<Option<String>, Problem> {
+    let Some(value) = headers.get(CONTENT_DISPOSITION) else { return Ok(None) };
+    let invalid = || {
+        let text =
+            "header content-disposition: expected attachment; filename=\"scan.tif\", or filename*=UTF-8''…";
+        Problem::invalid(text).with("header", CONTENT_DISPOSITION.as_str())
+    };
+    let text = std::str::from_utf8(value.as_bytes()).map_err(|_| invalid())?;
+    let (mut plain, mut encoded) = (None, None);
+    for parameter in text.split(';').skip(1) {
+        let Some((name, value)) = parameter.split_once('=') else { continue };
+        match &*name.trim().to_ascii_lowercase() {
+            "filename" => plain = Some(value.trim().trim_matches('"').to_owned()),
+            "filename*" => {
+                let rest = value.trim().split_once("''").map(|(_, rest)| rest).ok_or_else(invalid)?;
+                encoded = Some(decode_percent(rest, CONTENT_DISPOSITION.as_str())?);
+            }
+            _ => {}
+        }
+    }
+    let last = |name: String| name.rsplit(['/', '\\']).next().unwrap_or_default().to_owned();
+    Ok(encoded.or(plain).map(last).filter(|name| !name.is_empty()))
+}
+
+/// Stores a body durably. After an error nothing is stored; a client that waits for `100 Continue` gets the error before
+/// it sends anything.
+///
+/// Errors: `busy` if too many bodies arrive; `digest-mismatch`; `slow-request`; `invalid-argument`; `no-room`; `io`.
+pub async fn receive(
+    door: &Arc<Door>,
+    headers: &HeaderMap,
+    mut body: Body,
+    about: NewContent,
+) -> Result<StoredContent, Problem> {
+    let outcome = store(door, &mut body, about).await;
+    if outcome.is_err() && !headers.contains_key(EXPECT) {
+        discard(&mut body).await;
+    }
+    outcome
+}
+
+async fn store(door: &Arc<Door>, body: &mut Body, about: NewContent) -> Result<StoredContent, Problem> {
+    let repository = door.repository()?;
+    if repository.is_read_only() {
+        let text = "repository: it is open for reading only; write to its writer";
+        return Err(annals::Error::new(annals::ErrorKind::ReadOnly, text).into());
+    }
+    let contents = repository.contents()?;
+    let permit = Arc::clone(&door.gates.uploads)
+        .try_acquire_owned()
+        .map_err(|_| Problem::busy(format!("{UPLOADS_MAX} contents are being received; try again later")))?;
+    let (inlet, mut upload) = upload();
+    let running = tokio::task::spawn_blocking(move || {
+        // Released when the work is done, also if the client goes earlier.
+        let _held = permit;
+        contents.put(&mut upload, &about)
+    });
+    let received = inlet.receive(door, body).await;
+    let stored = match running.await {
+        Ok(stored) => stored,
+        Err(error) => std::panic::resume_unwind(error.into_panic()),
+    };
+    // The reason why the body ended is more useful than the error that it ended.
+    received?;
+    Ok(stored?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use http::HeaderValue;
+
+    #[test]
+    fn file_names_are_read_without_their_folders() {
+        for (value, expected) in [
+            ("attachment; filename=\"scan 1.tif\"", Some("scan 1.tif")),
+            ("attachment; filename=../../etc/passwd", Some("passwd")),
+            ("attachment; filename=a.txt; filename*=UTF-8''%C3%A4.txt", Some("ä.txt")),
+            ("inline", None),
+        ] {
+            let headers =
+                HeaderMap::from_iter([(CONTENT_DISPOSITION, HeaderValue::from_str(value).unwrap())]);
+            assert_eq!(file_name(&headers).unwrap().as_deref(), expected, "{value}");
+        }
+        let wrong = HeaderMap::from_iter([(CONTENT_DISPOSITION, HeaderValue::from_static("a; filename*=x"))]);
+        assert!(file_name(&wrong).is_err());
+    }
+}

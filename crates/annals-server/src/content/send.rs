@@ -1,0 +1,174 @@
+//! Sends a binary, or a part of it, in pieces: a slow client holds neither a thread nor more than one piece.
+
+use std::io::{Read, Seek, SeekFrom};
+use std::sync::Arc;
+
+use annals::Content;
+use annals::storage::StoreReader;
+use axum::body::Body;
+use http::header::{
+    ACCEPT_RANGES, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_SECURITY_POLICY, CONTENT_TYPE,
+    ETAG, LAST_MODIFIED, RANGE, X_CONTENT_TYPE_OPTIONS,
+};
+use http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
+use http_range_header::parse_range_header;
+use hyper::body::Bytes;
+
+use super::conditions::Validators;
+use super::digests;
+use crate::answer;
+use crate::door::Door;
+use crate::etag::Conditions;
+use crate::problem::{Outcome, Problem};
+use crate::sending::{self, bytes_with};
+
+/// Units: bytes read at once.
+const PIECE_BYTES: usize = 256 << 10;
+
+/// A request for a content.
+pub struct Wanted<'r> {
+    /// GET or HEAD.
+    pub method: &'r Method,
+    /// Its headers.
+    pub headers: &'r HeaderMap,
+    /// `If-Match` and `If-None-Match`.
+    pub conditions: &'r Conditions,
+}
+
+/// The part of a content that an answer has.
+struct Part {
+    start: u64,
+    length: u64,
+    is_whole: bool,
+}
+
+/// Answers a request for a content: 200, 206, 304, 412 or 416.
+///
+/// Errors: `not-found` or `corrupted` if the store does not have the content as it was stored; `io`.
+pub async fn send(
+    door: &Arc<Door>,
+    content: Arc<Content>,
+    validators: &Validators,
+    wanted: Wanted<'_>,
+) -> Outcome {
+    let Wanted { method, headers, conditions } = wanted;
+    match validators.refusal(conditions, headers) {
+        None => {}
+        Some(StatusCode::NOT_MODIFIED) => {
+            let mut response = Response::new(Body::empty());
+            *response.status_mut() = StatusCode::NOT_MODIFIED;
+            add_validators(response.headers_mut(), validators);
+            return Ok(response);
+        }
+        Some(_) => {
+            let text = format!("the content is {}; read it again and decide again", content.sha256);
+            return Err(annals::Error::new(annals::ErrorKind::PreconditionFailed, text).into());
+        }
+    }
+    let part = match part_of(headers, validators, content.size) {
+        Some(part) => part,
+        None => {
+            let range = HeaderValue::try_from(format!("bytes */{}", content.size)).expect("digits");
+            let text = format!("header range: expected a part of {} bytes; ask for less", content.size);
+            return Err(Problem::door("range-not-satisfiable", text).header(CONTENT_RANGE, range));
+        }
+    };
+    let contents = door.repository()?.contents()?;
+    let reader = {
+        let content = Arc::clone(&content);
+        blocking(move || Ok(contents.open(&content)?)).await?
+    };
+    let body = if *method == Method::HEAD { Body::empty() } else { body_of(door, reader, &part) };
+    let mut response = Response::new(body);
+    let headers_out = response.headers_mut();
+    add_validators(headers_out, validators);
+    // A browser must not run what a client has stored: pages of this origin may write.
+    headers_out.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static("sandbox"));
+    headers_out.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers_out.insert(ACCEPT_RANGES, HeaderValue::from_static("bytes"));
+    headers_out.insert(CONTENT_LENGTH, part.length.into());
+    headers_out.insert(CONTENT_TYPE, media_type(&content));
+    if let Some(disposition) = content.name.as_deref().and_then(disposition) {
+        headers_out.insert(CONTENT_DISPOSITION, disposition);
+    }
+    digests::answer(&content, headers, headers_out)?;
+    if !part.is_whole {
+        let Part { start, length, .. } = part;
+        let range = format!("bytes {start}-{}/{}", start + length - 1, content.size);
+        headers_out.insert(CONTENT_RANGE, HeaderValue::try_from(range).expect("digits"));
+        *response.status_mut() = StatusCode::PARTIAL_CONTENT;
+    }
+    Ok(response)
+}
+
+fn add_validators(answer: &mut HeaderMap, validators: &Validators) {
+    answer.insert(ETAG, validators.tag.clone());
+    let modified = HeaderValue::try_from(httpdate::fmt_http_date(validators.modified));
+    answer.insert(LAST_MODIFIED, modified.expect("a date is valid in a header"));
+}
+
+fn media_type(content: &Content) -> HeaderValue {
+    HeaderValue::from_str(&content.media_type).unwrap_or(HeaderValue::from_static(Content::UNKNOWN))
+}
+
+/// The header that names the file: in UTF-8, percent-encoded.
+fn disposition(name: &str) -> Option<HeaderValue> {
+    let encoded = percent_encoding::utf8_percent_encode(name, answer::SEGMENT);
+    HeaderValue::try_from(format!("attachment; filename*=UTF-8''{encoded}")).ok()
+}
+
+/// The requested part; `None` if there is no such part. Several ranges at once are answered with the whole, as RFC 9110
+/// allows.
+fn part_of(headers: &HeaderMap, validators: &Validators, size: u64) -> Option<Part> {
+    let whole = Part { start: 0, length: size, is_whole: true };
+    let Some(range) = headers.get(RANGE).filter(|_| validators.admits_range(headers)) else {
+        return Some(whole);
+    };
+    // A malformed header, or another unit, is ignored.
+    let Some(parsed) = range.to_str().ok().and_then(|text| parse_range_header(text).ok()) else {
+        return Some(whole);
+    };
+    let ranges = parsed.validate(size).ok()?;
+    match &ranges[..] {
+        [one] => {
+            let (start, end) = (*one.start(), *one.end());
+            Some(Part { start, length: end - start + 1, is_whole: false })
+        }
+        _ => Some(whole),
+    }
+}
+
+fn body_of(door: &Arc<Door>, reader: Box<dyn StoreReader>, part: &Part) -> Body {
+    let state = (Arc::clone(door), Some(reader), part.start, part.length);
+    Body::from_stream(futures_util::stream::unfold(state, |(door, reader, at, left)| async move {
+        let mut reader = reader.filter(|_| left > 0)?;
+        let length = usize::try_from(left).unwrap_or(usize::MAX).min(PIECE_BYTES);
+        // Room first: a piece is in memory until the client has taken it.
+        let room = sending::room(&door, length).await;
+        let read = blocking(move || {
+            let mut piece = vec![0; length];
+            let outcome = reader.seek(SeekFrom::Start(at)).and_then(|_| reader.read_exact(&mut piece));
+            Ok((reader, outcome.map(|()| piece)))
+        });
+        let count = u64::try_from(length).unwrap_or(u64::MAX);
+        match read.await {
+            Ok((reader, Ok(piece))) => {
+                let piece = bytes_with(Bytes::from(piece), room);
+                Some((Ok::<_, std::io::Error>(piece), (door, Some(reader), at + count, left - count)))
+            }
+            // Cut off, so that no client takes it for the whole.
+            Ok((_, Err(error))) => Some((Err(error), (door, None, at, 0))),
+            Err(_) => Some((Err(std::io::Error::other("the answer is cut off")), (door, None, at, 0))),
+        }
+    }))
+}
+
+/// Does short work that may wait for a disk, on a thread for such work.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
+) -> Result<T, Problem> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(result) => result,
+        Err(error) => std::panic::resume_unwind(error.into_panic()),
+    }
+}
