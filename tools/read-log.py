@@ -266,6 +266,18 @@ def decimal_text(exponent, mantissa):
     return f"{'-' if mantissa < 0 else ''}{whole}{'.' + part if part else ''}"
 
 
+DIGESTS = ["md5", "sha", "sha-256", "sha-512"]
+
+
+def binary(item):
+    """The JSON form of a content. A later version may know more members and digests; they are left out."""
+    form = {"$content": item[0].hex(), "size": item[1], "mediaType": item[2]}
+    if 3 in item:
+        form["name"] = item[3]
+    digests = {DIGESTS[code]: digest.hex() for code, digest in item.get(4, {}).items() if code < len(DIGESTS)}
+    return {**form, "digests": digests} if digests else form
+
+
 def value(item):
     """The JSON form of a value: docs/json.md."""
     if isinstance(item, float):
@@ -286,9 +298,12 @@ def value(item):
     forms = {
         4: lambda: {"$decimal": decimal_text(*content)},
         37: lambda: {"$uuid": str(uuid.UUID(bytes=content))},
+        38: lambda: {"$literal": content[1], "language": content[0]},
         100: lambda: {"$date": date_text(content)},
         258: lambda: {"$set": [value(member) for member in content]},
         266: lambda: {"$iri": content},
+        0x616E6E6C: lambda: {"$literal": content[1], "datatype": content[0]},
+        0x616E6E63: lambda: binary(content),
     }
     return forms[item.number]()
 
@@ -306,7 +321,7 @@ ACTIONS += [("purge-copy", ENTITY), ("purge-copy", RELATIONSHIP), ("purge-classi
 ACTIONS += [("name-collection", None), ("save-proxy", ENTITY), ("delete", None), ("restore", None)]
 KINDS = ["entity", "relationship", "classification"]
 VALUE_TYPES = ["any", "boolean", "integer", "float", "decimal", "string", "bytes", "date", "timestamp", "duration"]
-VALUE_TYPES += ["uuid", "iri", "list", "map"]
+VALUE_TYPES += ["uuid", "iri", "list", "map", "literal", "content"]
 STEPS = ["set", "unset", "add", "remove", "clear"]
 
 

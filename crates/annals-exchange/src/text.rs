@@ -1,6 +1,6 @@
 //! Values and numbers as text for people, on one line.
 
-use annals::Value;
+use annals::{Content, Meaning, Value};
 
 /// A value for people: strings without quotes, on one line.
 pub fn value_to_text(value: &Value) -> String {
@@ -10,6 +10,11 @@ pub fn value_to_text(value: &Value) -> String {
         Value::Float(number) => number.to_string(),
         Value::Decimal(number) => number.to_string(),
         Value::String(text) | Value::Iri(text) => one_line(text),
+        Value::Literal(literal) => match literal.meaning() {
+            Meaning::Language(language) => format!("{}@{language}", one_line(literal.text())),
+            Meaning::Datatype(datatype) => format!("{}^^{datatype}", one_line(literal.text())),
+        },
+        Value::Content(content) => content_to_text(content),
         Value::Bytes(bytes) => format!("{} bytes", bytes.len()),
         Value::Date(date) => date.to_string(),
         Value::Timestamp(instant) => instant.to_string(),
@@ -27,6 +32,15 @@ pub fn value_to_text(value: &Value) -> String {
         Value::Set(values) => format!("{{{}}}", joined(values.iter().map(|value| value_to_text(&value)))),
         _ => "a value of a newer version".to_owned(),
     }
+}
+
+fn content_to_text(content: &Content) -> String {
+    let Content { sha256, size, media_type, name, digests } = content;
+    let mut parts = vec![one_line(media_type), format!("{} bytes", count(*size))];
+    parts.extend(name.as_ref().map(|name| one_line(name)));
+    parts.push(format!("sha-256 {sha256}"));
+    parts.extend(digests.iter().map(|digest| format!("{} {digest}", digest.algorithm().name())));
+    format!("content ({})", joined(parts.into_iter()))
 }
 
 /// The text with control characters made visible, so that data can neither break lines nor control a terminal.
@@ -59,11 +73,40 @@ pub fn joined(texts: impl Iterator<Item = String>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use annals::{Digest, DigestAlgorithm, Literal, Sha256};
+
     use super::*;
 
     #[test]
     fn control_characters_are_shown_not_sent() {
         assert_eq!(value_to_text(&Value::from("a\u{1b}[31m\nb ä")), "a\\u{1b}[31m\\nb ä");
+    }
+
+    #[test]
+    fn literals_and_contents_are_shown_with_what_they_say_about_themselves() {
+        let french = Literal::in_language("le\nchat", "fr").unwrap();
+        assert_eq!(value_to_text(&french.into()), "le\\nchat@fr");
+        let year = Literal::with_datatype("1789", "urn:year").unwrap();
+        assert_eq!(value_to_text(&Value::List([year.into()].into())), "[1789^^urn:year]");
+        let mut content = Content {
+            sha256: Sha256([0xAB; 32]),
+            size: 1_234,
+            media_type: "image/tiff".into(),
+            name: None,
+            digests: Box::default(),
+        };
+        let sha256 = format!("sha-256 {}", "ab".repeat(32));
+        assert_eq!(
+            value_to_text(&content.clone().into()),
+            format!("content (image/tiff, 1,234 bytes, {sha256})")
+        );
+        content.name = Some("scan.tif".into());
+        content.digests = [Digest::new(DigestAlgorithm::Md5, &[1; 16]).unwrap()].into();
+        let md5 = format!("md5 {}", "01".repeat(16));
+        assert_eq!(
+            value_to_text(&content.into()),
+            format!("content (image/tiff, 1,234 bytes, scan.tif, {sha256}, {md5})")
+        );
     }
 
     #[test]

@@ -9,6 +9,8 @@
 mod json;
 mod form;
 mod text;
+mod literal;
+mod content;
 mod value;
 mod as_of;
 mod instance;

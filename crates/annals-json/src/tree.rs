@@ -6,6 +6,7 @@
 use annals::{Branch, Error, Id, Insert, Item, Result, TreePath, TreeStep, Value};
 use serde_json::Value as Json;
 
+use super::value::is_tagged;
 use super::{Object, array, invalid, kind, object, optional_text, value_from_json};
 
 /// Member: the id of the entity.
@@ -110,8 +111,7 @@ fn add_list(item: &mut Item, name: &str, items: &[Json]) -> Result<()> {
 
 /// True for an object that is an item: it is not a value of a kind that JSON lacks.
 pub fn is_tree_item(json: &Json) -> bool {
-    let Json::Object(members) = json else { return false };
-    members.len() != 1 || members.keys().all(|name| !name.starts_with('$'))
+    json.as_object().is_some_and(|members| !is_tagged(members))
 }
 
 /// The value of a property: an array of scalars is a set of values.

@@ -1,5 +1,5 @@
 //! Values as JSON: booleans, numbers, strings, arrays and objects unchanged; every other kind as an object with one key
-//! that starts with `$`.
+//! that starts with `$`. Literals and contents have further members.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,8 +10,10 @@ use base64::display::Base64Display;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Number, Value as Json};
 
+use super::content::{CONTENT, content_from_json};
 use super::form::{Form, JsonText, Text, tree};
-use super::{invalid, kind};
+use super::literal::{LITERAL, literal_from_json};
+use super::{Object, invalid, kind};
 
 impl Form for Value {
     fn write(&self, to: &mut JsonText) {
@@ -28,6 +30,8 @@ impl Form for Value {
             Value::Duration(duration) => tagged(to, "$duration", Text(duration)),
             Value::Uuid(bytes) => tagged(to, "$uuid", Text(&uuid::Uuid::from_bytes(*bytes))),
             Value::Iri(text) => tagged(to, "$iri", &**text),
+            Value::Literal(literal) => (**literal).write(to),
+            Value::Content(content) => (**content).write(to),
             Value::List(values) => (**values).write(to),
             // A map that looks like a tagged form is tagged itself.
             Value::Map(values) if values.keys().any(|name| name.starts_with('$')) => {
@@ -88,6 +92,8 @@ pub fn value_from_json(json: &Json) -> Result<Value> {
         Json::Array(items) => {
             Value::List(items.iter().map(value_from_json).collect::<Result<Vec<_>>>()?.into())
         }
+        Json::Object(object) if object.contains_key(LITERAL) => literal_from_json(object)?,
+        Json::Object(object) if object.contains_key(CONTENT) => content_from_json(object)?,
         Json::Object(object) => {
             let mut entries = object.iter();
             match (entries.next(), object.len()) {
@@ -96,6 +102,13 @@ pub fn value_from_json(json: &Json) -> Result<Value> {
             }
         }
     })
+}
+
+/// True for the object of a value of a kind that JSON lacks.
+pub(crate) fn is_tagged(object: &Object) -> bool {
+    object.len() == 1 && object.keys().all(|name| name.starts_with('$'))
+        || object.contains_key(LITERAL)
+        || object.contains_key(CONTENT)
 }
 
 fn number_from_json(number: &Number) -> Result<Value> {
@@ -146,8 +159,8 @@ fn tagged_from_json(tag: &str, inner: &Json) -> Result<Value> {
         "$set" => Value::set(members_from_json(tag, inner)?)?,
         unknown => {
             return Err(invalid(format!(
-                "value: unknown tag {unknown:?}; expected $bytes, $date, $decimal, $duration, $float, $iri, $list, \
-                 $map, $set, $timestamp or $uuid"
+                "value: unknown tag {unknown:?}; expected $bytes, $content, $date, $decimal, $duration, $float, \
+                 $iri, $list, $literal, $map, $set, $timestamp or $uuid"
             )));
         }
     })
@@ -176,10 +189,73 @@ mod tests {
             "a": true, "b": -5, "c": 1.0, "d": "x", "e": [1, {"k": 2}], "f": {"$decimal": "1.20"},
             "g": {"$bytes": "AAE="}, "h": {"$date": "2025-08-09"}, "i": {"$timestamp": "2025-08-09T10:00:00Z"},
             "j": {"$duration": "PT5S"}, "k": {"$uuid": "6ba7b810-9dad-11d1-80b4-00c04fd430c8"},
-            "l": {"$iri": "urn:x"}, "m": {"$set": [1, "a"]}, "n": {"$map": {"$odd": 1}}, "o": {"$float": "NaN"}
+            "l": {"$iri": "urn:x"}, "m": {"$set": [1, "a"]}, "n": {"$map": {"$odd": 1}}, "o": {"$float": "NaN"},
+            "p": {"$literal": "chat", "language": "fr"}, "q": {"$literal": "", "datatype": "urn:year"},
+            "r": {"$set": [{"$literal": "cat", "language": "en"}, {"$literal": "chat", "language": "fr"}]},
+            "s": {"$map": {"$literal": "chat", "language": "fr"}}, "t": {"literal": "chat", "language": "fr"}
         }"#;
         let json: Json = serde_json::from_str(text).unwrap();
         assert_eq!(value_to_json(&value_from_json(&json).unwrap()), json);
+    }
+
+    const DIGITS: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+
+    fn read(text: &str) -> Result<Value> {
+        value_from_json(&serde_json::from_str(&text.replace("HEX", DIGITS)).unwrap())
+    }
+
+    #[test]
+    fn contents_read_back_as_written() {
+        for text in [
+            r#"{"$content": "HEX", "size": 0, "mediaType": "image/tiff"}"#,
+            r#"{"$content": "HEX", "size": 18446744073709551615, "mediaType": "a/b", "name": "scan 1.tif",
+                "digests": {"md5": "d41d8cd98f00b204e9800998ecf8427e",
+                    "sha": "da39a3ee5e6b4b0d3255bfef95601890afd80709"}}"#,
+            r#"[{"k": {"$content": "HEX", "size": 0, "mediaType": "a/b"}}]"#,
+        ] {
+            let json: Json = serde_json::from_str(&text.replace("HEX", DIGITS)).unwrap();
+            assert_eq!(value_to_json(&value_from_json(&json).unwrap()), json);
+        }
+        let short = read(r#"{"$content": "HEX", "size": 3}"#).unwrap();
+        let long = r#"{"size": 3, "mediaType": "application/octet-stream", "$content": "HEX"}"#;
+        assert_eq!(short, read(&long.replace("HEX", &DIGITS.to_uppercase())).unwrap());
+    }
+
+    #[test]
+    fn members_of_literals_and_contents_that_do_not_fit_are_refused() {
+        for (text, expected) in [
+            (r#"{"$literal": "x"}"#, "found neither"),
+            (r#"{"$literal": "x", "language": "fr", "datatype": "x:y"}"#, "found both"),
+            (r#"{"$literal": "x", "language": "fr", "datatype": null}"#, "found null"),
+            (r#"{"$literal": "x", "language": null}"#, "expected a string as \"language\""),
+            (
+                r#"{"$literal": "x", "language": "f r"}"#,
+                "expected a language tag such as fr or de-CH, found \"f r\"",
+            ),
+            (r#"{"$literal": "x", "datatype": "year"}"#, "expected an absolute IRI"),
+            (r#"{"$literal": 5, "language": "fr"}"#, "expected a string as \"$literal\", found a number"),
+            (r#"{"$literal": "x", "lang": "fr"}"#, "unknown field \"lang\""),
+            (r#"{"$content": "HEX"}"#, "expected the number of bytes as \"size\", found nothing"),
+            (r#"{"$content": "HEX", "size": -1}"#, "found -1"),
+            (r#"{"$content": "HEX", "size": "1"}"#, "found a string"),
+            (r#"{"$content": "HE", "size": 1}"#, "64 hexadecimal digits, found 2 characters: \"HE\""),
+            (r#"{"$content": "HEX", "size": 1, "media": "a/b"}"#, "unknown field \"media\""),
+            (
+                r#"{"$content": "HEX", "size": 1, "digests": {"md4": "00"}}"#,
+                "unknown digest \"md4\"; expected one of md5",
+            ),
+            (r#"{"$content": "HEX", "size": 1, "digests": {"md5": "00"}}"#, "expected 16 bytes, found 1"),
+            (r#"{"$content": "HEX", "size": 1, "digests": {"md5": "zz"}}"#, "expected hexadecimal digits"),
+            (
+                r#"{"$content": "HEX", "size": 1, "digests": {"sha1": "da39a3ee5e6b4b0d3255bfef95601890afd80709",
+                "sha": "da39a3ee5e6b4b0d3255bfef95601890afd80709"}}"#,
+                "expected one digest sha, found two",
+            ),
+            (r#"{"$content": "HEX", "$literal": "x"}"#, "$literal: unknown field \"$content\""),
+        ] {
+            let error = read(text).expect_err(text).to_string();
+            assert!(error.contains(expected), "{text}: {error}");
+        }
     }
 
     #[test]

@@ -247,6 +247,55 @@ fn another_program_reads_what_the_engine_wrote() {
 }
 
 #[test]
+fn another_program_reads_literals() {
+    let folder = tempfile::tempdir().unwrap();
+    let repository = Repository::open(folder.path()).unwrap();
+    let word = AttributeDefinition::new("p0", ValueType::Literal);
+    let later = later_kinds_of_value(&repository.contents().unwrap());
+    let [(french, _), (typed, _), _] = &later[..] else { panic!("there are three") };
+    commit(&repository, 1, |t| t.define_type(TypeDefinition::entity("t").attribute(word)));
+    commit(&repository, 2, |t| {
+        let all = NewEntity::new("t").id("a")?.property("p0", french.clone());
+        let all = all.property("p1", typed.clone()).property("p2", Value::set([french.clone()])?);
+        t.create_entity(all).map(drop)
+    });
+    repository.close().unwrap();
+    let output = read_log(&[], folder.path());
+    let lines = lines(&output);
+    assert!(lines[0].contains(r#""type":"literal""#), "{}", lines[0]);
+    let french = r#"{"$literal":"chat","language":"fr"}"#;
+    let typed = r#"{"$literal":"1","datatype":"x:d"}"#;
+    let expected = format!(r#""properties":{{"p0":{french},"p1":{typed},"p2":{{"$set":[{french}]}}}}"#);
+    assert!(lines[1].contains(&expected), "{}", lines[1]);
+}
+
+/// The bytes of a content on the page, as the program reads them.
+#[test]
+fn another_program_reads_contents() {
+    let page = std::fs::read_to_string(root().join("docs/formats.md")).unwrap();
+    let row = page.lines().find(|line| line.starts_with("| content |")).unwrap();
+    let bytes = row.split('`').nth(1).unwrap();
+    let read = "import importlib.util, json, sys
+spec = importlib.util.spec_from_file_location('read_log', sys.argv[1])
+module = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(module)
+print(json.dumps(module.value(module.cbor(bytes.fromhex(sys.argv[2]), 0)[0]), sort_keys=True))";
+    let program = root().join("tools/read-log.py");
+    let command = |bytes: &str| {
+        let mut command = Command::new("python3");
+        command.env("PYTHONDONTWRITEBYTECODE", "1").args(["-c", read]).arg(&program).arg(bytes);
+        command.output().unwrap()
+    };
+    let digits = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+    let plain = r#""mediaType": "a/b", "size": 0}"#;
+    assert_eq!(lines(&command(bytes)), [format!(r#"{{"$content": "{digits}", {plain}"#)]);
+    // With a name, a digest, and a digest and a member of a later version.
+    let more = bytes.replace("63 A3 00", "63 A6 00") + " 03 61 6E 04 A2 00 41 FF 18 63 41 00 05 00";
+    let plain = r#""digests": {"md5": "ff"}, "mediaType": "a/b", "name": "n", "size": 0}"#;
+    assert_eq!(lines(&command(&more)), [format!(r#"{{"$content": "{digits}", {plain}"#)]);
+}
+
+#[test]
 fn another_program_finds_the_damage_that_the_engine_finds() {
     let folder = tempfile::tempdir().unwrap();
     write_everything(folder.path());

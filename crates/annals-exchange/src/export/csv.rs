@@ -165,6 +165,7 @@ fn list_type(mut values: impl Iterator<Item = Value>) -> &'static str {
     let Some(first) = values.next() else { return "string" };
     let is_plain = |value: &Value| {
         value.is_scalar()
+            && !is_json(value)
             && value.as_str().is_none_or(|text| !text.is_empty() && !text.contains(ARRAY_DELIMITER))
     };
     let member = column_type(&first);
@@ -191,11 +192,14 @@ fn cell(value: Option<&Value>, column: &str) -> String {
         None => String::new(),
         Some(Value::List(values)) if column.ends_with("[]") => joined(values.iter().cloned()),
         Some(Value::Set(values)) if column.ends_with("[]") => joined(values.iter()),
-        Some(value @ (Value::List(_) | Value::Set(_) | Value::Map(_) | Value::Bytes(_))) => {
-            value_to_json(value).to_string()
-        }
+        Some(value) if is_json(value) => value_to_json(value).to_string(),
         Some(value) => scalar(value),
     }
+}
+
+/// True for values that no plain text of a cell can keep.
+fn is_json(value: &Value) -> bool {
+    !value.is_scalar() || matches!(value, Value::Bytes(_) | Value::Literal(_))
 }
 
 fn joined(values: impl Iterator<Item = Value>) -> String {

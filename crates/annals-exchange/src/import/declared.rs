@@ -21,6 +21,10 @@ pub struct DeclaredValues {
     types: HashMap<(TypeKind, Arc<str>), Arc<Attributes>>,
 }
 
+const LITERAL_EXAMPLE: &str = r#"{"$literal": "chat", "language": "fr"}"#;
+const CONTENT_EXAMPLE: &str =
+    r#"{"$content": "64 hexadecimal digits", "size": 123, "mediaType": "image/tiff"}"#;
+
 type Attributes = HashMap<Arc<str>, AttributeDefinition>;
 
 impl DeclaredValues {
@@ -120,6 +124,9 @@ fn parse(value_type: ValueType, cell: &str) -> std::result::Result<Value, String
         ValueType::Uuid => return tagged("$uuid", cell),
         ValueType::Iri => return tagged("$iri", cell),
         ValueType::List | ValueType::Map => return from_json(cell),
+        // Their JSON begins with a brace, so another cell is none. A plain text names no language, and no bytes.
+        ValueType::Literal => return Err(format!("expected JSON such as {LITERAL_EXAMPLE}")),
+        ValueType::Content => return Err(format!("expected JSON such as {CONTENT_EXAMPLE}")),
         _ => return Ok(Value::from(cell)),
     };
     let field = known.decode(cell).ok_or_else(|| format!("expected {}", known.expected()))?;
@@ -161,6 +168,7 @@ mod tests {
             [ValueType::Boolean, ValueType::Integer, ValueType::Float, ValueType::Decimal, ValueType::Date];
         let types = types.into_iter().chain([ValueType::Timestamp, ValueType::Duration, ValueType::Uuid]);
         let types = types.chain([ValueType::Bytes, ValueType::Iri, ValueType::Map, ValueType::String]);
+        let types = types.chain([ValueType::Literal, ValueType::Content]);
         let thing = types.fold(TypeDefinition::entity("thing"), |thing, known| {
             thing.attribute(AttributeDefinition::new(known.name(), known))
         });
@@ -184,6 +192,8 @@ mod tests {
 
     #[test]
     fn cells_become_what_the_type_or_its_supertype_declares() {
+        const FRENCH: &str = r#"{"$literal": "chat", "language": "fr"}"#;
+        let content = CONTENT_EXAMPLE.replace("64 hexadecimal digits", &"0".repeat(64));
         let text = |cell: &str| Field::Text(cell.to_owned());
         for (name, cell, expected) in [
             ("boolean", "true", json!(true)),
@@ -201,6 +211,8 @@ mod tests {
             ("bytes", "AAE=", json!({"$bytes": "AAE="})),
             ("iri", "urn:x", json!({"$iri": "urn:x"})),
             ("map", "{\"a\": 1}", json!({"a": 1})),
+            ("literal", FRENCH, serde_json::from_str(FRENCH).unwrap()),
+            ("content", &content, serde_json::from_str(&content).unwrap()),
             ("string", " 007 ", json!(" 007 ")),
             ("list", "1; 2", json!([1, 2])),
             ("list", "[1, 2]", json!([1, 2])),
@@ -247,6 +259,10 @@ mod tests {
     fn a_cell_that_is_not_what_is_declared_is_refused_with_its_property() {
         let problem = |name, cell: &str| read("part", name, Field::Text(cell.to_owned())).unwrap_err();
         assert_eq!(problem("boolean", "yes"), "property `boolean`: expected `true` or `false`, found `yes`");
+        let expected = format!("property `literal`: expected JSON such as {LITERAL_EXAMPLE}, found `chat`");
+        assert_eq!(problem("literal", "chat"), expected);
+        assert!(problem("literal", "{\"$literal\": \"chat\"}").contains("found neither"));
+        assert!(problem("content", "scan.tif").starts_with("property `content`: expected JSON such as "));
         let problem = problem("decimal", "1,5");
         assert!(problem.starts_with("property `decimal`: ") && problem.ends_with("found `1,5`"), "{problem}");
     }

@@ -1,7 +1,8 @@
 //! Trees are parsed back equal to those written.
 
 use annals::{
-    AttributeDefinition, Branch, EndDefinition, Item, ListOptions, Repository, TypeDefinition, ValueType,
+    AttributeDefinition, Branch, EndDefinition, Item, ListOptions, Literal, Repository, TypeDefinition,
+    ValueType,
 };
 use serde_json::{Value as Json, json};
 
@@ -110,7 +111,7 @@ fn next(state: &mut u64) -> usize {
 }
 
 fn random_value(state: &mut u64) -> Value {
-    match next(state) % 9 {
+    match next(state) % 11 {
         0 => Value::Integer(i64::try_from(next(state)).unwrap()),
         1 => Value::Float(0.5),
         2 => Value::Boolean(true),
@@ -119,6 +120,8 @@ fn random_value(state: &mut u64) -> Value {
         5 => Value::set([]).unwrap(),
         6 => Value::Map(Arc::new([("$a".into(), Value::from(1))].into_iter().collect())),
         7 => Value::Bytes([0, 1].into()),
+        8 => Literal::in_language("chat", "fr").unwrap().into(),
+        9 => Value::set([Literal::with_datatype("1789", "urn:year").unwrap().into()]).unwrap(),
         _ => Value::from("a \"text\""),
     }
 }

@@ -21,6 +21,8 @@ pub fn forms() -> Vec<NamedForm> {
         DurationValue,
         UuidValue,
         IriValue,
+        LiteralValue,
+        ContentValue,
         MapValue,
         ListValue,
         SetValue,
@@ -43,6 +45,8 @@ pub enum Value {
     Duration(DurationValue),
     Uuid(UuidValue),
     Iri(IriValue),
+    Literal(LiteralValue),
+    Content(ContentValue),
     Map(MapValue),
     TaggedList(ListValue),
     Set(SetValue),
@@ -158,6 +162,54 @@ pub struct IriValue {
     #[serde(rename = "$iri")]
     #[schemars(extend("format" = "iri"))]
     pub iri: String,
+}
+
+/// A text with either a language or a datatype.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(example = json!({ "$literal": "chat", "language": "fr" }))]
+pub struct LiteralValue {
+    #[serde(rename = "$literal")]
+    pub literal: String,
+    /// The language of the text: a tag of BCP 47.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub language: Option<String>,
+    /// The IRI of the datatype.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("format" = "iri"))]
+    pub datatype: Option<String>,
+}
+
+/// A binary in the store of contents.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(example = content_example())]
+pub struct ContentValue {
+    /// The SHA-256 digest of the bytes.
+    #[serde(rename = "$content")]
+    #[schemars(extend("pattern" = "^[0-9a-fA-F]{64}$"))]
+    pub content: String,
+    /// The number of bytes.
+    pub size: u64,
+    /// `application/octet-stream` if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub media_type: Option<String>,
+    /// The file name, without folders.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Further digests in hexadecimal digits, by `md5`, `sha`, `sha-256` and `sha-512`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub digests: Option<ByName<String>>,
+}
+
+fn content_example() -> Json {
+    json!({
+        "$content": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+        "size": 0,
+        "mediaType": "image/tiff",
+        "name": "scan.tif",
+        "digests": { "md5": "d41d8cd98f00b204e9800998ecf8427e" }
+    })
 }
 
 /// A map with a key that starts with `$`.

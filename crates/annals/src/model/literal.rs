@@ -1,5 +1,7 @@
 //! Texts with a language or a datatype, as RDF has them.
 
+use std::cmp::Ordering;
+
 use crate::{Error, ErrorKind, Result};
 
 /// Longest language tag. Units: bytes.
@@ -9,8 +11,9 @@ pub const DATATYPE_BYTES_MAX: usize = 4_096;
 
 /// A text with a language or a datatype: a literal of RDF for which there is no other kind of value.
 ///
-/// The text stays as it was written: two literals are equal only if text, language and datatype are.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// The text stays as it was written: two literals are equal only if text, language and datatype are. Literals with a
+/// language come before those with a datatype; otherwise the text decides, and then the language or datatype.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Literal {
     text: Box<str>,
     meaning: Meaning,
@@ -71,9 +74,29 @@ impl Literal {
         &self.meaning
     }
 
+    /// The text, if it has a language.
+    pub(crate) fn text_in_language(&self) -> Option<&str> {
+        matches!(self.meaning, Meaning::Language(_)).then_some(&*self.text)
+    }
+
     /// Units: bytes of the text and of its language or datatype.
     pub(crate) fn bytes(&self) -> usize {
         self.text.len() + self.meaning.text().len()
+    }
+}
+
+impl Ord for Literal {
+    // In the order of their index keys.
+    fn cmp(&self, other: &Literal) -> Ordering {
+        let is_typed = |literal: &Literal| literal.text_in_language().is_none();
+        let by_text = || self.text.cmp(&other.text).then_with(|| self.meaning.cmp(&other.meaning));
+        is_typed(self).cmp(&is_typed(other)).then_with(by_text)
+    }
+}
+
+impl PartialOrd for Literal {
+    fn partial_cmp(&self, other: &Literal) -> Option<Ordering> {
+        Some(self.cmp(other))
     }
 }
 

@@ -46,8 +46,8 @@ pub use type_definition::{Containment, Deprecation, EndDefinition, EnumElement, 
 pub use type_patch::TypePatch;
 pub use value::{NAMES_MAX, NESTING_MAX, PROPERTIES_MAX, VALUE_BYTES_MAX, Value};
 pub(crate) use value_key::{
-    INDEX_KEY_BYTES_MAX, append_index_key, append_numeric_prefix, append_order_key, append_text_prefix,
-    decode_key, has_own_key, is_indexable,
+    INDEX_KEY_BYTES_MAX, append_index_key, append_language_prefix, append_numeric_prefix, append_order_key,
+    append_text_prefix, decode_key, has_own_key, is_indexable,
 };
 pub use value_ref::ValueRef;
 pub use value_set::ValueSet;

@@ -108,6 +108,14 @@ impl Value {
         }
     }
 
+    /// The text of a string, an IRI, or a literal with a language.
+    pub(crate) fn text(&self) -> Option<&str> {
+        match self {
+            Value::Literal(literal) => literal.text_in_language(),
+            other => other.as_str(),
+        }
+    }
+
     /// The integer.
     pub fn as_integer(&self) -> Option<i64> {
         match self {
@@ -143,16 +151,18 @@ impl Value {
             Value::Decimal(_) => 4,
             Value::String(_) => 5,
             Value::Iri(_) => 6,
-            Value::Literal(_) => 7,
-            Value::Bytes(_) => 8,
-            Value::Date(_) => 9,
-            Value::Timestamp(_) => 10,
-            Value::Duration(_) => 11,
-            Value::Uuid(_) => 12,
-            Value::List(_) => 13,
-            Value::Map(_) => 14,
-            Value::Set(_) => 15,
-            Value::Content(_) => 16,
+            // Texts in a language do not compare with texts of a datatype.
+            Value::Literal(literal) if literal.text_in_language().is_some() => 7,
+            Value::Literal(_) => 8,
+            Value::Bytes(_) => 9,
+            Value::Date(_) => 10,
+            Value::Timestamp(_) => 11,
+            Value::Duration(_) => 12,
+            Value::Uuid(_) => 13,
+            Value::List(_) => 14,
+            Value::Map(_) => 15,
+            Value::Set(_) => 16,
+            Value::Content(_) => 17,
         }
     }
 

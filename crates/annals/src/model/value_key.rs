@@ -225,6 +225,14 @@ pub(crate) fn append_text_prefix(prefix: &Value, out: &mut Vec<u8>) {
     }
 }
 
+/// Appends the common prefix of the keys of all texts in a language that are `text`, or else start with it.
+pub(crate) fn append_language_prefix(text: &str, is_whole: bool, out: &mut Vec<u8>) {
+    append_text(LANGUAGE, text.as_bytes(), INDEX_TEXT_BYTES_MAX, out);
+    if !is_whole {
+        out.truncate(out.len() - END_WHOLE.len());
+    }
+}
+
 pub(crate) fn decode_key(key: &[u8]) -> Option<Value> {
     let (&tag, rest) = key.split_first()?;
     Some(match tag {

@@ -24,11 +24,37 @@ fn scalar() -> impl Strategy<Value = Value> {
         any::<i32>().prop_map(|n| Value::Timestamp(Instant::from_micros(i64::from(n) * 1_000_003).unwrap())),
         any::<i64>().prop_map(|n| Value::Duration(Duration::from_micros(n))),
         any::<[u8; 16]>().prop_map(Value::Uuid),
+        (".{0,8}", "[a-z]{1,3}(-[A-Z0-9]{2})?").prop_map(|(text, language)| Literal::in_language(
+            &text, &language
+        )
+        .unwrap()
+        .into()),
+        (".{0,8}", "[a-z]:[a-z#']{0,3}").prop_map(|(text, datatype)| Literal::with_datatype(
+            &text, &datatype
+        )
+        .unwrap()
+        .into()),
     ]
 }
 
+fn binary() -> impl Strategy<Value = Value> {
+    let digests =
+        proptest::sample::subsequence(DigestAlgorithm::ALL.to_vec(), 0..=DigestAlgorithm::ALL.len());
+    let name = proptest::option::of("[a-z.]{1,8}");
+    (any::<[u8; 32]>(), any::<u64>(), "[a-z]{1,3}/[a-z]{1,3}", name, digests).prop_map(
+        |(sha256, size, media_type, name, digests)| {
+            let digest = |algorithm: DigestAlgorithm| {
+                Digest::new(algorithm, &vec![sha256[0]; algorithm.length()]).unwrap()
+            };
+            let digests = digests.into_iter().map(digest).collect();
+            let (media_type, name) = (media_type.into(), name.map(Into::into));
+            Content { sha256: Sha256(sha256), size, media_type, name, digests }.into()
+        },
+    )
+}
+
 fn value() -> impl Strategy<Value = Value> {
-    scalar().prop_recursive(3, 16, 4, |inner| {
+    prop_oneof![9 => scalar(), 1 => binary()].prop_recursive(3, 16, 4, |inner| {
         prop_oneof![
             proptest::collection::vec(inner.clone(), 0..4).prop_map(|values| Value::List(values.into())),
             proptest::collection::btree_map("[a-z]{1,3}".prop_map(Into::into), inner, 0..4)

@@ -5,7 +5,7 @@ use rust_decimal::Decimal;
 
 use super::*;
 use crate::ErrorKind;
-use crate::model::Value;
+use crate::model::{Literal, Value};
 
 fn name() -> impl Strategy<Value = std::sync::Arc<str>> {
     prop_oneof!["[a-zé]{1,4}", "[ -~]{1,5}", Just("order".to_owned()), Just("a b`\\".to_owned())]
@@ -30,6 +30,16 @@ fn value() -> impl Strategy<Value = Value> {
         any::<i32>().prop_map(|n| Value::Timestamp(crate::Instant::from_micros(n.into()).unwrap())),
         any::<i32>().prop_map(|n| Value::Duration(crate::Duration::from_micros(n.into()))),
         any::<[u8; 16]>().prop_map(Value::Uuid),
+        ("\\PC{0,4}", "[a-z]{1,3}(-[A-Z0-9]{2})?").prop_map(|(text, language)| Literal::in_language(
+            &text, &language
+        )
+        .unwrap()
+        .into()),
+        ("[a-z' ]{0,4}", "[a-z]:[a-z#']{0,3}").prop_map(|(text, datatype)| Literal::with_datatype(
+            &text, &datatype
+        )
+        .unwrap()
+        .into()),
     ];
     scalar.prop_recursive(2, 6, 3, |inner| {
         let map = proptest::collection::btree_map("[a-z ]{0,3}".prop_map(Into::into), inner.clone(), 0..3);

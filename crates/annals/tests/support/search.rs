@@ -432,13 +432,26 @@ fn condition_holds(
     match &condition.field {
         Field::Property(name) => value_holds(condition, properties.get(&**name)),
         Field::Header(field) => value_holds(condition, header(*field).as_ref()),
-        Field::AnyText => properties.values().any(|value| match value {
-            Value::String(_) => value_holds(condition, Some(value)),
-            Value::Set(values) => values
-                .iter()
-                .any(|value| matches!(value, Value::String(_)) && value_holds(condition, Some(&value))),
-            _ => false,
-        }),
+        Field::AnyText => {
+            // The texts of strings and of literals with a language, as strings.
+            let is_free_text = |value: &Value| !matches!(value, Value::Iri(_));
+            let holds = |value: &Value| {
+                let text = text_of(value).filter(|_| is_free_text(value)).map(Value::from);
+                text.is_some_and(|text| value_holds(condition, Some(&text)))
+            };
+            properties.values().any(|value| match value {
+                Value::Set(values) => values.iter().any(|value| holds(&value)),
+                value => holds(value),
+            })
+        }
+    }
+}
+
+/// The text of a string, an IRI, or a literal with a language.
+fn text_of(value: &Value) -> Option<&str> {
+    match value {
+        Value::Literal(literal) if matches!(literal.meaning(), Meaning::Language(_)) => Some(literal.text()),
+        value => value.as_str(),
     }
 }
 
@@ -457,9 +470,9 @@ fn value_holds(condition: &Condition, held: Option<&Value>) -> bool {
     let folded = |text: &str| if condition.ignores_case { text.to_lowercase() } else { text.to_owned() };
     let texts = |test: &dyn Fn(&str, &str) -> bool| {
         any(&|value| {
-            let is_of_kind =
-                condition.operator != Operator::Prefix || value.value_type() == wanted[0].value_type();
-            let held = value.as_str().map(folded);
+            let is_iri = |value: &Value| matches!(value, Value::Iri(_));
+            let is_of_kind = condition.operator != Operator::Prefix || is_iri(value) == is_iri(&wanted[0]);
+            let held = text_of(value).map(folded);
             is_of_kind && held.is_some_and(|held| test(&held, &folded(wanted[0].as_str().expect("a text"))))
         })
     };
@@ -578,19 +591,30 @@ fn order_of(a: &Value, b: &Value) -> Ordering {
         Value::Integer(_) | Value::Float(_) | Value::Decimal(_) => 1,
         Value::String(_) => 2,
         Value::Iri(_) => 3,
-        Value::Bytes(_) => 4,
-        Value::Date(_) => 5,
-        Value::Timestamp(_) => 6,
-        Value::Duration(_) => 7,
-        _ => 8,
+        Value::Literal(_) if text_of(value).is_some() => 4,
+        Value::Literal(_) => 5,
+        Value::Bytes(_) => 6,
+        Value::Date(_) => 7,
+        Value::Timestamp(_) => 8,
+        Value::Duration(_) => 9,
+        _ => 10,
     };
     // One that goes on comes behind one that ends there.
-    let beginning = |text: &str| {
-        let bytes = text.as_bytes()[..text.len().min(ORDERED_TEXT_BYTES)].to_vec();
-        (bytes, text.len() > ORDERED_TEXT_BYTES)
+    let beginning = |text: &str, bytes_max: usize| {
+        let bytes = text.as_bytes()[..text.len().min(bytes_max)].to_vec();
+        (bytes, text.len() > bytes_max)
     };
-    rank(a).cmp(&rank(b)).then_with(|| match (a.as_str(), b.as_str()) {
-        (Some(a), Some(b)) => beginning(a).cmp(&beginning(b)),
+    // A language, or a datatype, has the room that its text leaves.
+    let beginnings = |literal: &Literal| {
+        let text = beginning(literal.text(), ORDERED_TEXT_BYTES);
+        let room = ORDERED_TEXT_BYTES.checked_sub(literal.text().len());
+        (text, room.map(|room| beginning(literal.meaning().text(), room)))
+    };
+    rank(a).cmp(&rank(b)).then_with(|| match (a, b) {
+        (Value::Literal(a), Value::Literal(b)) => beginnings(a).cmp(&beginnings(b)),
+        (Value::String(a) | Value::Iri(a), Value::String(b) | Value::Iri(b)) => {
+            beginning(a, ORDERED_TEXT_BYTES).cmp(&beginning(b, ORDERED_TEXT_BYTES))
+        }
         _ => a.compare(b).unwrap_or(Ordering::Equal),
     })
 }

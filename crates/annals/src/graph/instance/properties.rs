@@ -157,13 +157,12 @@ impl PartialEq for Properties {
     }
 }
 
-/// True if `admits` holds for the text of a string, or for that of a string in a set.
+/// True if `admits` holds for the text of a string or of a literal with a language, also in a set.
 pub(crate) fn any_text(value: &Value, admits: &mut dyn FnMut(&str) -> bool) -> bool {
     match value {
         Value::String(text) => admits(text),
-        Value::Set(values) => {
-            values.iter().any(|value| matches!(&value, Value::String(text) if admits(text)))
-        }
+        Value::Literal(literal) => literal.text_in_language().is_some_and(admits),
+        Value::Set(values) => values.iter().any(|value| any_text(&value, admits)),
         _ => false,
     }
 }

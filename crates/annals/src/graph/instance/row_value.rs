@@ -134,7 +134,7 @@ impl<'g> Tagged<'g> {
         (self.tag() == STRING).then(|| std::str::from_utf8(self.content()).expect(IN_MEMORY))
     }
 
-    /// True if `admits` holds for its text: it is a string, or a string in a set.
+    /// True if `admits` holds for its text: it is a string or a literal with a language, or has one in a set.
     pub(super) fn any_text(self, admits: &mut dyn FnMut(&str) -> bool) -> bool {
         match self.tag() {
             STRING | OTHER | LARGE_SET => match self.value_ref() {

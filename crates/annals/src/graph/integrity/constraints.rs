@@ -100,7 +100,7 @@ fn comparable(
 }
 
 fn is_scalar(attribute: &AttributeDefinition) -> bool {
-    !matches!(attribute.value_type, ValueType::Any | ValueType::List | ValueType::Map)
+    !matches!(attribute.value_type, ValueType::Any | ValueType::List | ValueType::Map | ValueType::Content)
 }
 
 /// The references that a definition itself declares.

@@ -74,7 +74,10 @@ fn check_containers(definition: &TypeDefinition) -> Result<()> {
         names.iter().try_for_each(|name| check_name("attribute", name))?;
     }
     for attribute in definition.attributes.iter().filter(|attribute| attribute.is_key) {
-        let is_scalar = !matches!(attribute.value_type, ValueType::Any | ValueType::List | ValueType::Map);
+        let is_scalar = !matches!(
+            attribute.value_type,
+            ValueType::Any | ValueType::List | ValueType::Map | ValueType::Content
+        );
         if attribute.is_many || !attribute.is_required || !is_scalar {
             let text = format!(
                 "attribute {} is a key; expected a required attribute with one scalar value",

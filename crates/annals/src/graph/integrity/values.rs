@@ -75,6 +75,7 @@ pub(crate) fn shown(value: &Value) -> String {
         Value::Timestamp(instant) => instant.to_string(),
         Value::Duration(duration) => duration.to_string(),
         Value::String(text) | Value::Iri(text) => format!("{:?}", &**text),
+        Value::Literal(literal) => format!("{:?} ({})", literal.text(), literal.meaning().text()),
         Value::Set(_) => "a set of values".to_owned(),
         other => other.value_type().name().to_owned(),
     };

@@ -10,7 +10,7 @@ use crate::graph::table::Table;
 use crate::model::{Id, TypeKind, decode_key_text, key_is_cut};
 use crate::read::operators::filter::test::{Bound, Test};
 use crate::read::operators::filter::value_test::ValueTest;
-use crate::read::operators::scan::bounds::Bounds;
+use crate::read::operators::scan::bounds::{Bounds, Stretches};
 use crate::read::operators::scan::domain::Domain;
 use crate::read::snapshot::Snapshot;
 use crate::search::{Header, Operator, Pattern};
@@ -35,7 +35,7 @@ enum Source<'t> {
     Domain,
     /// Values of a property within bounds.
     Values(Symbol, Bounds),
-    /// Strings of a property that match a pattern.
+    /// Texts of a property that match a pattern.
     Texts(Symbol, &'t Pattern),
     /// Instances with these ids.
     Ids(Vec<u32>),
@@ -83,9 +83,24 @@ impl<'s> Places<'s> {
         (0u32..).take(count).map(Symbol).filter(|name| self.sets(*name).any(|set| !set.is_empty()))
     }
 
-    /// True if a value of a property is, or was, an IRI.
-    pub(super) fn has_iris(&self, property: Symbol) -> bool {
-        self.sets(property).any(|set| Bounds::iris().range(set).next().is_some())
+    /// True if a text of a property is, or was, an IRI or in a language.
+    pub(super) fn has_other_texts(&self, property: Symbol) -> bool {
+        self.has_keys(property, &Bounds::other_texts())
+    }
+
+    fn has_keys(&self, property: Symbol, bounds: &Bounds) -> bool {
+        self.sets(property).any(|set| bounds.range(set).next().is_some())
+    }
+
+    /// The keys of a property that can fulfil a condition: [`Bounds::of`]. If no literals begin with a wanted prefix, it
+    /// is one range.
+    pub(super) fn stretches(&self, property: Symbol, test: &ValueTest) -> Option<Stretches> {
+        let mut stretches = Bounds::of(test)?;
+        if test.operator == Operator::Prefix {
+            let mut is_first = true;
+            stretches.retain(|bounds| std::mem::take(&mut is_first) || self.has_keys(property, bounds));
+        }
+        Some(stretches)
     }
 
     /// About how many keys are within bounds.
@@ -137,7 +152,7 @@ impl<'t> Access<'t> {
                 let mut access = Access { sources: Vec::new(), len: 0 };
                 let divisor = left_out(pattern);
                 for name in places.properties() {
-                    // Every text is a string.
+                    // Free text is in no IRI.
                     let one = Access::of_pattern(places, name, pattern, divisor, false);
                     access.len += one.len;
                     access.sources.extend(one.sources);
@@ -159,7 +174,7 @@ impl<'t> Access<'t> {
     }
 
     fn of_property(places: &Places, name: Symbol, test: &'t ValueTest) -> Option<Access<'t>> {
-        if let Some(stretches) = Bounds::of(test) {
+        if let Some(stretches) = places.stretches(name, test) {
             let len = stretches.iter().map(|bounds| places.count(name, bounds)).sum();
             let sources = stretches.into_iter().map(|bounds| Source::Values(name, bounds)).collect();
             return Some(Access { sources, len });
@@ -180,7 +195,7 @@ impl<'t> Access<'t> {
             return Access { sources: vec![Source::Texts(name, pattern)], len };
         };
         let mut access = Access { sources: Vec::new(), len: 0 };
-        for bounds in stretches.into_iter().take(1 + usize::from(with_iris)) {
+        for bounds in stretches.into_iter().take(2 + usize::from(with_iris)) {
             let len = places.count(name, &bounds);
             if len > 0 {
                 access.len += len;
@@ -195,7 +210,8 @@ impl<'t> Access<'t> {
         let mut found: Vec<(Symbol, Bounds, usize)> = Vec::new();
         for part in parts {
             let Test::Property(Some(name), test) = part else { continue };
-            let Some(mut stretches) = Bounds::of(test).filter(|all| all.len() == 1) else { continue };
+            let stretches = places.stretches(*name, test).filter(|all| all.len() == 1);
+            let Some(mut stretches) = stretches else { continue };
             let Some(bounds) = stretches.pop() else { continue };
             match found.iter_mut().find(|(known, ..)| known == name) {
                 Some((_, known, count)) => {

@@ -219,7 +219,7 @@ fn values(places: &Places, parts: &[Test], property: Symbol, is_descending: bool
         if *name != property {
             continue;
         }
-        let stretches = Bounds::of(test);
+        let stretches = places.stretches(property, test);
         // Lists and maps are not in the index, but fulfil such conditions.
         walk.with_absent &= stretches.is_none() && !test.is_of_text();
         let stretch = match stretches {
@@ -227,8 +227,8 @@ fn values(places: &Places, parts: &[Test], property: Symbol, is_descending: bool
             Some(_) => None,
             None => {
                 let pattern = test.pattern.as_ref().filter(|_| test.is_of_text());
-                let both = pattern.and_then(Bounds::of_pattern);
-                both.map(|[strings, _]| strings).filter(|_| !places.has_iris(property))
+                let all = pattern.and_then(Bounds::of_pattern);
+                all.map(|[strings, ..]| strings).filter(|_| !places.has_other_texts(property))
             }
         };
         if let Some(own) = stretch.filter(|_| is_single) {

@@ -90,10 +90,7 @@ impl ValueTest {
     /// True if one scalar fulfils the condition.
     pub(in crate::read) fn holds_for(&self, value: &Value) -> bool {
         if let Some(pattern) = &self.pattern {
-            // A prefix tests strings, or IRIs; all other operators test both.
-            let is_of_kind = self.operator != Operator::Prefix
-                || self.values.first().is_some_and(|wanted| wanted.value_type() == value.value_type());
-            return is_of_kind && value.as_str().is_some_and(|text| pattern.admits(text));
+            return self.text_of(value).is_some_and(|text| pattern.admits(text));
         }
         let order = |at: usize| self.values.get(at).and_then(|wanted| value.compare(wanted));
         match self.operator {
@@ -118,11 +115,24 @@ impl ValueTest {
         }
     }
 
+    /// The text that a pattern tests. Equality is exact: a text in a language equals no string.
+    fn text_of<'v>(&self, value: &'v Value) -> Option<&'v str> {
+        match self.operator {
+            // A prefix tests texts, or IRIs; all other operators test both.
+            Operator::Prefix if self.is_of_iris() != matches!(value, Value::Iri(_)) => None,
+            operator if operator.is_textual() => value.text(),
+            _ => value.as_str(),
+        }
+    }
+
+    fn is_of_iris(&self) -> bool {
+        self.values.first().is_some_and(|wanted| matches!(wanted, Value::Iri(_)))
+    }
+
     /// The same for a string, without making a value.
     #[inline]
     pub(in crate::read) fn holds_for_text(&self, text: &str) -> bool {
-        let is_of_kind = self.operator != Operator::Prefix
-            || self.values.first().is_some_and(|wanted| matches!(wanted, Value::String(_)));
+        let is_of_kind = self.operator != Operator::Prefix || !self.is_of_iris();
         is_of_kind && self.pattern.as_ref().is_some_and(|pattern| pattern.admits(text))
     }
 }

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use smallvec::{SmallVec, smallvec};
 
 use crate::read::operators::filter::value_test::{ValueTest, key_of};
-use crate::model::{Value, append_text_prefix};
+use crate::model::{Value, append_language_prefix, append_text_prefix};
 use crate::search::{Operator, Pattern};
 use crate::structures::key_set::{KeySet, Range};
+use crate::structures::text_key::{IRI, LANGUAGE, STRING};
 
 /// A range of keys, from its first key to the first key after it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -67,6 +68,9 @@ impl Bounds {
         Some(match (test.operator, first) {
             (Operator::Equal | Operator::In, _) if test.is_of_text() => return None,
             (Operator::Prefix, _) if test.pattern_ignores_case() => return None,
+            (Operator::Prefix, Some(Value::String(prefix))) => {
+                smallvec![Bounds::of_prefix(&test.values[0]), Bounds::of_literals(prefix, false)]
+            }
             (Operator::Prefix, Some(prefix)) => smallvec![Bounds::of_prefix(prefix)],
             // The index has the members of sets, but not of lists, so only sets could be found.
             (Operator::Equal, Some(value)) => smallvec![Bounds::starting_with(key_of(value))],
@@ -99,6 +103,13 @@ impl Bounds {
         Bounds::starting_with(key)
     }
 
+    /// The texts in a language that are `text`, or else start with it.
+    fn of_literals(text: &str, is_whole: bool) -> Bounds {
+        let mut key = Vec::new();
+        append_language_prefix(text, is_whole, &mut key);
+        Bounds::starting_with(key)
+    }
+
     fn starting_with(key: Vec<u8>) -> Bounds {
         let high = successor(&key);
         Bounds { low: key, high }
@@ -125,9 +136,9 @@ fn successor(key: &[u8]) -> Option<Vec<u8>> {
 }
 
 impl Bounds {
-    /// The keys of the strings and of the IRIs that a pattern admits; the range may contain others, but no match is
-    /// outside. `None` if they are not adjacent.
-    pub(in crate::read) fn of_pattern(pattern: &Pattern) -> Option<[Bounds; 2]> {
+    /// The keys of the strings, of the literals and of the IRIs that a pattern admits; a range may contain others, but
+    /// no match is outside. `None` if they are not adjacent.
+    pub(in crate::read) fn of_pattern(pattern: &Pattern) -> Option<[Bounds; 3]> {
         let (text, is_prefix) = match pattern {
             // Line breaks are checked when a text is found.
             Pattern::OneLine(pattern) => return Bounds::of_pattern(pattern),
@@ -139,19 +150,18 @@ impl Bounds {
             true => Bounds::of_prefix(&value),
             false => Bounds::starting_with(key_of(&value)),
         };
-        Some([keys(Value::from(&**text)), keys(Value::Iri(Arc::from(&**text)))])
+        let literals = Bounds::of_literals(text, !is_prefix);
+        Some([keys(Value::from(&**text)), literals, keys(Value::Iri(Arc::from(&**text)))])
     }
 
-    /// The keys of all IRIs.
-    pub(in crate::read) fn iris() -> Bounds {
-        let key = key_of(&Value::Iri("".into()));
-        Bounds { low: vec![key[0]], high: successor(&key[..1]) }
+    /// The keys of all IRIs and texts in a language, which are adjacent.
+    pub(in crate::read) fn other_texts() -> Bounds {
+        Bounds { low: vec![IRI], high: Some(vec![LANGUAGE + 1]) }
     }
 
-    /// The keys of all strings and IRIs, which are adjacent.
+    /// The keys of all strings, IRIs and texts in a language, which are adjacent.
     pub(in crate::read) fn texts() -> Bounds {
-        let (first, last) = (key_of(&Value::from(""))[0], key_of(&Value::Iri("".into()))[0]);
-        Bounds { low: vec![first], high: Some(vec![last + 1]) }
+        Bounds { low: vec![STRING], high: Some(vec![LANGUAGE + 1]) }
     }
 
     /// The keys of a set within the range.
@@ -163,15 +173,23 @@ impl Bounds {
 
 #[cfg(test)]
 mod tests {
-    use crate::model::{Duration, NewEntity, TypeKind, Value};
+    use crate::model::{Duration, Literal, NewEntity, TypeKind, Value};
     use crate::{Find, Operator, Repository, Result};
 
     #[test]
-    fn a_pattern_of_a_property_finds_strings_and_iris_by_every_plan() -> Result<()> {
+    fn a_pattern_of_a_property_finds_strings_iris_and_literals_by_every_plan() -> Result<()> {
         let repository = Repository::in_memory();
         let long = "l".repeat(130);
+        let literal = |text: &str| Literal::in_language(text, "fr").map(Value::from);
         repository.transact(|t| {
             let values = [
+                literal("link one")?,
+                literal("link\none")?,
+                literal("lin")?,
+                literal(&long)?,
+                literal(&"l".repeat(120))?,
+                literal("ünk \0 one")?,
+                Literal::with_datatype("link one", "x:y")?.into(),
                 Value::Iri("link one".into()),
                 "link one".into(),
                 "link\none".into(),
@@ -188,11 +206,29 @@ mod tests {
         let snapshot = repository.snapshot();
         let prefix = format!("a =~ /{long}.*/");
         for (condition, count) in [
-            ("a =~ /link one/", 2),
-            ("a =~ /link.*/", 2),
-            ("a =~ /(?s:link.*)/", 3),
+            ("a =~ /link one/", 3),
+            ("a =~ /link.*/", 3),
+            ("a =~ /(?s:link.*)/", 5),
             ("c =~ /link.*/", 1),
-            (&*prefix, 1),
+            (&*prefix, 2),
+            ("a ^= link", 4),
+            ("a ^= iri('link')", 1),
+            ("a ^= LINK nocase", 4),
+            ("a ^= lin and a ^= link", 4),
+            ("a ^= '\u{fc}nk \0'", 1),
+            ("a $= one", 6),
+            ("a ~= 'nk \0'", 1),
+            ("a ~= ink", 5),
+            ("a ~= INK nocase", 5),
+            // Equality is exact, and free text ignores languages.
+            ("a = 'link one'", 1),
+            ("a = 'LINK one' nocase", 2),
+            ("a in ('LINK one') nocase", 2),
+            ("a = literal('link one', fr)", 1),
+            ("a = literal('link one', de)", 0),
+            ("@text = 'link one'", 5),
+            ("@text ^= link", 9),
+            ("@text ~= ink", 9),
         ] {
             for order in ["", " order by a", " order by a desc", " order by c", " order by @id"] {
                 let find = Find::parse(&format!("t where {condition}{order}"))?;
@@ -236,6 +272,10 @@ mod tests {
             Value::from("a\0"),
             Value::from("b"),
             Value::Iri("a".into()),
+            Literal::in_language("a", "de")?.into(),
+            Literal::in_language("b", "de")?.into(),
+            Literal::in_language("b", "fr")?.into(),
+            Literal::with_datatype("a", "x:y")?.into(),
             Value::Date("2026-11-21".parse().unwrap()),
             Value::Date("2026-11-22".parse().unwrap()),
             Value::Boolean(false),
