@@ -1,0 +1,30 @@
+//! RDF for the LDP door: reads and writes the four formats, and evaluates SPARQL updates.
+//!
+//! It knows terms of `oxrdf` and bytes. It knows nothing of Annals and nothing of HTTP but the texts of two headers.
+
+// In the order a newcomer should read them.
+pub mod limits;
+pub mod error;
+pub mod format;
+mod text_scan;
+mod json_scan;
+mod xml_scan;
+mod collector;
+pub mod read;
+mod json_ld_writer;
+mod rdf_xml_writer;
+pub mod write;
+mod supported;
+mod expression;
+mod matching;
+mod solutions;
+pub mod update;
+#[cfg(test)]
+mod tests;
+
+pub use error::{RdfError, RdfErrorKind};
+pub use format::{RdfFormat, negotiate};
+pub use limits::RdfLimits;
+pub use read::read;
+pub use update::{Changes, Update};
+pub use write::RdfWriter;

@@ -1,0 +1,141 @@
+//! What a parsed update may contain, and the errors for the rest.
+
+use spargebra::GraphUpdateOperation;
+use spargebra::algebra::{Expression, Function, GraphPattern};
+use spargebra::term::{GraphName, GraphNamePattern, GroundQuadPattern, QuadPattern};
+
+use super::{RdfError, RdfErrorKind};
+
+/// Casts are functions of this namespace.
+const XSD: &str = "http://www.w3.org/2001/XMLSchema#";
+
+fn unsupported(found: &str, remedy: &str) -> RdfError {
+    let expected = "expected INSERT DATA, DELETE DATA, DELETE WHERE, or DELETE and INSERT with WHERE";
+    RdfError::new(RdfErrorKind::Unsupported, format!("{expected}, found {found}; {remedy}"))
+}
+
+fn unsupported_pattern(found: &str, remedy: &str) -> RdfError {
+    let expected = "expected triples, FILTER, OPTIONAL, UNION, MINUS, VALUES and BIND in a WHERE";
+    RdfError::new(RdfErrorKind::Unsupported, format!("{expected}, found {found}; {remedy}"))
+}
+
+fn graph() -> RdfError {
+    unsupported("GRAPH", "leave it out: a resource is one graph")
+}
+
+/// Errors: `Unsupported`, with the name of the operation.
+pub(super) fn check(operation: &GraphUpdateOperation) -> Result<(), RdfError> {
+    match operation {
+        GraphUpdateOperation::InsertData { data } => {
+            if data.iter().any(|quad| quad.graph_name != GraphName::DefaultGraph) { Err(graph()) } else { Ok(()) }
+        }
+        GraphUpdateOperation::DeleteData { data } => {
+            if data.iter().any(|quad| quad.graph_name != GraphName::DefaultGraph) { Err(graph()) } else { Ok(()) }
+        }
+        GraphUpdateOperation::DeleteInsert { delete, insert, using, pattern } => {
+            if using.is_some() {
+                let remedy = "leave it out: an update applies to the resource that is patched";
+                return Err(unsupported("WITH or USING", remedy));
+            }
+            let is_named = |name: &GraphNamePattern| *name != GraphNamePattern::DefaultGraph;
+            let deletes = delete.iter().any(|quad: &GroundQuadPattern| is_named(&quad.graph_name));
+            let inserts = insert.iter().any(|quad: &QuadPattern| is_named(&quad.graph_name));
+            if deletes || inserts {
+                return Err(graph());
+            }
+            check_pattern(pattern)
+        }
+        GraphUpdateOperation::Load { .. } => Err(unsupported("LOAD", "send the triples themselves in INSERT DATA")),
+        GraphUpdateOperation::Clear { .. } => Err(unsupported("CLEAR", "write DELETE WHERE { ?s ?p ?o }")),
+        GraphUpdateOperation::Create { .. } => Err(unsupported("CREATE", "PUT a new resource")),
+        GraphUpdateOperation::Drop { .. } => Err(unsupported("DROP", "DELETE the resource")),
+    }
+}
+
+fn check_pattern(pattern: &GraphPattern) -> Result<(), RdfError> {
+    let refuse = |found, remedy| Err(unsupported_pattern(found, remedy));
+    match pattern {
+        GraphPattern::Bgp { .. } | GraphPattern::Values { .. } => Ok(()),
+        GraphPattern::Join { left, right }
+        | GraphPattern::Union { left, right }
+        | GraphPattern::Minus { left, right } => {
+            check_pattern(left)?;
+            check_pattern(right)
+        }
+        GraphPattern::LeftJoin { left, right, expression } => {
+            check_pattern(left)?;
+            check_pattern(right)?;
+            expression.as_ref().map_or(Ok(()), check_expression)
+        }
+        GraphPattern::Filter { expr, inner } => {
+            check_expression(expr)?;
+            check_pattern(inner)
+        }
+        GraphPattern::Extend { inner, expression, .. } => {
+            check_expression(expression)?;
+            check_pattern(inner)
+        }
+        GraphPattern::Path { .. } => refuse("a property path", "write its steps as triples with variables"),
+        GraphPattern::Graph { .. } => refuse("GRAPH", "leave it out: a resource is one graph"),
+        GraphPattern::Service { .. } => {
+            refuse("SERVICE", "ask the other server yourself, and send the result in VALUES")
+        }
+        GraphPattern::OrderBy { .. }
+        | GraphPattern::Project { .. }
+        | GraphPattern::Distinct { .. }
+        | GraphPattern::Reduced { .. }
+        | GraphPattern::Slice { .. }
+        | GraphPattern::Group { .. } => refuse("SELECT", "write its patterns into the WHERE itself"),
+    }
+}
+
+fn check_expression(expression: &Expression) -> Result<(), RdfError> {
+    let check_all = |parts: &[Expression]| parts.iter().try_for_each(check_expression);
+    match expression {
+        Expression::NamedNode(_) | Expression::Literal(_) | Expression::Variable(_) | Expression::Bound(_) => Ok(()),
+        Expression::Or(left, right)
+        | Expression::And(left, right)
+        | Expression::Equal(left, right)
+        | Expression::SameTerm(left, right)
+        | Expression::Greater(left, right)
+        | Expression::GreaterOrEqual(left, right)
+        | Expression::Less(left, right)
+        | Expression::LessOrEqual(left, right)
+        | Expression::Add(left, right)
+        | Expression::Subtract(left, right)
+        | Expression::Multiply(left, right)
+        | Expression::Divide(left, right) => {
+            check_expression(left)?;
+            check_expression(right)
+        }
+        Expression::In(left, list) => {
+            check_expression(left)?;
+            check_all(list)
+        }
+        Expression::UnaryPlus(inner) | Expression::UnaryMinus(inner) | Expression::Not(inner) => check_expression(inner),
+        Expression::Exists(pattern) => check_pattern(pattern),
+        Expression::If(condition, yes, no) => {
+            check_expression(condition)?;
+            check_expression(yes)?;
+            check_expression(no)
+        }
+        Expression::Coalesce(list) => check_all(list),
+        Expression::FunctionCall(function, arguments) => {
+            check_function(function, arguments.len())?;
+            check_all(arguments)
+        }
+    }
+}
+
+fn check_function(function: &Function, arguments_count: usize) -> Result<(), RdfError> {
+    match function {
+        Function::Custom(name) if !name.as_str().starts_with(XSD) => {
+            let found = format!("the function {name}");
+            Err(unsupported_pattern(&found, "use a function of SPARQL 1.1"))
+        }
+        Function::BNode if arguments_count > 0 => {
+            Err(unsupported_pattern("BNODE with a label", "write _:label in INSERT, or BNODE()"))
+        }
+        _ => Ok(()),
+    }
+}
