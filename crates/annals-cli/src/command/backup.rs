@@ -41,12 +41,18 @@ pub fn print(context: &mut Context, verb: &str, report: &BackupReport, folder: &
             "position": report.position.0,
             "records": report.records_count,
             "bytes": report.bytes,
+            "contents": report.contents_count,
+            "contentsBytes": report.contents_bytes,
             "folder": folder.display().to_string(),
         }));
     }
     let (records, size) = (count(report.records_count), bytes(report.bytes));
+    let contents = match report.contents_count {
+        0 => String::new(),
+        number => format!(", with {} contents, {}", count(number), bytes(report.contents_bytes)),
+    };
     context.output.line(format!(
-        "{verb} {records} records, {size}, up to position {} to {}",
+        "{verb} {records} records, {size}{contents}, up to position {} to {}",
         report.position,
         folder.display()
     ))

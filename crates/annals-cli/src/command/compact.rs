@@ -28,9 +28,15 @@ pub fn run(context: &mut Context, _: &Arguments) -> Outcome {
             "segments": report.segments_count,
             "records": report.records_count,
             "changes": report.changes_count,
+            "contents": report.contents_count,
+            "contentsBytes": report.contents_bytes,
             "bytesBefore": report.bytes_before,
             "bytesAfter": report.bytes_after,
         }));
+    }
+    if report.contents_count > 0 {
+        let (number, size) = (count(report.contents_count), bytes(report.contents_bytes));
+        context.output.line(format!("removed {number} contents, {size}, that no version names"))?;
     }
     context.output.line(format!(
         "removed {} changes from {} records in {} segments; the log had {}, has {}",

@@ -26,6 +26,7 @@ mod ls;
 mod tree;
 mod cat;
 mod put;
+mod content;
 mod mv;
 mod rm;
 mod candidate;
@@ -111,6 +112,7 @@ enum Command {
     Candidate(candidate::Arguments),
     Revert(revert::Revert),
     Check(check::Arguments),
+    Fixity(content::Fixity),
     Backup(backup::Arguments),
     Restore(restore::Arguments),
     Compact(compact::Arguments),
@@ -129,6 +131,7 @@ impl Command {
                 | Command::Types(_)
                 | Command::Candidate(_)
                 | Command::Check(_)
+                | Command::Fixity(_)
                 | Command::Backup(_)
                 | Command::Compact(_)
                 | Command::Serve(_)
@@ -182,6 +185,7 @@ pub fn run(arguments: Arguments) -> Outcome {
         Command::Rm(rm) => rm.run(&mut context),
         Command::Candidate(arguments) => candidate::run(&mut context, arguments),
         Command::Revert(revert) => revert.run(&mut context),
+        Command::Fixity(fixity) => fixity.run(&mut context),
         Command::Check(arguments) => check::run(&mut context, arguments),
         Command::Backup(arguments) => backup::run(&mut context, arguments),
         Command::Restore(arguments) => restore::run(&mut context, arguments),

@@ -1,4 +1,4 @@
-//! `annals put` and `annals insert`: write items and properties of a tree by their paths.
+//! `annals put` and `annals insert`: write items and properties of a tree by their paths, and files.
 
 use std::path::PathBuf;
 
@@ -7,23 +7,26 @@ use annals_json::{is_tree_item, json_from_str};
 use clap::Args;
 use serde_json::{Value as Json, json};
 
+use super::content::{self, FileArguments, is_id};
 use super::tree_path::{ChangeArguments, PlaceArguments, read_json};
 use crate::context::Context;
 use crate::stop::Outcome;
 
-/// Put an item of a tree in place, from JSON, or set a property
+/// Put an item of a tree in place, from JSON, set a property, or store a file
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   echo '{\"interface\": [{\"name\": \"eth0\", \"mtu\": 1500}]}' | annals put /interfaces
   annals put \"/interfaces/interface[name='eth0']/mtu\" --value 9000 -m 'jumbo frames'
   annals put /interfaces interfaces.json --merge      what is there beside stays
+  annals put page-1 scan.tif --type page              store a file with the entity page-1
+  annals put /library/page-1/scan scan.tif --content  the same by a path
 The item becomes equal to the JSON; only differences are written. Missing items on the path are created.
 A --value is JSON if it reads as JSON, otherwise the text itself. docs/trees.md describes the JSON.")]
 pub struct Put {
-    /// Path of the item or the property
+    /// Path of the item or the property; or the id of an entity, to store a file
     path: String,
-    /// File with the item, or the value, in JSON; - for standard input
+    /// File with the item, or the value, in JSON; or the file to store; - for standard input
     #[arg(default_value = "-")]
     file: PathBuf,
     /// Value of the property, instead of a file
@@ -38,6 +41,11 @@ pub struct Put {
     /// Refuse if the item is missing
     #[arg(long = "replace", group = "how")]
     is_replace: bool,
+    /// Store the file as it is, as a content, instead of reading JSON
+    #[arg(long = "content", conflicts_with_all = ["value", "how"])]
+    is_content: bool,
+    #[command(flatten)]
+    file_is: FileArguments,
     #[command(flatten)]
     of: ChangeArguments,
 }
@@ -63,6 +71,12 @@ pub struct Insert {
 impl Put {
     /// Commits it.
     pub fn run(&self, context: &mut Context) -> Outcome {
+        if is_id(&self.path) {
+            return content::put(context, &self.path, &self.file, &self.file_is, &self.of);
+        }
+        if self.is_content {
+            return content::put_at_path(context, &self.path, &self.file, &self.file_is, &self.of);
+        }
         let action = match (self.is_merge, self.is_create, self.is_replace) {
             (true, ..) => "merge-tree",
             (_, true, _) => "create-tree",

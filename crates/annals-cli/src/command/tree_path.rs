@@ -64,6 +64,16 @@ impl ChangeArguments {
         self.commit_in(context, repository, action, members)
     }
 
+    /// Commits operations of any kind and prints the receipt.
+    pub fn commit_operations(
+        &self,
+        context: &mut Context,
+        repository: Repository,
+        operations: &[Json],
+    ) -> Outcome {
+        commit(context, repository, operations, &self.signature)
+    }
+
     /// The same in an open repository.
     pub fn commit_in(
         &self,

@@ -17,3 +17,4 @@ mod typing;
 mod walking;
 mod mistakes;
 mod as_of;
+mod contents;

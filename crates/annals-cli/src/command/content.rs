@@ -1,0 +1,192 @@
+//! `annals put` and `annals cat` of files: contents of entities, and of properties of a tree.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use annals::{
+    Content, Error, ErrorKind, Id, InstanceId, NewContent, Repository, Result, Snapshot, StoredContent, Value,
+};
+use annals_json::json_of;
+use clap::Args;
+use serde_json::{Value as Json, json};
+
+use super::tree_path::ChangeArguments;
+use crate::context::Context;
+use crate::progress::Progress;
+use crate::stop::{DAMAGED, Outcome, Stop};
+
+/// The property that holds the content, unless an argument names another.
+pub const PROPERTY: &str = "content";
+
+/// Arguments that say what a file is.
+#[derive(Args, Clone, Debug)]
+pub struct FileArguments {
+    /// Property that holds the file [default: content]
+    #[arg(long, value_name = "NAME")]
+    pub property: Option<String>,
+    /// Create the entity with this type if it does not exist
+    #[arg(long = "type", value_name = "TYPE")]
+    pub type_name: Option<String>,
+    /// Media type of the file, as in image/tiff
+    #[arg(long, value_name = "TYPE/NAME")]
+    pub media_type: Option<String>,
+}
+
+/// True if a target of `put` and `cat` is the id of an entity, and no path of a tree.
+pub fn is_id(target: &str) -> bool {
+    !target.starts_with('/')
+}
+
+/// Stores a file in the repository.
+fn store(repository: &Repository, file: &Path, of: &FileArguments) -> Result<StoredContent> {
+    let mut about = NewContent::of(of.media_type.as_deref().unwrap_or(Content::UNKNOWN));
+    if file == Path::new("-") {
+        return repository.contents()?.put(&mut std::io::stdin().lock(), &about);
+    }
+    about.name = file.file_name().map(|name| name.to_string_lossy().into_owned());
+    let open = || {
+        let opened = std::fs::File::open(file)?;
+        let is_file = opened.metadata()?.is_file();
+        if is_file { Ok(opened) } else { Err(std::io::Error::other("it is no regular file")) }
+    };
+    let mut opened =
+        open().map_err(|error| Error::io("open the file", error).with("path", file.display()))?;
+    repository.contents()?.put(&mut opened, &about)
+}
+
+/// The JSON form of a stored content.
+fn value_of(stored: &StoredContent) -> Result<Json> {
+    annals_json::json_from_slice(&json_of(&stored.value()))
+        .map_err(|fault| Error::new(ErrorKind::InvalidArgument, format!("content: {fault}")))
+}
+
+/// Stores a file as the content of an entity.
+pub fn put(
+    context: &mut Context,
+    target: &str,
+    file: &PathBuf,
+    of: &FileArguments,
+    change: &ChangeArguments,
+) -> Outcome {
+    let id = Id::new(target)?;
+    let repository = context.open_or_create()?;
+    let is_there = repository.snapshot().entity(&id)?.is_some();
+    if !is_there && of.type_name.is_none() {
+        let text = format!("entity {id}: it does not exist; create it, or give --type");
+        return Err(Error::new(ErrorKind::NotFound, text).into());
+    }
+    // Kept until the commit names it.
+    let stored = store(&repository, file, of)?;
+    let property = of.property.as_deref().unwrap_or(PROPERTY);
+    let values = json!({ property: value_of(&stored)? });
+    let operation = match (&of.type_name, is_there) {
+        (Some(name), false) => {
+            json!({ "action": "create", "kind": "entity", "id": target, "type": name, "properties": values })
+        }
+        _ => json!({ "action": "update", "kind": "entity", "id": target, "patch": values }),
+    };
+    change.commit_operations(context, repository, &[operation])
+}
+
+/// Stores a file as the value of a property of a tree.
+pub fn put_at_path(
+    context: &mut Context,
+    path: &str,
+    file: &PathBuf,
+    of: &FileArguments,
+    change: &ChangeArguments,
+) -> Outcome {
+    let repository = context.open_or_create()?;
+    let stored = store(&repository, file, of)?;
+    let members = json!({ "path": path, "value": value_of(&stored)? });
+    change.commit_in(context, repository, "put-tree", members)
+}
+
+/// Writes the content of an entity to standard output.
+pub fn cat(
+    context: &mut Context,
+    repository: &Repository,
+    snapshot: &Snapshot,
+    id: &str,
+    property: Option<&str>,
+) -> Outcome {
+    let instance = InstanceId::Entity(Id::new(id)?);
+    let property = property.unwrap_or(PROPERTY);
+    let Some(entity) = snapshot.entity(instance.id())? else {
+        return Err(Error::new(ErrorKind::NotFound, format!("{instance} does not exist at this time")).into());
+    };
+    match entity.property(property) {
+        Some(Value::Content(content)) => write(context, repository, &content),
+        found => {
+            let found = found.map_or("nothing", |value| value.value_type().name());
+            let text = format!("{instance}: expected a content in the property {property}, found {found}");
+            Err(Error::new(ErrorKind::NotFound, text).into())
+        }
+    }
+}
+
+/// Writes the bytes of a content to standard output.
+pub fn write(context: &mut Context, repository: &Repository, content: &Content) -> Outcome {
+    let mut reader = repository.contents()?.open(content)?;
+    let mut piece = vec![0; 256 << 10];
+    loop {
+        let count = reader.read(&mut piece).map_err(|error| Error::io("read a content", error))?;
+        if count == 0 {
+            return Ok(());
+        }
+        std::io::Write::write_all(context.output.writer(), &piece[..count])?;
+    }
+}
+
+/// Read every content again, and compare it with its SHA-256
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  annals fixity
+  annals -r /backup/monday fixity --json
+It changes nothing and may run beside a writer. Exit code 5 if a content is damaged or missing.")]
+pub struct Fixity {}
+
+impl Fixity {
+    /// Reads them, and prints the damaged ones.
+    pub fn run(&self, context: &mut Context) -> Outcome {
+        let repository = context.open_to_read()?;
+        let progress = Progress::new("fixity", "bytes");
+        let report = repository.fixity(|read, all| progress.set(read, Some(all)));
+        progress.finish();
+        let report = report?;
+        let damaged = report.damaged.iter().map(|damage| {
+            let instances: Vec<String> = damage.instances.iter().map(ToString::to_string).collect();
+            (damage, instances)
+        });
+        if context.output.is_json() {
+            let damaged: Vec<Json> = damaged
+                .map(|(damage, instances)| {
+                    json!({ "sha256": damage.sha256.to_string(), "problem": damage.problem, "instances": instances })
+                })
+                .collect();
+            context.output.json(&json!({
+                "position": report.position.0,
+                "contents": report.contents_count,
+                "bytes": report.bytes,
+                "damaged": damaged,
+            }))?;
+        } else {
+            for (damage, instances) in damaged {
+                context.output.line(format!("{} ({})", damage.problem, instances.join(", ")))?;
+            }
+            context.output.line(format!(
+                "read {} contents, {} bytes, of versions up to position {}: {}",
+                annals_exchange::text::count(report.contents_count),
+                annals_exchange::text::count(report.bytes),
+                report.position,
+                match report.damaged.len() {
+                    0 => "all are as they were stored".to_owned(),
+                    1 => "1 is damaged".to_owned(),
+                    many => format!("{many} are damaged"),
+                }
+            ))?;
+        }
+        if report.is_clean() { Ok(()) } else { Err(Stop::Silent(DAMAGED)) }
+    }
+}
