@@ -9,6 +9,7 @@ mod lines;
 mod larger;
 mod methods;
 mod datastore;
+mod members;
 
 use std::process::ExitCode;
 
@@ -36,6 +37,8 @@ enum Command {
     Methods(methods::Methods),
     /// Every row of a published benchmark of a configuration datastore, on Annals and on a JSON file.
     Datastore(datastore::Datastore),
+    /// Every script of a published page on repositories with many members, against any LDP server.
+    Members(members::Members),
     /// One round of one experiment, in a separate process. Prints the samples as JSON.
     #[command(hide = true)]
     Round(run::Job),
@@ -47,6 +50,7 @@ fn main() -> ExitCode {
         Command::Larger(larger) => larger.run(),
         Command::Methods(methods) => methods.run(),
         Command::Datastore(datastore) => datastore.run(),
+        Command::Members(members) => members.run(),
         Command::Round(job) => lines::run_round(&job),
     };
     match outcome {

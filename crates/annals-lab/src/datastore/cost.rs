@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::report::time;
+use crate::run::table::time;
 
 /// A line through the times of a row at its sizes.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -10,6 +10,7 @@ mod summary;
 mod measured;
 mod machine;
 pub mod page;
+pub mod table;
 mod report;
 mod limits;
 mod growth;
