@@ -41,16 +41,6 @@ pub(super) fn check_update(text: &str, limits: &RdfLimits) -> Result<(), RdfErro
     Scan::new(text.as_bytes(), limits, true).run()
 }
 
-/// What stands before a bracket.
-#[derive(Clone, Copy)]
-enum Before {
-    Other,
-    /// A function with two forms.
-    TwoForms,
-    /// An IRI: a function that may be an aggregate.
-    Iri,
-}
-
 /// A WHERE that is not closed yet.
 struct Where {
     start: usize,
@@ -66,7 +56,8 @@ struct Scan<'t> {
     open: Vec<usize>,
     doublings: usize,
     is_negated: bool,
-    before: Before,
+    /// Whether a function with two forms stands before.
+    has_two_forms: bool,
     is_where_next: bool,
     inside: Option<Where>,
 }
@@ -81,7 +72,7 @@ impl<'t> Scan<'t> {
             open: Vec::new(),
             doublings: 0,
             is_negated: false,
-            before: Before::Other,
+            has_two_forms: false,
             is_where_next: false,
             inside: None,
         }
@@ -144,7 +135,7 @@ impl<'t> Scan<'t> {
     }
 
     fn end_operand(&mut self) -> Result<(), RdfError> {
-        self.before = Before::Other;
+        self.has_two_forms = false;
         self.is_negated = false;
         Ok(())
     }
@@ -172,7 +163,7 @@ impl<'t> Scan<'t> {
             }
         }
         self.at += length + 2;
-        self.before = Before::Iri;
+        self.has_two_forms = false;
         Ok(())
     }
 
@@ -206,13 +197,13 @@ impl<'t> Scan<'t> {
             self.at += 1;
         }
         self.at = self.at.min(self.text.len());
+        self.has_two_forms = false;
         if is_name {
-            self.before = Before::Iri;
             return Ok(());
         }
         let word = String::from_utf8_lossy(&self.text[start..self.at]).to_ascii_uppercase();
-        let two_forms = ["SUBSTR", "REGEX", "REPLACE", "GROUP_CONCAT"];
-        self.before = if two_forms.contains(&word.as_str()) { Before::TwoForms } else { Before::Other };
+        let words = ["SUBSTR", "REGEX", "REPLACE", "GROUP_CONCAT"];
+        self.has_two_forms = words.contains(&word.as_str());
         if self.is_update { self.check_word(&word, start) } else { Ok(()) }
     }
 
@@ -233,7 +224,7 @@ impl<'t> Scan<'t> {
     fn operator(&mut self, byte: u8) -> Result<(), RdfError> {
         let is_not_equal = byte == b'!' && self.text.get(self.at + 1) == Some(&b'=');
         self.is_negated = byte == b'!' && !is_not_equal;
-        self.before = Before::Other;
+        self.has_two_forms = false;
         if b"!|&+-*/=^<>".contains(&byte) {
             self.count_operator()?;
         }
@@ -262,11 +253,7 @@ impl<'t> Scan<'t> {
         let mut doublings = 0;
         if self.inside.is_some() && byte == b'(' {
             doublings += usize::from(self.is_negated);
-            doublings += match self.before {
-                Before::Other => 0,
-                Before::TwoForms => 1,
-                Before::Iri => 2,
-            };
+            doublings += usize::from(self.has_two_forms);
         }
         self.open.push(doublings);
         self.doublings += doublings;
@@ -283,7 +270,7 @@ impl<'t> Scan<'t> {
             return Err(self.error(RdfErrorKind::TooLarge, text));
         }
         self.is_negated = false;
-        self.before = Before::Other;
+        self.has_two_forms = false;
         self.at += 1;
         Ok(())
     }
@@ -294,7 +281,7 @@ impl<'t> Scan<'t> {
             self.inside = None;
         }
         self.is_negated = false;
-        self.before = Before::Other;
+        self.has_two_forms = false;
         self.at += 1;
     }
 
