@@ -50,6 +50,29 @@ impl Bytes {
     /// would be too large.
     pub async fn receive(door: &Door, headers: &HeaderMap, body: Body, room: Room) -> Result<Bytes, Problem> {
         check_media_type(headers, &["application/json"])?;
+        let received = Bytes::receive_any(door, headers, body, room).await?;
+        // The size of the parsed JSON: many times the size of the text if the JSON consists of small parts.
+        let tree_bytes = tree_bytes(&received.bytes);
+        if tree_bytes > door.limits.bodies_bytes_max.saturating_sub(received.bytes.len()) {
+            let bodies_bytes_max = door.limits.bodies_bytes_max;
+            let text = format!(
+                "body: expected at most {bodies_bytes_max} bytes of memory when it is parsed; send it in parts"
+            );
+            return Err(Problem::too_large(text).with("bytesMax", bodies_bytes_max));
+        }
+        received.room.reserve(door, tree_bytes)?;
+        Ok(received)
+    }
+
+    /// Receives a body of any media type.
+    ///
+    /// Errors: `too-large`; `slow-request`; `busy`.
+    pub async fn receive_any(
+        door: &Door,
+        headers: &HeaderMap,
+        body: Body,
+        room: Room,
+    ) -> Result<Bytes, Problem> {
         let patience = door.limits.body_time();
         tokio::time::timeout(patience, Bytes::collect(door, headers, body, room)).await.unwrap_or_else(|_| {
             let seconds = patience.as_secs_f32();
@@ -77,22 +100,17 @@ impl Bytes {
             received.room.reserve(door, data.len())?;
             received.bytes.extend_from_slice(&data);
         }
-        // The size of the parsed JSON: many times the size of the text if the JSON consists of small parts.
-        let tree_bytes = tree_bytes(&received.bytes);
-        if tree_bytes > door.limits.bodies_bytes_max.saturating_sub(received.bytes.len()) {
-            let bodies_bytes_max = door.limits.bodies_bytes_max;
-            let text = format!(
-                "body: expected at most {bodies_bytes_max} bytes of memory when it is parsed; send it in parts"
-            );
-            return Err(Problem::too_large(text).with("bytesMax", bodies_bytes_max));
-        }
-        received.room.reserve(door, tree_bytes)?;
         Ok(received)
     }
 
     /// True if the body is small enough to parse on the thread of the connection.
     pub fn is_small(&self) -> bool {
         self.bytes.len() <= SMALL_BODY_BYTES
+    }
+
+    /// The bytes.
+    pub fn as_slice(&self) -> &[u8] {
+        &self.bytes
     }
 
     /// Parses the JSON. Errors: `invalid-argument` with line and column, also for a key that is repeated.

@@ -24,6 +24,8 @@ pub struct Door {
     pub gates: Gates,
     /// The names that requests may call the server by.
     pub hosts: Hosts,
+    /// The path of the root of the LDP door, without a slash at its end; `None` if the door is closed.
+    pub ldp_root: Option<Arc<str>>,
     /// Counters.
     pub metrics: Metrics,
     /// The source that the events of the feed name.
@@ -73,11 +75,12 @@ impl Observer for Door {
 
 impl Door {
     /// A door without repository.
-    pub fn new(limits: Limits, hosts: Hosts, source: String) -> Door {
+    pub fn new(limits: Limits, hosts: Hosts, source: String, ldp_root: Option<Arc<str>>) -> Door {
         Door {
             gates: Gates::new(&limits),
             limits,
             hosts,
+            ldp_root,
             metrics: Metrics::default(),
             source,
             start: Clock::now(),

@@ -34,13 +34,13 @@ mod problem;
 mod offset;
 mod lines;
 mod endpoints;
-#[allow(dead_code, unused_imports, reason = "the handlers of the door come next")]
 mod ldp;
 mod metrics;
 mod openapi;
 pub mod wire;
 
 pub use hosts::{Host, Origin};
+pub use ldp::LdpRoot;
 pub use limits::{Limits, STREAMS_MAX};
 pub use logging::LogSettings;
 pub use server::{Settings, serve};

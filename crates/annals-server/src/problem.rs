@@ -11,7 +11,7 @@ use serde_json::{Map, Value as Json, json};
 pub const PROBLEM_JSON: &str = "application/problem+json";
 
 /// Kinds of errors that only HTTP has, with status and title.
-pub const DOOR_KINDS: [(&str, StatusCode, &str); 13] = [
+pub const DOOR_KINDS: [(&str, StatusCode, &str); 16] = [
     ("opening", StatusCode::SERVICE_UNAVAILABLE, "the repository is still being opened"),
     ("stopping", StatusCode::SERVICE_UNAVAILABLE, "the server is stopping"),
     ("writes-refused", StatusCode::SERVICE_UNAVAILABLE, "the repository refuses writes"),
@@ -22,6 +22,9 @@ pub const DOOR_KINDS: [(&str, StatusCode, &str); 13] = [
     ("method-not-allowed", StatusCode::METHOD_NOT_ALLOWED, "the path does not know this method"),
     ("unsupported-media-type", StatusCode::UNSUPPORTED_MEDIA_TYPE, "the body has an unexpected media type"),
     ("range-not-satisfiable", StatusCode::RANGE_NOT_SATISFIABLE, "the content has no such part"),
+    ("not-acceptable", StatusCode::NOT_ACCEPTABLE, "no media type that the client accepts"),
+    ("constraint-violated", StatusCode::CONFLICT, "the server does not take this statement"),
+    ("not-implemented", StatusCode::NOT_IMPLEMENTED, "the server cannot do this"),
     ("unknown-host", StatusCode::MISDIRECTED_REQUEST, "the server is not known by this name"),
     ("cross-origin", StatusCode::FORBIDDEN, "a web page of another origin tried to write"),
     ("internal", StatusCode::INTERNAL_SERVER_ERROR, "the server made a mistake"),
@@ -154,6 +157,16 @@ impl Problem {
     /// The server has too much to do.
     pub fn busy(detail: impl Into<String>) -> Problem {
         Error::new(ErrorKind::Busy, detail).into()
+    }
+
+    /// The kind.
+    pub fn kind(&self) -> &'static str {
+        self.kind
+    }
+
+    /// The HTTP status.
+    pub fn status(&self) -> StatusCode {
+        self.status
     }
 
     /// Adds a fact.

@@ -14,6 +14,7 @@
 //! ```
 
 use std::any::Any;
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
@@ -24,7 +25,7 @@ use axum::extract::rejection::RawPathParamsRejection;
 use axum::extract::{RawPathParams, Request, State};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{MethodFilter, MethodRouter, on};
+use axum::routing::{MethodFilter, MethodRouter, any, on};
 use http::header::{
     ACCEPT_ENCODING, ACCEPT_RANGES, ETAG, HeaderMap, HeaderValue, LINK, LOCATION, RETRY_AFTER,
 };
@@ -44,8 +45,10 @@ use super::call::Call;
 use super::door::Door;
 use super::endpoint::Endpoint;
 use super::endpoints::endpoints;
+use super::ldp;
 use super::names::{POSITION, REQUEST_ID};
 use super::observe::{Route, observe};
+use super::parameter::Parameter;
 use super::problem::{Outcome, Problem};
 use super::query::Query;
 use super::sending;
@@ -60,6 +63,11 @@ pub fn router(door: &Arc<Door>) -> axum::Router {
         let endpoint = Arc::new(endpoint);
         for path in routes(endpoint.path) {
             router = router.route(&path, method_router(door, &endpoint));
+        }
+    }
+    if let Some(root) = &door.ldp_root {
+        for path in [root.to_string(), format!("{root}/"), format!("{root}/{{*path}}")] {
+            router = router.route(&path, ldp_router(door, root));
         }
     }
     router.fallback(unknown_path).method_not_allowed_fallback(unknown_method).layer(
@@ -171,18 +179,45 @@ fn method_router(door: &Arc<Door>, endpoint: &Arc<Endpoint>) -> MethodRouter {
         }
     };
     let request_time = door.limits.request_time;
-    let late = HandleErrorLayer::new(move |_: BoxError| async move {
-        let seconds = request_time.as_secs_f32();
-        let text =
-            format!("no answer within {seconds} s; ask for less. A write may still be done: look first");
-        Problem::door("time-out", text)
-    });
+    let late = HandleErrorLayer::new(move |_: BoxError| async move { too_late(request_time) });
     let panic = CatchPanicLayer::custom(report_panic);
     let mut router = on(filter, handler).route_layer(panic);
     if !endpoint.is_streaming {
         router = router.route_layer(ServiceBuilder::new().layer(late).layer(TimeoutLayer::new(request_time)));
     }
     router.route_layer(from_fn_with_state((Arc::clone(door), Arc::clone(endpoint)), admit))
+}
+
+fn too_late(request_time: Duration) -> Problem {
+    let seconds = request_time.as_secs_f32();
+    let text = format!("no answer within {seconds} s; ask for less. A write may still be done: look first");
+    Problem::door("time-out", text)
+}
+
+/// The LDP door inside the same layers.
+fn ldp_router(door: &Arc<Door>, root: &Arc<str>) -> MethodRouter {
+    let handler = {
+        let (door, root) = (Arc::clone(door), Arc::clone(root));
+        move |request: Request| {
+            let (door, root) = (Arc::clone(&door), Arc::clone(&root));
+            async move {
+                let method = request.method().clone();
+                let call = call_of(&door, Vec::new(), &[], request)?;
+                let _body_room = call.body_room.clone();
+                Box::pin(ldp::answer(Box::new(call), method, &root)).await
+            }
+        }
+    };
+    // It is not in the description: the specification of LDP describes it.
+    let endpoint = Arc::new(Endpoint::new(Method::GET, "/ldp", "", |_| async {
+        Err(Problem::not_found("the LDP door answers"))
+    }));
+    let request_time = door.limits.request_time;
+    let late = HandleErrorLayer::new(move |_: BoxError| async move { too_late(request_time) });
+    any(handler)
+        .layer::<_, Infallible>(CatchPanicLayer::custom(report_panic))
+        .layer::<_, Infallible>(ServiceBuilder::new().layer(late).layer(TimeoutLayer::new(request_time)))
+        .layer(from_fn_with_state((Arc::clone(door), endpoint), admit))
 }
 
 fn report_panic(panic: Box<dyn Any + Send>) -> Response<Body> {
@@ -199,21 +234,32 @@ async fn handle(
     request: Request,
 ) -> Outcome {
     let path = path.map_err(|_| Problem::invalid("path: expected UTF-8, percent-encoded"))?;
+    let path = path.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+    let call = call_of(&door, path, &endpoint.parameters, request)?;
+    // The parsed body moves between tasks; its room is released when all are done with it.
+    let _body_room = call.body_room.clone();
+    (endpoint.handler)(Box::new(call)).await
+}
+
+/// A request as handlers see it.
+fn call_of(
+    door: &Arc<Door>,
+    path: Vec<(String, String)>,
+    parameters: &[Parameter],
+    request: Request,
+) -> Result<Call, Problem> {
     let (parts, body) = request.into_parts();
-    let call = Call {
-        door,
-        path: path.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
-        query: Query::parse(parts.uri.query().unwrap_or_default(), &endpoint.parameters)?,
+    Ok(Call {
+        door: Arc::clone(door),
+        path,
+        query: Query::parse(parts.uri.query().unwrap_or_default(), parameters)?,
         headers: parts.headers,
         method: parts.method,
         uri: parts.uri,
         body: std::sync::Mutex::new(body),
         body_room: super::body::Room::default(),
         entry: parts.extensions.get().cloned(),
-    };
-    // The parsed body moves between tasks; its room is released when all are done with it.
-    let _body_room = call.body_room.clone();
-    (endpoint.handler)(Box::new(call)).await
+    })
 }
 
 /// Admits a bounded number of requests, and gives each answer its room. Endpoints for operators are always admitted.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use annals::{Error, ErrorKind, Options, Result, TypeKind};
 use annals_exchange::text::{count, one_line};
-use annals_server::{Host, Limits, LogSettings, Origin, Settings, serve};
+use annals_server::{Host, LdpRoot, Limits, LogSettings, Origin, Settings, serve};
 
 use crate::context::Global;
 
@@ -45,6 +45,12 @@ pub struct Serve {
     /// Let web pages of this origin (scheme, host and port) read and write; repeatable (CORS).
     #[arg(long = "cors-origin", value_name = "ORIGIN")]
     pub origins: Vec<Origin>,
+    /// Serve the LDP door (Linked Data Platform) below this path.
+    #[arg(long, value_name = "PATH", default_value = "/ldp")]
+    pub ldp_root: LdpRoot,
+    /// Do not serve the LDP door.
+    #[arg(long, conflicts_with = "ldp_root")]
+    pub no_ldp: bool,
     /// Read options from this file as well, in TOML: `listen = "0.0.0.0:8280"`, `host = ["annals.example"]`. The command line
     /// and the environment win over the file.
     #[arg(long, value_name = "FILE", env = "ANNALS_CONFIG")]
@@ -194,7 +200,8 @@ impl Serve {
         let (verb, past) = if is_new { ("creates", "created") } else { ("opens", "opened") };
         let hosts = self.hosts.clone();
         let origins = self.origins.clone();
-        let settings = Settings { folder, listen: self.listen, hosts, origins, log, options, limits };
+        let ldp_root = (!self.no_ldp).then(|| self.ldp_root.clone());
+        let settings = Settings { folder, listen: self.listen, hosts, origins, ldp_root, log, options, limits };
         serve(
             settings,
             |address| print(&format!("annals {verb} {place} and listens on http://{address}")),

@@ -1,3 +1,107 @@
-//! The LDP door: W3C LDP 1.0 after the Fedora API specification.
+//! The LDP door: W3C LDP 1.0 after the Fedora API specification. One resource is one entity.
+//!
+//! [docs/ldp.md](../../../../docs/ldp.md) maps triples to entities, properties and relationships.
 
+// In the order a newcomer should read them.
+mod root;
+mod vocabulary;
+mod path;
+mod base;
+mod link;
+mod model;
+mod types;
+mod term;
+mod statements;
+mod view;
+mod constraints;
+mod graph;
+mod membership;
+mod inbound;
+mod prefer;
+mod etag;
+mod headers;
+mod writer;
+mod changes;
+mod removal;
+mod slug;
+mod bodies;
+mod request;
+mod get;
+mod put;
+mod post;
+mod patch;
+mod delete;
 pub mod rdf;
+
+use http::header::{ALLOW, HeaderMap, HeaderValue};
+use http::{Method, StatusCode};
+
+pub use root::LdpRoot;
+
+use base::Base;
+use path::Path;
+use request::{Request, Target};
+use view::View;
+
+use crate::call::Call;
+use crate::problem::{Outcome, Problem};
+
+/// Answers a request below the root of the door. `root` is the path of the root, without a slash at its end.
+pub async fn answer(call: Box<Call>, method: Method, root: &str) -> Outcome {
+    let base = Base::of(&call.headers, &call.uri, root);
+    let known = base.clone();
+    let is_write = [Method::POST, Method::PUT, Method::PATCH].contains(&method);
+    let outcome = dispatch(Request { call, method, base }, root).await;
+    match outcome {
+        // Each refused write says where the constraints are.
+        Err(problem) if is_write && problem.status().is_client_error() => {
+            Err(constraints::constrained(problem, &known))
+        }
+        outcome => outcome,
+    }
+}
+
+async fn dispatch(request: Request, root: &str) -> Outcome {
+    let path = request.call.uri.path();
+    let target = Target::of(path.strip_prefix(root).unwrap_or(path))?;
+    let method = request.method.clone();
+    match (target, method.as_str()) {
+        (Target::Resource(path), "GET" | "HEAD") => Box::pin(get::answer(request, path)).await,
+        (Target::Resource(path), "PUT") => Box::pin(put::answer(request, path)).await,
+        (Target::Resource(path), "POST") => Box::pin(post::answer(request, path)).await,
+        (Target::Resource(path), "PATCH") => Box::pin(patch::answer(request, path)).await,
+        (Target::Resource(path), "DELETE") => Box::pin(delete::answer(request, path)).await,
+        (Target::Resource(path), "OPTIONS") => options(&request, &path).await,
+        (Target::Tombstone(path), "DELETE") => Box::pin(delete::bury(request, path)).await,
+        (Target::Tombstone(_), _) => Err(not_allowed(&method, "DELETE")),
+        (Target::Constraints, "GET" | "HEAD") => Ok(get::constraints(&method)),
+        (Target::Constraints, _) => Err(not_allowed(&method, "GET, HEAD")),
+        (Target::Reserved(_, name), "GET" | "HEAD") => {
+            Err(Problem::not_found(format!("{name}: there is no such thing about a resource")))
+        }
+        (Target::Reserved(_, name), _) => {
+            let text = format!("path segment {name:?}: segments that begin with {} are reserved", path::RESERVED);
+            Err(Problem::door("constraint-violated", text))
+        }
+        (Target::Resource(_), _) => Err(not_allowed(&method, "GET, HEAD, OPTIONS, POST, PUT, PATCH, DELETE")),
+    }
+}
+
+fn not_allowed(method: &Method, allowed: &'static str) -> Problem {
+    Problem::door("method-not-allowed", format!("{method}: expected {allowed}"))
+        .header(ALLOW, HeaderValue::from_static(allowed))
+}
+
+/// Answers OPTIONS: what the resource takes.
+async fn options(request: &Request, path: &Path) -> Outcome {
+    let snapshot = request.call.snapshot().await?;
+    let view = View { snapshot: &snapshot, base: &request.base };
+    let model = match view.live(path) {
+        Ok((_, model)) => model,
+        Err(_) if path.is_root() => model::Model::Basic,
+        Err(problem) => return Err(problem),
+    };
+    let mut head = HeaderMap::new();
+    headers::add_resource(&mut head, &request.base, path, model);
+    Ok(get::with_head(put::empty(StatusCode::OK), StatusCode::OK, head))
+}

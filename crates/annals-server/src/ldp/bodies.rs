@@ -1,0 +1,98 @@
+//! Bodies of requests: what they are, and the triples in them.
+
+use http::header::CONTENT_TYPE;
+use http::HeaderMap;
+use oxrdf::Triple;
+
+use super::headers::UPDATE_TYPE;
+use super::rdf::{RdfError, RdfErrorKind, RdfFormat, RdfLimits, read};
+use super::request::Request;
+use crate::body::Bytes;
+use crate::problem::Problem;
+
+/// What a body is, by its media type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BodyKind {
+    /// There is no media type, and no body.
+    Nothing,
+    /// A graph.
+    Graph(RdfFormat),
+    /// An update of a graph.
+    Update,
+    /// Bytes of another media type.
+    Binary,
+}
+
+/// A body.
+pub struct Received {
+    /// What it is.
+    pub kind: BodyKind,
+    bytes: Bytes,
+}
+
+impl BodyKind {
+    fn of(headers: &HeaderMap, is_empty: bool) -> BodyKind {
+        let declared = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).map(str::trim);
+        let Some(declared) = declared.filter(|declared| !declared.is_empty()) else {
+            return if is_empty { BodyKind::Nothing } else { BodyKind::Binary };
+        };
+        let media_type = declared.split(';').next().unwrap_or_default().trim();
+        match RdfFormat::of_content_type(declared) {
+            Some(format) => BodyKind::Graph(format),
+            None if media_type.eq_ignore_ascii_case(UPDATE_TYPE) => BodyKind::Update,
+            None => BodyKind::Binary,
+        }
+    }
+}
+
+impl Received {
+    /// Receives the body of a request.
+    ///
+    /// Errors: `too-large`; `slow-request`; `busy`.
+    pub async fn of(request: &mut Request) -> Result<Received, Problem> {
+        let call = &mut request.call;
+        let body = call.take_body();
+        let bytes = Bytes::receive_any(&call.door, &call.headers, body, call.body_room.clone()).await?;
+        let kind = BodyKind::of(&call.headers, bytes.as_slice().is_empty());
+        Ok(Received { kind, bytes })
+    }
+
+    /// True if it is parsed fast enough for the thread of the connection.
+    pub fn is_small(&self) -> bool {
+        const SMALL_BYTES: usize = 4 << 10;
+        self.bytes.as_slice().len() <= SMALL_BYTES
+    }
+
+    /// The bytes.
+    pub fn bytes(&self) -> &[u8] {
+        self.bytes.as_slice()
+    }
+
+    /// The triples, with relative IRIs resolved against the address of the resource.
+    ///
+    /// Errors: `unsupported-media-type`; `invalid-argument` with the place; `too-large`.
+    pub fn triples(&self, format: RdfFormat, iri: &str) -> Result<Vec<Triple>, Problem> {
+        read(self.bytes.as_slice(), format, iri, &RdfLimits::default()).map_err(problem_of)
+    }
+}
+
+/// The answer for a media type that a method does not take.
+pub fn unexpected(headers: &HeaderMap, expected: &str) -> Problem {
+    let declared = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    Problem::door("unsupported-media-type", format!("content type {declared:?}: expected {expected}"))
+}
+
+/// An error of RDF as an answer.
+pub fn problem_of(error: RdfError) -> Problem {
+    let text = format!("body: {error}");
+    let problem = match error.kind {
+        RdfErrorKind::Syntax => Problem::invalid(text),
+        RdfErrorKind::TooLarge => Problem::too_large(text),
+        RdfErrorKind::TimedOut => Problem::too_large(text),
+        RdfErrorKind::Unsupported => Problem::door("constraint-violated", text),
+    };
+    match (error.line, error.column) {
+        (Some(line), Some(column)) => problem.with("line", line).with("column", column),
+        _ => problem,
+    }
+}

@@ -1,0 +1,40 @@
+//! DELETE of resources and of tombstones.
+
+use axum::body::Body;
+use http::header::{ALLOW, HeaderValue};
+use http::{Response, StatusCode};
+
+use super::etag::{self, Conditions};
+use super::headers;
+use super::model::Model;
+use super::path::Path;
+use super::put::empty;
+use super::request::Request;
+use super::writer::Writer;
+use crate::call::Weight;
+use crate::problem::{Outcome, Problem};
+
+/// Answers DELETE of a resource.
+pub async fn answer(request: Request, path: Path) -> Outcome {
+    if path.is_root() {
+        let allowed = HeaderValue::from_static(headers::allow(Model::Basic, true));
+        let problem = Problem::door("method-not-allowed", "the root container cannot be deleted");
+        return Err(problem.header(ALLOW, allowed));
+    }
+    let conditions = Conditions::of(&request.call.headers);
+    let work = move |writer: &mut Writer<'_>| {
+        let view = writer.view();
+        let (entity, _) = view.live(&path)?;
+        conditions.check(Some(&etag::tag_of(view, &entity)?))?;
+        writer.delete(&entity)
+    };
+    request.commit(Weight::Heavy, work).await?;
+    Ok(empty(StatusCode::NO_CONTENT))
+}
+
+/// Answers DELETE of a tombstone: the address is free again.
+pub async fn bury(request: Request, path: Path) -> Outcome {
+    request.commit(Weight::Heavy, move |writer: &mut Writer<'_>| writer.bury(&path)).await?;
+    let response: Response<Body> = empty(StatusCode::NO_CONTENT);
+    Ok(response)
+}

@@ -1,0 +1,170 @@
+//! GET and HEAD of resources.
+
+use annals::{Entity, Id, Snapshot};
+use axum::body::Body;
+use http::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
+use http::{HeaderMap, Method, Response, StatusCode};
+
+use super::base::Base;
+use super::bodies::problem_of;
+use super::constraints;
+use super::etag::{self, Conditions};
+use super::graph;
+use super::headers;
+use super::model::Model;
+use super::path::Path;
+use super::prefer::Selection;
+use super::rdf::{RdfFormat, RdfWriter, negotiate};
+use super::request::Request;
+use super::view::{Found, View};
+use crate::call::heavy_answer;
+use crate::lines;
+use crate::problem::{Outcome, Problem};
+
+/// Parts of an answer that is streamed. Units: bytes.
+const PART_BYTES: usize = 8 << 10;
+
+/// Answers GET and HEAD.
+pub async fn answer(request: Request, path: Path) -> Outcome {
+    let snapshot = request.call.snapshot().await?;
+    let view = View { snapshot: &snapshot, base: &request.base };
+    if path.is_root() && matches!(view.find(&path)?, Found::Missing) {
+        // The root is there from the first request on.
+        request.commit(crate::call::Weight::Light, |_| Ok(())).await?;
+        let snapshot = request.call.door.repository()?.snapshot();
+        return show(request, path, snapshot).await;
+    }
+    show(request, path, snapshot).await
+}
+
+async fn show(request: Request, path: Path, snapshot: Snapshot) -> Outcome {
+    let view = View { snapshot: &snapshot, base: &request.base };
+    let (entity, model) = view.live(&path)?;
+    let selection = Selection::asked(&request.call.headers);
+    let format = format_of(&request.call.headers)?;
+    let tag = match selection.has_inbound {
+        true => etag::tag_with_inbound(view, &entity)?,
+        false => etag::tag_of(view, &entity)?,
+    };
+    let mut head = HeaderMap::new();
+    headers::add_resource(&mut head, &request.base, &path, model);
+    headers::add_state(&mut head, &tag, &entity);
+    headers::add_selection(&mut head, &selection);
+    if Conditions::of(&request.call.headers).is_known(&tag) {
+        return Ok(with_head(Response::new(Body::empty()), StatusCode::NOT_MODIFIED, head));
+    }
+    head.insert(CONTENT_TYPE, HeaderValue::from_static(format.media_type()));
+    if request.method == Method::HEAD {
+        return Ok(with_head(Response::new(Body::empty()), StatusCode::OK, head));
+    }
+    let shown = Shown { base: request.base.clone(), id: entity.id().clone(), model, selection, format };
+    let size = etag::size(view, &entity, &selection)?;
+    let response = match size {
+        // A few triples: at once.
+        0..TRIPLES_FEW => shown.whole(&snapshot)?,
+        TRIPLES_FEW..TRIPLES_MANY => {
+            let door = std::sync::Arc::clone(&request.call.door);
+            Box::pin(heavy_answer(&door, snapshot.clone(), move |snapshot| shown.whole(&snapshot))).await?
+        }
+        _ => {
+            let work = move |_: &crate::call::Call, snapshot: &Snapshot, lines: &mut lines::Lines| {
+                shown.write(snapshot, |buffer| {
+                    let outcome = lines.part(buffer);
+                    buffer.clear();
+                    outcome
+                })
+            };
+            Box::pin(lines::send_whole(request.call, snapshot.clone(), work)).await?
+        }
+    };
+    Ok(with_head(response, StatusCode::OK, head))
+}
+
+/// Units: triples.
+const TRIPLES_FEW: usize = 128;
+const TRIPLES_MANY: usize = 5_000;
+
+/// What an answer shows.
+struct Shown {
+    base: Base,
+    id: Id,
+    model: Model,
+    selection: Selection,
+    format: RdfFormat,
+}
+
+impl Shown {
+    /// The answer, made as a whole.
+    fn whole(&self, snapshot: &Snapshot) -> Outcome {
+        let mut body = Vec::new();
+        self.write(snapshot, |buffer| {
+            body.append(buffer);
+            Ok(())
+        })?;
+        Ok(Response::new(Body::from(body)))
+    }
+
+    /// Writes the graph in parts. `send` empties the buffer.
+    fn write(
+        &self,
+        snapshot: &Snapshot,
+        mut send: impl FnMut(&mut Vec<u8>) -> Result<(), Problem>,
+    ) -> Result<(), Problem> {
+        let view = View { snapshot, base: &self.base };
+        let entity: Option<Entity<'_>> = snapshot.entity(&self.id)?;
+        let entity = entity.ok_or_else(|| Problem::not_found("the resource is not there any more"))?;
+        let mut writer = RdfWriter::new(self.format);
+        let mut buffer = Vec::with_capacity(PART_BYTES);
+        let mut sink = |triple: oxrdf::TripleRef<'_>| {
+            writer.write(triple, &mut buffer).map_err(problem_of)?;
+            if buffer.len() >= PART_BYTES { send(&mut buffer) } else { Ok(()) }
+        };
+        graph::each_triple(view, &entity, self.model, self.selection, &mut sink)?;
+        writer.finish(&mut buffer);
+        send(&mut buffer)
+    }
+}
+
+/// Answers GET and HEAD of the document with the constraints.
+pub fn constraints(method: &Method) -> Response<Body> {
+    let body = if *method == Method::HEAD { Body::empty() } else { Body::from(constraints::TEXT) };
+    let mut response = Response::new(body);
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(RdfFormat::Turtle.media_type()));
+    response
+}
+
+/// The format of an answer.
+///
+/// Errors: `not-acceptable`.
+fn format_of(headers: &HeaderMap) -> Result<RdfFormat, Problem> {
+    let offers: Vec<&'static str> = RdfFormat::ALL.iter().map(|format| format.media_type()).collect();
+    let values = headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    let accept = values.collect::<Vec<_>>().join(",");
+    let accept = (!accept.is_empty()).then_some(&*accept);
+    let chosen = negotiate(accept, &offers).and_then(RdfFormat::of_content_type);
+    chosen.ok_or_else(|| {
+        let text = format!("accept {:?}: expected one of {}", accept.unwrap_or_default(), offers.join(", "));
+        Problem::door("not-acceptable", text)
+    })
+}
+
+/// Gives an answer its status and its headers.
+pub fn with_head(mut response: Response<Body>, status: StatusCode, head: HeaderMap) -> Response<Body> {
+    *response.status_mut() = status;
+    let mut last = None;
+    for (name, value) in head {
+        match name {
+            // The headers of the answer itself make room for these.
+            Some(name) => {
+                response.headers_mut().insert(name.clone(), value);
+                last = Some(name);
+            }
+            None => {
+                if let Some(name) = &last {
+                    response.headers_mut().append(name.clone(), value);
+                }
+            }
+        }
+    }
+    response
+}

@@ -1,0 +1,123 @@
+//! PATCH: changes the graph of a resource with a SPARQL update.
+
+use std::collections::HashSet;
+
+use annals::{Direction, Entity};
+use oxrdf::{Term, Triple, TripleRef};
+
+use super::bodies::{BodyKind, Received, problem_of, unexpected};
+use super::etag::{self, Conditions};
+use super::graph;
+use super::headers::UPDATE_TYPE;
+use super::model::Model;
+use super::path::Path;
+use super::post;
+use super::prefer::Selection;
+use super::rdf::{RdfLimits, Update};
+use super::request::Request;
+use super::statements::Managed;
+use super::types::PART;
+use super::view::View;
+use super::writer::Writer;
+use crate::call::Weight;
+use crate::problem::{Outcome, Problem};
+
+/// The parts of a graph that an update changes.
+const OWN: Selection = Selection {
+    has_own: true,
+    has_managed: false,
+    has_containment: false,
+    has_membership: false,
+    has_inbound: false,
+    is_asked: false,
+};
+
+/// Answers PATCH.
+pub async fn answer(mut request: Request, path: Path) -> Outcome {
+    let conditions = Conditions::of(&request.call.headers);
+    let received = Received::of(&mut request).await?;
+    if received.kind != BodyKind::Update {
+        return Err(unexpected(&request.call.headers, UPDATE_TYPE));
+    }
+    let update = parse(&received, &request.base.iri(&path))?;
+    let weight = if received.is_small() && update.is_ground() { Weight::Light } else { Weight::Heavy };
+    let target = path.clone();
+    let work = move |writer: &mut Writer<'_>| patch(writer, &target, &conditions, &update);
+    request.commit(weight, work).await?;
+    post::changed(&request, &path)
+}
+
+fn patch(
+    writer: &mut Writer<'_>,
+    path: &Path,
+    conditions: &Conditions,
+    update: &Update,
+) -> Result<(), Problem> {
+    let view = writer.view();
+    let (entity, model) = view.live(path)?;
+    conditions.check(Some(&etag::tag_of(view, &entity)?))?;
+    let mut managed = Managed::new(view, path, model, Some(&entity));
+    if let Some(changes) = update.ground() {
+        writer.change(&entity, &mut managed, path, &changes.removed, &changes.added)?;
+    } else {
+        let triples = own_triples(view, &entity, model)?;
+        let changes = update.evaluate(&triples, &RdfLimits::default()).map_err(problem_of)?;
+        writer.change(&entity, &mut managed, path, &changes.removed, &changes.added)?;
+        delete_unused(writer, &entity, &triples, &changes.removed, &changes.added)?;
+    }
+    writer.touch_indirect(&entity)
+}
+
+/// Deletes the nodes that are in no triple any more.
+fn delete_unused(
+    writer: &mut Writer<'_>,
+    entity: &Entity<'_>,
+    before: &[Triple],
+    removed: &[Triple],
+    added: &[Triple],
+) -> Result<(), Problem> {
+    if removed.is_empty() {
+        return Ok(());
+    }
+    let removed: HashSet<&Triple> = removed.iter().collect();
+    let left = before.iter().filter(|triple| !removed.contains(triple)).chain(added);
+    let mut used = HashSet::new();
+    for triple in left {
+        used.insert(Term::from(triple.subject.clone()));
+        if matches!(triple.object, Term::BlankNode(_)) {
+            used.insert(triple.object.clone());
+        }
+    }
+    let view = writer.view();
+    for node in entity.neighbors(Direction::Out, Some(PART)).entities() {
+        let node = node?;
+        let Some(term) = view.node(&node) else { continue };
+        if !used.contains(&Term::from(term)) {
+            writer.delete_node(&node)?;
+        }
+    }
+    Ok(())
+}
+
+/// The triples that clients stated about a resource.
+fn own_triples(view: View<'_>, entity: &Entity<'_>, model: Model) -> Result<Vec<Triple>, Problem> {
+    let mut triples = Vec::new();
+    let mut sink = |triple: TripleRef<'_>| {
+        triples.push(triple.into_owned());
+        Ok(())
+    };
+    graph::each_triple(view, entity, model, OWN, &mut sink)?;
+    Ok(triples)
+}
+
+fn parse(received: &Received, iri: &str) -> Result<Update, Problem> {
+    let text = std::str::from_utf8(received.bytes())
+        .map_err(|_| Problem::invalid("body: expected an update in UTF-8"))?;
+    Update::parse(text, iri, &RdfLimits::default()).map_err(problem_of)
+}
+
+/// The triples that an update makes in an empty graph.
+pub fn triples_of_new(received: &Received, iri: &str) -> Result<Vec<Triple>, Problem> {
+    let changes = parse(received, iri)?.evaluate(&[], &RdfLimits::default()).map_err(problem_of)?;
+    Ok(changes.added)
+}

@@ -1,0 +1,87 @@
+//! PUT: creates a resource at an address, or replaces its graph.
+
+use axum::body::Body;
+use http::{Response, StatusCode};
+
+use super::bodies::{BodyKind, Received, unexpected};
+use super::constraints::Refusal;
+use super::etag::{self, Conditions};
+use super::model::Model;
+use super::path::Path;
+use super::post;
+use super::request::Request;
+use super::statements::{Graph, Managed, classes};
+use super::view::Found;
+use super::writer::Writer;
+use crate::call::Weight;
+use crate::problem::{Outcome, Problem};
+
+/// Answers PUT.
+pub async fn answer(mut request: Request, path: Path) -> Outcome {
+    let asked = Model::asked(&request.call.headers)?;
+    let conditions = Conditions::of(&request.call.headers);
+    let received = Received::of(&mut request).await?;
+    if asked == Some(Model::NonRdfSource) || received.kind == BodyKind::Binary {
+        return Err(post::no_binaries());
+    }
+    if received.kind == BodyKind::Update {
+        return Err(unexpected(&request.call.headers, "a format of RDF; send an update with PATCH"));
+    }
+    let weight = if received.is_small() { Weight::Light } else { Weight::Heavy };
+    let target = path.clone();
+    let work = move |writer: &mut Writer<'_>| put(writer, &target, asked, &conditions, &received);
+    let (is_new, _) = request.commit(weight, work).await?;
+    if is_new {
+        return post::created(&request, &path);
+    }
+    post::changed(&request, &path)
+}
+
+/// Puts the changes into the transaction; true if the resource is new.
+fn put(
+    writer: &mut Writer<'_>,
+    path: &Path,
+    asked: Option<Model>,
+    conditions: &Conditions,
+    received: &Received,
+) -> Result<bool, Problem> {
+    let view = writer.view();
+    let known = match view.find(path)? {
+        Found::Live(entity, model) => Some((entity, model)),
+        Found::Gone(_) => return Err(view.gone(path)),
+        Found::Placeholder | Found::Missing => None,
+    };
+    let tag = known.as_ref().map(|(entity, _)| etag::tag_of(view, entity)).transpose()?;
+    conditions.check(tag.as_deref())?;
+    let triples = match received.kind {
+        BodyKind::Graph(format) => received.triples(format, &view.base.iri(path))?,
+        _ => Vec::new(),
+    };
+    let in_body = || Model::in_body(classes(view.base, path, &triples)).map_err(Refusal::into_problem);
+    let Some((entity, model)) = known else {
+        let model = asked.map_or_else(in_body, |asked| Ok(Some(asked)))?.unwrap_or(Model::Basic);
+        let graph = Graph::of(&triples, &mut Managed::new(view, path, model, None))?;
+        writer.create(path, model, &graph)?;
+        return Ok(true);
+    };
+    if received.kind == BodyKind::Nothing {
+        let reason = "the resource is there already; to empty its graph, send an empty body with Content-Type: text/turtle";
+        return Err(Refusal::new(view.base.iri(path), reason).into_problem());
+    }
+    if let Some(asked) = asked.filter(|asked| *asked != model && *asked != Model::RdfSource) {
+        let reason =
+            format!("the resource is an {}, and its interaction model never changes", model.type_name());
+        return Err(Refusal::new(asked.type_name(), reason).into_problem());
+    }
+    let graph = Graph::of(&triples, &mut Managed::new(view, path, model, Some(&entity)))?;
+    writer.replace(&entity, &graph)?;
+    writer.touch_indirect(&entity)?;
+    Ok(false)
+}
+
+/// An answer without body.
+pub fn empty(status: StatusCode) -> Response<Body> {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = status;
+    response
+}

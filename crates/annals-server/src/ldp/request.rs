@@ -1,0 +1,115 @@
+//! A request for a resource: its target, and the commit that answers it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use annals::{Receipt, Transaction};
+use http::Method;
+
+use super::base::Base;
+use super::constraints::DOCUMENT;
+use super::path::{Path, RESERVED};
+use super::view::TOMBSTONE_SEGMENT;
+use super::writer::Writer;
+use crate::call::{Call, Weight};
+use crate::commit::{Signature, commit};
+use crate::door::Door;
+use crate::problem::Problem;
+
+/// How often a write is tried again after another request created the same resource first.
+const ATTEMPTS_MAX: usize = 5;
+/// Longest time that it waits to see that other write.
+const WINNER_WAIT: Duration = Duration::from_secs(1);
+
+/// What a request addresses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// A resource.
+    Resource(Path),
+    /// What is left of a deleted resource.
+    Tombstone(Path),
+    /// The document with the constraints.
+    Constraints,
+    /// Something else about a resource, by its reserved segment.
+    Reserved(Path, String),
+}
+
+/// A request for a resource.
+pub struct Request {
+    /// The request.
+    pub call: Box<Call>,
+    /// Its method.
+    pub method: Method,
+    /// The address of the root.
+    pub base: Base,
+}
+
+impl Target {
+    /// The target of a request with this path below the root, percent-encoded.
+    ///
+    /// Errors: `invalid-argument` for a path that no resource can have.
+    pub fn of(encoded: &str) -> Result<Target, Problem> {
+        let path = Path::parse(encoded)?;
+        if !path.is_reserved() {
+            return Ok(Target::Resource(path));
+        }
+        let parent = path.parent().unwrap_or_else(Path::root);
+        let name = path.name().to_owned();
+        if parent.is_reserved() || !name.starts_with(RESERVED) {
+            return Ok(Target::Reserved(parent, name));
+        }
+        Ok(match &*name {
+            TOMBSTONE_SEGMENT => Target::Tombstone(parent),
+            DOCUMENT if parent.is_root() => Target::Constraints,
+            _ => Target::Reserved(parent, name),
+        })
+    }
+}
+
+/// Puts the changes of a request into a transaction.
+pub type Work<T> = dyn Fn(&mut Writer<'_>) -> Result<T, Problem> + Send + Sync;
+
+impl Request {
+    /// Commits the changes that `work` makes. If another request created or deleted one of the resources at the same
+    /// time, it is done again on a fresh snapshot.
+    pub async fn commit<T: Send + 'static>(
+        &self,
+        weight: Weight,
+        work: impl Fn(&mut Writer<'_>) -> Result<T, Problem> + Send + Sync + 'static,
+    ) -> Result<(T, Receipt), Problem> {
+        let signature = Signature::of(&self.call)?;
+        let work: Arc<Work<T>> = Arc::new(work);
+        let mut attempt = 1;
+        loop {
+            let position = self.call.door.repository()?.snapshot().position();
+            let outcome = self.commit_once(weight, &signature, Arc::clone(&work)).await;
+            match outcome {
+                Err(problem) if attempt < ATTEMPTS_MAX && is_race(&problem) => attempt += 1,
+                outcome => return outcome,
+            }
+            let door: &Door = &self.call.door;
+            let mut visible = door.visible();
+            let _ = tokio::time::timeout(WINNER_WAIT, visible.wait_for(|known| *known > position)).await;
+        }
+    }
+
+    async fn commit_once<T: Send + 'static>(
+        &self,
+        weight: Weight,
+        signature: &Signature,
+        work: Arc<Work<T>>,
+    ) -> Result<(T, Receipt), Problem> {
+        let (signature, base) = (signature.clone(), self.base.clone());
+        let build = move |transaction: &mut Transaction| {
+            signature.sign(transaction);
+            let snapshot = transaction.base().clone();
+            work(&mut Writer::new(transaction, &snapshot, &base)?)
+        };
+        commit(&self.call.door, weight, None, Box::new(build)).await
+    }
+}
+
+/// True if another request may have been first, so that a second attempt finds its resource.
+fn is_race(problem: &Problem) -> bool {
+    ["already-exists", "not-unique", "missing-end", "cardinality"].contains(&problem.kind())
+}

@@ -1,0 +1,24 @@
+//! Names of the vocabularies that the door knows.
+
+/// The namespace of LDP.
+pub const LDP: &str = "http://www.w3.org/ns/ldp#";
+/// A child of a container.
+pub const CONTAINS: &str = "http://www.w3.org/ns/ldp#contains";
+/// The resource whose members the children of a container are.
+pub const MEMBERSHIP_RESOURCE: &str = "http://www.w3.org/ns/ldp#membershipResource";
+/// The predicate that leads from that resource to its members.
+pub const HAS_MEMBER_RELATION: &str = "http://www.w3.org/ns/ldp#hasMemberRelation";
+/// The predicate that leads from the members to that resource.
+pub const IS_MEMBER_OF_RELATION: &str = "http://www.w3.org/ns/ldp#isMemberOfRelation";
+/// The predicate of a child whose objects are the members.
+pub const INSERTED_CONTENT_RELATION: &str = "http://www.w3.org/ns/ldp#insertedContentRelation";
+/// The child itself is the member.
+pub const MEMBER_SUBJECT: &str = "http://www.w3.org/ns/ldp#MemberSubject";
+/// The usual predicate of membership.
+pub const MEMBER: &str = "http://www.w3.org/ns/ldp#member";
+/// The relation to the document with the constraints of the server.
+pub const CONSTRAINED_BY: &str = "http://www.w3.org/ns/ldp#constrainedBy";
+/// The class of a resource.
+pub const TYPE: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
+/// The namespace of the datatypes of XML Schema.
+pub const XSD: &str = "http://www.w3.org/2001/XMLSchema#";
