@@ -125,15 +125,38 @@ fn csv_goes_out_and_comes_back() {
     place.ok(&["export", "--format", "csv", "-o", "csv"]);
     let nodes = ["csv/nodes-thing.csv", "csv/nodes-other%2Fkind.csv"];
     place.ok(&["-r", "copy", "import", nodes[0], nodes[1], "csv/relationships-has.csv"]);
+    assert_same(&place, &["a", "b", "c"]);
+    assert_eq!(place.json(&["-r", "copy", "neighbors", "a"])[0]["relationship"]["properties"]["w"], 0.5);
+}
+
+#[test]
+fn csv_carries_bytes_and_literals_of_declared_attributes() {
+    let place = Place::new();
+    let types = r#"{"type": {"kind": "entity", "name": "book", "attributes": [{"name": "title", "type": "literal"}, {"name": "titles", "type": "literal", "many": true}, {"name": "year", "type": "literal"}, {"name": "raw", "type": "bytes"}, {"name": "raws", "type": "bytes", "many": true}, {"name": "list", "type": "list"}]}}"#;
+    place.write("types.jsonl", types);
+    place.write(
+        "all.jsonl",
+        r#"{"entity": {"id": "a", "type": "book", "properties": {"title": {"$literal": "a; \"b\"", "language": "fr"}, "titles": {"$set": [{"$literal": "a", "language": "en"}, {"$literal": "b;", "language": "fr"}]}, "year": {"$literal": "1789", "datatype": "urn:year"}, "raw": {"$bytes": "AAE="}, "raws": {"$set": [{"$bytes": "AA=="}, {"$bytes": "AAE="}]}, "list": [{"$literal": "a", "language": "en"}]}}}
+"#,
+    );
+    place.ok(&["import", "types.jsonl", "all.jsonl"]);
+    place.ok(&["export", "--format", "csv", "-o", "csv"]);
+    place.ok(&["-r", "copy", "import", "types.jsonl", "csv/nodes-book.csv"]);
+    assert_same(&place, &["a"]);
+    let shown = place.ok(&["get", "a"]);
+    assert!(shown.contains("1789^^urn:year") && shown.contains("{a@en, b;@fr}"), "{shown}");
+}
+
+/// The copy has the same types, properties and classifications.
+fn assert_same(place: &Place, ids: &[&str]) {
     let content = |repository: &str, id: &str| {
         let json = place.json_one(&["-r", repository, "get", id]);
         let names: Vec<String> = json["classifications"].as_object().unwrap().keys().cloned().collect();
         (json["type"].clone(), json["properties"].clone(), names)
     };
-    for id in ["a", "b", "c"] {
+    for id in ids {
         assert_eq!(content("copy", id), content("annals-data", id));
     }
-    assert_eq!(place.json(&["-r", "copy", "neighbors", "a"])[0]["relationship"]["properties"]["w"], 0.5);
 }
 
 /// The lines of an export.

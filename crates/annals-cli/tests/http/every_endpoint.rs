@@ -106,6 +106,7 @@ fn write_instances(door: &mut Door) {
         "raw": { "$bytes": "AAE=" }, "day": { "$date": "2025-08-09" }, "at": { "$timestamp": "2025-08-09T12:00:00Z" },
         "within": { "$duration": "PT5M" }, "uuid": { "$uuid": "6ba7b810-9dad-11d1-80b4-00c04fd430c8" },
         "iri": { "$iri": "urn:x" }, "map": { "$map": { "$odd": 1 } }, "list": [1, "b", [true, 1.5]],
+        "title": { "$literal": "chat", "language": "fr" }, "year": { "$literal": "1789", "datatype": "urn:year" },
         "plain": { "a": { "b": { "$decimal": "2" } } },
     });
     let mark = json!({ "name": "mark", "properties": { "level": 1 }, "license": "MIT" });
