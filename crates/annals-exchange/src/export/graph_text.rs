@@ -3,7 +3,7 @@
 use annals::Value;
 use annals_json::json_of;
 
-/// The text of a value: texts unchanged, other scalars as in searches, all others as JSON.
+/// The text of a value: texts unchanged, other short scalars as in searches, and bytes, literals and all others as JSON.
 pub(super) fn plain_text(value: &Value) -> String {
     match value {
         Value::Boolean(boolean) => boolean.to_string(),

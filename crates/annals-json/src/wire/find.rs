@@ -221,7 +221,7 @@ pub struct PropertyExpression {
     /// Instead of `property`: `createdAt`, `version` and others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub header: Option<String>,
-    /// Instead of `property`: any string property.
+    /// Instead of `property`: the text of any property.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<bool>,
     /// `=` if left out.

@@ -90,3 +90,60 @@ fn decode_digests(input: &mut Decoder) -> Read<Box<[Digest]>> {
     }
     Ok(digests.into())
 }
+
+#[cfg(test)]
+mod tests {
+    use minicbor::Encoder;
+
+    use super::*;
+    use crate::record::value::{decode_value, encode_value};
+
+    fn encoded(value: &Value) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        encode_value(&mut Encoder::new(&mut bytes), value);
+        bytes
+    }
+
+    fn bytes_of(hex: &str) -> Vec<u8> {
+        hex.split(' ').map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect()
+    }
+
+    #[test]
+    fn the_content_of_the_page_is_its_bytes() {
+        let page = include_str!("../../../../docs/formats.md");
+        let row = page.lines().find(|line| line.starts_with("| content |")).expect("the page has the kind");
+        let shown = bytes_of(row.split('`').nth(1).expect("the row has bytes"));
+        let digits = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+        let mut content = Content {
+            sha256: Sha256::parse(digits).unwrap(),
+            size: 0,
+            media_type: "a/b".into(),
+            name: None,
+            digests: Box::default(),
+        };
+        assert_eq!(encoded(&content.clone().into()), shown);
+        // A name and a digest come behind it.
+        content.name = Some("n".into());
+        content.digests = [Digest::new(DigestAlgorithm::Md5, &[0xFF; 16]).unwrap()].into();
+        let mut longer = shown;
+        longer[5] = 0xA5;
+        longer.extend(bytes_of("03 61 6E 04 A1 00 50"));
+        longer.extend([0xFF; 16]);
+        assert_eq!(encoded(&content.into()), longer);
+    }
+
+    #[test]
+    fn literals_and_contents_that_cannot_be_are_refused() {
+        for hex in [
+            // No text, a language that is none, a datatype that is none.
+            "D8 26 81 62 66 72",
+            "D8 26 82 62 66 20 64 63 68 61 74",
+            "DA 61 6E 6E 6C 82 61 78 61 31",
+            // A content without a digest, and one with half a digest.
+            "DA 61 6E 6E 63 A2 01 00 02 63 61 2F 62",
+            "DA 61 6E 6E 63 A3 00 41 00 01 00 02 63 61 2F 62",
+        ] {
+            assert!(decode_value(&mut Decoder::new(&bytes_of(hex))).is_err(), "{hex}");
+        }
+    }
+}

@@ -79,7 +79,7 @@ pub enum Field {
     Property(Arc<str>),
     /// A header field.
     Header(Header),
-    /// Every string property: one of them must fulfil the condition.
+    /// Every property that is a string or a literal with a language: the text of one of them must fulfil the condition.
     AnyText,
 }
 
@@ -230,13 +230,13 @@ pub enum Operator {
     Between,
     /// Equal to one of the values.
     In,
-    /// A string that starts with the string, or an IRI that starts with the IRI.
+    /// A string, or a text in a language, that starts with the string; or an IRI that starts with the IRI.
     Prefix,
-    /// A string that ends with the value.
+    /// A string, an IRI or a text in a language that ends with the value.
     Suffix,
-    /// A string that contains the value.
+    /// A string, an IRI or a text in a language that contains the value.
     Contains,
-    /// A string that the regular expression matches from its beginning to its end.
+    /// A string, an IRI or a text in a language that the regular expression matches from its beginning to its end.
     Matches,
     /// A list or a set with an element that equals the value.
     Has,
@@ -349,7 +349,7 @@ impl Expression {
         Condition::new(Field::Header(header), operator, value).into()
     }
 
-    /// A condition on any string property.
+    /// A condition on the text of any property.
     ///
     /// ```
     /// use annals::{Expression, Find, NewEntity, Operator, Repository};
