@@ -165,7 +165,10 @@ impl<'p> Solver<'p, '_, '_, '_> {
             }),
             Node::Not(inner) => truth(self.truth(inner, row)?.map(|found| !found)),
             Node::In(left, list, equal) => truth(self.is_in(left, list, equal, row)?),
-            Node::Exists(pattern) => truth(Some(!self.solve(pattern, row)?.is_empty())),
+            Node::Exists(pattern) => {
+                self.budget.look_at_clock()?;
+                truth(Some(!self.solve(pattern, row)?.is_empty()))
+            }
             Node::If(condition, yes, no) => match self.truth(condition, row)? {
                 Some(true) => self.value(yes, row)?,
                 Some(false) => self.value(no, row)?,

@@ -11,6 +11,7 @@ mod json_scan;
 mod xml_scan;
 mod collector;
 pub mod read;
+mod n_triples_writer;
 mod json_ld_writer;
 mod rdf_xml_writer;
 pub mod write;

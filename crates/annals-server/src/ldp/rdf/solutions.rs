@@ -316,6 +316,7 @@ impl<'p, 'g, 'b, 'l> Solver<'p, 'g, 'b, 'l> {
             .collect();
         let mut rows = Vec::new();
         for binding in bindings {
+            self.budget.step()?;
             let mut row = self.empty_row();
             for (column, term) in columns.iter().zip(binding) {
                 if let Some(term) = term {

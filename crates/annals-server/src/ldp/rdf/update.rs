@@ -109,6 +109,9 @@ impl Update {
         for operation in &self.parsed.operations {
             let step = self.step(operation, graph, &net, &mut budget)?;
             let touched: HashSet<&Triple> = step.removed.iter().chain(&step.added).collect();
+            if touched.is_empty() {
+                continue;
+            }
             let mut present = HashSet::new();
             for triple in graph {
                 budget.step()?;

@@ -1,14 +1,12 @@
 //! Writes triples in a format, one after the other, in constant memory.
 
-use std::io::Write;
-
 use oxrdf::TripleRef;
 use oxttl::TurtleSerializer;
 use oxttl::turtle::LowLevelTurtleSerializer;
 
 use super::json_ld_writer::JsonLdWriter;
 use super::rdf_xml_writer::RdfXmlWriter;
-use super::{RdfError, RdfFormat};
+use super::{RdfError, RdfFormat, n_triples_writer};
 
 /// Prefixes of the vocabularies that a repository uses. Only Turtle writes them, as `@prefix` at the top.
 pub const PREFIXES: [(&str, &str); 13] = [
@@ -72,7 +70,7 @@ impl RdfWriter {
             Inner::Turtle(serializer) => {
                 serializer.serialize_triple(triple, out).expect("memory takes all bytes")
             }
-            Inner::NTriples => writeln!(out, "{triple} .").expect("memory takes all bytes"),
+            Inner::NTriples => n_triples_writer::write(triple, out),
             Inner::JsonLd(writer) => writer.write(triple, out),
             Inner::RdfXml(writer) => writer.write(triple, out)?,
         }
