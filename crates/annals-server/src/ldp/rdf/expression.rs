@@ -63,8 +63,12 @@ impl<'p> Node<'p> {
             Expression::Subtract(left, right) => two(Operation::Subtract, left, right),
             Expression::Multiply(left, right) => two(Operation::Multiply, left, right),
             Expression::Divide(left, right) => two(Operation::Divide, left, right),
-            Expression::UnaryPlus(inner) => Node::Call(Box::new(Call::of_one(Operation::UnaryPlus, Node::of(inner)))),
-            Expression::UnaryMinus(inner) => Node::Call(Box::new(Call::of_one(Operation::UnaryMinus, Node::of(inner)))),
+            Expression::UnaryPlus(inner) => {
+                Node::Call(Box::new(Call::of_one(Operation::UnaryPlus, Node::of(inner))))
+            }
+            Expression::UnaryMinus(inner) => {
+                Node::Call(Box::new(Call::of_one(Operation::UnaryMinus, Node::of(inner))))
+            }
             Expression::In(left, list) => {
                 let equal = Call::of_two(Operation::Equal, Vec::new());
                 Node::In(node(left), list.iter().map(Node::of).collect(), Box::new(equal))
@@ -91,7 +95,10 @@ impl<'p> Call<'p> {
         Call { operation, function: None, names, arguments: vec![argument] }
     }
 
-    fn of_two(operation: fn(Box<Operation>, Box<Operation>) -> Operation, arguments: Vec<Node<'p>>) -> Call<'p> {
+    fn of_two(
+        operation: fn(Box<Operation>, Box<Operation>) -> Operation,
+        arguments: Vec<Node<'p>>,
+    ) -> Call<'p> {
         let names = names(2);
         let operation = operation(Box::new(names[0].clone().into()), Box::new(names[1].clone().into()));
         Call { operation, function: None, names, arguments }
@@ -195,7 +202,9 @@ impl<'p> Solver<'p, '_, '_, '_> {
         let mut found = Some(false);
         for part in list {
             let same = match self.value(part, row)? {
-                Some(right) => self.call(equal, vec![left.clone(), right])?.and_then(|term| self.truth_of(term)),
+                Some(right) => {
+                    self.call(equal, vec![left.clone(), right])?.and_then(|term| self.truth_of(term))
+                }
                 None => None,
             };
             match same {
@@ -241,7 +250,9 @@ impl<'p> Solver<'p, '_, '_, '_> {
         };
         let max = self.budget.limits.literal_bytes_max;
         if made > max.saturating_mul(4) {
-            let text = format!("expected {name} to make at most {max} bytes, it may make {made}; make the text yourself");
+            let text = format!(
+                "expected {name} to make at most {max} bytes, it may make {made}; make the text yourself"
+            );
             return Err(RdfError::new(RdfErrorKind::TooLarge, text));
         }
         if !matches!(function, Function::Concat) && bytes(0) > SEARCHED_BYTES_MAX {

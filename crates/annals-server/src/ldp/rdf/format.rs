@@ -75,9 +75,8 @@ fn quality_of(offer: &str, accepted: &[Accepted]) -> u16 {
     let mut found: Option<(Fit, u16)> = None;
     for part in accepted {
         let Some(fit) = fit(&part.range, offer) else { continue };
-        let is_better = found.is_none_or(|(before, quality)| {
-            fit > before || (fit == before && part.quality > quality)
-        });
+        let is_better =
+            found.is_none_or(|(before, quality)| fit > before || (fit == before && part.quality > quality));
         if is_better {
             found = Some((fit, part.quality));
         }
@@ -145,7 +144,8 @@ fn is_token(text: &str) -> bool {
 fn parse_quality(text: &str) -> Option<u16> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let is_well_formed = fraction.len() <= 3 && fraction.bytes().all(|byte| byte.is_ascii_digit());
-    let thousandths: u16 = if is_well_formed { format!("{fraction:0<3}").parse().ok()? } else { return None };
+    let thousandths: u16 =
+        if is_well_formed { format!("{fraction:0<3}").parse().ok()? } else { return None };
     match whole {
         "0" => Some(thousandths),
         "1" if thousandths == 0 => Some(1_000),

@@ -13,7 +13,8 @@ const SCOPED_CONTEXT_BYTES_MAX: usize = 64 << 10;
 
 /// Errors: `TooLarge` with the place. What is not JSON passes: the parser reports it better.
 pub(super) fn check(document: &[u8], base: &str, limits: &RdfLimits) -> Result<(), RdfError> {
-    let mut scan = Scan { document, limits, depth: 0, contexts: Vec::new(), context_keys: 0, contexts_count: 0 };
+    let mut scan =
+        Scan { document, limits, depth: 0, contexts: Vec::new(), context_keys: 0, contexts_count: 0 };
     let mut values_count = 0_usize;
     let mut longest = base.len();
     let mut at = 0;
@@ -74,7 +75,9 @@ impl Scan<'_> {
         self.depth += 1;
         let max = self.limits.nesting_max;
         if self.depth > max {
-            let text = format!("expected at most {max} levels of JSON, found more; give inner nodes an @id and send them flat");
+            let text = format!(
+                "expected at most {max} levels of JSON, found more; give inner nodes an @id and send them flat"
+            );
             return Err(self.too_large(text, at));
         }
         Ok(())
@@ -100,7 +103,9 @@ impl Scan<'_> {
             self.context_keys += 1;
         }
         if self.context_keys > CONTEXT_KEYS_MAX {
-            let text = format!("expected at most {CONTEXT_KEYS_MAX} keys in a context, found more; remove terms that are not used");
+            let text = format!(
+                "expected at most {CONTEXT_KEYS_MAX} keys in a context, found more; remove terms that are not used"
+            );
             return Err(self.too_large(text, at));
         }
         // A key with an escape may spell a context.

@@ -106,9 +106,10 @@ impl Matches {
 
     /// Indexes of the triples that may have these terms; `None` for all triples.
     pub(super) fn candidates(&self, known: [Option<u32>; 3]) -> Option<&[u32]> {
-        let lists = self.places.iter().zip(known).filter_map(|(place, known)| {
-            known.map(|known| place.get(&known).map_or(&[][..], Vec::as_slice))
-        });
+        let lists =
+            self.places.iter().zip(known).filter_map(|(place, known)| {
+                known.map(|known| place.get(&known).map_or(&[][..], Vec::as_slice))
+            });
         lists.min_by_key(|list| list.len())
     }
 }
@@ -165,7 +166,8 @@ impl<'l> Budget<'l> {
     pub(super) fn make(&mut self, bytes: usize) -> Result<(), RdfError> {
         self.made_bytes = self.made_bytes.saturating_add(bytes);
         if self.made_bytes > MADE_BYTES_MAX {
-            let text = format!("expected an update that makes at most {MADE_BYTES_MAX} bytes of text, found more");
+            let text =
+                format!("expected an update that makes at most {MADE_BYTES_MAX} bytes of text, found more");
             return Err(RdfError::new(RdfErrorKind::TooLarge, text + "; send several updates"));
         }
         Ok(())

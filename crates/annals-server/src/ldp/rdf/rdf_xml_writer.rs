@@ -75,7 +75,9 @@ impl RdfXmlWriter {
                 format!("<rdf:Description rdf:about=\"{}\">\n", escaped(node.as_str()))
             }
             // A name of XML does not begin with a digit, a label may.
-            NamedOrBlankNodeRef::BlankNode(node) => format!("<rdf:Description rdf:nodeID=\"b{}\">\n", node.as_str()),
+            NamedOrBlankNodeRef::BlankNode(node) => {
+                format!("<rdf:Description rdf:nodeID=\"b{}\">\n", node.as_str())
+            }
         };
         out.extend_from_slice(element.as_bytes());
         self.subject = Some(subject.into_owned());
@@ -106,8 +108,7 @@ fn split(predicate: NamedNodeRef<'_>) -> Result<(&str, &str), RdfError> {
 
 /// XML 1.0 has no form for most control characters.
 fn check_characters(text: &str) -> Result<(), RdfError> {
-    let is_wrong =
-        |found: &char| matches!(found, '\0'..='\u{8}' | '\u{B}' | '\u{C}' | '\u{E}'..='\u{1F}' | '\u{FFFE}' | '\u{FFFF}');
+    let is_wrong = |found: &char| matches!(found, '\0'..='\u{8}' | '\u{B}' | '\u{C}' | '\u{E}'..='\u{1F}' | '\u{FFFE}' | '\u{FFFF}');
     match text.chars().find(is_wrong) {
         Some(found) => {
             let text = format!(

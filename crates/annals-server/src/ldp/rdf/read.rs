@@ -32,7 +32,9 @@ pub fn read(
     // A mark of the order of bytes says nothing in UTF-8.
     let document = document.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&document);
     if let Err(error) = NamedNode::new(base) {
-        return Err(syntax(format!("expected an absolute IRI as base, found {base}: {error}; check the address")));
+        return Err(syntax(format!(
+            "expected an absolute IRI as base, found {base}: {error}; check the address"
+        )));
     }
     match format {
         RdfFormat::Turtle => read_turtle(document, base, limits),
@@ -59,7 +61,10 @@ fn read_whole(bytes: impl Read, limits: &RdfLimits) -> Result<Vec<u8>, RdfError>
         .read_to_end(&mut document)
         .map_err(|error| syntax(format!("the document ends early: {error}; send it again")))?;
     if document.len() > limits.bytes_max {
-        let text = format!("expected a document of at most {} bytes, found more; send it in parts", limits.bytes_max);
+        let text = format!(
+            "expected a document of at most {} bytes, found more; send it in parts",
+            limits.bytes_max
+        );
         return Err(RdfError::new(RdfErrorKind::TooLarge, text));
     }
     Ok(document)

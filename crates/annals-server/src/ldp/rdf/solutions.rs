@@ -54,7 +54,9 @@ impl<'p, 'g, 'b, 'l> Solver<'p, 'g, 'b, 'l> {
         let mut parts = Parts::default();
         parts.add(pattern);
         if parts.columns.len() > VARIABLES_MAX {
-            let text = format!("expected at most {VARIABLES_MAX} variables in a WHERE, found more; send several updates");
+            let text = format!(
+                "expected at most {VARIABLES_MAX} variables in a WHERE, found more; send several updates"
+            );
             return Err(RdfError::new(RdfErrorKind::TooLarge, text));
         }
         let mut terms = Terms::default();
@@ -112,14 +114,19 @@ impl<'p, 'g, 'b, 'l> Solver<'p, 'g, 'b, 'l> {
                 }
                 Ok(rows)
             }
-            GraphPattern::Extend { inner, variable, expression } => self.extend(inner, variable, expression, seed),
+            GraphPattern::Extend { inner, variable, expression } => {
+                self.extend(inner, variable, expression, seed)
+            }
             GraphPattern::Minus { left, right } => {
                 let left = self.solve(left, seed)?;
                 let right = self.solve(right, seed)?;
                 self.minus(left, &right, seed)
             }
             GraphPattern::Values { variables, bindings } => self.values(variables, bindings, seed),
-            _ => Err(RdfError::new(RdfErrorKind::Unsupported, format!("expected a pattern of triples, found {pattern}"))),
+            _ => Err(RdfError::new(
+                RdfErrorKind::Unsupported,
+                format!("expected a pattern of triples, found {pattern}"),
+            )),
         }
     }
 
@@ -201,7 +208,9 @@ impl<'p, 'g, 'b, 'l> Solver<'p, 'g, 'b, 'l> {
         let term: TermRef<'_> = match pattern {
             TermPattern::NamedNode(node) => node.as_ref().into(),
             TermPattern::Literal(literal) => literal.as_ref().into(),
-            TermPattern::BlankNode(node) => return self.columns.get(&node.to_string()).copied().map(Slot::Column),
+            TermPattern::BlankNode(node) => {
+                return self.columns.get(&node.to_string()).copied().map(Slot::Column);
+            }
             TermPattern::Variable(variable) => return self.column(variable).map(Slot::Column),
         };
         self.terms.find(term).map(Slot::Term)
@@ -262,7 +271,9 @@ impl<'p, 'g, 'b, 'l> Solver<'p, 'g, 'b, 'l> {
         let mut rows = self.solve(inner, seed)?;
         for row in &mut rows {
             self.budget.step()?;
-            if row[column] == UNBOUND && let Some(term) = self.value(&node, row)? {
+            if row[column] == UNBOUND
+                && let Some(term) = self.value(&node, row)?
+            {
                 row[column] = self.terms.make(term);
             }
         }
@@ -299,8 +310,10 @@ impl<'p, 'g, 'b, 'l> Solver<'p, 'g, 'b, 'l> {
         bindings: &[Vec<Option<GroundTerm>>],
         seed: &Row,
     ) -> Result<Vec<Row>, RdfError> {
-        let columns: Vec<usize> =
-            variables.iter().map(|variable| self.column(variable).expect("all variables have columns")).collect();
+        let columns: Vec<usize> = variables
+            .iter()
+            .map(|variable| self.column(variable).expect("all variables have columns"))
+            .collect();
         let mut rows = Vec::new();
         for binding in bindings {
             let mut row = self.empty_row();
@@ -369,7 +382,9 @@ fn key(row: &Row, columns: &[usize]) -> Vec<u32> {
 /// Compares only what is no variable.
 fn may_match(pattern: &TriplePattern, triple: &Triple) -> bool {
     let is_subject = match &pattern.subject {
-        TermPattern::NamedNode(node) => triple.subject.as_ref() == NamedOrBlankNodeRef::NamedNode(node.as_ref()),
+        TermPattern::NamedNode(node) => {
+            triple.subject.as_ref() == NamedOrBlankNodeRef::NamedNode(node.as_ref())
+        }
         TermPattern::Literal(_) => false,
         TermPattern::BlankNode(_) | TermPattern::Variable(_) => true,
     };
@@ -443,7 +458,10 @@ impl<'p> Parts<'p> {
     fn add_expression(&mut self, expression: &'p Expression) {
         match expression {
             Expression::Exists(pattern) => self.add(pattern),
-            Expression::NamedNode(_) | Expression::Literal(_) | Expression::Variable(_) | Expression::Bound(_) => {}
+            Expression::NamedNode(_)
+            | Expression::Literal(_)
+            | Expression::Variable(_)
+            | Expression::Bound(_) => {}
             Expression::Or(left, right)
             | Expression::And(left, right)
             | Expression::Equal(left, right)

@@ -27,10 +27,18 @@ fn graph() -> RdfError {
 pub(super) fn check(operation: &GraphUpdateOperation) -> Result<(), RdfError> {
     match operation {
         GraphUpdateOperation::InsertData { data } => {
-            if data.iter().any(|quad| quad.graph_name != GraphName::DefaultGraph) { Err(graph()) } else { Ok(()) }
+            if data.iter().any(|quad| quad.graph_name != GraphName::DefaultGraph) {
+                Err(graph())
+            } else {
+                Ok(())
+            }
         }
         GraphUpdateOperation::DeleteData { data } => {
-            if data.iter().any(|quad| quad.graph_name != GraphName::DefaultGraph) { Err(graph()) } else { Ok(()) }
+            if data.iter().any(|quad| quad.graph_name != GraphName::DefaultGraph) {
+                Err(graph())
+            } else {
+                Ok(())
+            }
         }
         GraphUpdateOperation::DeleteInsert { delete, insert, using, pattern } => {
             if using.is_some() {
@@ -45,7 +53,9 @@ pub(super) fn check(operation: &GraphUpdateOperation) -> Result<(), RdfError> {
             }
             check_pattern(pattern)
         }
-        GraphUpdateOperation::Load { .. } => Err(unsupported("LOAD", "send the triples themselves in INSERT DATA")),
+        GraphUpdateOperation::Load { .. } => {
+            Err(unsupported("LOAD", "send the triples themselves in INSERT DATA"))
+        }
         GraphUpdateOperation::Clear { .. } => Err(unsupported("CLEAR", "write DELETE WHERE { ?s ?p ?o }")),
         GraphUpdateOperation::Create { .. } => Err(unsupported("CREATE", "PUT a new resource")),
         GraphUpdateOperation::Drop { .. } => Err(unsupported("DROP", "DELETE the resource")),
@@ -92,7 +102,10 @@ fn check_pattern(pattern: &GraphPattern) -> Result<(), RdfError> {
 fn check_expression(expression: &Expression) -> Result<(), RdfError> {
     let check_all = |parts: &[Expression]| parts.iter().try_for_each(check_expression);
     match expression {
-        Expression::NamedNode(_) | Expression::Literal(_) | Expression::Variable(_) | Expression::Bound(_) => Ok(()),
+        Expression::NamedNode(_)
+        | Expression::Literal(_)
+        | Expression::Variable(_)
+        | Expression::Bound(_) => Ok(()),
         Expression::Or(left, right)
         | Expression::And(left, right)
         | Expression::Equal(left, right)
@@ -112,7 +125,9 @@ fn check_expression(expression: &Expression) -> Result<(), RdfError> {
             check_expression(left)?;
             check_all(list)
         }
-        Expression::UnaryPlus(inner) | Expression::UnaryMinus(inner) | Expression::Not(inner) => check_expression(inner),
+        Expression::UnaryPlus(inner) | Expression::UnaryMinus(inner) | Expression::Not(inner) => {
+            check_expression(inner)
+        }
         Expression::Exists(pattern) => check_pattern(pattern),
         Expression::If(condition, yes, no) => {
             check_expression(condition)?;

@@ -137,7 +137,9 @@ impl<'t> Scan<'t> {
             }
         }
         let end = if is_long { "three quotes" } else { "a quote on the same line" };
-        let text = format!("expected {end} at the end of the string that begins here, found none; write line ends as \\n");
+        let text = format!(
+            "expected {end} at the end of the string that begins here, found none; write line ends as \\n"
+        );
         Err(self.error(RdfErrorKind::Syntax, text))
     }
 
@@ -272,7 +274,9 @@ impl<'t> Scan<'t> {
         let max = self.limits.nesting_max;
         if self.open.len() > max || self.doublings > DOUBLINGS_MAX {
             let text = if self.open.len() > max {
-                format!("expected at most {max} brackets inside each other, found more; give inner nodes a name")
+                format!(
+                    "expected at most {max} brackets inside each other, found more; give inner nodes a name"
+                )
             } else {
                 "expected fewer functions and negations inside each other, found more; bind inner values with BIND".to_owned()
             };
@@ -297,7 +301,9 @@ impl<'t> Scan<'t> {
     fn check_where_bytes(&self) -> Result<(), RdfError> {
         match &self.inside {
             Some(inside) if self.at - inside.start > WHERE_BYTES_MAX => {
-                let text = format!("expected at most {WHERE_BYTES_MAX} bytes in a WHERE, found more; send several updates");
+                let text = format!(
+                    "expected at most {WHERE_BYTES_MAX} bytes in a WHERE, found more; send several updates"
+                );
                 Err(self.error(RdfErrorKind::TooLarge, text))
             }
             _ => Ok(()),

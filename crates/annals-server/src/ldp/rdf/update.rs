@@ -41,7 +41,10 @@ impl Update {
     pub fn parse(text: &str, base: &str, limits: &RdfLimits) -> Result<Update, RdfError> {
         if text.len() > limits.bytes_max {
             let found = text.len();
-            let text = format!("expected an update of at most {} bytes, found {found}; send several", limits.bytes_max);
+            let text = format!(
+                "expected an update of at most {} bytes, found {found}; send several",
+                limits.bytes_max
+            );
             return Err(RdfError::new(RdfErrorKind::TooLarge, text));
         }
         text_scan::check_update(text, limits)?;
@@ -61,7 +64,11 @@ impl Update {
         }
         let update = Update { parsed };
         if let Some(changes) = update.ground() {
-            changes.removed.iter().chain(&changes.added).try_for_each(|triple| check_terms(triple, limits).map(|_| ()))?;
+            changes
+                .removed
+                .iter()
+                .chain(&changes.added)
+                .try_for_each(|triple| check_terms(triple, limits).map(|_| ()))?;
         }
         Ok(update)
     }
@@ -143,7 +150,9 @@ impl Update {
         let mut step = Changes::default();
         for row in rows {
             solver.budget.step()?;
-            let term = |variable: &Variable| solver.column(variable).and_then(|column| solver.terms.get(row[column]));
+            let term = |variable: &Variable| {
+                solver.column(variable).and_then(|column| solver.terms.get(row[column]))
+            };
             fill(delete, insert, &term, &mut step);
             let count = step.removed.len() + step.added.len();
             let max = solver.budget.limits.triples_max;
@@ -175,7 +184,8 @@ fn syntax_error(message: &str) -> RdfError {
     if short.len() < found.len() {
         short.push('…');
     }
-    let text = format!("expected a SPARQL update, the parser says: {short}; correct the update and send it again");
+    let text =
+        format!("expected a SPARQL update, the parser says: {short}; correct the update and send it again");
     let error = RdfError::new(RdfErrorKind::Syntax, text);
     match place {
         Some((line, column)) => error.at(line, column),
@@ -220,7 +230,9 @@ fn ground_step(operation: &GraphUpdateOperation) -> Changes {
             step.added = data.iter().map(|quad| inserted(quad, &mut names)).collect();
         }
         GraphUpdateOperation::DeleteData { data } => step.removed = data.iter().map(deleted).collect(),
-        GraphUpdateOperation::DeleteInsert { delete, insert, .. } => fill(delete, insert, &|_| None, &mut step),
+        GraphUpdateOperation::DeleteInsert { delete, insert, .. } => {
+            fill(delete, insert, &|_| None, &mut step)
+        }
         // The check of the update has refused the others.
         _ => {}
     }
@@ -261,7 +273,11 @@ fn fill(
         GroundTermPattern::Variable(variable) => solution(variable),
     };
     for quad in delete {
-        step.removed.extend(triple(ground(&quad.subject), predicate(&quad.predicate, solution), ground(&quad.object)));
+        step.removed.extend(triple(
+            ground(&quad.subject),
+            predicate(&quad.predicate, solution),
+            ground(&quad.object),
+        ));
     }
     let mut names = BlankNames::default();
     let mut term = |pattern: &TermPattern| match pattern {
@@ -271,7 +287,11 @@ fn fill(
         TermPattern::Variable(variable) => solution(variable),
     };
     for quad in insert {
-        step.added.extend(triple(term(&quad.subject), predicate(&quad.predicate, solution), term(&quad.object)));
+        step.added.extend(triple(
+            term(&quad.subject),
+            predicate(&quad.predicate, solution),
+            term(&quad.object),
+        ));
     }
 }
 

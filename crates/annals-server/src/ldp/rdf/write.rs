@@ -69,7 +69,9 @@ impl RdfWriter {
     /// end. The other formats write everything.
     pub fn write(&mut self, triple: TripleRef<'_>, out: &mut Vec<u8>) -> Result<(), RdfError> {
         match &mut self.inner {
-            Inner::Turtle(serializer) => serializer.serialize_triple(triple, out).expect("memory takes all bytes"),
+            Inner::Turtle(serializer) => {
+                serializer.serialize_triple(triple, out).expect("memory takes all bytes")
+            }
             Inner::NTriples => writeln!(out, "{triple} .").expect("memory takes all bytes"),
             Inner::JsonLd(writer) => writer.write(triple, out),
             Inner::RdfXml(writer) => writer.write(triple, out)?,

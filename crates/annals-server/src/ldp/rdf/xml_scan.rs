@@ -89,8 +89,7 @@ fn check_entities(document: &[u8], limits: &RdfLimits) -> Result<(), RdfError> {
         let rest = &document[at..];
         let value = &rest[..rest.iter().position(|byte| *byte == b'<').unwrap_or(rest.len())];
         if value.contains(&b'&') {
-            let text =
-                "expected an entity that stands for plain text, found one that names another entity; write it out";
+            let text = "expected an entity that stands for plain text, found one that names another entity; write it out";
             return refuse(RdfErrorKind::Unsupported, text.to_owned());
         }
         if value.len() > ENTITY_BYTES_MAX {

@@ -40,7 +40,8 @@ fn a_declaration_with_odd_quotes_hides_no_entity() {
 fn entities_that_are_long_or_used_often_are_refused() {
     let long = format!("<!DOCTYPE a [ <!ENTITY a \"{}\"> ]><a/>", "x".repeat(100_000));
     assert_refused(&long, RdfFormat::RdfXml, TOO_LARGE);
-    let often = format!("<!DOCTYPE a [ <!ENTITY a \"{}\"> ]><a>{}</a>", "x".repeat(1_000), "&a;".repeat(100_000));
+    let often =
+        format!("<!DOCTYPE a [ <!ENTITY a \"{}\"> ]><a>{}</a>", "x".repeat(1_000), "&a;".repeat(100_000));
     assert_refused(&often, RdfFormat::RdfXml, TOO_LARGE);
     let many = format!("<!DOCTYPE a [ {} ]><a/>", "<!ENTITY a \"x\">".repeat(1_000));
     assert_refused(&many, RdfFormat::RdfXml, TOO_LARGE);
@@ -71,14 +72,17 @@ fn deep_json_is_refused() {
 
 #[test]
 fn contexts_that_cost_too_much_are_refused() {
-    let terms: String = (0..100_000).map(|number| format!("\"a{number}\": \"a{}:x\", ", number + 1)).collect();
+    let terms: String =
+        (0..100_000).map(|number| format!("\"a{number}\": \"a{}:x\", ", number + 1)).collect();
     assert_refused(&format!("{{\"@context\": {{{terms}\"b\": \"p:b\"}}}}"), RdfFormat::JsonLd, TOO_LARGE);
     let nodes = "{\"@context\": {\"a\": \"p:a\"}, \"a\": 1},".repeat(100_000);
     assert_refused(&format!("{{\"@graph\": [{nodes} {{}}]}}"), RdfFormat::JsonLd, TOO_LARGE);
     let escaped = "{\"\\u0040context\": {\"a\": \"p:a\"}, \"a\": 1},".repeat(100_000);
     assert_refused(&format!("{{\"@graph\": [{escaped} {{}}]}}"), RdfFormat::JsonLd, TOO_LARGE);
     let scoped = "{\"a\": {\"a\": 1}},".repeat(100_000);
-    let document = format!("{{\"@context\": {{\"a\": {{\"@id\": \"p:a\", \"@context\": {{}}}}}}, \"@graph\": [{scoped} {{}}]}}");
+    let document = format!(
+        "{{\"@context\": {{\"a\": {{\"@id\": \"p:a\", \"@context\": {{}}}}}}, \"@graph\": [{scoped} {{}}]}}"
+    );
     assert_refused(&document, RdfFormat::JsonLd, TOO_LARGE);
     let vocabulary = format!("{{\"@context\": {{\"@vocab\": \"p:{}\"}}, ", "x".repeat(100_000));
     let keys: String = (0..100_000).map(|number| format!("\"a{number}\": 1, ")).collect();
@@ -90,7 +94,8 @@ fn the_longest_chain_of_terms_that_is_read_fits_the_stack_of_a_thread() {
     let terms: String = (0..510).map(|number| format!("\"a{number}\": \"a{}:x\", ", number + 1)).collect();
     let document = format!("{{\"@context\": {{{terms}\"a510\": \"p:b\"}}, \"@id\": \"\", \"a0\": 1}}");
     let thread = std::thread::Builder::new().stack_size(2 << 20);
-    let found = thread.spawn(move || read(&document, RdfFormat::JsonLd).map(|triples| triples.len())).unwrap().join();
+    let found =
+        thread.spawn(move || read(&document, RdfFormat::JsonLd).map(|triples| triples.len())).unwrap().join();
     assert_eq!(found.unwrap(), Ok(1));
 }
 
@@ -122,7 +127,11 @@ fn a_document_at_the_bound_of_time_is_given_up() {
 /// Shape: a resource with many values of two properties.
 fn large(count: usize) -> Vec<Triple> {
     let value = |number: usize| {
-        Triple::new(named(BASE), named(["p:a", "p:b"][number % 2]), Literal::new_simple_literal(number.to_string()))
+        Triple::new(
+            named(BASE),
+            named(["p:a", "p:b"][number % 2]),
+            Literal::new_simple_literal(number.to_string()),
+        )
     };
     (0..count).map(value).collect()
 }
@@ -152,7 +161,8 @@ fn a_product_of_patterns_ends_in_an_error_soon() {
 fn text_that_grows_is_refused_before_it_is_made() {
     let doublings: String =
         (0..40).map(|number| format!("BIND(CONCAT(?x{number}, ?x{number}) AS ?x{}) ", number + 1)).collect();
-    let nested = (0..3).fold("?x0".to_owned(), |inner, _| format!("REPLACE({inner}, '', '{}')", "x".repeat(10_000)));
+    let nested =
+        (0..3).fold("?x0".to_owned(), |inner, _| format!("REPLACE({inner}, '', '{}')", "x".repeat(10_000)));
     let patterns = [
         format!("BIND('0123456789' AS ?x0) {doublings}"),
         format!("BIND('0123456789' AS ?x0) BIND({nested} AS ?x1)"),
@@ -170,7 +180,11 @@ fn text_that_grows_is_refused_before_it_is_made() {
 #[test]
 fn an_update_that_would_take_the_parser_long_is_refused() {
     let nested = |open: &str, close: &str, count: usize| {
-        format!("DELETE {{ ?s ?p ?o }} WHERE {{ ?s ?p ?o FILTER({}1{}) }}", open.repeat(count), close.repeat(count))
+        format!(
+            "DELETE {{ ?s ?p ?o }} WHERE {{ ?s ?p ?o FILTER({}1{}) }}",
+            open.repeat(count),
+            close.repeat(count)
+        )
     };
     let texts = [
         nested("(", ")", 100_000),
@@ -189,12 +203,16 @@ fn an_update_that_would_take_the_parser_long_is_refused() {
         format!("DELETE {{ ?s ?p ?o }} WHERE {{ ?s ?p ?o {} }}", "OPTIONAL { ?a ?b ?c } ".repeat(10_000)),
         format!("DELETE {{ ?s ?p ?o }} WHERE {{ ?s {} ?o }}", "<p:p>/".repeat(10_000)),
         format!("DELETE {{ ?s ?p ?o }} WHERE {{ {} }}", "?s ?p ?o . ".repeat(10_000)),
-        format!("DELETE {{ ?s ?p ?o }} WHERE {{ {} }}", (0..100).map(|at| format!("?s{at} ?p ?o . ")).collect::<String>()),
+        format!(
+            "DELETE {{ ?s ?p ?o }} WHERE {{ {} }}",
+            (0..100).map(|at| format!("?s{at} ?p ?o . ")).collect::<String>()
+        ),
     ];
     for text in texts {
         let start = Instant::now();
         let begin: String = text.chars().take(80).collect();
-        let error = parse(&text).and_then(|update| update.evaluate(&[], &RdfLimits::default())).expect_err(&begin);
+        let error =
+            parse(&text).and_then(|update| update.evaluate(&[], &RdfLimits::default())).expect_err(&begin);
         assert_eq!(error.kind, RdfErrorKind::TooLarge, "{begin}: {error}");
         assert!(start.elapsed() < SOON, "{begin}: {:?}", start.elapsed());
     }
@@ -243,7 +261,9 @@ fn a_large_ground_update_is_parsed_in_a_moment() {
 #[test]
 fn an_update_of_a_large_resource_reads_only_what_it_names() {
     let graph = large(200_000);
-    let update = parse("DELETE { <> <p:a> ?o } INSERT { <> <p:c> ?o } WHERE { <> <p:a> ?o FILTER(?o = '0') }").unwrap();
+    let update =
+        parse("DELETE { <> <p:a> ?o } INSERT { <> <p:c> ?o } WHERE { <> <p:a> ?o FILTER(?o = '0') }")
+            .unwrap();
     let limits = RdfLimits { evaluation_time_max: SOON, ..RdfLimits::default() };
     let changes = update.evaluate(&graph, &limits).unwrap();
     assert_eq!((changes.removed.len(), changes.added.len()), (1, 1));

@@ -2,7 +2,8 @@
 
 use super::super::{RdfFormat, negotiate};
 
-const OFFERS: [&str; 4] = ["text/turtle", "application/n-triples", "application/ld+json", "application/rdf+xml"];
+const OFFERS: [&str; 4] =
+    ["text/turtle", "application/n-triples", "application/ld+json", "application/rdf+xml"];
 
 #[test]
 fn parameters_and_case_of_a_content_type_are_ignored() {
@@ -47,7 +48,10 @@ fn accept_chooses_by_quality_then_by_the_order_of_the_offers() {
         (Some("application/ld+json, text/turtle;q=0.9"), Some("application/ld+json")),
         (Some("text/turtle;q=0.1, application/rdf+xml;q=0.11"), Some("application/rdf+xml")),
         (Some("text/turtle; charset=utf-8"), Some("text/turtle")),
-        (Some("application/ld+json;profile=\"a,b;q=0\";q=0.5, text/turtle;q=0.4"), Some("application/ld+json")),
+        (
+            Some("application/ld+json;profile=\"a,b;q=0\";q=0.5, text/turtle;q=0.4"),
+            Some("application/ld+json"),
+        ),
         // The most specific range decides, whatever the order.
         (Some("*/*, text/turtle;q=0"), Some("application/n-triples")),
         (Some("text/*;q=0, */*;q=0.1"), Some("application/n-triples")),

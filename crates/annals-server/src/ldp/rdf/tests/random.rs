@@ -34,7 +34,11 @@ fn subject() -> impl Strategy<Value = NamedOrBlankNode> {
 /// Shape: text with quotes, ends of lines, control characters and characters outside of the first plane.
 fn text(has_control: bool) -> BoxedStrategy<String> {
     let odd = "[\"'\\\\<>&\\n\\r\\t {}@^.\u{85}\u{A0}\u{2028}\u{FFFD}\u{1F600}\u{10FFFF}a-z]{0,12}";
-    if has_control { prop_oneof![odd, any::<String>(), "[\\x00-\\x1f\\x7f]{0,4}"].boxed() } else { odd.boxed() }
+    if has_control {
+        prop_oneof![odd, any::<String>(), "[\\x00-\\x1f\\x7f]{0,4}"].boxed()
+    } else {
+        odd.boxed()
+    }
 }
 
 fn literal(has_control: bool) -> impl Strategy<Value = Literal> {
@@ -46,13 +50,16 @@ fn literal(has_control: bool) -> impl Strategy<Value = Literal> {
         Just("http://www.w3.org/1999/02/22-rdf-syntax-ns#XMLLiteral".to_owned()),
         Just("urn:odd:type".to_owned()),
     ];
-    let value = || prop_oneof![text(has_control), "-?[0-9]{1,4}(\\.[0-9]{0,3})?(e[0-9])?", "true|false|1|INF"];
+    let value =
+        || prop_oneof![text(has_control), "-?[0-9]{1,4}(\\.[0-9]{0,3})?(e[0-9])?", "true|false|1|INF"];
     prop_oneof![
         value().prop_map(Literal::from),
         (value(), "[a-z]{2}(-[A-Z]{2})?")
             .prop_map(|(value, tag)| Literal::new_language_tagged_literal(value, tag).expect("a tag")),
-        (value(), datatype)
-            .prop_map(|(value, datatype)| Literal::new_typed_literal(value, NamedNode::new_unchecked(datatype))),
+        (value(), datatype).prop_map(|(value, datatype)| Literal::new_typed_literal(
+            value,
+            NamedNode::new_unchecked(datatype)
+        )),
     ]
 }
 
@@ -125,13 +132,83 @@ proptest! {
 /// Pieces of all the languages.
 fn piece() -> impl Strategy<Value = String> {
     let words = [
-        "<>", "<a>", " a ", "?s ", "?p ", "?o ", "\"x\"", "'''", "\"\"\"", "@en", "^^", "_:b ", "[ ", "] ", "( ", ") ",
-        "{ ", "} ", ". ", "; ", ", ", "FILTER", "OPTIONAL ", "UNION ", "BIND", " AS ", "VALUES ", "MINUS ", "EXISTS ",
-        "INSERT ", "DELETE ", "DATA ", "WHERE ", "PREFIX p: <p:> ", "p:q ", "!", "= ", "<", ">", "&& ", "|| ", "+ ",
-        "STR", "REGEX", "REPLACE", "CONCAT", "BNODE() ", "NOW() ", "1 ", "-2.5e3 ", "true ", "\\u00e9", "#c\n",
-        "{\"@id\":", "\"@context\":", "\"@graph\":", "\"@type\":", "null", ":", "@base ", "@prefix ", "<rdf:RDF",
-        " xmlns:rdf=\"http://www.w3.org/1999/02/22-rdf-syntax-ns#\"", "/>", "</", "&amp;", "&x;", "<!DOCTYPE a [",
-        "<!ENTITY x \"y\">", "]>", "<![CDATA[", "<?xml?>", "rdf:about=\"\"", "é", "\u{1F600}", "\0", "\\",
+        "<>",
+        "<a>",
+        " a ",
+        "?s ",
+        "?p ",
+        "?o ",
+        "\"x\"",
+        "'''",
+        "\"\"\"",
+        "@en",
+        "^^",
+        "_:b ",
+        "[ ",
+        "] ",
+        "( ",
+        ") ",
+        "{ ",
+        "} ",
+        ". ",
+        "; ",
+        ", ",
+        "FILTER",
+        "OPTIONAL ",
+        "UNION ",
+        "BIND",
+        " AS ",
+        "VALUES ",
+        "MINUS ",
+        "EXISTS ",
+        "INSERT ",
+        "DELETE ",
+        "DATA ",
+        "WHERE ",
+        "PREFIX p: <p:> ",
+        "p:q ",
+        "!",
+        "= ",
+        "<",
+        ">",
+        "&& ",
+        "|| ",
+        "+ ",
+        "STR",
+        "REGEX",
+        "REPLACE",
+        "CONCAT",
+        "BNODE() ",
+        "NOW() ",
+        "1 ",
+        "-2.5e3 ",
+        "true ",
+        "\\u00e9",
+        "#c\n",
+        "{\"@id\":",
+        "\"@context\":",
+        "\"@graph\":",
+        "\"@type\":",
+        "null",
+        ":",
+        "@base ",
+        "@prefix ",
+        "<rdf:RDF",
+        " xmlns:rdf=\"http://www.w3.org/1999/02/22-rdf-syntax-ns#\"",
+        "/>",
+        "</",
+        "&amp;",
+        "&x;",
+        "<!DOCTYPE a [",
+        "<!ENTITY x \"y\">",
+        "]>",
+        "<![CDATA[",
+        "<?xml?>",
+        "rdf:about=\"\"",
+        "é",
+        "\u{1F600}",
+        "\0",
+        "\\",
     ];
     prop_oneof![8 => proptest::sample::select(words.to_vec()).prop_map(str::to_owned), 1 => any::<String>()]
 }

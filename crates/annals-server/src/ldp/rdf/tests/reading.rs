@@ -43,7 +43,11 @@ fn every_format_reads_the_same_resource() {
         <p:q rdf:parseType="Resource"><p:r rdf:resource="#x"/></p:q></rdf:Description></rdf:RDF>"##;
     let expected = read(turtle, RdfFormat::Turtle).unwrap();
     assert_eq!(expected.len(), 3);
-    let cases = [(n_triples.as_str(), RdfFormat::NTriples), (json_ld, RdfFormat::JsonLd), (rdf_xml, RdfFormat::RdfXml)];
+    let cases = [
+        (n_triples.as_str(), RdfFormat::NTriples),
+        (json_ld, RdfFormat::JsonLd),
+        (rdf_xml, RdfFormat::RdfXml),
+    ];
     for (document, format) in cases {
         let found = read(document, format).unwrap_or_else(|error| panic!("{format:?}: {error}"));
         assert!(are_isomorphic(&found, &expected), "{format:?}: {:#?}", lines(&found));
@@ -81,7 +85,11 @@ fn an_error_of_syntax_names_its_place_and_the_remedy() {
         ("<> <p:p> 'x\n' .", RdfFormat::Turtle, Some((1, 10))),
         ("{\"p:p\": \n nonsense}", RdfFormat::JsonLd, Some((2, 2))),
         ("{\"@id\": 5}", RdfFormat::JsonLd, None),
-        ("<rdf:RDF xmlns:rdf=\"http://www.w3.org/1999/02/22-rdf-syntax-ns#\">\n</b>", RdfFormat::RdfXml, Some((2, 5))),
+        (
+            "<rdf:RDF xmlns:rdf=\"http://www.w3.org/1999/02/22-rdf-syntax-ns#\">\n</b>",
+            RdfFormat::RdfXml,
+            Some((2, 5)),
+        ),
     ];
     for (document, format, place) in cases {
         let error = read(document, format).expect_err("it is wrong");
@@ -93,7 +101,8 @@ fn an_error_of_syntax_names_its_place_and_the_remedy() {
 
 #[test]
 fn a_relative_base_is_refused() {
-    let error = super::super::read(&b""[..], RdfFormat::Turtle, "/rest/a", &RdfLimits::default()).unwrap_err();
+    let error =
+        super::super::read(&b""[..], RdfFormat::Turtle, "/rest/a", &RdfLimits::default()).unwrap_err();
     assert_eq!(error.kind, RdfErrorKind::Syntax);
     assert!(error.text.contains("/rest/a"), "{error}");
 }

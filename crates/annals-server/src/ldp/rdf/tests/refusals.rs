@@ -72,8 +72,14 @@ fn an_error_of_syntax_in_an_update_names_its_place() {
     assert_eq!((error.kind, error.line), (RdfErrorKind::Syntax, Some(3)), "{error}");
     assert!(error.text.contains("correct the update"), "{error}");
     assert!(error.text.len() < 600, "{error}");
-    for text in ["DELETE DATA { <> <p:p> ?o }", "DELETE DATA { <> <p:p> [] }", "INSERT { <> <p:p> 1 }", "nonsense",
-                 "INSERT DATA { <> p:p 1 }", "INSERT DATA { <> <p:p> \"a\nb\" }"] {
+    for text in [
+        "DELETE DATA { <> <p:p> ?o }",
+        "DELETE DATA { <> <p:p> [] }",
+        "INSERT { <> <p:p> 1 }",
+        "nonsense",
+        "INSERT DATA { <> p:p 1 }",
+        "INSERT DATA { <> <p:p> \"a\nb\" }",
+    ] {
         assert_eq!(parse(text).unwrap_err().kind, RdfErrorKind::Syntax, "{text}");
     }
 }
@@ -123,7 +129,8 @@ fn each_bound_of_a_document_is_kept() {
         (format!("<> <p:p> ''^^<p:{long}> ."), "datatype of at most 60 bytes"),
     ];
     for (document, expected) in cases {
-        let error = super::super::read(document.as_bytes(), RdfFormat::Turtle, BASE, &small).expect_err(&document);
+        let error =
+            super::super::read(document.as_bytes(), RdfFormat::Turtle, BASE, &small).expect_err(&document);
         assert_eq!(error.kind, RdfErrorKind::TooLarge, "{document}: {error}");
         assert!(error.text.contains(expected), "{document}: {error}");
     }

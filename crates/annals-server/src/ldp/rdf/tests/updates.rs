@@ -27,13 +27,18 @@ fn assert_changes(text: &str, removed: &str, added: &str) {
         let prefix = "@prefix dc: <http://purl.org/dc/elements/1.1/> .\n";
         read(&format!("{prefix}{document}"), RdfFormat::Turtle).expect("Turtle")
     };
-    assert!(are_isomorphic(&changes.removed, &expected(removed)), "{text}: removed {:#?}", lines(&changes.removed));
+    assert!(
+        are_isomorphic(&changes.removed, &expected(removed)),
+        "{text}: removed {:#?}",
+        lines(&changes.removed)
+    );
     assert!(are_isomorphic(&changes.added, &expected(added)), "{text}: added {:#?}", lines(&changes.added));
 }
 
 #[test]
 fn the_updates_of_the_scripts_are_ground() {
-    let relation = parse(&format!("{DC}insert {{ <> dc:relation <http://example.org/uri/1> }} where {{ }}")).unwrap();
+    let relation =
+        parse(&format!("{DC}insert {{ <> dc:relation <http://example.org/uri/1> }} where {{ }}")).unwrap();
     let expected = "<http://localhost:8080/rest/1/a> <http://purl.org/dc/elements/1.1/relation> \
                     <http://example.org/uri/1>";
     assert!(relation.is_ground());
@@ -80,7 +85,11 @@ fn a_ground_update_gives_the_net_effect_when_the_graph_is_known() {
 fn one_operation_deletes_before_it_inserts() {
     let text = "DELETE { <> dc:title ?t } INSERT { <> dc:title 'a' } WHERE { <> dc:title ?t }";
     assert_changes(text, "<> dc:title 'b' .", "");
-    assert_changes("DELETE { <> dc:title 'z' } INSERT { <> dc:title 'z' } WHERE { }", "", "<> dc:title 'z' .");
+    assert_changes(
+        "DELETE { <> dc:title 'z' } INSERT { <> dc:title 'z' } WHERE { }",
+        "",
+        "<> dc:title 'z' .",
+    );
 }
 
 #[test]
@@ -88,14 +97,21 @@ fn a_later_operation_sees_the_earlier_ones() {
     let text = "INSERT DATA { <> dc:title 'c' } ; DELETE DATA { <> dc:title 'a' } ; \
                 INSERT { <#copy> dc:title ?t } WHERE { <> dc:title ?t }";
     assert_changes(text, "<> dc:title 'a' .", "<> dc:title 'c' . <#copy> dc:title 'b', 'c' .");
-    assert_changes("DELETE WHERE { ?s dc:title ?t } ; INSERT { <> <p:left> ?t } WHERE { ?s dc:title ?t }",
-        "<> dc:title 'a', 'b' . <#r> dc:title 'r' .", "");
+    assert_changes(
+        "DELETE WHERE { ?s dc:title ?t } ; INSERT { <> <p:left> ?t } WHERE { ?s dc:title ?t }",
+        "<> dc:title 'a', 'b' . <#r> dc:title 'r' .",
+        "",
+    );
 }
 
 #[test]
 fn delete_where_removes_what_matches() {
     assert_changes("DELETE WHERE { <> dc:title ?t }", "<> dc:title 'a', 'b' .", "");
-    assert_changes("DELETE WHERE { <> dc:relation ?r . ?r dc:title ?t }", "<> dc:relation <#r> . <#r> dc:title 'r' .", "");
+    assert_changes(
+        "DELETE WHERE { <> dc:relation ?r . ?r dc:title ?t }",
+        "<> dc:relation <#r> . <#r> dc:title 'r' .",
+        "",
+    );
     assert_changes("DELETE WHERE { <> dc:title 'z' }", "", "");
     assert_changes("DELETE WHERE { ?x dc:relation ?x }", "", "");
 }
@@ -117,8 +133,10 @@ fn each_part_of_a_where_gives_its_solutions() {
         ("VALUES ?x { 1 <#v> 'v'@en }", "1, <#v>, 'v'@en"),
         ("VALUES (?s ?x) { (<> 1) (UNDEF 2) } ?s dc:relation ?r", "1, 2"),
         ("<> <p:n> ?n BIND(?n + 1 AS ?x)", "2, 3, 11"),
-        ("<> dc:title ?t BIND(CONCAT(UCASE(?t), '-', STR(<#x>)) AS ?x)",
-            "'A-http://localhost:8080/rest/1/a#x', 'B-http://localhost:8080/rest/1/a#x'"),
+        (
+            "<> dc:title ?t BIND(CONCAT(UCASE(?t), '-', STR(<#x>)) AS ?x)",
+            "'A-http://localhost:8080/rest/1/a#x', 'B-http://localhost:8080/rest/1/a#x'",
+        ),
         ("<> dc:title ?t BIND(?t + 1 AS ?x)", ""),
         ("<> dc:title ?t BIND(IRI(CONCAT('#', ?t)) AS ?x)", "<#a>, <#b>"),
         ("<> dc:title ?t BIND(REPLACE(?t, '[a]', 'x$0') AS ?x)", "'xa', 'b'"),
@@ -159,7 +177,9 @@ fn a_template_without_a_term_gives_no_triple() {
 #[test]
 fn blank_nodes_of_the_graph_are_found_and_removed() {
     let graph = read("<> <p:has> [ <p:title> 'a' ], [ <p:title> 'b' ] .", RdfFormat::Turtle).unwrap();
-    let update = parse("DELETE { <> <p:has> ?b . ?b ?p ?o } WHERE { <> <p:has> ?b . ?b <p:title> 'a' ; ?p ?o }").unwrap();
+    let update =
+        parse("DELETE { <> <p:has> ?b . ?b ?p ?o } WHERE { <> <p:has> ?b . ?b <p:title> 'a' ; ?p ?o }")
+            .unwrap();
     let changes = update.evaluate(&graph, &RdfLimits::default()).unwrap();
     assert_eq!(changes.removed.len(), 2, "{changes:#?}");
     assert!(changes.removed.iter().all(|triple| graph.contains(triple)));

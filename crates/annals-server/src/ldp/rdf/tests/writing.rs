@@ -36,7 +36,8 @@ _:1 <p:count> \"7\"^^<http://www.w3.org/2001/XMLSchema#integer> .
 #[test]
 fn turtle_uses_the_prefixes_of_repositories() {
     let text = write(&resource(), RdfFormat::Turtle);
-    let (prefixes, triples): (Vec<&str>, Vec<&str>) = text.lines().partition(|line| line.starts_with("@prefix"));
+    let (prefixes, triples): (Vec<&str>, Vec<&str>) =
+        text.lines().partition(|line| line.starts_with("@prefix"));
     assert!(prefixes.contains(&"@prefix ldp: <http://www.w3.org/ns/ldp#> ."), "{prefixes:#?}");
     let expected = "\
 <http://localhost:8080/rest/1/a> a ldp:Container , <p:B> ;
