@@ -3,7 +3,7 @@
 use oxrdf::{BlankNode, Literal, NamedNode, NamedOrBlankNode, Term, Triple};
 use proptest::prelude::*;
 
-use super::super::{RdfFormat, Update};
+use super::super::RdfFormat;
 use super::canonical::are_isomorphic;
 use super::{read, write};
 
