@@ -2,7 +2,8 @@
 
 use oxrdf::Triple;
 
-use super::super::{Changes, RdfFormat, RdfLimits, Update};
+use super::super::update::Changes;
+use super::super::{RdfFormat, RdfLimits, Update};
 use super::canonical::are_isomorphic;
 use super::{lines, parse, read, titled};
 
