@@ -18,6 +18,8 @@ mod http {
     mod importing;
     mod limits;
     mod lines;
+    mod ldp;
+    mod ldp_members;
     mod log;
     mod memory;
     mod methods;

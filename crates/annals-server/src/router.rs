@@ -188,7 +188,8 @@ fn method_router(door: &Arc<Door>, endpoint: &Arc<Endpoint>) -> MethodRouter {
     router.route_layer(from_fn_with_state((Arc::clone(door), Arc::clone(endpoint)), admit))
 }
 
-fn too_late(request_time: Duration) -> Problem {
+/// The answer to a request that takes too long.
+pub fn too_late(request_time: Duration) -> Problem {
     let seconds = request_time.as_secs_f32();
     let text = format!("no answer within {seconds} s; ask for less. A write may still be done: look first");
     Problem::door("time-out", text)
@@ -212,11 +213,8 @@ fn ldp_router(door: &Arc<Door>, root: &Arc<str>) -> MethodRouter {
     let endpoint = Arc::new(Endpoint::new(Method::GET, "/ldp", "", |_| async {
         Err(Problem::not_found("the LDP door answers"))
     }));
-    let request_time = door.limits.request_time;
-    let late = HandleErrorLayer::new(move |_: BoxError| async move { too_late(request_time) });
     any(handler)
         .layer::<_, Infallible>(CatchPanicLayer::custom(report_panic))
-        .layer::<_, Infallible>(ServiceBuilder::new().layer(late).layer(TimeoutLayer::new(request_time)))
         .layer(from_fn_with_state((Arc::clone(door), endpoint), admit))
 }
 

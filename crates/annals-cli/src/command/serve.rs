@@ -201,7 +201,8 @@ impl Serve {
         let hosts = self.hosts.clone();
         let origins = self.origins.clone();
         let ldp_root = (!self.no_ldp).then(|| self.ldp_root.clone());
-        let settings = Settings { folder, listen: self.listen, hosts, origins, ldp_root, log, options, limits };
+        let settings =
+            Settings { folder, listen: self.listen, hosts, origins, ldp_root, log, options, limits };
         serve(
             settings,
             |address| print(&format!("annals {verb} {place} and listens on http://{address}")),

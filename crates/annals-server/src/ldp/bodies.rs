@@ -1,13 +1,17 @@
 //! Bodies of requests: what they are, and the triples in them.
 
-use http::header::CONTENT_TYPE;
+use std::sync::PoisonError;
+
 use http::HeaderMap;
+use http::header::CONTENT_TYPE;
+use http_body::Body;
 use oxrdf::Triple;
 
 use super::headers::UPDATE_TYPE;
 use super::rdf::{RdfError, RdfErrorKind, RdfFormat, RdfLimits, read};
 use super::request::Request;
 use crate::body::Bytes;
+use crate::call::Call;
 use crate::problem::Problem;
 
 /// What a body is, by its media type.
@@ -31,9 +35,12 @@ pub struct Received {
 }
 
 impl BodyKind {
-    fn of(headers: &HeaderMap, is_empty: bool) -> BodyKind {
-        let declared = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).map(str::trim);
+    /// What the body of a request is, before it is received.
+    pub fn of(call: &Call) -> BodyKind {
+        let declared = call.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).map(str::trim);
         let Some(declared) = declared.filter(|declared| !declared.is_empty()) else {
+            let body = call.body.lock().unwrap_or_else(PoisonError::into_inner);
+            let is_empty = body.is_end_stream() || body.size_hint().exact() == Some(0);
             return if is_empty { BodyKind::Nothing } else { BodyKind::Binary };
         };
         let media_type = declared.split(';').next().unwrap_or_default().trim();
@@ -50,10 +57,10 @@ impl Received {
     ///
     /// Errors: `too-large`; `slow-request`; `busy`.
     pub async fn of(request: &mut Request) -> Result<Received, Problem> {
+        let kind = BodyKind::of(&request.call);
         let call = &mut request.call;
         let body = call.take_body();
         let bytes = Bytes::receive_any(&call.door, &call.headers, body, call.body_room.clone()).await?;
-        let kind = BodyKind::of(&call.headers, bytes.as_slice().is_empty());
         Ok(Received { kind, bytes })
     }
 

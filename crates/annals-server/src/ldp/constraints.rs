@@ -70,7 +70,10 @@ pub fn check_predicate(triple: &Triple) -> Result<(), Refusal> {
         return Ok(());
     }
     let found = triple.predicate.as_str().len();
-    Err(Refusal::of_triple(triple, format!("expected a predicate of at most {bytes_max} bytes, found {found}")))
+    Err(Refusal::of_triple(
+        triple,
+        format!("expected a predicate of at most {bytes_max} bytes, found {found}"),
+    ))
 }
 
 /// Refuses terms of RDF 1.2 that no value has.

@@ -4,6 +4,7 @@ use axum::body::Body;
 use http::header::{ALLOW, HeaderValue};
 use http::{Response, StatusCode};
 
+use super::binary;
 use super::etag::{self, Conditions};
 use super::headers;
 use super::model::Model;
@@ -25,7 +26,11 @@ pub async fn answer(request: Request, path: Path) -> Outcome {
     let work = move |writer: &mut Writer<'_>| {
         let view = writer.view();
         let (entity, _) = view.live(&path)?;
-        conditions.check(Some(&etag::tag_of(view, &entity)?))?;
+        let tag = match binary::binary_tag(&entity) {
+            Some(tag) => tag,
+            None => etag::tag_of(view, &entity)?,
+        };
+        conditions.check(Some(&tag))?;
         writer.delete(&entity)
     };
     request.commit(Weight::Heavy, work).await?;

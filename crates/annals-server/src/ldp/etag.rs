@@ -1,8 +1,8 @@
 //! Entity tags of resources, and the conditions of requests on them.
 
 use annals::{Direction, Entity, Error, ErrorKind};
-use http::header::{HeaderName, HeaderValue, IF_MATCH, IF_NONE_MATCH};
 use http::HeaderMap;
+use http::header::{HeaderName, HeaderValue, IF_MATCH, IF_NONE_MATCH};
 
 use super::graph;
 use super::prefer::Selection;
@@ -19,15 +19,16 @@ const CONTAINERS_MAX: usize = 64;
 ///
 /// The tag is weak, because one resource has representations in several formats.
 pub fn tag_of(view: View<'_>, entity: &Entity<'_>) -> annals::Result<String> {
-    let children = |entity: &Entity<'_>| {
-        match view.snapshot.degree(entity.id(), Direction::Out, Some(CONTAINS)) {
+    let children =
+        |entity: &Entity<'_>| match view.snapshot.degree(entity.id(), Direction::Out, Some(CONTAINS)) {
             Ok(count) => Ok(count),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(0),
             Err(error) => Err(error),
-        }
-    };
+        };
     let mut tag = format!("{}.{}", entity.version(), children(entity)?);
-    for container in entity.neighbors(Direction::In, Some(MEMBERSHIP_RESOURCE)).entities().take(CONTAINERS_MAX) {
+    for container in
+        entity.neighbors(Direction::In, Some(MEMBERSHIP_RESOURCE)).entities().take(CONTAINERS_MAX)
+    {
         let container = container?;
         if container.id() != entity.id() {
             tag.push_str(&format!(".{}.{}", container.version(), children(&container)?));
@@ -72,7 +73,8 @@ impl Conditions {
             return Ok(());
         }
         let found = tag.map_or("there is no such resource".to_owned(), |tag| format!("its tag is {tag}"));
-        Err(Error::new(ErrorKind::PreconditionFailed, format!("{found}; read it again and decide again")).into())
+        Err(Error::new(ErrorKind::PreconditionFailed, format!("{found}; read it again and decide again"))
+            .into())
     }
 }
 

@@ -6,6 +6,7 @@ use http::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
 use http::{HeaderMap, Method, Response, StatusCode};
 
 use super::base::Base;
+use super::binary;
 use super::bodies::problem_of;
 use super::constraints;
 use super::etag::{self, Conditions};
@@ -18,6 +19,7 @@ use super::rdf::{RdfFormat, RdfWriter, negotiate};
 use super::request::Request;
 use super::view::{Found, View};
 use crate::call::heavy_answer;
+use crate::content::conditions::Validators;
 use crate::lines;
 use crate::problem::{Outcome, Problem};
 
@@ -25,21 +27,33 @@ use crate::problem::{Outcome, Problem};
 const PART_BYTES: usize = 8 << 10;
 
 /// Answers GET and HEAD.
-pub async fn answer(request: Request, path: Path) -> Outcome {
+pub async fn answer(request: Request, path: Path, is_description: bool) -> Outcome {
     let snapshot = request.call.snapshot().await?;
     let view = View { snapshot: &snapshot, base: &request.base };
     if path.is_root() && matches!(view.find(&path)?, Found::Missing) {
         // The root is there from the first request on.
         request.commit(crate::call::Weight::Light, |_| Ok(())).await?;
         let snapshot = request.call.door.repository()?.snapshot();
-        return show(request, path, snapshot).await;
+        return show(request, path, false, snapshot).await;
     }
-    show(request, path, snapshot).await
+    show(request, path, is_description, snapshot).await
 }
 
-async fn show(request: Request, path: Path, snapshot: Snapshot) -> Outcome {
+async fn show(request: Request, path: Path, is_description: bool, snapshot: Snapshot) -> Outcome {
     let view = View { snapshot: &snapshot, base: &request.base };
     let (entity, model) = view.live(&path)?;
+    match (binary::content_of(&entity).filter(|_| model == Model::NonRdfSource), is_description) {
+        (Some(content), false) => {
+            let validators = Validators::new(&content, entity.updated().instant);
+            return Box::pin(binary::get(&request, &path, content, validators)).await;
+        }
+        (None, true) => {
+            let text =
+                format!("{}: the resource is no binary, so it has no description", request.base.iri(&path));
+            return Err(Problem::not_found(text));
+        }
+        _ => {}
+    }
     let selection = Selection::asked(&request.call.headers);
     let format = format_of(&request.call.headers)?;
     let tag = match selection.has_inbound {
@@ -47,7 +61,11 @@ async fn show(request: Request, path: Path, snapshot: Snapshot) -> Outcome {
         false => etag::tag_of(view, &entity)?,
     };
     let mut head = HeaderMap::new();
-    headers::add_resource(&mut head, &request.base, &path, model);
+    if is_description {
+        headers::add_description(&mut head, &request.base, &path);
+    } else {
+        headers::add_resource(&mut head, &request.base, &path, model);
+    }
     headers::add_state(&mut head, &tag, &entity);
     headers::add_selection(&mut head, &selection);
     if Conditions::of(&request.call.headers).is_known(&tag) {

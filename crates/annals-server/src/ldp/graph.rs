@@ -90,10 +90,7 @@ fn each_property(
 }
 
 /// The values of a property, one by one.
-pub fn each_value(
-    value: &Value,
-    mut take: impl FnMut(&Value) -> Result<(), Problem>,
-) -> Result<(), Problem> {
+pub fn each_value(value: &Value, mut take: impl FnMut(&Value) -> Result<(), Problem>) -> Result<(), Problem> {
     match value {
         Value::Set(set) => set.iter().try_for_each(|value| take(&value)),
         other => take(other),

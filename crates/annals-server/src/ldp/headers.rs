@@ -6,6 +6,7 @@ use annals::{Entity, Instant};
 use http::header::{ALLOW, ETAG, HeaderMap, HeaderName, HeaderValue, LAST_MODIFIED, LINK, VARY};
 
 use super::base::Base;
+use super::binary;
 use super::constraints::DOCUMENT;
 use super::model::Model;
 use super::path::Path;
@@ -17,8 +18,7 @@ pub static ACCEPT_POST: HeaderName = HeaderName::from_static("accept-post");
 /// Header: the media types that a PATCH takes.
 pub static ACCEPT_PATCH: HeaderName = HeaderName::from_static("accept-patch");
 
-const POST_TYPES: &str =
-    "text/turtle, application/ld+json, application/n-triples, application/rdf+xml, application/sparql-update";
+const POST_TYPES: &str = "text/turtle, application/ld+json, application/n-triples, application/rdf+xml, application/sparql-update, */*";
 /// The media type of an update.
 pub const UPDATE_TYPE: &str = "application/sparql-update";
 
@@ -42,9 +42,27 @@ pub fn add_resource(headers: &mut HeaderMap, base: &Base, path: &Path, model: Mo
     if model != Model::NonRdfSource {
         headers.insert(&ACCEPT_PATCH, HeaderValue::from_static(UPDATE_TYPE));
     }
+    if model == Model::NonRdfSource {
+        let (name, link) = binary::describedby(&base.iri(path));
+        append(headers, name, link);
+    }
     if model.is_container() {
         headers.insert(&ACCEPT_POST, HeaderValue::from_static(POST_TYPES));
     }
+}
+
+/// Methods that a description takes.
+pub const DESCRIPTION_ALLOW: &str = "GET, HEAD, OPTIONS, PUT, PATCH";
+
+/// Adds the headers of the description of the binary at a path.
+pub fn add_description(headers: &mut HeaderMap, base: &Base, path: &Path) {
+    for class in Model::RdfSource.classes() {
+        append(headers, LINK, format!("<{LDP}{class}>; rel=\"type\""));
+    }
+    append(headers, LINK, format!("<{}>; rel=\"describes\"", base.iri(path)));
+    append(headers, LINK, format!("<{}{DOCUMENT}>; rel=\"{CONSTRAINED_BY}\"", base.iri(&Path::root())));
+    headers.insert(ALLOW, HeaderValue::from_static(DESCRIPTION_ALLOW));
+    headers.insert(&ACCEPT_PATCH, HeaderValue::from_static(UPDATE_TYPE));
 }
 
 /// Adds the tag and the time of a resource.

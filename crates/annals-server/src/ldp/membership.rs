@@ -8,7 +8,8 @@ use super::model::Model;
 use super::types::CONTAINS;
 use super::view::View;
 use super::vocabulary::{
-    HAS_MEMBER_RELATION, INSERTED_CONTENT_RELATION, IS_MEMBER_OF_RELATION, MEMBER_SUBJECT, MEMBERSHIP_RESOURCE,
+    HAS_MEMBER_RELATION, INSERTED_CONTENT_RELATION, IS_MEMBER_OF_RELATION, MEMBER_SUBJECT,
+    MEMBERSHIP_RESOURCE,
 };
 use crate::problem::Problem;
 

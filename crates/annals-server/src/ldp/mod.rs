@@ -31,6 +31,7 @@ mod put;
 mod post;
 mod patch;
 mod delete;
+mod binary;
 pub mod rdf;
 
 use http::header::{ALLOW, HeaderMap, HeaderValue};
@@ -45,13 +46,24 @@ use view::View;
 
 use crate::call::Call;
 use crate::problem::{Outcome, Problem};
+use crate::router::too_late;
 
 /// Answers a request below the root of the door. `root` is the path of the root, without a slash at its end.
 pub async fn answer(call: Box<Call>, method: Method, root: &str) -> Outcome {
     let base = Base::of(&call.headers, &call.uri, root);
     let known = base.clone();
     let is_write = [Method::POST, Method::PUT, Method::PATCH].contains(&method);
-    let outcome = dispatch(Request { call, method, base }, root).await;
+    let is_upload = is_write && post::is_upload(&call, model::Model::asked(&call.headers).unwrap_or(None));
+    let request_time = call.door.limits.request_time;
+    let work = Box::pin(dispatch(Request { call, method, base }, root));
+    let outcome = match is_upload {
+        // A binary may take any time: the server waits only for each part of it.
+        true => work.await,
+        false => {
+            let late = |_| Err(too_late(request_time));
+            tokio::time::timeout(request_time, work).await.unwrap_or_else(late)
+        }
+    };
     match outcome {
         // Each refused write says where the constraints are.
         Err(problem) if is_write && problem.status().is_client_error() => {
@@ -66,12 +78,17 @@ async fn dispatch(request: Request, root: &str) -> Outcome {
     let target = Target::of(path.strip_prefix(root).unwrap_or(path))?;
     let method = request.method.clone();
     match (target, method.as_str()) {
-        (Target::Resource(path), "GET" | "HEAD") => Box::pin(get::answer(request, path)).await,
+        (Target::Resource(path), "GET" | "HEAD") => Box::pin(get::answer(request, path, false)).await,
         (Target::Resource(path), "PUT") => Box::pin(put::answer(request, path)).await,
         (Target::Resource(path), "POST") => Box::pin(post::answer(request, path)).await,
-        (Target::Resource(path), "PATCH") => Box::pin(patch::answer(request, path)).await,
+        (Target::Resource(path), "PATCH") => Box::pin(patch::answer(request, path, false)).await,
         (Target::Resource(path), "DELETE") => Box::pin(delete::answer(request, path)).await,
         (Target::Resource(path), "OPTIONS") => options(&request, &path).await,
+        (Target::Description(path), "GET" | "HEAD") => Box::pin(get::answer(request, path, true)).await,
+        (Target::Description(path), "PUT") => Box::pin(put_description(request, path)).await,
+        (Target::Description(path), "PATCH") => Box::pin(patch::answer(request, path, true)).await,
+        (Target::Description(path), "OPTIONS") => Ok(binary::description_options(&request, &path)),
+        (Target::Description(_), _) => Err(binary::description_refuses(&method)),
         (Target::Tombstone(path), "DELETE") => Box::pin(delete::bury(request, path)).await,
         (Target::Tombstone(_), _) => Err(not_allowed(&method, "DELETE")),
         (Target::Constraints, "GET" | "HEAD") => Ok(get::constraints(&method)),
@@ -80,11 +97,24 @@ async fn dispatch(request: Request, root: &str) -> Outcome {
             Err(Problem::not_found(format!("{name}: there is no such thing about a resource")))
         }
         (Target::Reserved(_, name), _) => {
-            let text = format!("path segment {name:?}: segments that begin with {} are reserved", path::RESERVED);
+            let text =
+                format!("path segment {name:?}: segments that begin with {} are reserved", path::RESERVED);
             Err(Problem::door("constraint-violated", text))
         }
         (Target::Resource(_), _) => Err(not_allowed(&method, "GET, HEAD, OPTIONS, POST, PUT, PATCH, DELETE")),
     }
+}
+
+/// Answers PUT of the description of a binary, which is there already.
+async fn put_description(request: Request, path: Path) -> Outcome {
+    let snapshot = request.call.snapshot().await?;
+    let (_, model) = View { snapshot: &snapshot, base: &request.base }.live(&path)?;
+    if model != model::Model::NonRdfSource {
+        let text =
+            format!("{}: the resource is no binary, so it has no description", request.base.iri(&path));
+        return Err(Problem::not_found(text));
+    }
+    put::write(request, path, None).await
 }
 
 fn not_allowed(method: &Method, allowed: &'static str) -> Problem {

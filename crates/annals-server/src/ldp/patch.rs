@@ -3,17 +3,18 @@
 use std::collections::HashSet;
 
 use annals::{Direction, Entity};
+use http::header::{ALLOW, HeaderValue};
 use oxrdf::{Term, Triple, TripleRef};
 
 use super::bodies::{BodyKind, Received, problem_of, unexpected};
 use super::etag::{self, Conditions};
 use super::graph;
-use super::headers::UPDATE_TYPE;
+use super::headers::{self, UPDATE_TYPE};
 use super::model::Model;
 use super::path::Path;
 use super::post;
 use super::prefer::Selection;
-use super::rdf::{RdfLimits, Update};
+use super::rdf::{Changes, RdfLimits, Update};
 use super::request::Request;
 use super::statements::Managed;
 use super::types::PART;
@@ -32,8 +33,8 @@ const OWN: Selection = Selection {
     is_asked: false,
 };
 
-/// Answers PATCH.
-pub async fn answer(mut request: Request, path: Path) -> Outcome {
+/// Answers PATCH of a resource, or of the description of a binary.
+pub async fn answer(mut request: Request, path: Path, is_description: bool) -> Outcome {
     let conditions = Conditions::of(&request.call.headers);
     let received = Received::of(&mut request).await?;
     if received.kind != BodyKind::Update {
@@ -42,7 +43,7 @@ pub async fn answer(mut request: Request, path: Path) -> Outcome {
     let update = parse(&received, &request.base.iri(&path))?;
     let weight = if received.is_small() && update.is_ground() { Weight::Light } else { Weight::Heavy };
     let target = path.clone();
-    let work = move |writer: &mut Writer<'_>| patch(writer, &target, &conditions, &update);
+    let work = move |writer: &mut Writer<'_>| patch(writer, &target, is_description, &conditions, &update);
     request.commit(weight, work).await?;
     post::changed(&request, &path)
 }
@@ -50,11 +51,18 @@ pub async fn answer(mut request: Request, path: Path) -> Outcome {
 fn patch(
     writer: &mut Writer<'_>,
     path: &Path,
+    is_description: bool,
     conditions: &Conditions,
     update: &Update,
 ) -> Result<(), Problem> {
     let view = writer.view();
     let (entity, model) = view.live(path)?;
+    if (model == Model::NonRdfSource) != is_description {
+        let text =
+            format!("{}: a binary is replaced with PUT, and its description is changed", view.base.iri(path));
+        let allowed = HeaderValue::from_static(headers::allow(model, path.is_root()));
+        return Err(Problem::door("method-not-allowed", text).header(ALLOW, allowed));
+    }
     conditions.check(Some(&etag::tag_of(view, &entity)?))?;
     let mut managed = Managed::new(view, path, model, Some(&entity));
     if let Some(changes) = update.ground() {
@@ -63,7 +71,7 @@ fn patch(
         let triples = own_triples(view, &entity, model)?;
         let changes = update.evaluate(&triples, &RdfLimits::default()).map_err(problem_of)?;
         writer.change(&entity, &mut managed, path, &changes.removed, &changes.added)?;
-        delete_unused(writer, &entity, &triples, &changes.removed, &changes.added)?;
+        delete_unused(writer, &entity, &triples, &changes)?;
     }
     writer.touch_indirect(&entity)
 }
@@ -73,9 +81,9 @@ fn delete_unused(
     writer: &mut Writer<'_>,
     entity: &Entity<'_>,
     before: &[Triple],
-    removed: &[Triple],
-    added: &[Triple],
+    changes: &Changes,
 ) -> Result<(), Problem> {
+    let Changes { removed, added } = changes;
     if removed.is_empty() {
         return Ok(());
     }

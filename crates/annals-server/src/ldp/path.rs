@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use annals::{ID_BYTES_MAX, Entity, Id};
+use annals::{Entity, ID_BYTES_MAX, Id};
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 use uuid::Uuid;
 

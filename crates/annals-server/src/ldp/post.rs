@@ -4,6 +4,7 @@ use axum::body::Body;
 use http::header::{ALLOW, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION};
 use http::{Response, StatusCode};
 
+use super::binary;
 use super::bodies::{BodyKind, Received};
 use super::constraints::Refusal;
 use super::etag::{self, Conditions};
@@ -18,7 +19,7 @@ use super::slug;
 use super::statements::{Graph, Managed, classes};
 use super::view::View;
 use super::writer::Writer;
-use crate::call::Weight;
+use crate::call::{Call, Weight};
 use crate::problem::{Outcome, Problem};
 
 /// Answers POST.
@@ -26,14 +27,13 @@ pub async fn answer(mut request: Request, path: Path) -> Outcome {
     let asked = Model::asked(&request.call.headers)?;
     let wanted = slug::wanted(&request.call.headers);
     let conditions = Conditions::of(&request.call.headers);
-    let received = Received::of(&mut request).await?;
-    if asked == Some(Model::NonRdfSource) || received.kind == BodyKind::Binary {
-        return Err(no_binaries());
+    if is_upload(&request.call, asked) {
+        return Box::pin(binary::post(request, path)).await;
     }
+    let received = Received::of(&mut request).await?;
     let weight = if received.is_small() { Weight::Light } else { Weight::Heavy };
-    let work = move |writer: &mut Writer<'_>| {
-        post(writer, &path, asked, wanted.as_deref(), &conditions, &received)
-    };
+    let work =
+        move |writer: &mut Writer<'_>| post(writer, &path, asked, wanted.as_deref(), &conditions, &received);
     let (path, _) = request.commit(weight, work).await?;
     created(&request, &path)
 }
@@ -49,13 +49,7 @@ fn post(
 ) -> Result<Path, Problem> {
     let view = writer.view();
     if !(container.is_root() && writer.has_new_root()) {
-        let (entity, model) = view.live(container)?;
-        if !model.is_container() {
-            let text = format!("{}: expected a container, found {}", view.base.iri(container), model.type_name());
-            let allowed = HeaderValue::from_static(headers::allow(model, false));
-            return Err(Problem::door("method-not-allowed", text).header(ALLOW, allowed));
-        }
-        conditions.check(Some(&etag::tag_of(view, &entity)?))?;
+        check_container(view, container, conditions)?;
     }
     let path = slug::choose(view.snapshot, container, wanted)?;
     let iri = view.base.iri(&path);
@@ -71,9 +65,22 @@ fn post(
     Ok(path)
 }
 
-/// Binaries need a store of contents.
-pub fn no_binaries() -> Problem {
-    Problem::door("not-implemented", "body: expected a format of RDF; the server does not store binaries yet")
+/// Checks that a resource can get a child.
+///
+/// Errors: `not-found`; `deleted`; `method-not-allowed`; `precondition-failed`.
+pub fn check_container(view: View<'_>, container: &Path, conditions: &Conditions) -> Result<(), Problem> {
+    let (entity, model) = view.live(container)?;
+    if !model.is_container() {
+        let text = format!("{}: expected a container, found {}", view.base.iri(container), model.type_name());
+        let allowed = HeaderValue::from_static(headers::allow(model, false));
+        return Err(Problem::door("method-not-allowed", text).header(ALLOW, allowed));
+    }
+    conditions.check(Some(&etag::tag_of(view, &entity)?))
+}
+
+/// True if the body of a request is a binary: its media type says so, or the client does.
+pub fn is_upload(call: &Call, asked: Option<Model>) -> bool {
+    asked == Some(Model::NonRdfSource) || BodyKind::of(call) == BodyKind::Binary
 }
 
 /// The answer for a new resource: its address, also as body.
@@ -100,7 +107,11 @@ fn state(request: &Request, path: &Path) -> Result<HeaderMap, Problem> {
     let mut head = HeaderMap::new();
     if let Ok((entity, model)) = view.live(path) {
         headers::add_resource(&mut head, &request.base, path, model);
-        headers::add_state(&mut head, &etag::tag_of(view, &entity)?, &entity);
+        let tag = match binary::binary_tag(&entity) {
+            Some(tag) => tag,
+            None => etag::tag_of(view, &entity)?,
+        };
+        headers::add_state(&mut head, &tag, &entity);
     }
     Ok(head)
 }

@@ -3,6 +3,7 @@
 use axum::body::Body;
 use http::{Response, StatusCode};
 
+use super::binary;
 use super::bodies::{BodyKind, Received, unexpected};
 use super::constraints::Refusal;
 use super::etag::{self, Conditions};
@@ -11,18 +12,33 @@ use super::path::Path;
 use super::post;
 use super::request::Request;
 use super::statements::{Graph, Managed, classes};
-use super::view::Found;
+use super::view::{Found, View};
 use super::writer::Writer;
 use crate::call::Weight;
 use crate::problem::{Outcome, Problem};
 
 /// Answers PUT.
-pub async fn answer(mut request: Request, path: Path) -> Outcome {
+pub async fn answer(request: Request, path: Path) -> Outcome {
     let asked = Model::asked(&request.call.headers)?;
+    if post::is_upload(&request.call, asked) || is_binary(&request, &path)? {
+        return Box::pin(binary::put(request, path)).await;
+    }
+    write(request, path, asked).await
+}
+
+/// True if a binary is at the path: its bytes may be of any media type, also one of RDF.
+fn is_binary(request: &Request, path: &Path) -> Result<bool, Problem> {
+    let snapshot = request.call.door.repository()?.snapshot();
+    let view = View { snapshot: &snapshot, base: &request.base };
+    Ok(matches!(view.find(path)?, Found::Live(_, Model::NonRdfSource)))
+}
+
+/// Answers PUT of a graph, also that of the description of a binary.
+pub async fn write(mut request: Request, path: Path, asked: Option<Model>) -> Outcome {
     let conditions = Conditions::of(&request.call.headers);
     let received = Received::of(&mut request).await?;
-    if asked == Some(Model::NonRdfSource) || received.kind == BodyKind::Binary {
-        return Err(post::no_binaries());
+    if received.kind == BodyKind::Binary {
+        return Err(unexpected(&request.call.headers, "a format of RDF"));
     }
     if received.kind == BodyKind::Update {
         return Err(unexpected(&request.call.headers, "a format of RDF; send an update with PATCH"));

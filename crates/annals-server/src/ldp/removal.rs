@@ -97,7 +97,9 @@ impl Writer<'_> {
             }
             Found::Live(..) | Found::Placeholder | Found::Missing => {
                 let iri = self.base.iri(path);
-                Err(Problem::not_found(format!("{iri}: no deleted resource is there, so it has no tombstone")))
+                Err(Problem::not_found(format!(
+                    "{iri}: no deleted resource is there, so it has no tombstone"
+                )))
             }
         }
     }

@@ -7,6 +7,7 @@ use annals::{Receipt, Transaction};
 use http::Method;
 
 use super::base::Base;
+use super::binary::DESCRIPTION_SEGMENT;
 use super::constraints::DOCUMENT;
 use super::path::{Path, RESERVED};
 use super::view::TOMBSTONE_SEGMENT;
@@ -26,6 +27,8 @@ const WINNER_WAIT: Duration = Duration::from_secs(1);
 pub enum Target {
     /// A resource.
     Resource(Path),
+    /// The description of a binary.
+    Description(Path),
     /// What is left of a deleted resource.
     Tombstone(Path),
     /// The document with the constraints.
@@ -60,6 +63,7 @@ impl Target {
         }
         Ok(match &*name {
             TOMBSTONE_SEGMENT => Target::Tombstone(parent),
+            DESCRIPTION_SEGMENT => Target::Description(parent),
             DOCUMENT if parent.is_root() => Target::Constraints,
             _ => Target::Reserved(parent, name),
         })

@@ -103,11 +103,7 @@ fn is_relation(predicate: &str) -> bool {
 }
 
 /// The classes that a graph gives the resource at a path.
-pub fn classes<'t>(
-    base: &Base,
-    path: &Path,
-    triples: &'t [Triple],
-) -> impl Iterator<Item = &'t NamedNode> {
+pub fn classes<'t>(base: &Base, path: &Path, triples: &'t [Triple]) -> impl Iterator<Item = &'t NamedNode> {
     triples.iter().filter_map(move |triple| match &triple.object {
         Term::NamedNode(class)
             if triple.predicate.as_str() == TYPE
@@ -132,12 +128,7 @@ pub struct Managed<'v> {
 
 impl<'v> Managed<'v> {
     /// For the resource at a path, which has a model, or gets it.
-    pub fn new(
-        view: View<'v>,
-        path: &'v Path,
-        model: Model,
-        entity: Option<&'v Entity<'v>>,
-    ) -> Managed<'v> {
+    pub fn new(view: View<'v>, path: &'v Path, model: Model, entity: Option<&'v Entity<'v>>) -> Managed<'v> {
         Managed { view, path, model, entity, members: None }
     }
 
@@ -152,7 +143,9 @@ impl<'v> Managed<'v> {
                 if is_own && self.contains(object)? {
                     return Ok(true);
                 }
-                Err(refuse("the server makes the statements with ldp:contains; create the resource with POST or PUT instead"))
+                Err(refuse(
+                    "the server makes the statements with ldp:contains; create the resource with POST or PUT instead",
+                ))
             }
             (TYPE, Term::NamedNode(class)) if is_own => {
                 if self.model.implies(class.as_str()) {

@@ -18,7 +18,8 @@ const RDF_JSON: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#JSON";
 pub fn literal_value(literal: &Literal) -> Result<Value, Refusal> {
     let text = literal.value();
     if let Some(language) = literal.language() {
-        let value = LiteralValue::in_language(text, language).map_err(|error| Refusal::of(literal, &error))?;
+        let value =
+            LiteralValue::in_language(text, language).map_err(|error| Refusal::of(literal, &error))?;
         return Ok(Value::Literal(value.into()));
     }
     let datatype = literal.datatype();
@@ -39,7 +40,9 @@ fn native_value(datatype: &str, text: &str) -> Option<Value> {
         "integer" => exact(text).map(Value::Integer),
         "decimal" => exact::<Decimal>(text).map(Value::Decimal),
         // Both zeros, and all numbers that are none, are one value in a set.
-        "double" => exact::<f64>(text).filter(|number| number.is_finite() && *number != 0.0).map(Value::Float),
+        "double" => {
+            exact::<f64>(text).filter(|number| number.is_finite() && *number != 0.0).map(Value::Float)
+        }
         "dateTime" => exact::<Instant>(text).map(Value::Timestamp),
         "date" => exact::<Date>(text).map(Value::Date),
         _ => None,

@@ -47,15 +47,14 @@ impl<'t> Writer<'t> {
         base: &'t Base,
     ) -> Result<Writer<'t>, Problem> {
         types::declare(transaction)?;
-        let mut writer =
-            Writer {
-                transaction,
-                base,
-                snapshot,
-                made: HashSet::new(),
-                blanks: HashMap::new(),
-                deleted: HashSet::new(),
-            };
+        let mut writer = Writer {
+            transaction,
+            base,
+            snapshot,
+            made: HashSet::new(),
+            blanks: HashMap::new(),
+            deleted: HashSet::new(),
+        };
         let root = Path::root();
         if matches!(writer.view().find(&root)?, Found::Missing) {
             writer.make(&root, Model::Basic, Vec::new())?;
@@ -77,11 +76,23 @@ impl<'t> Writer<'t> {
     ///
     /// Errors: those of [`Writer::container`]; refusals of the engine.
     pub fn create(&mut self, path: &Path, model: Model, graph: &Graph) -> Result<(), Problem> {
+        self.create_with(path, model, graph, Vec::new())
+    }
+
+    /// The same, with properties that are no statements.
+    pub fn create_with(
+        &mut self,
+        path: &Path,
+        model: Model,
+        graph: &Graph,
+        mut properties: Vec<(Arc<str>, Value)>,
+    ) -> Result<(), Problem> {
         let id = path.id();
         // Order: containers first, because a link to one of them would make a placeholder of it.
         path.parent().map(|parent| self.container(&parent)).transpose()?;
         let own = self.resolved(&id, &graph.own)?;
-        self.place(path, model, own.properties()?)?;
+        properties.extend(own.properties()?);
+        self.place(path, model, properties)?;
         self.write_nodes(&id, graph)?;
         self.attach_all(&id, &own)
     }
@@ -110,7 +121,12 @@ impl<'t> Writer<'t> {
     }
 
     /// Makes the entity of a resource, and puts it into its container.
-    fn place(&mut self, path: &Path, model: Model, properties: Vec<(Arc<str>, Value)>) -> Result<(), Problem> {
+    fn place(
+        &mut self,
+        path: &Path,
+        model: Model,
+        properties: Vec<(Arc<str>, Value)>,
+    ) -> Result<(), Problem> {
         let parent = path.parent().map(|parent| self.container(&parent)).transpose()?;
         self.make(path, model, properties)?;
         let Some(parent) = parent else { return Ok(()) };
@@ -164,8 +180,7 @@ impl<'t> Writer<'t> {
     fn write_properties(&mut self, entity: &Entity<'_>, own: &Statements) -> Result<(), Problem> {
         let instance = entity.instance_id();
         let kept = entity.properties().filter(|(name, _)| !is_predicate(name));
-        let mut properties: Vec<(Arc<str>, Value)> =
-            kept.map(|(name, value)| (name.into(), value)).collect();
+        let mut properties: Vec<(Arc<str>, Value)> = kept.map(|(name, value)| (name.into(), value)).collect();
         properties.extend(own.properties()?);
         self.transaction.replace(&instance, properties)?;
         let wanted: HashSet<(&str, Id)> =
