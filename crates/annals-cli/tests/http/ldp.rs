@@ -333,8 +333,7 @@ fn the_interaction_model_comes_from_the_link_or_from_the_body() {
     assert!(has_type(&direct, "DirectContainer"), "{direct:?}");
     let body = door.get(&direct.body).body;
     assert!(body.contains(&format!("<{LDP}hasMemberRelation> <{LDP}member>")), "{body}");
-    let source = format!("<> a <{LDP}RDFSource> .");
-    let basic = post(&[TURTLE], Some(&source));
+    let basic = post(&[TURTLE], Some(&format!("<> a <{LDP}RDFSource> .")));
     assert!(has_type(&basic, "BasicContainer"), "{basic:?}");
     assert_eq!(post(&[("link", &link("Bogus"))], None).status, 400);
     let options = door.request("OPTIONS", &direct.body, &[], None);
