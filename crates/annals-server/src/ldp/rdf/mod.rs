@@ -27,5 +27,5 @@ pub use error::{RdfError, RdfErrorKind};
 pub use format::{RdfFormat, negotiate};
 pub use limits::RdfLimits;
 pub use read::read;
-pub use update::Update;
+pub use update::{Changes, Update};
 pub use write::RdfWriter;
