@@ -266,16 +266,12 @@ def decimal_text(exponent, mantissa):
     return f"{'-' if mantissa < 0 else ''}{whole}{'.' + part if part else ''}"
 
 
-DIGESTS = ["md5", "sha", "sha-256", "sha-512"]
-
-
 def binary(item):
-    """The JSON form of a content. A later version may know more members and digests; they are left out."""
-    form = {"$content": item[0].hex(), "size": item[1], "mediaType": item[2]}
-    if 3 in item:
-        form["name"] = item[3]
-    digests = {DIGESTS[code]: digest.hex() for code, digest in item.get(4, {}).items() if code < len(DIGESTS)}
-    return {**form, "digests": digests} if digests else form
+    """The JSON form of a content, without members and digests of a later version."""
+    names = ["md5", "sha", "sha-256", "sha-512"]
+    digests = {names[code]: digest.hex() for code, digest in item.get(4, {}).items() if code < len(names)}
+    form = {"$content": item[0].hex(), "size": item[1], "mediaType": item[2], "name": item.get(3), "digests": digests}
+    return {name: member for name, member in form.items() if member or name == "size"}
 
 
 def value(item):
@@ -390,16 +386,9 @@ class Reader:
             change["patch"] = self.patch(item[7])
         if code == 16:
             change["type"] = definition(item[11])
-        if 12 in item:
-            change["status"] = item[12]
-        if 13 in item:
-            change["provenance"] = provenance(item[13])
-        if 14 in item:
-            change["newId"] = identifier(item[14])
-        if 15 in item:
-            change["collection"] = item[15]
-        if 16 in item:
-            change["origin"] = origin(item[16])
+        headers = {12: ("status", str), 13: ("provenance", provenance), 14: ("newId", identifier)}
+        headers.update({15: ("collection", str), 16: ("origin", origin)})
+        change.update({name: read(item[key]) for key, (name, read) in headers.items() if key in item})
         if 17 in item:
             change["copied"] = [
                 {"name": self.names[name], "properties": self.properties(held), "provenance": provenance(given), "origin": origin(of)}
@@ -423,11 +412,8 @@ def provenance(item):
 
 def origin(item):
     version, created, creator, updated, updater, *_ = item
-    return {
-        "version": version,
-        "created": {"instant": instant_text(created), "author": creator},
-        "updated": {"instant": instant_text(updated), "author": updater},
-    }
+    created, updated = [{"instant": instant_text(at), "author": by} for at, by in ((created, creator), (updated, updater))]
+    return {"version": version, "created": created, "updated": updated}
 
 
 def definition(item):
@@ -440,8 +426,7 @@ def definition(item):
         "attributes": [attribute(entry) for entry in item.get(5, [])],
     }
     if 6 in item:
-        ends = [{"type": end.get(0), "many": end.get(1, True)} for end in item[6]]
-        defined["from"], defined["to"] = ends
+        defined["from"], defined["to"] = [{"type": end.get(0), "many": end.get(1, True)} for end in item[6]]
     if 16 in item:
         defined["containment"] = "ordered" if item[16] else "by name"
     if defined["kind"] == "classification":

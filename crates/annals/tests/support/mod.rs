@@ -19,6 +19,7 @@ pub mod compare;
 pub mod plain_graph;
 pub mod plain_idle;
 pub mod search;
+pub mod search_order;
 
 pub use checked::CheckedRepository;
 pub use dump::dump;
