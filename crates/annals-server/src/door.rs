@@ -9,6 +9,7 @@ use annals::{Observer, Operational, Position, Repository};
 use tokio::sync::watch;
 
 use super::hosts::Hosts;
+use super::ldp::LdpSettings;
 use super::limits::{Gates, Limits};
 use super::metrics::Metrics;
 use super::problem::Problem;
@@ -24,8 +25,8 @@ pub struct Door {
     pub gates: Gates,
     /// The names that requests may call the server by.
     pub hosts: Hosts,
-    /// The path of the root of the LDP door, without a slash at its end; `None` if the door is closed.
-    pub ldp_root: Option<Arc<str>>,
+    /// The LDP door; `None` if it is closed.
+    pub ldp: Option<LdpSettings>,
     /// Counters.
     pub metrics: Metrics,
     /// The source that the events of the feed name.
@@ -75,12 +76,12 @@ impl Observer for Door {
 
 impl Door {
     /// A door without repository.
-    pub fn new(limits: Limits, hosts: Hosts, source: String, ldp_root: Option<Arc<str>>) -> Door {
+    pub fn new(limits: Limits, hosts: Hosts, source: String, ldp: Option<LdpSettings>) -> Door {
         Door {
             gates: Gates::new(&limits),
             limits,
             hosts,
-            ldp_root,
+            ldp,
             metrics: Metrics::default(),
             source,
             start: Clock::now(),

@@ -1,5 +1,7 @@
 //! Errors as problem documents (RFC 9457): one kind, one status, one remedy.
 
+use std::time::Duration;
+
 use annals::{Error, ErrorKind};
 use axum::body::Body;
 use axum::response::IntoResponse;
@@ -23,8 +25,8 @@ pub const DOOR_KINDS: [(&str, StatusCode, &str); 16] = [
     ("unsupported-media-type", StatusCode::UNSUPPORTED_MEDIA_TYPE, "the body has an unexpected media type"),
     ("range-not-satisfiable", StatusCode::RANGE_NOT_SATISFIABLE, "the content has no such part"),
     ("not-acceptable", StatusCode::NOT_ACCEPTABLE, "no media type that the client accepts"),
+    ("precondition-required", StatusCode::PRECONDITION_REQUIRED, "the write must state a condition"),
     ("constraint-violated", StatusCode::CONFLICT, "the server does not take this statement"),
-    ("not-implemented", StatusCode::NOT_IMPLEMENTED, "the server cannot do this"),
     ("unknown-host", StatusCode::MISDIRECTED_REQUEST, "the server is not known by this name"),
     ("cross-origin", StatusCode::FORBIDDEN, "a web page of another origin tried to write"),
     ("internal", StatusCode::INTERNAL_SERVER_ERROR, "the server made a mistake"),
@@ -157,6 +159,14 @@ impl Problem {
     /// The server has too much to do.
     pub fn busy(detail: impl Into<String>) -> Problem {
         Error::new(ErrorKind::Busy, detail).into()
+    }
+
+    /// No answer within the longest time of a request.
+    pub fn too_late(request_time: Duration) -> Problem {
+        let seconds = request_time.as_secs_f32();
+        let text =
+            format!("no answer within {seconds} s; ask for less. A write may still be done: look first");
+        Problem::door("time-out", text)
     }
 
     /// The kind.

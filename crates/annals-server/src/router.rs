@@ -65,9 +65,9 @@ pub fn router(door: &Arc<Door>) -> axum::Router {
             router = router.route(&path, method_router(door, &endpoint));
         }
     }
-    if let Some(root) = &door.ldp_root {
+    if let Some(root) = door.ldp.as_ref().map(|ldp| ldp.root.path()) {
         for path in [root.to_string(), format!("{root}/"), format!("{root}/{{*path}}")] {
-            router = router.route(&path, ldp_router(door, root));
+            router = router.route(&path, ldp_router(door, &root));
         }
     }
     router.fallback(unknown_path).method_not_allowed_fallback(unknown_method).layer(
@@ -179,20 +179,13 @@ fn method_router(door: &Arc<Door>, endpoint: &Arc<Endpoint>) -> MethodRouter {
         }
     };
     let request_time = door.limits.request_time;
-    let late = HandleErrorLayer::new(move |_: BoxError| async move { too_late(request_time) });
+    let late = HandleErrorLayer::new(move |_: BoxError| async move { Problem::too_late(request_time) });
     let panic = CatchPanicLayer::custom(report_panic);
     let mut router = on(filter, handler).route_layer(panic);
     if !endpoint.is_streaming {
         router = router.route_layer(ServiceBuilder::new().layer(late).layer(TimeoutLayer::new(request_time)));
     }
     router.route_layer(from_fn_with_state((Arc::clone(door), Arc::clone(endpoint)), admit))
-}
-
-/// The answer to a request that takes too long.
-pub fn too_late(request_time: Duration) -> Problem {
-    let seconds = request_time.as_secs_f32();
-    let text = format!("no answer within {seconds} s; ask for less. A write may still be done: look first");
-    Problem::door("time-out", text)
 }
 
 /// The LDP door inside the same layers.

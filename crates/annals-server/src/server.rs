@@ -16,7 +16,7 @@ use tokio::task::JoinSet;
 use super::connection::{Activity, check_clock, refuse, serve_connection};
 use super::door::Door;
 use super::hosts::{Host, Hosts, Origin};
-use super::ldp::LdpRoot;
+use super::ldp::LdpSettings;
 use super::limits::{IMPORTS_MAX, Limits, UPLOADS_MAX};
 use super::logging::{self, LogFile, LogSettings};
 use super::open_connections::OpenConnections;
@@ -34,8 +34,8 @@ pub struct Settings {
     pub hosts: Vec<Host>,
     /// Origins whose web pages may read and write.
     pub origins: Vec<Origin>,
-    /// The path of the root of the LDP door; `None` closes the door.
-    pub ldp_root: Option<LdpRoot>,
+    /// The LDP door; `None` closes it.
+    pub ldp: Option<LdpSettings>,
     /// The log of the process.
     pub log: LogSettings,
     /// How the repository is opened.
@@ -83,8 +83,7 @@ async fn run(
     let name = percent_encoding::utf8_percent_encode(&name.unwrap_or_default(), percent_encoding::NON_ALPHANUMERIC)
         .to_string();
     let hosts = Hosts::new(address.ip(), settings.hosts.clone(), settings.origins.clone());
-    let ldp_root = settings.ldp_root.as_ref().map(LdpRoot::path);
-    let door = Arc::new(Door::new(settings.limits.clone(), hosts, format!("urn:annals:{name}"), ldp_root));
+    let door = Arc::new(Door::new(settings.limits.clone(), hosts, format!("urn:annals:{name}"), settings.ldp.clone()));
     let mut signals = Signals::new()?;
     tracing::info!(version = env!("CARGO_PKG_VERSION"), %address, folder = %settings.folder.display(), "listening");
     on_listen(address);

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use annals::{Error, ErrorKind, Options, Result, TypeKind};
 use annals_exchange::text::{count, one_line};
-use annals_server::{Host, LdpRoot, Limits, LogSettings, Origin, Settings, serve};
+use annals_server::{Host, LdpRoot, LdpSettings, Limits, LogSettings, Origin, Settings, serve};
 
 use crate::context::Global;
 
@@ -51,6 +51,9 @@ pub struct Serve {
     /// Do not serve the LDP door.
     #[arg(long, conflicts_with = "ldp_root")]
     pub no_ldp: bool,
+    /// Refuse a PUT to the LDP door that replaces a resource without If-Match.
+    #[arg(long = "ldp-require-if-match")]
+    pub is_if_match_required: bool,
     /// Read options from this file as well, in TOML: `listen = "0.0.0.0:8280"`, `host = ["annals.example"]`. The command line
     /// and the environment win over the file.
     #[arg(long, value_name = "FILE", env = "ANNALS_CONFIG")]
@@ -200,9 +203,9 @@ impl Serve {
         let (verb, past) = if is_new { ("creates", "created") } else { ("opens", "opened") };
         let hosts = self.hosts.clone();
         let origins = self.origins.clone();
-        let ldp_root = (!self.no_ldp).then(|| self.ldp_root.clone());
-        let settings =
-            Settings { folder, listen: self.listen, hosts, origins, ldp_root, log, options, limits };
+        let is_if_match_required = self.is_if_match_required;
+        let ldp = (!self.no_ldp).then(|| LdpSettings { root: self.ldp_root.clone(), is_if_match_required });
+        let settings = Settings { folder, listen: self.listen, hosts, origins, ldp, log, options, limits };
         serve(
             settings,
             |address| print(&format!("annals {verb} {place} and listens on http://{address}")),

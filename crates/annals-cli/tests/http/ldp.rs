@@ -130,7 +130,7 @@ fn what_is_put_as_turtle_comes_back_as_the_same_graph() {
 #[test]
 fn the_other_formats_are_read_and_written() {
     let door = Door::open();
-    let json = r#"{"@id": "", "http://purl.org/dc/elements/1.1/title": "from JSON"}"#;
+    let json = r#"{"@id": "urn:x-arq:DefaultGraphNode", "@graph": [{"@id": "", "http://purl.org/dc/elements/1.1/title": "from JSON"}]}"#;
     assert_eq!(door.request("PUT", "/j", &[("content-type", "application/ld+json")], Some(json)).status, 201);
     assert_eq!(door.own("/j").len(), 1);
     for (accept, media_type) in [
@@ -333,7 +333,8 @@ fn the_interaction_model_comes_from_the_link_or_from_the_body() {
     assert!(has_type(&direct, "DirectContainer"), "{direct:?}");
     let body = door.get(&direct.body).body;
     assert!(body.contains(&format!("<{LDP}hasMemberRelation> <{LDP}member>")), "{body}");
-    let basic = post(&[TURTLE], Some(&format!("<> a <{LDP}RDFSource> .")));
+    let body = format!("<> a <{LDP}RDFSource> .");
+    let basic = post(&[TURTLE], Some(&body));
     assert!(has_type(&basic, "BasicContainer"), "{basic:?}");
     assert_eq!(post(&[("link", &link("Bogus"))], None).status, 400);
     let options = door.request("OPTIONS", &direct.body, &[], None);

@@ -4,56 +4,38 @@ use std::sync::Arc;
 
 use annals::{Content, Entity, Patch, StoredContent, Value};
 use axum::body::Body;
-use http::header::{ALLOW, HeaderValue, LINK};
+use http::header::{ALLOW, EXPECT, HeaderValue};
 use http::{HeaderMap, Method, Response, StatusCode};
 
-use super::etag::Conditions;
-use super::get::with_head;
+use super::answers::{self, empty, with_head};
+use super::etag::{self, CONTENT, Conditions};
 use super::headers;
 use super::model::Model;
+use super::parent::check_container;
 use super::path::Path;
-use super::post::{self, check_container};
-use super::put::empty;
 use super::request::Request;
 use super::slug;
 use super::statements::Graph;
 use super::view::{Found, View};
 use super::writer::Writer;
 use crate::call::Weight;
-use crate::content::conditions::{Validators, tag_of};
+use crate::content::conditions::Validators;
 use crate::content::receive::{about, receive};
 use crate::content::send::{Wanted, send};
 use crate::problem::{Outcome, Problem};
-
-/// The property that holds the content; the JSON door reads it under the same name.
-pub const CONTENT: &str = "content";
-/// The segment of the description, below the binary.
-pub const DESCRIPTION_SEGMENT: &str = "fcr:metadata";
-
-/// The content of a binary.
-pub fn content_of(entity: &Entity<'_>) -> Option<Arc<Content>> {
-    match entity.property(CONTENT) {
-        Some(Value::Content(content)) => Some(content),
-        _ => None,
-    }
-}
-
-/// The tag of a binary: the digest of its bytes.
-pub fn binary_tag(entity: &Entity<'_>) -> Option<String> {
-    content_of(entity).and_then(|content| tag_of(&content).to_str().ok().map(str::to_owned))
-}
+use crate::upload::discard;
 
 /// Answers a POST of a binary.
 pub async fn post(mut request: Request, container: Path) -> Outcome {
     let conditions = Conditions::of(&request.call.headers);
-    {
-        // Before the bytes arrive: a client learns at once that they would be refused.
-        let snapshot = request.call.snapshot().await?;
-        let view = View { snapshot: &snapshot, base: &request.base };
-        if !container.is_root() {
-            check_container(view, &container, &conditions)?;
-        }
+    let snapshot = request.call.snapshot().await?;
+    // Before the bytes arrive: a client learns at once that they would be refused.
+    let view = View { snapshot: &snapshot, base: &request.base };
+    let refused = if container.is_root() { Ok(()) } else { check_container(view, &container, &conditions) };
+    if let Err(problem) = refused {
+        return refuse(&mut request, problem).await;
     }
+    drop(snapshot);
     let stored = store(&mut request).await?;
     let wanted = slug::wanted(&request.call.headers);
     let work = move |writer: &mut Writer<'_>| {
@@ -66,16 +48,19 @@ pub async fn post(mut request: Request, container: Path) -> Outcome {
         Ok(path)
     };
     let (path, _) = request.commit(Weight::Light, work).await?;
-    post::created(&request, &path)
+    answers::created(&request, &path)
 }
 
 /// Answers a PUT of a binary.
 pub async fn put(mut request: Request, path: Path) -> Outcome {
-    let conditions = Conditions::of(&request.call.headers);
-    {
-        let snapshot = request.call.snapshot().await?;
-        check(View { snapshot: &snapshot, base: &request.base }, &path, &conditions)?;
+    let conditions = Conditions::of_put(&request);
+    let snapshot = request.call.snapshot().await?;
+    let view = View { snapshot: &snapshot, base: &request.base };
+    let refused = check(view, &path, &conditions).err();
+    if let Some(problem) = refused {
+        return refuse(&mut request, problem).await;
     }
+    drop(snapshot);
     let stored = store(&mut request).await?;
     let target = path.clone();
     let work = move |writer: &mut Writer<'_>| match check(writer.view(), &target, &conditions)? {
@@ -90,7 +75,7 @@ pub async fn put(mut request: Request, path: Path) -> Outcome {
         }
     };
     let (is_new, _) = request.commit(Weight::Light, work).await?;
-    if is_new { post::created(&request, &path) } else { post::changed(&request, &path) }
+    if is_new { answers::created(&request, &path) } else { answers::changed(&request, &path) }
 }
 
 /// The binary at a path, if one is there.
@@ -99,7 +84,7 @@ pub async fn put(mut request: Request, path: Path) -> Outcome {
 fn check<'v>(view: View<'v>, path: &Path, conditions: &Conditions) -> Result<Option<Entity<'v>>, Problem> {
     match view.find(path)? {
         Found::Live(entity, Model::NonRdfSource) => {
-            conditions.check(binary_tag(&entity).as_deref())?;
+            conditions.check(etag::binary_tag(&entity).as_deref())?;
             Ok(Some(entity))
         }
         Found::Live(_, model) => {
@@ -116,6 +101,14 @@ fn check<'v>(view: View<'v>, path: &Path, conditions: &Conditions) -> Result<Opt
             Ok(None)
         }
     }
+}
+
+/// Refuses a binary before it is received. A client that sends it all the same must still be able to read the answer.
+async fn refuse(request: &mut Request, problem: Problem) -> Outcome {
+    if !request.call.headers.contains_key(EXPECT) {
+        discard(&mut request.call.take_body()).await;
+    }
+    Err(problem)
 }
 
 async fn store(request: &mut Request) -> Result<Arc<StoredContent>, Problem> {
@@ -147,11 +140,6 @@ pub fn description_refuses(method: &Method) -> Problem {
     let text = format!("{method}: a description is created and deleted with its binary");
     Problem::door("method-not-allowed", text)
         .header(ALLOW, HeaderValue::from_static(headers::DESCRIPTION_ALLOW))
-}
-
-/// The link from a binary to its description.
-pub fn describedby(iri: &str) -> (http::HeaderName, String) {
-    (LINK, format!("<{iri}/{DESCRIPTION_SEGMENT}>; rel=\"describedby\""))
 }
 
 impl Writer<'_> {

@@ -8,6 +8,7 @@ use http_body::Body;
 use oxrdf::Triple;
 
 use super::headers::UPDATE_TYPE;
+use super::model::Model;
 use super::rdf::{RdfError, RdfErrorKind, RdfFormat, RdfLimits, read};
 use super::request::Request;
 use crate::body::Bytes;
@@ -81,6 +82,11 @@ impl Received {
     pub fn triples(&self, format: RdfFormat, iri: &str) -> Result<Vec<Triple>, Problem> {
         read(self.bytes.as_slice(), format, iri, &RdfLimits::default()).map_err(problem_of)
     }
+}
+
+/// True if the body of a request is a binary: its media type says so, or the client does.
+pub fn is_upload(call: &Call, asked: Option<Model>) -> bool {
+    asked == Some(Model::NonRdfSource) || BodyKind::of(call) == BodyKind::Binary
 }
 
 /// The answer for a media type that a method does not take.

@@ -4,12 +4,12 @@ use axum::body::Body;
 use http::header::{ALLOW, HeaderValue};
 use http::{Response, StatusCode};
 
-use super::binary;
+use super::answers::empty;
 use super::etag::{self, Conditions};
 use super::headers;
 use super::model::Model;
 use super::path::Path;
-use super::put::empty;
+
 use super::request::Request;
 use super::writer::Writer;
 use crate::call::Weight;
@@ -26,7 +26,7 @@ pub async fn answer(request: Request, path: Path) -> Outcome {
     let work = move |writer: &mut Writer<'_>| {
         let view = writer.view();
         let (entity, _) = view.live(&path)?;
-        let tag = match binary::binary_tag(&entity) {
+        let tag = match etag::binary_tag(&entity) {
             Some(tag) => tag,
             None => etag::tag_of(view, &entity)?,
         };

@@ -1,14 +1,18 @@
 //! Entity tags of resources, and the conditions of requests on them.
 
-use annals::{Direction, Entity, Error, ErrorKind};
+use std::sync::Arc;
+
+use annals::{Content, Direction, Entity, Error, ErrorKind, Value};
 use http::HeaderMap;
 use http::header::{HeaderName, HeaderValue, IF_MATCH, IF_NONE_MATCH};
 
 use super::graph;
 use super::prefer::Selection;
+use super::request::Request;
 use super::types::CONTAINS;
 use super::view::View;
 use super::vocabulary::MEMBERSHIP_RESOURCE;
+use crate::content::conditions;
 use crate::problem::Problem;
 
 /// Most containers whose children a tag counts one by one.
@@ -43,17 +47,42 @@ pub fn tag_with_inbound(view: View<'_>, entity: &Entity<'_>) -> annals::Result<S
     Ok(format!("{}-{inbound}\"", tag_of(view, entity)?.trim_end_matches('"')))
 }
 
+/// The property that holds the content of a binary; the JSON door reads it under the same name.
+pub const CONTENT: &str = "content";
+
+/// The content of a binary.
+pub fn content_of(entity: &Entity<'_>) -> Option<Arc<Content>> {
+    match entity.property(CONTENT) {
+        Some(Value::Content(content)) => Some(content),
+        _ => None,
+    }
+}
+
+/// The tag of a binary: the digest of its bytes.
+pub fn binary_tag(entity: &Entity<'_>) -> Option<String> {
+    content_of(entity).and_then(|content| conditions::tag_of(&content).to_str().ok().map(str::to_owned))
+}
+
 /// The conditions of a request.
 #[derive(Clone, Debug, Default)]
 pub struct Conditions {
     matches: Option<Vec<String>>,
     differs: Option<Vec<String>>,
+    /// True if a write of a resource that is there must have a condition.
+    is_required: bool,
 }
 
 impl Conditions {
     /// The conditions in the headers.
     pub fn of(headers: &HeaderMap) -> Conditions {
-        Conditions { matches: tags(headers, &IF_MATCH), differs: tags(headers, &IF_NONE_MATCH) }
+        let (matches, differs) = (tags(headers, &IF_MATCH), tags(headers, &IF_NONE_MATCH));
+        Conditions { matches, differs, is_required: false }
+    }
+
+    /// The conditions of a PUT: the server may require one.
+    pub fn of_put(request: &Request) -> Conditions {
+        let is_required = request.call.door.ldp.as_ref().is_some_and(|ldp| ldp.is_if_match_required);
+        Conditions { is_required, ..Conditions::of(&request.call.headers) }
     }
 
     /// True if the client has the representation with this tag.
@@ -65,8 +94,17 @@ impl Conditions {
     ///
     /// `If-Match` compares weakly: the tag names the state of the resource, whatever the format of the answer was.
     ///
-    /// Errors: `precondition-failed`.
+    /// Errors: `precondition-failed`; `precondition-required`.
     pub fn check(&self, tag: Option<&str>) -> Result<(), Problem> {
+        if let Some(tag) = tag
+            && self.is_required
+            && self.matches.is_none()
+            && self.differs.is_none()
+        {
+            let text =
+                format!("the resource is there already: expected If-Match, for instance {tag}, found none");
+            return Err(Problem::door("precondition-required", text));
+        }
         let fails = self.matches.as_ref().is_some_and(|tags| !holds(tags, tag))
             || self.differs.as_ref().is_some_and(|tags| holds(tags, tag));
         if !fails {

@@ -5,6 +5,7 @@ use axum::body::Body;
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
 use http::{HeaderMap, Method, Response, StatusCode};
 
+use super::answers::with_head;
 use super::base::Base;
 use super::binary;
 use super::bodies::problem_of;
@@ -42,7 +43,7 @@ pub async fn answer(request: Request, path: Path, is_description: bool) -> Outco
 async fn show(request: Request, path: Path, is_description: bool, snapshot: Snapshot) -> Outcome {
     let view = View { snapshot: &snapshot, base: &request.base };
     let (entity, model) = view.live(&path)?;
-    match (binary::content_of(&entity).filter(|_| model == Model::NonRdfSource), is_description) {
+    match (etag::content_of(&entity).filter(|_| model == Model::NonRdfSource), is_description) {
         (Some(content), false) => {
             let validators = Validators::new(&content, entity.updated().instant);
             return Box::pin(binary::get(&request, &path, content, validators)).await;
@@ -164,25 +165,4 @@ fn format_of(headers: &HeaderMap) -> Result<RdfFormat, Problem> {
         let text = format!("accept {:?}: expected one of {}", accept.unwrap_or_default(), offers.join(", "));
         Problem::door("not-acceptable", text)
     })
-}
-
-/// Gives an answer its status and its headers.
-pub fn with_head(mut response: Response<Body>, status: StatusCode, head: HeaderMap) -> Response<Body> {
-    *response.status_mut() = status;
-    let mut last = None;
-    for (name, value) in head {
-        match name {
-            // The headers of the answer itself make room for these.
-            Some(name) => {
-                response.headers_mut().insert(name.clone(), value);
-                last = Some(name);
-            }
-            None => {
-                if let Some(name) = &last {
-                    response.headers_mut().append(name.clone(), value);
-                }
-            }
-        }
-    }
-    response
 }

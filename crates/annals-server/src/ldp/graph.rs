@@ -1,20 +1,18 @@
 //! The graph of a resource: reads it from entities, properties and relationships, and passes on each triple.
 
 use annals::{Direction, Entity, Value, ValueRef};
-use oxrdf::{NamedNode, NamedNodeRef, NamedOrBlankNode, NamedOrBlankNodeRef, Term, TermRef, TripleRef};
+use oxrdf::{NamedNodeRef, NamedOrBlankNode};
 
 use super::inbound;
 use super::membership;
 use super::model::Model;
 use super::prefer::Selection;
 use super::term::term_of;
+use super::triples::{Sink, each_value, emit};
 use super::types::{CONTAINS, PART, is_predicate};
 use super::view::View;
 use super::vocabulary::{self, LDP};
 use crate::problem::Problem;
-
-/// Receives triples, one by one.
-pub type Sink<'s> = dyn FnMut(TripleRef<'_>) -> Result<(), Problem> + 's;
 
 /// Passes on the triples of a resource that a client selected.
 ///
@@ -56,17 +54,6 @@ pub fn each_triple(
     Ok(())
 }
 
-/// Passes on a triple.
-pub fn emit(
-    subject: &NamedOrBlankNode,
-    predicate: &str,
-    object: TermRef<'_>,
-    sink: &mut Sink<'_>,
-) -> Result<(), Problem> {
-    let subject: NamedOrBlankNodeRef<'_> = subject.as_ref();
-    sink(TripleRef::new(subject, NamedNodeRef::new_unchecked(predicate), object))
-}
-
 /// The properties whose names are predicates.
 fn each_property(
     view: View<'_>,
@@ -87,14 +74,6 @@ fn each_property(
         }
     }
     Ok(())
-}
-
-/// The values of a property, one by one.
-pub fn each_value(value: &Value, mut take: impl FnMut(&Value) -> Result<(), Problem>) -> Result<(), Problem> {
-    match value {
-        Value::Set(set) => set.iter().try_for_each(|value| take(&value)),
-        other => take(other),
-    }
 }
 
 /// The relationships whose types are predicates, and the children.
@@ -118,32 +97,6 @@ fn each_link(
         }
     }
     Ok(())
-}
-
-/// The objects of a predicate of a resource.
-pub fn each_object(
-    view: View<'_>,
-    entity: &Entity<'_>,
-    predicate: &str,
-    mut take: impl FnMut(Term) -> Result<(), Problem>,
-) -> Result<(), Problem> {
-    if let Some(value) = entity.property(predicate) {
-        each_value(&value, |value| term_of(value, view.base).map_or(Ok(()), &mut take))?;
-    }
-    for target in entity.neighbors(Direction::Out, Some(predicate)).entities() {
-        if let Some(node) = view.node(&target?) {
-            take(node.into())?;
-        }
-    }
-    Ok(())
-}
-
-/// An IRI that a property of a resource holds.
-pub fn iri_property(view: View<'_>, entity: &Entity<'_>, predicate: &str) -> Option<NamedNode> {
-    match entity.property(predicate)? {
-        Value::Iri(iri) => Some(NamedNode::new_unchecked(view.base.restored(&iri))),
-        _ => None,
-    }
 }
 
 /// Number of values that an entity has.

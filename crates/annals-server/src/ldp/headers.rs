@@ -6,7 +6,6 @@ use annals::{Entity, Instant};
 use http::header::{ALLOW, ETAG, HeaderMap, HeaderName, HeaderValue, LAST_MODIFIED, LINK, VARY};
 
 use super::base::Base;
-use super::binary;
 use super::constraints::DOCUMENT;
 use super::model::Model;
 use super::path::Path;
@@ -43,14 +42,17 @@ pub fn add_resource(headers: &mut HeaderMap, base: &Base, path: &Path, model: Mo
         headers.insert(&ACCEPT_PATCH, HeaderValue::from_static(UPDATE_TYPE));
     }
     if model == Model::NonRdfSource {
-        let (name, link) = binary::describedby(&base.iri(path));
-        append(headers, name, link);
+        let iri = base.iri(path);
+        let link = format!("<{iri}/{DESCRIPTION_SEGMENT}>; rel=\"describedby\"; anchor=\"{iri}\"");
+        append(headers, LINK, link);
     }
     if model.is_container() {
         headers.insert(&ACCEPT_POST, HeaderValue::from_static(POST_TYPES));
     }
 }
 
+/// The segment of the description, below the binary.
+pub const DESCRIPTION_SEGMENT: &str = "fcr:metadata";
 /// Methods that a description takes.
 pub const DESCRIPTION_ALLOW: &str = "GET, HEAD, OPTIONS, PUT, PATCH";
 

@@ -3,8 +3,8 @@
 use annals::{Direction, Entity};
 use oxrdf::NamedOrBlankNode;
 
-use super::graph::{Sink, each_object, emit};
 use super::membership::Rule;
+use super::triples::{Sink, each_object, emit};
 use super::types::{CONTAINS, is_predicate};
 use super::view::View;
 use super::vocabulary::MEMBERSHIP_RESOURCE;

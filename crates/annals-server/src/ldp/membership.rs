@@ -3,8 +3,8 @@
 use annals::{Direction, Entity};
 use oxrdf::{NamedNode, NamedOrBlankNode, Term};
 
-use super::graph::{Sink, each_object, emit, iri_property};
 use super::model::Model;
+use super::triples::{Sink, each_object, emit, iri_property};
 use super::types::CONTAINS;
 use super::view::View;
 use super::vocabulary::{

@@ -11,13 +11,14 @@ mod link;
 mod model;
 mod types;
 mod term;
-mod statements;
 mod view;
 mod constraints;
-mod graph;
+mod triples;
 mod membership;
+mod statements;
 mod inbound;
 mod prefer;
+mod graph;
 mod etag;
 mod headers;
 mod writer;
@@ -26,18 +27,20 @@ mod removal;
 mod slug;
 mod bodies;
 mod request;
+mod answers;
+mod parent;
+mod binary;
 mod get;
 mod put;
 mod post;
 mod patch;
 mod delete;
-mod binary;
 pub mod rdf;
 
 use http::header::{ALLOW, HeaderMap, HeaderValue};
 use http::{Method, StatusCode};
 
-pub use root::LdpRoot;
+pub use root::{LdpRoot, LdpSettings};
 
 use base::Base;
 use path::Path;
@@ -46,21 +49,20 @@ use view::View;
 
 use crate::call::Call;
 use crate::problem::{Outcome, Problem};
-use crate::router::too_late;
 
 /// Answers a request below the root of the door. `root` is the path of the root, without a slash at its end.
 pub async fn answer(call: Box<Call>, method: Method, root: &str) -> Outcome {
     let base = Base::of(&call.headers, &call.uri, root);
     let known = base.clone();
     let is_write = [Method::POST, Method::PUT, Method::PATCH].contains(&method);
-    let is_upload = is_write && post::is_upload(&call, model::Model::asked(&call.headers).unwrap_or(None));
+    let is_upload = is_write && bodies::is_upload(&call, model::Model::asked(&call.headers).unwrap_or(None));
     let request_time = call.door.limits.request_time;
     let work = Box::pin(dispatch(Request { call, method, base }, root));
     let outcome = match is_upload {
         // A binary may take any time: the server waits only for each part of it.
         true => work.await,
         false => {
-            let late = |_| Err(too_late(request_time));
+            let late = |_| Err(Problem::too_late(request_time));
             tokio::time::timeout(request_time, work).await.unwrap_or_else(late)
         }
     };
@@ -133,5 +135,5 @@ async fn options(request: &Request, path: &Path) -> Outcome {
     };
     let mut head = HeaderMap::new();
     headers::add_resource(&mut head, &request.base, path, model);
-    Ok(get::with_head(put::empty(StatusCode::OK), StatusCode::OK, head))
+    Ok(answers::with_head(answers::empty(StatusCode::OK), StatusCode::OK, head))
 }

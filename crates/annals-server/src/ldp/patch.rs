@@ -6,13 +6,13 @@ use annals::{Direction, Entity};
 use http::header::{ALLOW, HeaderValue};
 use oxrdf::{Term, Triple, TripleRef};
 
+use super::answers;
 use super::bodies::{BodyKind, Received, problem_of, unexpected};
 use super::etag::{self, Conditions};
 use super::graph;
 use super::headers::{self, UPDATE_TYPE};
 use super::model::Model;
 use super::path::Path;
-use super::post;
 use super::prefer::Selection;
 use super::rdf::{Changes, RdfLimits, Update};
 use super::request::Request;
@@ -45,7 +45,7 @@ pub async fn answer(mut request: Request, path: Path, is_description: bool) -> O
     let target = path.clone();
     let work = move |writer: &mut Writer<'_>| patch(writer, &target, is_description, &conditions, &update);
     request.commit(weight, work).await?;
-    post::changed(&request, &path)
+    answers::changed(&request, &path)
 }
 
 fn patch(

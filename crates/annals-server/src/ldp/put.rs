@@ -1,15 +1,12 @@
 //! PUT: creates a resource at an address, or replaces its graph.
 
-use axum::body::Body;
-use http::{Response, StatusCode};
-
+use super::answers;
 use super::binary;
-use super::bodies::{BodyKind, Received, unexpected};
+use super::bodies::{BodyKind, Received, is_upload, unexpected};
 use super::constraints::Refusal;
 use super::etag::{self, Conditions};
 use super::model::Model;
 use super::path::Path;
-use super::post;
 use super::request::Request;
 use super::statements::{Graph, Managed, classes};
 use super::view::{Found, View};
@@ -20,7 +17,7 @@ use crate::problem::{Outcome, Problem};
 /// Answers PUT.
 pub async fn answer(request: Request, path: Path) -> Outcome {
     let asked = Model::asked(&request.call.headers)?;
-    if post::is_upload(&request.call, asked) || is_binary(&request, &path)? {
+    if is_upload(&request.call, asked) || is_binary(&request, &path)? {
         return Box::pin(binary::put(request, path)).await;
     }
     write(request, path, asked).await
@@ -35,7 +32,7 @@ fn is_binary(request: &Request, path: &Path) -> Result<bool, Problem> {
 
 /// Answers PUT of a graph, also that of the description of a binary.
 pub async fn write(mut request: Request, path: Path, asked: Option<Model>) -> Outcome {
-    let conditions = Conditions::of(&request.call.headers);
+    let conditions = Conditions::of_put(&request);
     let received = Received::of(&mut request).await?;
     if received.kind == BodyKind::Binary {
         return Err(unexpected(&request.call.headers, "a format of RDF"));
@@ -48,9 +45,9 @@ pub async fn write(mut request: Request, path: Path, asked: Option<Model>) -> Ou
     let work = move |writer: &mut Writer<'_>| put(writer, &target, asked, &conditions, &received);
     let (is_new, _) = request.commit(weight, work).await?;
     if is_new {
-        return post::created(&request, &path);
+        return answers::created(&request, &path);
     }
-    post::changed(&request, &path)
+    answers::changed(&request, &path)
 }
 
 /// Puts the changes into the transaction; true if the resource is new.
@@ -93,11 +90,4 @@ fn put(
     writer.replace(&entity, &graph)?;
     writer.touch_indirect(&entity)?;
     Ok(false)
-}
-
-/// An answer without body.
-pub fn empty(status: StatusCode) -> Response<Body> {
-    let mut response = Response::new(Body::empty());
-    *response.status_mut() = status;
-    response
 }

@@ -7,8 +7,8 @@ use annals::{Receipt, Transaction};
 use http::Method;
 
 use super::base::Base;
-use super::binary::DESCRIPTION_SEGMENT;
 use super::constraints::DOCUMENT;
+use super::headers::DESCRIPTION_SEGMENT;
 use super::path::{Path, RESERVED};
 use super::view::TOMBSTONE_SEGMENT;
 use super::writer::Writer;

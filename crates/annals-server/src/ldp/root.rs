@@ -1,7 +1,16 @@
-//! The path below which the door answers.
+//! Settings of the door: the path below which it answers, and what it requires.
 
 use std::str::FromStr;
 use std::sync::Arc;
+
+/// Settings of the door.
+#[derive(Clone, Debug)]
+pub struct LdpSettings {
+    /// The path of the root container.
+    pub root: LdpRoot,
+    /// True if a PUT must state with `If-Match` which state it replaces.
+    pub is_if_match_required: bool,
+}
 
 /// The path of the root container: `/ldp`, `/rest`, `/a/b`.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,11 +7,11 @@ use oxrdf::{NamedNode, NamedOrBlankNode, Term, Triple};
 
 use super::base::{Base, Place};
 use super::constraints::{Refusal, check_predicate, unknown_term};
-use super::graph::Sink;
 use super::membership;
 use super::model::Model;
 use super::path::Path;
 use super::term::literal_value;
+use super::triples::Sink;
 use super::types::CONTAINS as CONTAINS_TYPE;
 use super::view::View;
 use super::vocabulary::{

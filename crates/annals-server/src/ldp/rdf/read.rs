@@ -109,7 +109,7 @@ fn read_json_ld(document: &[u8], base: &str, limits: &RdfLimits) -> Result<Vec<T
             }
             _ => syntax(correct("JSON-LD", &error)),
         })?;
-        if quad.graph_name != GraphName::DefaultGraph {
+        if !is_default(&quad.graph_name) {
             let text = format!(
                 "expected triples of one graph, found a triple in the graph {}; a resource is one graph: \
                  remove @id beside @graph, or PUT the graph as another resource",
@@ -120,6 +120,15 @@ fn read_json_ld(document: &[u8], base: &str, limits: &RdfLimits) -> Result<Vec<T
         collector.take(Triple { subject: quad.subject, predicate: quad.predicate, object: quad.object })?;
     }
     Ok(collector.finish())
+}
+
+/// True for the graph of the document itself, also by the name that older versions of Jena write for it.
+fn is_default(graph: &GraphName) -> bool {
+    match graph {
+        GraphName::DefaultGraph => true,
+        GraphName::NamedNode(name) => name.as_str() == "urn:x-arq:DefaultGraphNode",
+        GraphName::BlankNode(_) => false,
+    }
 }
 
 fn read_rdf_xml(document: &[u8], base: &str, limits: &RdfLimits) -> Result<Vec<Triple>, RdfError> {

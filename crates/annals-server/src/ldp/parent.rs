@@ -1,0 +1,22 @@
+//! Whether a resource can get a child.
+
+use http::header::{ALLOW, HeaderValue};
+
+use super::etag::{self, Conditions};
+use super::headers;
+use super::path::Path;
+use super::view::View;
+use crate::problem::Problem;
+
+/// Checks that a resource can get a child.
+///
+/// Errors: `not-found`; `deleted`; `method-not-allowed`; `precondition-failed`.
+pub fn check_container(view: View<'_>, container: &Path, conditions: &Conditions) -> Result<(), Problem> {
+    let (entity, model) = view.live(container)?;
+    if !model.is_container() {
+        let text = format!("{}: expected a container, found {}", view.base.iri(container), model.type_name());
+        let allowed = HeaderValue::from_static(headers::allow(model, false));
+        return Err(Problem::door("method-not-allowed", text).header(ALLOW, allowed));
+    }
+    conditions.check(Some(&etag::tag_of(view, &entity)?))
+}
