@@ -47,7 +47,8 @@ const DOOR: &str = "/ldp";
   annals-lab members --script n-children --script n-uris --json > members.jsonl
   annals-lab members --markdown > members.md                # the page of figures, to keep outside the repository
 
-Each script makes its resources below a new path of the server. The lab deletes nothing there.")]
+Each script makes its resources below a new path of the server. The lab deletes nothing there.
+docs/many-members.md describes the scripts and the measurements. Progress goes to standard error.")]
 pub struct Members {
     /// An LDP container of a running server. Without it the lab starts `annals serve` on a new folder for each script.
     #[arg(long)]
