@@ -41,7 +41,9 @@ fn fixity_and_check_tell_damaged_files_and_a_backup_has_them() {
     assert_eq!(damaged.code, 5);
     assert!(damaged.out.contains("entity page-1"), "{}", damaged.out);
     std::fs::remove_file(&stored).unwrap();
-    assert_eq!(place.run(&["check"]).code, 5);
+    let missing = place.run(&["check"]);
+    assert_eq!(missing.code, 5);
+    assert!(missing.out.contains("found none; restore it from a backup (entity page-1)"), "{}", missing.out);
     assert_eq!(place.run(&["cat", "page-1"]).code, 3);
     place.ok(&["restore", "copy", "restored"]);
 }

@@ -108,6 +108,9 @@ pub(crate) fn no_contents() -> Error {
 }
 
 fn missing(sha256: Sha256) -> Error {
-    let text = format!("content {sha256}: it is not in the store of contents; put it there first");
+    let text = format!(
+        "content {sha256}: it is not in the store of contents; put it there before the commit, or restore it from a \
+                backup"
+    );
     Error::new(ErrorKind::NotFound, text).with("content", sha256)
 }

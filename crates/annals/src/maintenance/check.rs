@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, PoisonError};
 
-use super::contents::{missing_contents, named_contents};
+use super::contents::missing_contents;
 use super::recover;
 use crate::graph::compare;
 use crate::graph::indexed::Indexed;
@@ -58,8 +58,8 @@ impl Repository {
         let mut differences = compare::differences(&rebuilt, &found);
         differences.extend(compare::inconsistencies(&found));
         let committer = &self.inner().committer;
-        let named = named_contents(&**snapshot.source().log(), Position(1), position)?;
-        differences.extend(missing_contents(committer.contents.as_ref(), &named)?);
+        let log = &**snapshot.source().log();
+        differences.extend(missing_contents(committer.contents.as_ref(), log, position)?);
         Ok(CheckReport {
             position,
             records_count: position.0,

@@ -1,7 +1,7 @@
 //! The contents of a repository as a whole: which ones its log names, re-reading them, copying them, and removing those
 //! that no version names.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io::{self, Read};
 use std::sync::PoisonError;
 
@@ -75,13 +75,21 @@ impl Repository {
             match reread(&contents, sha256, size, &mut |_| Ok(())) {
                 Ok(()) => {}
                 Err(error) if matches!(error.kind(), ErrorKind::Corrupted | ErrorKind::NotFound) => {
-                    let instances = instances_naming(&**log, position, sha256)?;
-                    report.damaged.push(DamagedContent { sha256, problem: error.to_string(), instances });
+                    report.damaged.push(DamagedContent {
+                        sha256,
+                        problem: error.to_string(),
+                        instances: Vec::new(),
+                    });
                 }
                 Err(error) => return Err(error),
             }
             report.bytes += size;
             progress(report.bytes, all);
+        }
+        let damaged = report.damaged.iter().map(|damage| damage.sha256).collect();
+        let mut naming = instances_naming(&**log, position, &damaged)?;
+        for damage in &mut report.damaged {
+            damage.instances = naming.remove(&damage.sha256).unwrap_or_default();
         }
         Ok(report)
     }
@@ -101,24 +109,31 @@ pub(crate) fn named_contents(log: &dyn Log, first: Position, last: Position) -> 
     Ok(named)
 }
 
-fn instances_naming(log: &dyn Log, last: Position, wanted: Sha256) -> Result<Vec<InstanceId>> {
-    let mut instances = Vec::new();
+/// The instances of which a version names one of the wanted contents, at most 100 for each. It reads the log once.
+fn instances_naming(
+    log: &dyn Log,
+    last: Position,
+    wanted: &BTreeSet<Sha256>,
+) -> Result<BTreeMap<Sha256, Vec<InstanceId>>> {
+    let mut naming = BTreeMap::<Sha256, Vec<InstanceId>>::new();
+    if wanted.is_empty() {
+        return Ok(naming);
+    }
     for_each_record(log, Position(1), last, |_, record| {
-        for change in &record.changes {
-            let mut is_named = false;
+        record.changes.iter().try_for_each(|change| {
+            let Some(instance) = change.action.instance() else { return Ok(()) };
             each_named_content(change, &mut |content| {
-                is_named |= content.sha256 == wanted;
+                if wanted.contains(&content.sha256) {
+                    let instances = naming.entry(content.sha256).or_default();
+                    if instances.len() < INSTANCES_NAMED_MAX && !instances.contains(&instance) {
+                        instances.push(instance.clone());
+                    }
+                }
                 Ok(())
-            })?;
-            let instance =
-                change.action.instance().filter(|instance| is_named && !instances.contains(instance));
-            if instances.len() < INSTANCES_NAMED_MAX {
-                instances.extend(instance);
-            }
-        }
-        Ok(())
+            })
+        })
     })?;
-    Ok(instances)
+    Ok(naming)
 }
 
 /// Reads a content to its end, passes its bytes to `take`, and proves that they are those of its digest.
@@ -201,15 +216,20 @@ pub(crate) fn copy_contents(from: &Contents, to: &Contents, named: &NamedContent
     Ok((widen(named.len()), named.values().sum()))
 }
 
-/// The differences between the contents that the records name and the store, without reading them.
-pub(crate) fn missing_contents(contents: Option<&Contents>, named: &NamedContents) -> Result<Vec<String>> {
+/// The differences between the contents that the records up to `last` name and the store, without reading the contents.
+/// Each names the instances that it concerns.
+pub(crate) fn missing_contents(
+    contents: Option<&Contents>,
+    log: &dyn Log,
+    last: Position,
+) -> Result<Vec<String>> {
     /// Most lines of a report.
     const LINES_MAX: usize = 100;
-    let mut lines = Vec::new();
-    for (sha256, size) in named {
+    let mut lines = BTreeMap::new();
+    for (sha256, size) in named_contents(log, Position(1), last)? {
         let name = sha256.to_string();
         let found = match contents.map(|contents| (contents, contents.store().length(&name))) {
-            Some((_, Ok(found))) if found == *size => continue,
+            Some((_, Ok(found))) if found == size => continue,
             Some((_, Ok(found))) => format!("{found} bytes"),
             Some((contents, Err(error))) if error.kind() != io::ErrorKind::NotFound => {
                 return Err(contents.failed("look up a content", &name, error));
@@ -217,10 +237,19 @@ pub(crate) fn missing_contents(contents: Option<&Contents>, named: &NamedContent
             _ => "none".to_owned(),
         };
         if lines.len() < LINES_MAX {
-            lines.push(format!("content {name}: expected {size} bytes in the store, found {found}"));
+            let line = format!(
+                "content {name}: expected {size} bytes in the store, found {found}; restore it from a backup"
+            );
+            lines.insert(sha256, line);
         }
     }
-    Ok(lines)
+    let naming = instances_naming(log, last, &lines.keys().copied().collect())?;
+    let line = |(sha256, line): (Sha256, String)| {
+        let instances = naming.get(&sha256).into_iter().flatten();
+        let instances: Vec<String> = instances.map(ToString::to_string).collect();
+        format!("{line} ({})", instances.join(", "))
+    };
+    Ok(lines.into_iter().map(line).collect())
 }
 
 /// Removes the contents that no record names, and that no commit in progress has pinned. Shape: their number and bytes.
