@@ -19,6 +19,7 @@ mod wide;
 mod many_values;
 mod methods;
 mod http;
+mod content;
 
 use crate::outcome::Outcome;
 use crate::run::{Job, Sample, write_sample};
@@ -92,4 +93,5 @@ pub const EXPERIMENTS: &[Experiment] = &[
     Experiment { is_fresh: false, ..fresh("http-get", &["http-get"], 0, http::get_round) },
     Experiment { is_fresh: false, ..fresh("http-commit-64", &["http-commit-64"], 64, http::commit_round) },
     Experiment { is_fresh: false, ..fresh("http-commit-512", &["http-commit-512"], 512, http::commit_round) },
+    Experiment { is_fresh: false, ..fresh("content", &["content-put", "content-get"], 0, content::round) },
 ];

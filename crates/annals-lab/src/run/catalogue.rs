@@ -207,4 +207,6 @@ pub const LINES: &[Line] = &[
     line("http-get", "requests/s", "nginx, the same bytes from a file", &[RatioAtLeast(0.50)], &[RatioAtLeast(0.80)], Apart),
     line("http-commit-64", "commits/s", "commit-T, T = 64", &[RatioAtLeast(0.40)], &[RatioAtLeast(0.60)], Apart),
     line("http-commit-512", "commits/s", "commit-T, T = 512", &[RatioAtLeast(0.40)], &[RatioAtLeast(0.60)], Apart),
+    line("content-put", "binaries/s", "the client writes and syncs files of 1 MB itself", &[RatioAtLeast(0.70)], &[RatioAtLeast(0.90)], Apart),
+    line("content-get", "binaries/s", "nginx without sendfile, the same bytes from a file", &[RatioAtLeast(0.70)], &[RatioAtLeast(0.90)], Apart),
 ];

@@ -57,11 +57,20 @@ impl Server {
 
     /// nginx, serving one file.
     pub fn nginx(folder: &Path, name: &str, content: &[u8]) -> Outcome<Server> {
+        Server::nginx_with(folder, name, content, "on")
+    }
+
+    /// The same, but nginx reads the file into its memory before it sends it.
+    pub fn nginx_reading(folder: &Path, name: &str, content: &[u8]) -> Outcome<Server> {
+        Server::nginx_with(folder, name, content, "off")
+    }
+
+    fn nginx_with(folder: &Path, name: &str, content: &[u8], sendfile: &str) -> Outcome<Server> {
         let folder = folder.canonicalize()?;
         std::fs::create_dir_all(folder.join("files"))?;
         std::fs::write(folder.join("files").join(name), content)?;
         let address = free_address()?;
-        std::fs::write(folder.join("nginx.conf"), nginx_config(&folder, address))?;
+        std::fs::write(folder.join("nginx.conf"), nginx_config(&folder, address, sendfile))?;
         let mut start = nginx(&folder);
         let child = Child::start("nginx (apt-get install nginx-light)", start.stdin(Stdio::null()))?;
         // Killing the parent would leave its workers running.
@@ -158,7 +167,7 @@ fn free_address() -> Outcome<SocketAddr> {
     Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?)
 }
 
-fn nginx_config(folder: &Path, address: SocketAddr) -> String {
+fn nginx_config(folder: &Path, address: SocketAddr, sendfile: &str) -> String {
     let folder = folder.display();
     let temporary: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
         .iter()
@@ -167,7 +176,7 @@ fn nginx_config(folder: &Path, address: SocketAddr) -> String {
     format!(
         "user root;\ndaemon off;\nworker_processes auto;\npid {folder}/nginx.pid;\nerror_log {folder}/error.log;\n\
          events {{ worker_connections 4096; }}\n\
-         http {{\n{temporary}    access_log off;\n    sendfile on;\n    tcp_nopush on;\n    \
+         http {{\n{temporary}    access_log off;\n    sendfile {sendfile};\n    tcp_nopush on;\n    \
          keepalive_requests 100000000;\n    open_file_cache max=16;\n    default_type application/json;\n    \
          server {{ listen {address}; root {folder}/files; }}\n}}\n"
     )
