@@ -239,7 +239,7 @@ fn a_deleted_resource_is_gone_until_its_tombstone_is_deleted() {
     assert_ne!(door.get("/a").header("etag"), Some(&*before));
     let answer = door.get("/a/b");
     assert_eq!((answer.status, answer.problem().as_str()), (410, "deleted"));
-    assert_eq!(links(&answer), [format!("<{}/a/b/fcr:tombstone>; rel=\"hasTombstone\"", door.root)]);
+    assert!(links(&answer).contains(&&*format!("<{}/a/b/fcr:tombstone>; rel=\"hasTombstone\"", door.root)));
     assert_eq!(door.get("/a/b/c").status, 410);
     assert_eq!(door.request("PUT", "/a/b", &[], None).status, 410);
     assert_eq!(door.request("PUT", "/a/b/d", &[], None).status, 410);

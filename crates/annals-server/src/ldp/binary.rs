@@ -117,10 +117,14 @@ async fn store(request: &mut Request) -> Result<Arc<StoredContent>, Problem> {
     Ok(Arc::new(receive(&request.call.door, &request.call.headers, body, about).await?))
 }
 
-/// Answers GET and HEAD of a binary. Whatever the client accepts, it gets the bytes.
-pub async fn get(request: &Request, path: &Path, content: Arc<Content>, validators: Validators) -> Outcome {
-    let mut head = HeaderMap::new();
-    headers::add_resource(&mut head, &request.base, path, Model::NonRdfSource);
+/// Answers GET and HEAD of a binary, or of a memento of one. Whatever the client accepts, it gets the bytes. `head` is
+/// what the answer says about the resource.
+pub async fn get(
+    request: &Request,
+    head: HeaderMap,
+    content: Arc<Content>,
+    validators: Validators,
+) -> Outcome {
     let conditions = crate::etag::Conditions::of(&request.call)?;
     let wanted = Wanted { method: &request.method, headers: &request.call.headers, conditions: &conditions };
     let response = send(&request.call.door, content, &validators, wanted).await?;

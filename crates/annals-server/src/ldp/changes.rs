@@ -23,7 +23,7 @@ struct Targets {
 }
 
 impl Writer<'_> {
-    /// Removes triples from the graph of a resource, then adds others.
+    /// Removes triples from the graph of a resource, then adds others. If anything changes, the resource gets a version.
     ///
     /// Errors: refusals.
     pub fn change(
@@ -36,6 +36,7 @@ impl Writer<'_> {
     ) -> Result<(), Problem> {
         let kept: HashSet<&Triple> = added.iter().collect();
         let mut targets = Targets::default();
+        let start = self.transaction.changes_count();
         for triple in removed.iter().filter(|triple| !kept.contains(triple)) {
             if managed.makes(triple)? {
                 return Err(super::constraints::Refusal::of_triple(
@@ -51,7 +52,12 @@ impl Writer<'_> {
                 self.add(entity, path, triple, &mut targets)?;
             }
         }
-        let Targets { patches, new_nodes, links } = targets;
+        let Targets { mut patches, new_nodes, links } = targets;
+        let before = self.transaction.changes_count();
+        if let Some(patch) = patches.remove(entity.id()) {
+            self.transaction.update(&entity.instance_id(), patch)?;
+        }
+        let has_version = self.transaction.changes_count() > before;
         for (id, (name, statements)) in &new_nodes {
             self.make_node(entity.id(), id, name, statements.properties()?)?;
         }
@@ -61,7 +67,7 @@ impl Writer<'_> {
         for (from, predicate, to) in links {
             self.attach(&from, &predicate, &to)?;
         }
-        Ok(())
+        if has_version || self.transaction.changes_count() == start { Ok(()) } else { self.touch(entity) }
     }
 
     fn remove(

@@ -13,11 +13,13 @@ use super::constraints;
 use super::etag::{self, Conditions};
 use super::graph;
 use super::headers;
+use super::memento;
 use super::model::Model;
 use super::path::Path;
 use super::prefer::Selection;
 use super::rdf::{RdfFormat, RdfWriter, negotiate};
-use super::request::Request;
+use super::request::{Original, Request};
+use super::second::Second;
 use super::view::{Found, View};
 use crate::call::heavy_answer;
 use crate::content::conditions::Validators;
@@ -30,30 +32,48 @@ const PART_BYTES: usize = 8 << 10;
 /// Answers GET and HEAD.
 pub async fn answer(request: Request, path: Path, is_description: bool) -> Outcome {
     let snapshot = request.call.snapshot().await?;
+    if let Some(value) = request.call.headers.get(&headers::ACCEPT_DATETIME) {
+        let original = Original { path, is_description };
+        return memento::choose(&request, &snapshot, &original, value);
+    }
     let view = View { snapshot: &snapshot, base: &request.base };
     if path.is_root() && matches!(view.find(&path)?, Found::Missing) {
         // The root is there from the first request on.
         request.commit(crate::call::Weight::Light, |_| Ok(())).await?;
         let snapshot = request.call.door.repository()?.snapshot();
-        return show(request, path, false, snapshot).await;
+        return show(request, Original { path, is_description: false }, None, snapshot).await;
     }
-    show(request, path, is_description, snapshot).await
+    show(request, Original { path, is_description }, None, snapshot).await
 }
 
-async fn show(request: Request, path: Path, is_description: bool, snapshot: Snapshot) -> Outcome {
+/// Shows a resource as a snapshot has it; as a memento, if a second is given.
+pub async fn show(
+    request: Request,
+    original: Original,
+    second: Option<Second>,
+    snapshot: Snapshot,
+) -> Outcome {
+    let Original { path, is_description } = original;
     let view = View { snapshot: &snapshot, base: &request.base };
     let (entity, model) = view.live(&path)?;
-    match (etag::content_of(&entity).filter(|_| model == Model::NonRdfSource), is_description) {
-        (Some(content), false) => {
-            let validators = Validators::new(&content, entity.updated().instant);
-            return Box::pin(binary::get(&request, &path, content, validators)).await;
+    let mut head = HeaderMap::new();
+    match second {
+        Some(second) => {
+            headers::add_memento(&mut head, &request.base, &path, model, (second, is_description));
         }
-        (None, true) => {
-            let text =
-                format!("{}: the resource is no binary, so it has no description", request.base.iri(&path));
-            return Err(Problem::not_found(text));
-        }
-        _ => {}
+        None if is_description => headers::add_description(&mut head, &request.base, &path),
+        None => headers::add_resource(&mut head, &request.base, &path, model),
+    }
+    let content = etag::content_of(&entity).filter(|_| model == Model::NonRdfSource);
+    if is_description && content.is_none() {
+        return Err(no_description(&request.base, &path));
+    }
+    if request.method == Method::OPTIONS {
+        return Ok(with_head(Response::new(Body::empty()), StatusCode::OK, head));
+    }
+    if let Some(content) = content.filter(|_| !is_description) {
+        let validators = Validators::new(&content, entity.updated().instant);
+        return Box::pin(binary::get(&request, head, content, validators)).await;
     }
     let selection = Selection::asked(&request.call.headers);
     let format = format_of(&request.call.headers)?;
@@ -61,12 +81,6 @@ async fn show(request: Request, path: Path, is_description: bool, snapshot: Snap
         true => etag::tag_with_inbound(view, &entity)?,
         false => etag::tag_of(view, &entity)?,
     };
-    let mut head = HeaderMap::new();
-    if is_description {
-        headers::add_description(&mut head, &request.base, &path);
-    } else {
-        headers::add_resource(&mut head, &request.base, &path, model);
-    }
     headers::add_state(&mut head, &tag, &entity);
     headers::add_selection(&mut head, &selection);
     if Conditions::of(&request.call.headers).is_known(&tag) {
@@ -97,6 +111,11 @@ async fn show(request: Request, path: Path, is_description: bool, snapshot: Snap
         }
     };
     Ok(with_head(response, StatusCode::OK, head))
+}
+
+/// The answer for the description of what is no binary.
+pub fn no_description(base: &Base, path: &Path) -> Problem {
+    Problem::not_found(format!("{}: the resource is no binary, so it has no description", base.iri(path)))
 }
 
 /// Units: triples.
@@ -157,11 +176,18 @@ pub fn constraints(method: &Method) -> Response<Body> {
 /// Errors: `not-acceptable`.
 fn format_of(headers: &HeaderMap) -> Result<RdfFormat, Problem> {
     let offers: Vec<&'static str> = RdfFormat::ALL.iter().map(|format| format.media_type()).collect();
+    let chosen = media_type_of(headers, &offers)?;
+    Ok(RdfFormat::of_content_type(chosen).unwrap_or(RdfFormat::Turtle))
+}
+
+/// The media type of an answer, of those that are offered.
+///
+/// Errors: `not-acceptable`.
+pub fn media_type_of(headers: &HeaderMap, offers: &[&'static str]) -> Result<&'static str, Problem> {
     let values = headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
     let accept = values.collect::<Vec<_>>().join(",");
     let accept = (!accept.is_empty()).then_some(&*accept);
-    let chosen = negotiate(accept, &offers).and_then(RdfFormat::of_content_type);
-    chosen.ok_or_else(|| {
+    negotiate(accept, offers).ok_or_else(|| {
         let text = format!("accept {:?}: expected one of {}", accept.unwrap_or_default(), offers.join(", "));
         Problem::door("not-acceptable", text)
     })

@@ -10,7 +10,8 @@ use super::constraints::DOCUMENT;
 use super::model::Model;
 use super::path::Path;
 use super::prefer::{PREFERENCE_APPLIED, Selection};
-use super::vocabulary::{CONSTRAINED_BY, LDP};
+use super::second::Second;
+use super::vocabulary::{CONSTRAINED_BY, LDP, MEMENTO};
 
 /// Header: the media types that a POST takes.
 pub static ACCEPT_POST: HeaderName = HeaderName::from_static("accept-post");
@@ -38,17 +39,87 @@ pub fn add_resource(headers: &mut HeaderMap, base: &Base, path: &Path, model: Mo
     }
     append(headers, LINK, format!("<{}{DOCUMENT}>; rel=\"{CONSTRAINED_BY}\"", base.iri(&Path::root())));
     headers.insert(ALLOW, HeaderValue::from_static(allow(model, path.is_root())));
+    add_original(headers, &base.iri(path));
     if model != Model::NonRdfSource {
         headers.insert(&ACCEPT_PATCH, HeaderValue::from_static(UPDATE_TYPE));
     }
     if model == Model::NonRdfSource {
-        let iri = base.iri(path);
-        let link = format!("<{iri}/{DESCRIPTION_SEGMENT}>; rel=\"describedby\"; anchor=\"{iri}\"");
-        append(headers, LINK, link);
+        append(headers, LINK, described_by(base, path));
     }
     if model.is_container() {
         headers.insert(&ACCEPT_POST, HeaderValue::from_static(POST_TYPES));
     }
+}
+
+fn described_by(base: &Base, path: &Path) -> String {
+    let iri = base.iri(path);
+    format!("<{iri}/{DESCRIPTION_SEGMENT}>; rel=\"describedby\"; anchor=\"{iri}\"")
+}
+
+/// The segment of the time map, below the resource.
+pub const VERSIONS_SEGMENT: &str = "fcr:versions";
+/// Methods that a memento takes.
+pub const MEMENTO_ALLOW: &str = "GET, HEAD, OPTIONS";
+/// Header: the time of a memento.
+pub static MEMENTO_DATETIME: HeaderName = HeaderName::from_static("memento-datetime");
+/// Header: the time whose memento a client wants.
+pub static ACCEPT_DATETIME: HeaderName = HeaderName::from_static("accept-datetime");
+
+/// The address of a resource, or of the description of a binary.
+pub fn address(base: &Base, path: &Path, is_description: bool) -> String {
+    let iri = base.iri(path);
+    // The address of the root ends with a slash.
+    let iri = iri.strip_suffix('/').map(str::to_owned).unwrap_or(iri);
+    match (is_description, path.is_root()) {
+        (true, _) => format!("{iri}/{DESCRIPTION_SEGMENT}"),
+        (false, true) => format!("{iri}/"),
+        (false, false) => iri,
+    }
+}
+
+/// The address of the time map of a resource.
+pub fn time_map(iri: &str) -> String {
+    format!("{}/{VERSIONS_SEGMENT}", iri.strip_suffix('/').unwrap_or(iri))
+}
+
+/// Adds what says that a resource has versions, and is its own time gate (RFC 7089).
+pub fn add_original(headers: &mut HeaderMap, iri: &str) {
+    for class in ["OriginalResource", "TimeGate"] {
+        append(headers, LINK, format!("<{MEMENTO}{class}>; rel=\"type\""));
+    }
+    add_time_gate(headers, iri);
+    headers.insert(VARY, HeaderValue::from_static("Accept-Datetime"));
+}
+
+/// Adds the links to a resource as the original, and to its time map.
+pub fn add_time_gate(headers: &mut HeaderMap, iri: &str) {
+    append(headers, LINK, format!("<{iri}>; rel=\"original timegate\""));
+    append(headers, LINK, format!("<{}>; rel=\"timemap\"; type=\"application/link-format\"", time_map(iri)));
+}
+
+/// Adds the headers of a memento of a resource, or of the description of a binary.
+pub fn add_memento(
+    headers: &mut HeaderMap,
+    base: &Base,
+    path: &Path,
+    model: Model,
+    (second, is_description): (Second, bool),
+) {
+    let model = if is_description { Model::RdfSource } else { model };
+    for class in model.classes() {
+        append(headers, LINK, format!("<{LDP}{class}>; rel=\"type\""));
+    }
+    append(headers, LINK, format!("<{MEMENTO}Memento>; rel=\"type\""));
+    append(headers, LINK, format!("<{}{DOCUMENT}>; rel=\"{CONSTRAINED_BY}\"", base.iri(&Path::root())));
+    if is_description {
+        append(headers, LINK, format!("<{}>; rel=\"describes\"", base.iri(path)));
+    } else if model == Model::NonRdfSource {
+        append(headers, LINK, described_by(base, path));
+    }
+    add_time_gate(headers, &address(base, path, is_description));
+    append(headers, MEMENTO_DATETIME.clone(), second.date());
+    headers.insert(ALLOW, HeaderValue::from_static(MEMENTO_ALLOW));
+    headers.insert(VARY, HeaderValue::from_static("Accept, Prefer"));
 }
 
 /// The segment of the description, below the binary.
@@ -63,6 +134,7 @@ pub fn add_description(headers: &mut HeaderMap, base: &Base, path: &Path) {
     }
     append(headers, LINK, format!("<{}>; rel=\"describes\"", base.iri(path)));
     append(headers, LINK, format!("<{}{DOCUMENT}>; rel=\"{CONSTRAINED_BY}\"", base.iri(&Path::root())));
+    add_original(headers, &address(base, path, true));
     headers.insert(ALLOW, HeaderValue::from_static(DESCRIPTION_ALLOW));
     headers.insert(&ACCEPT_PATCH, HeaderValue::from_static(UPDATE_TYPE));
 }
@@ -77,7 +149,9 @@ pub fn add_state(headers: &mut HeaderMap, tag: &str, entity: &Entity<'_>) {
 
 /// Adds what an answer depends on, and the preference that it follows.
 pub fn add_selection(headers: &mut HeaderMap, selection: &Selection) {
-    headers.insert(VARY, HeaderValue::from_static("Accept, Prefer"));
+    if !headers.contains_key(&MEMENTO_DATETIME) {
+        headers.insert(VARY, HeaderValue::from_static("Accept, Prefer, Accept-Datetime"));
+    }
     if selection.is_asked {
         headers.insert(&PREFERENCE_APPLIED, HeaderValue::from_static("return=representation"));
     }

@@ -20,6 +20,7 @@ mod inbound;
 mod prefer;
 mod graph;
 mod etag;
+mod second;
 mod headers;
 mod writer;
 mod changes;
@@ -30,7 +31,10 @@ mod request;
 mod answers;
 mod parent;
 mod binary;
+mod mementos;
 mod get;
+mod time_map;
+mod memento;
 mod put;
 mod post;
 mod patch;
@@ -93,6 +97,14 @@ async fn dispatch(request: Request, root: &str) -> Outcome {
         (Target::Description(_), _) => Err(binary::description_refuses(&method)),
         (Target::Tombstone(path), "DELETE") => Box::pin(delete::bury(request, path)).await,
         (Target::Tombstone(_), _) => Err(not_allowed(&method, "DELETE")),
+        (Target::TimeMap(original), "GET" | "HEAD") => Box::pin(time_map::answer(request, original)).await,
+        (Target::TimeMap(original), "OPTIONS") => Box::pin(time_map::options(request, original)).await,
+        (Target::TimeMap(original), "POST") => Box::pin(time_map::add_version(request, original)).await,
+        (Target::TimeMap(_), _) => Err(not_allowed(&method, time_map::ALLOWED)),
+        (Target::Memento(original, second), "GET" | "HEAD" | "OPTIONS") => {
+            Box::pin(memento::answer(request, original, second)).await
+        }
+        (Target::Memento(..), _) => Err(not_allowed(&method, headers::MEMENTO_ALLOW)),
         (Target::Constraints, "GET" | "HEAD") => Ok(get::constraints(&method)),
         (Target::Constraints, _) => Err(not_allowed(&method, "GET, HEAD")),
         (Target::Reserved(_, name), "GET" | "HEAD") => {
@@ -112,9 +124,7 @@ async fn put_description(request: Request, path: Path) -> Outcome {
     let snapshot = request.call.snapshot().await?;
     let (_, model) = View { snapshot: &snapshot, base: &request.base }.live(&path)?;
     if model != model::Model::NonRdfSource {
-        let text =
-            format!("{}: the resource is no binary, so it has no description", request.base.iri(&path));
-        return Err(Problem::not_found(text));
+        return Err(get::no_description(&request.base, &path));
     }
     put::write(request, path, None).await
 }

@@ -8,8 +8,9 @@ use http::Method;
 
 use super::base::Base;
 use super::constraints::DOCUMENT;
-use super::headers::DESCRIPTION_SEGMENT;
+use super::headers::{DESCRIPTION_SEGMENT, VERSIONS_SEGMENT};
 use super::path::{Path, RESERVED};
+use super::second::Second;
 use super::view::TOMBSTONE_SEGMENT;
 use super::writer::Writer;
 use crate::call::{Call, Weight};
@@ -31,10 +32,33 @@ pub enum Target {
     Description(Path),
     /// What is left of a deleted resource.
     Tombstone(Path),
+    /// The versions of a resource, or of the description of a binary.
+    TimeMap(Original),
+    /// One of them.
+    Memento(Original, Second),
     /// The document with the constraints.
     Constraints,
     /// Something else about a resource, by its reserved segment.
     Reserved(Path, String),
+}
+
+/// What has versions: a resource, or the description of a binary.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Original {
+    /// The path of the resource.
+    pub path: Path,
+    /// True for its description.
+    pub is_description: bool,
+}
+
+impl Original {
+    fn at(path: Path) -> Option<Original> {
+        if !path.is_reserved() {
+            return Some(Original { path, is_description: false });
+        }
+        let binary = path.parent().filter(|parent| !parent.is_reserved())?;
+        (path.name() == DESCRIPTION_SEGMENT).then_some(Original { path: binary, is_description: true })
+    }
 }
 
 /// A request for a resource.
@@ -58,6 +82,17 @@ impl Target {
         }
         let parent = path.parent().unwrap_or_else(Path::root);
         let name = path.name().to_owned();
+        if name == VERSIONS_SEGMENT
+            && let Some(original) = Original::at(parent.clone())
+        {
+            return Ok(Target::TimeMap(original));
+        }
+        if parent.name() == VERSIONS_SEGMENT
+            && let Some(second) = Second::parse(&name)
+            && let Some(original) = parent.parent().and_then(Original::at)
+        {
+            return Ok(Target::Memento(original, second));
+        }
         if parent.is_reserved() || !name.starts_with(RESERVED) {
             return Ok(Target::Reserved(parent, name));
         }

@@ -17,7 +17,7 @@ pub const NODE: &str = "ldp.Node";
 pub const TOMBSTONE: &str = "ldp.tombstone";
 /// The property of a node that holds its IRI; a blank node has none.
 pub const SUBJECT: &str = "ldp.subject";
-/// The property of a container that counts the changes of its children which its number of children does not show.
+/// The property of a resource that counts the changes which neither its properties nor its number of children show.
 pub const CHANGES: &str = "ldp.changes";
 
 /// True once the types are declared.

@@ -55,6 +55,11 @@ impl<'v> View<'v> {
         let iri = self.base.iri(path);
         let text = format!("{iri}: the resource was deleted; delete its tombstone to free the address");
         let problem = Problem::from(annals::Error::new(ErrorKind::Deleted, text));
+        let map = format!("<{}>; rel=\"timemap\"", super::headers::time_map(&iri));
+        let problem = match map.try_into() {
+            Ok(link) => problem.header(http::header::LINK, link),
+            Err(_) => problem,
+        };
         match format!("<{iri}/{TOMBSTONE_SEGMENT}>; rel=\"hasTombstone\"").try_into() {
             Ok(link) => problem.header(http::header::LINK, link),
             Err(_) => problem,

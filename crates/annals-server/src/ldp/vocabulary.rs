@@ -22,3 +22,5 @@ pub const CONSTRAINED_BY: &str = "http://www.w3.org/ns/ldp#constrainedBy";
 pub const TYPE: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
 /// The namespace of the datatypes of XML Schema.
 pub const XSD: &str = "http://www.w3.org/2001/XMLSchema#";
+/// The namespace of Memento.
+pub const MEMENTO: &str = "http://mementoweb.org/ns#";

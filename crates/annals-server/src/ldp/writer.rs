@@ -160,10 +160,11 @@ impl<'t> Writer<'t> {
         Ok(())
     }
 
-    /// Replaces the graph of a resource.
+    /// Replaces the graph of a resource. If anything changes, the resource gets a version.
     pub fn replace(&mut self, entity: &Entity<'_>, graph: &Graph) -> Result<(), Problem> {
+        let start = self.transaction.changes_count();
         let own = self.resolved(entity.id(), &graph.own)?;
-        self.write_properties(entity, &own)?;
+        let has_version = self.write_properties(entity, &own)?;
         let has_blanks = graph.nodes.keys().any(|name| matches!(name, NodeName::Blank(_)));
         self.delete_nodes(entity, |name| match name {
             // Blank nodes have no names by which they could be compared.
@@ -173,16 +174,20 @@ impl<'t> Writer<'t> {
         if has_blanks || !graph.nodes.is_empty() {
             self.write_nodes(entity.id(), graph)?;
         }
-        self.attach_all(entity.id(), &own)
+        self.attach_all(entity.id(), &own)?;
+        if has_version || self.transaction.changes_count() == start { Ok(()) } else { self.touch(entity) }
     }
 
-    /// Gives an entity the values of a subject, and removes its links to others that the subject has not.
-    fn write_properties(&mut self, entity: &Entity<'_>, own: &Statements) -> Result<(), Problem> {
+    /// Gives an entity the values of a subject, and removes its links to others that the subject has not. True if the
+    /// values changed.
+    fn write_properties(&mut self, entity: &Entity<'_>, own: &Statements) -> Result<bool, Problem> {
         let instance = entity.instance_id();
         let kept = entity.properties().filter(|(name, _)| !is_predicate(name));
         let mut properties: Vec<(Arc<str>, Value)> = kept.map(|(name, value)| (name.into(), value)).collect();
         properties.extend(own.properties()?);
+        let before = self.transaction.changes_count();
         self.transaction.replace(&instance, properties)?;
+        let has_version = self.transaction.changes_count() > before;
         let wanted: HashSet<(&str, Id)> =
             own.links.iter().map(|(predicate, path)| (predicate.as_str(), path.id())).collect();
         for neighbor in entity.neighbors(Direction::Out, None) {
@@ -193,7 +198,7 @@ impl<'t> Writer<'t> {
                 self.delete_link(neighbor.relationship.id())?;
             }
         }
-        Ok(())
+        Ok(has_version)
     }
 
     /// The statements, with links to deleted resources as IRIs: no relationship can lead to a deleted entity. Makes
@@ -372,11 +377,12 @@ impl<'t> Writer<'t> {
         Ok(())
     }
 
-    /// Gives a container a new version, because its children changed in a way that their number does not show.
-    pub fn touch(&mut self, container: &Entity<'_>) -> Result<(), Problem> {
-        let changes = container.property(CHANGES).and_then(|value| value.as_integer()).unwrap_or(0);
+    /// Gives a resource a new version, because something changed that is not in its properties: a link, a part, or its
+    /// children in a way that their number does not show.
+    pub fn touch(&mut self, resource: &Entity<'_>) -> Result<(), Problem> {
+        let changes = resource.property(CHANGES).and_then(|value| value.as_integer()).unwrap_or(0);
         let patch = Patch::new().set(CHANGES, changes.wrapping_add(1));
-        Ok(self.transaction.update(&container.instance_id(), patch)?)
+        Ok(self.transaction.update(&resource.instance_id(), patch)?)
     }
 
     /// Touches the container of a resource if that names members by the statements of its children.
