@@ -1,7 +1,7 @@
 //! `annals put` and `annals cat` of files: contents of entities, and of properties of a tree.
 
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use annals::{
     Content, Error, ErrorKind, Id, InstanceId, NewContent, Repository, Result, Snapshot, StoredContent, Value,
@@ -64,7 +64,7 @@ fn value_of(stored: &StoredContent) -> Result<Json> {
 pub fn put(
     context: &mut Context,
     target: &str,
-    file: &PathBuf,
+    file: &Path,
     of: &FileArguments,
     change: &ChangeArguments,
 ) -> Outcome {
@@ -92,7 +92,7 @@ pub fn put(
 pub fn put_at_path(
     context: &mut Context,
     path: &str,
-    file: &PathBuf,
+    file: &Path,
     of: &FileArguments,
     change: &ChangeArguments,
 ) -> Outcome {
