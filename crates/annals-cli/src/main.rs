@@ -7,6 +7,7 @@ mod context;
 mod stop;
 mod output;
 mod progress;
+mod ldp_import;
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! `annals import`: loads JSON Lines and CSV.
+//! `annals import`: loads JSON Lines and CSV, and hands `import ldp` on.
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
@@ -17,6 +17,7 @@ use serde_json::json;
 use tempfile::NamedTempFile;
 
 use super::import_csv::{CsvArguments, Header, extension};
+use super::import_ldp::{self, LdpArguments};
 use super::terminal::Terminal;
 use crate::context::{Context, instant, user_name};
 use crate::progress::Progress;
@@ -25,7 +26,7 @@ use crate::stop::{Outcome, REFUSED_LINES, Stop};
 /// After this many changes the import writes a checkpoint, so that the next command opens fast.
 const CHECKPOINT_CHANGES: u64 = 20_000;
 
-/// Load files: JSON Lines, CSV
+/// Load files: JSON Lines, CSV; or copy the resources of an LDP server, such as Fedora
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Formats:
@@ -33,6 +34,8 @@ Formats:
           Types stand anywhere, entities before the relationships between them. docs/json.md describes every field.
   csv     neo4j-admin style headers: :ID :LABEL :START_ID :END_ID :TYPE name:int[] …; files of nodes first
           Plain headers, as of spreadsheets, with --id, or with --from and --to: each title names a property
+  ldp     the addresses of two root containers: copies the resources below the first one into a running Annals server.
+          It skips what is there with equal content, so repeat it after an interruption. docs/ldp.md describes it.
 A file may be gzip; - is standard input.
 
 Examples:
@@ -45,13 +48,14 @@ Examples:
   annals export --history | annals -r copy import jsonl -
   annals import crawl.jsonl --merge --key column     # every night: writes only what differs
   annals import crawl.jsonl --merge --delete-missing # and deletes what is no longer in the file
+  annals import ldp http://localhost:8080/rest http://localhost:8280/ldp
 
 Each batch is committed completely or not at all. The command skips a bad line and reports its number and the reason;
 the exit code is then 6. After an interruption, or after you have repaired bad lines in place or appended lines, run the
 same command with --resume: it skips committed lines. The message of each record names its lines and a sum over them;
 --resume refuses a file whose committed lines have changed.")]
 pub struct Arguments {
-    /// Format (jsonl or csv; guessed from the names if left out), then files
+    /// Format (jsonl or csv; guessed from the names if left out), then files; or ldp, then two addresses
     #[arg(value_name = "FORMAT|FILE", required = true)]
     terms: Vec<String>,
     /// Changes in one batch
@@ -90,6 +94,8 @@ pub struct Arguments {
     valid_from: Option<Instant>,
     #[command(flatten)]
     csv: CsvArguments,
+    #[command(flatten)]
+    ldp: LdpArguments,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,6 +124,9 @@ impl Input {
 
 /// Imports the files in order.
 pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
+    if let Some(("ldp", addresses)) = arguments.terms.split_first().map(|(first, rest)| (&**first, rest)) {
+        return run_ldp(context, arguments, addresses);
+    }
     let mut inputs = inputs(arguments)?;
     if arguments.is_resuming {
         inputs.iter_mut().try_for_each(save_standard_input)?;
@@ -189,6 +198,25 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     outcome?;
     closed?;
     if summary.refused_count > 0 { Err(Stop::Silent(REFUSED_LINES)) } else { Ok(()) }
+}
+
+fn run_ldp(context: &mut Context, arguments: &Arguments, addresses: &[String]) -> Outcome {
+    let is_other = arguments.is_resuming
+        || arguments.is_merging
+        || arguments.is_stopping
+        || arguments.valid_from.is_some();
+    if is_other {
+        let text = "import ldp: expected no --resume, --merge, --stop-on-error and --valid-from, found one; leave it \
+                    out: the import always skips what is there";
+        return Err(Error::new(ErrorKind::InvalidArgument, text).into());
+    }
+    let common = import_ldp::Common {
+        addresses,
+        author: &arguments.author,
+        message: &arguments.message,
+        errors_max: arguments.errors_max,
+    };
+    import_ldp::run(context, &arguments.ldp, &common)
 }
 
 fn inputs(arguments: &Arguments) -> Result<Vec<Input>> {

@@ -3,6 +3,7 @@
 // In the order a newcomer should read them.
 mod import;
 mod import_csv;
+mod import_ldp;
 mod export;
 mod get;
 mod find;

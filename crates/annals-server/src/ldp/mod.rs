@@ -7,7 +7,7 @@ mod root;
 mod vocabulary;
 mod path;
 mod base;
-mod link;
+pub mod link;
 mod model;
 mod types;
 mod term;

@@ -18,6 +18,7 @@ pub enum RdfErrorKind {
 /// A refusal. `Display` gives the place, then the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RdfError {
+    /// Why.
     pub kind: RdfErrorKind,
     /// What was expected, what was found, and what to do.
     pub text: String,
@@ -28,6 +29,7 @@ pub struct RdfError {
 }
 
 impl RdfError {
+    /// A refusal without a place.
     pub fn new(kind: RdfErrorKind, text: impl Into<String>) -> RdfError {
         RdfError { kind, text: text.into(), line: None, column: None }
     }

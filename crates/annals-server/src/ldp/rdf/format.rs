@@ -3,9 +3,13 @@
 /// A format that the door reads and writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RdfFormat {
+    /// <https://www.w3.org/TR/turtle/>
     Turtle,
+    /// <https://www.w3.org/TR/n-triples/>
     NTriples,
+    /// <https://www.w3.org/TR/json-ld11/>
     JsonLd,
+    /// <https://www.w3.org/TR/rdf-syntax-grammar/>
     RdfXml,
 }
 

@@ -21,7 +21,9 @@ const MESSAGE_CHARACTERS_MAX: usize = 300;
 /// The net effect of an update: first remove, then add. No triple is in both, none twice.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Changes {
+    /// Triples that the graph loses.
     pub removed: Vec<Triple>,
+    /// Triples that it gets.
     pub added: Vec<Triple>,
 }
 

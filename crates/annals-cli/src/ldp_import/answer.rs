@@ -1,0 +1,136 @@
+//! What the headers of an answer say about a resource: its interaction model, its description and its digests.
+
+use annals_server::link;
+use annals_server::rdf::RdfFormat;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderName, LINK};
+
+/// The namespace of LDP.
+pub const LDP: &str = "http://www.w3.org/ns/ldp#";
+/// Header: digests of the bytes.
+pub static DIGEST: HeaderName = HeaderName::from_static("digest");
+/// Header: the digests that the client wants.
+pub static WANT_DIGEST: HeaderName = HeaderName::from_static("want-digest");
+/// The algorithms that both servers may know, the best first.
+pub const ALGORITHMS: &str = "sha-256, sha-512;q=0.9, sha;q=0.5, md5;q=0.3";
+
+/// The models of LDP, the most special first.
+const MODELS: [&str; 6] =
+    ["NonRDFSource", "IndirectContainer", "DirectContainer", "BasicContainer", "Container", "RDFSource"];
+
+/// The most special of some classes of LDP; without the namespace.
+pub fn model_of<'c>(classes: impl Iterator<Item = &'c str> + Clone) -> Option<&'static str> {
+    MODELS.into_iter().find(|model| classes.clone().any(|class| class.strip_prefix(LDP) == Some(model)))
+}
+
+fn links(headers: &HeaderMap) -> impl Iterator<Item = link::Link<'_>> + Clone {
+    let values: Vec<_> = headers.get_all(LINK).iter().filter_map(|value| value.to_str().ok()).collect();
+    let links: Vec<_> = values.into_iter().flat_map(link::parse).collect();
+    links.into_iter()
+}
+
+/// The interaction model that the links state.
+pub fn stated_model(headers: &HeaderMap) -> Option<&'static str> {
+    let types: Vec<_> = links(headers).filter(|link| link.is_rel("type")).map(|link| link.target).collect();
+    model_of(types.iter().copied())
+}
+
+/// The address of the description of a binary.
+pub fn description(headers: &HeaderMap) -> Option<String> {
+    links(headers).find(|link| link.is_rel("describedby")).map(|link| link.target.to_owned())
+}
+
+/// The value of a header.
+pub fn text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
+    headers.get(name)?.to_str().ok().map(str::trim)
+}
+
+/// The format of an answer in RDF.
+pub fn format(headers: &HeaderMap) -> Option<RdfFormat> {
+    text(headers, &CONTENT_TYPE).and_then(RdfFormat::of_content_type)
+}
+
+/// The digests that a server states. Shape: `[(algorithm in lower case, bytes)]`; leaves out what is malformed, and
+/// algorithms that Annals does not know.
+pub fn digests(headers: &HeaderMap) -> Vec<(String, Vec<u8>)> {
+    let values = headers.get_all(&DIGEST).iter().filter_map(|value| value.to_str().ok());
+    let parts = values.flat_map(|value| value.split(','));
+    let digest = |part: &str| {
+        let (algorithm, digest) = part.trim().split_once('=')?;
+        let bytes_count = match &*algorithm.to_ascii_lowercase() {
+            "md5" => 16,
+            "sha" => 20,
+            "sha-256" => 32,
+            "sha-512" => 64,
+            _ => return None,
+        };
+        let bytes = from_hexadecimal(digest).or_else(|| BASE64.decode(digest).ok())?;
+        (bytes.len() == bytes_count).then(|| (algorithm.to_ascii_lowercase(), bytes))
+    };
+    parts.filter_map(digest).collect()
+}
+
+// Fedora states them in hexadecimal digits, others in base64.
+fn from_hexadecimal(text: &str) -> Option<Vec<u8>> {
+    let is_whole = !text.is_empty()
+        && text.len().is_multiple_of(2)
+        && text.bytes().all(|digit| digit.is_ascii_hexdigit());
+    if !is_whole {
+        return None;
+    }
+    let byte = |at| u8::from_str_radix(text.get(at..at + 2)?, 16).ok();
+    let bytes: Option<Vec<u8>> = (0..text.len()).step_by(2).map(byte).collect();
+    // Base64 may happen to have hexadecimal digits only; its length then is another one.
+    bytes.filter(|bytes| [16, 20, 32, 64].contains(&bytes.len()))
+}
+
+/// The digests as the value of a header.
+pub fn digests_text(digests: &[(String, Vec<u8>)]) -> String {
+    let texts = digests.iter().map(|(algorithm, bytes)| format!("{algorithm}={}", BASE64.encode(bytes)));
+    texts.collect::<Vec<_>>().join(", ")
+}
+
+/// True if the servers state a digest of one algorithm both, and all such digests are equal.
+pub fn is_equal(a: &[(String, Vec<u8>)], b: &[(String, Vec<u8>)]) -> bool {
+    let pairs = || a.iter().flat_map(|a| b.iter().filter(move |b| b.0 == a.0).map(move |b| a.1 == b.1));
+    pairs().next().is_some() && pairs().all(|is_equal| is_equal)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(name: &'static str, values: &[&'static str]) -> HeaderMap {
+        let pair = |value: &&'static str| (HeaderName::from_static(name), value.parse().unwrap());
+        values.iter().map(pair).collect()
+    }
+
+    #[test]
+    fn the_most_special_model_and_the_description_are_found() {
+        let found = headers(
+            "link",
+            &[
+                "<http://www.w3.org/ns/ldp#Resource>; rel=\"type\", <http://www.w3.org/ns/ldp#Container>;rel=\"type\"",
+                "<http://www.w3.org/ns/ldp#DirectContainer>; rel=\"type\"",
+                "<http://a/b/fcr:metadata>; rel=\"describedby\"",
+            ],
+        );
+        assert_eq!(stated_model(&found), Some("DirectContainer"));
+        assert_eq!(description(&found).as_deref(), Some("http://a/b/fcr:metadata"));
+        assert_eq!(stated_model(&HeaderMap::new()), None);
+    }
+
+    #[test]
+    fn digests_are_compared_in_either_form() {
+        let hexadecimal =
+            digests(&headers("digest", &["md5=d41d8cd98f00b204e9800998ecf8427e, sha-512/256=x"]));
+        let base64 = digests(&headers("digest", &["MD5=1B2M2Y8AsgTpgAmY7PhCfg=="]));
+        let other = digests(&headers("digest", &["md5=00000000000000000000000000000000"]));
+        assert_eq!(hexadecimal.len(), 1);
+        assert!(is_equal(&hexadecimal, &base64));
+        assert!(!is_equal(&hexadecimal, &other));
+        assert!(!is_equal(&hexadecimal, &[]));
+        assert_eq!(digests_text(&hexadecimal), "md5=1B2M2Y8AsgTpgAmY7PhCfg==");
+    }
+}
