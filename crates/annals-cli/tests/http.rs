@@ -19,6 +19,7 @@ mod http {
     mod limits;
     mod lines;
     mod ldp;
+    mod ldp_fixity;
     mod ldp_members;
     mod ldp_versions;
     mod log;
