@@ -234,7 +234,7 @@ pub async fn heavy_answer(
 }
 
 /// Cancels when the request is dropped, for any reason.
-struct CancelOnDrop(Cancel);
+pub struct CancelOnDrop(pub Cancel);
 
 impl Drop for CancelOnDrop {
     fn drop(&mut self) {

@@ -55,7 +55,7 @@
 //! | list neighbours | [`Snapshot::neighbors`], [`Snapshot::degree`], [`Snapshot::relationships_of`] |
 //! | walk | [`Snapshot::neighborhood`], [`Snapshot::walk`], [`Snapshot::reachable`], [`Snapshot::related`], [`Reach`] |
 //! | find paths between two entities | [`Snapshot::shortest_path`], [`Snapshot::shortest_paths`], [`Snapshot::linking`], [`Snapshot::shared`] |
-//! | store binaries | [`Repository::contents`], [`Contents::put`], [`Contents::open`]; re-read them: [`Repository::fixity`] |
+//! | store binaries | [`Repository::contents`], [`Contents::put`], [`Contents::open`], [`Contents::digests`]; re-read them: [`Repository::fixity`] |
 //! | cancel a long read | [`Cancel`], [`Snapshot::cancelled_by`] |
 //! | read as of a time | [`Snapshot::as_of`], [`AsOf`] |
 //! | see changes | [`Snapshot::versions`], [`Snapshot::history`], [`Snapshot::difference`], [`Snapshot::changes_between`], [`Repository::follow`], [`Repository::subscribe`] |

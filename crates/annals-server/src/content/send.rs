@@ -3,8 +3,8 @@
 use std::io::{Read, Seek, SeekFrom};
 use std::sync::Arc;
 
-use annals::Content;
 use annals::storage::StoreReader;
+use annals::{Cancel, Content};
 use axum::body::Body;
 use http::header::{
     ACCEPT_RANGES, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_SECURITY_POLICY, CONTENT_TYPE,
@@ -15,8 +15,9 @@ use http_range_header::parse_range_header;
 use hyper::body::Bytes;
 
 use super::conditions::Validators;
-use super::digests;
+use super::digests::{self, WANT_DIGEST, WANT_REPR_DIGEST};
 use crate::answer;
+use crate::call::{CancelOnDrop, heavy};
 use crate::door::Door;
 use crate::etag::Conditions;
 use crate::problem::{Outcome, Problem};
@@ -73,6 +74,7 @@ pub async fn send(
             return Err(Problem::door("range-not-satisfiable", text).header(CONTENT_RANGE, range));
         }
     };
+    let digested = with_digests(door, &content, headers).await?;
     let contents = door.repository()?.contents()?;
     let reader = {
         let content = Arc::clone(&content);
@@ -91,7 +93,7 @@ pub async fn send(
     if let Some(disposition) = content.name.as_deref().and_then(disposition) {
         headers_out.insert(CONTENT_DISPOSITION, disposition);
     }
-    digests::answer(&content, headers, headers_out)?;
+    digests::answer(&digested, headers, headers_out)?;
     if !part.is_whole {
         let Part { start, length, .. } = part;
         let range = format!("bytes {start}-{}/{}", start + length - 1, content.size);
@@ -99,6 +101,29 @@ pub async fn send(
         *response.status_mut() = StatusCode::PARTIAL_CONTENT;
     }
     Ok(response)
+}
+
+/// The content with the digests that the client wants. Those that were not kept are computed from the bytes.
+///
+/// Errors: as [`annals::Contents::digests`].
+async fn with_digests(
+    door: &Arc<Door>,
+    content: &Arc<Content>,
+    headers: &HeaderMap,
+) -> Result<Arc<Content>, Problem> {
+    let mut wanted = digests::wanted(headers, &WANT_DIGEST)?;
+    wanted.extend(digests::wanted(headers, &WANT_REPR_DIGEST)?);
+    wanted.retain(|algorithm| content.digest(*algorithm).is_none());
+    if wanted.is_empty() {
+        return Ok(Arc::clone(content));
+    }
+    let contents = door.repository()?.contents()?;
+    // Called off when the client has gone, or the time of the request is over.
+    let cancel = CancelOnDrop(Cancel::new());
+    let (known, cancelled) = (Arc::clone(content), cancel.0.clone());
+    let computed = heavy(door, move || Ok(contents.digests(&known, &wanted, &cancelled)?)).await?;
+    let digests = content.digests.iter().cloned().chain(computed).collect();
+    Ok(Arc::new(Content { digests, ..Content::clone(content) }))
 }
 
 fn add_validators(answer: &mut HeaderMap, validators: &Validators) {

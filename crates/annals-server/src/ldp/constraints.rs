@@ -96,6 +96,7 @@ ldp:DirectContainer and ldp:IndirectContainer of a resource. They never change.\
     \"A predicate is an IRI of at most 255 bytes.\" ,
     \"An update changes statements about the resource, its parts and its blank nodes. It names no other graph and no \
 other service.\" ,
+    \"The server makes the size, the media type, the file name and the digests in the description of a binary.\" ,
     \"Versions of resources come from what was committed. A POST to fcr:versions adds a version of the present state. A \
 version with a time or a state that the client chooses is refused, and no version changes.\" ,
     \"Segments that begin with fcr: are reserved.\" .

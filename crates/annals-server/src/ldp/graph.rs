@@ -3,6 +3,8 @@
 use annals::{Direction, Entity, Value, ValueRef};
 use oxrdf::{NamedNodeRef, NamedOrBlankNode};
 
+use super::etag::content_of;
+use super::facts;
 use super::inbound;
 use super::membership;
 use super::model::Model;
@@ -29,6 +31,9 @@ pub fn each_triple(
         for class in model.classes() {
             let class = format!("{LDP}{class}");
             emit(&subject, vocabulary::TYPE, NamedNodeRef::new_unchecked(&class).into(), sink)?;
+        }
+        if let Some(content) = content_of(entity).filter(|_| model == Model::NonRdfSource) {
+            facts::each_triple(&content, &subject, sink)?;
         }
     }
     if selection.has_own {

@@ -15,6 +15,7 @@ mod view;
 mod constraints;
 mod triples;
 mod membership;
+mod facts;
 mod statements;
 mod inbound;
 mod prefer;

@@ -7,6 +7,8 @@ use oxrdf::{NamedNode, NamedOrBlankNode, Term, Triple};
 
 use super::base::{Base, Place};
 use super::constraints::{Refusal, check_predicate, unknown_term};
+use super::etag::content_of;
+use super::facts;
 use super::membership;
 use super::model::Model;
 use super::path::Path;
@@ -160,6 +162,15 @@ impl<'v> Managed<'v> {
                 if relation.as_str() == CONTAINS =>
             {
                 Err(refuse("ldp:contains cannot be the relation of members; choose another predicate"))
+            }
+            (predicate, _) if is_own && self.model == Model::NonRdfSource && facts::is_fact(predicate) => {
+                let content = self.entity.and_then(content_of);
+                if content.is_some_and(|content| facts::makes(&content, triple)) {
+                    return Ok(true);
+                }
+                Err(refuse(
+                    "the server makes this statement from the bytes and the headers of the binary; PUT the binary instead",
+                ))
             }
             _ => self.is_membership(triple),
         }

@@ -24,3 +24,11 @@ pub const TYPE: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
 pub const XSD: &str = "http://www.w3.org/2001/XMLSchema#";
 /// The namespace of Memento.
 pub const MEMENTO: &str = "http://mementoweb.org/ns#";
+/// The number of bytes of a binary.
+pub const SIZE: &str = "http://www.loc.gov/premis/rdf/v1#hasSize";
+/// A digest of the bytes of a binary.
+pub const MESSAGE_DIGEST: &str = "http://www.loc.gov/premis/rdf/v1#hasMessageDigest";
+/// The media type of a binary.
+pub const MEDIA_TYPE: &str = "http://www.ebu.ch/metadata/ontologies/ebucore/ebucore#hasMimeType";
+/// The file name of a binary.
+pub const FILE_NAME: &str = "http://www.ebu.ch/metadata/ontologies/ebucore/ebucore#filename";

@@ -5,6 +5,7 @@
 mod hashing;
 mod pins;
 mod put;
+mod rehash;
 
 use std::io;
 use std::sync::Arc;
