@@ -19,6 +19,7 @@ mod http {
     mod limits;
     mod lines;
     mod ldp;
+    mod ldp_hostile;
     mod ldp_members;
     mod log;
     mod memory;
