@@ -21,6 +21,7 @@ mod http {
     mod ldp;
     mod ldp_import;
     mod ldp_fixity;
+    mod ldp_hostile;
     mod ldp_members;
     mod ldp_versions;
     mod log;

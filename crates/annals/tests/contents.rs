@@ -132,7 +132,7 @@ fn a_commit_cannot_name_a_content_that_is_not_stored() {
     };
     assert_eq!(commit(&content), Some(ErrorKind::NotFound));
     put(&repository, b"abc");
-    assert_eq!(commit(&content), Some(ErrorKind::Corrupted), "its size differs");
+    assert_eq!(commit(&content), Some(ErrorKind::InvalidArgument), "its size differs");
     assert_eq!(commit(&Content { size: 3, ..content.clone() }), None);
 
     let alone = Repository::with_log(Arc::new(MemoryLog::new()), Options::default()).unwrap();

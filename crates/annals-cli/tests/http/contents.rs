@@ -123,3 +123,32 @@ fn a_property_holds_a_content_beside_others() {
     assert_eq!(server.get(PATH).body, TEXT);
     assert_eq!(server.get("/v1/content/page?property=none").status, 404);
 }
+
+#[test]
+fn a_lost_or_damaged_content_is_a_damage_and_comes_back_with_the_next_put_of_its_bytes() {
+    let (folder, server) = server();
+    assert_eq!(put(&server, "/v1/content/page?type=page", &[]), 201);
+    let receipt = server.request("PUT", PATH, &[], Some(TEXT)).json();
+    let file = folder.path().join("repository/content").join(receipt["sha256"].as_str().unwrap());
+    std::fs::write(&file, "damaged at rest!").unwrap();
+    assert_eq!(server.get(PATH).body, "damaged at rest!", "only a re-reading finds it");
+    let again = server.request("PUT", PATH, &[], Some(TEXT));
+    assert_eq!((again.status, &again.json()["isNew"]), (200, &json!(false)));
+    assert_eq!(server.get(PATH).body, TEXT, "what was answered with success is there");
+    std::fs::remove_file(&file).unwrap();
+    let lost = server.get(PATH);
+    assert_eq!((lost.status, &*lost.problem()), (500, "corrupted"), "{}", lost.body);
+    assert_eq!(put(&server, PATH, &[]), 200);
+    assert_eq!(server.get(PATH).body, TEXT);
+}
+
+#[test]
+fn a_wrong_size_of_a_named_content_is_a_mistake_of_the_client() {
+    let (_folder, server) = server();
+    assert_eq!(put(&server, "/v1/content/page?type=page", &[]), 201);
+    let sha256 = server.request("PUT", PATH, &[], Some(TEXT)).json()["sha256"].clone();
+    let content = json!({"$content": sha256, "size": 17, "mediaType": "text/plain"});
+    let order = json!({"id": "other", "type": "page", "properties": {"content": content}});
+    let refused = server.send("POST", "/v1/entities", &order);
+    assert_eq!((refused.status, &*refused.problem()), (400, "invalid-argument"), "{}", refused.body);
+}

@@ -38,19 +38,41 @@ fn file_name(headers: &HeaderMap) -> Result<Option<String>, Problem> {
     };
     let text = std::str::from_utf8(value.as_bytes()).map_err(|_| invalid())?;
     let (mut plain, mut encoded) = (None, None);
-    for parameter in text.split(';').skip(1) {
-        let Some((name, value)) = parameter.split_once('=') else { continue };
-        match &*name.trim().to_ascii_lowercase() {
-            "filename" => plain = Some(value.trim().trim_matches('"').to_owned()),
+    for (name, value) in parameters(text) {
+        match &*name.to_ascii_lowercase() {
+            "filename" => plain = Some(value),
             "filename*" => {
-                let rest = value.trim().split_once("''").map(|(_, rest)| rest).ok_or_else(invalid)?;
+                // A charset, a language that may be empty, and the name.
+                let rest = value.splitn(3, '\'').nth(2).ok_or_else(invalid)?;
                 encoded = Some(decode_percent(rest, CONTENT_DISPOSITION.as_str())?);
             }
             _ => {}
         }
     }
     let last = |name: String| name.rsplit(['/', '\\']).next().unwrap_or_default().to_owned();
-    Ok(encoded.or(plain).map(last).filter(|name| !name.is_empty()))
+    Ok(encoded.or(plain).map(last).filter(|name| !["", ".", ".."].contains(&&**name)))
+}
+
+/// The parameters of a header behind its first part. A value may be in quotes, with backslashes before quotes in it.
+fn parameters(text: &str) -> Vec<(String, String)> {
+    let mut parameters = vec![String::new()];
+    let (mut is_quoted, mut is_escaped) = (false, false);
+    for character in text.chars() {
+        match character {
+            // Browsers write paths of Windows without a further backslash, so only a quote can be escaped.
+            '"' if is_escaped => {
+                let part = parameters.last_mut().expect("there is one");
+                part.pop();
+                part.push('"');
+            }
+            '"' => is_quoted = !is_quoted,
+            ';' if !is_quoted => parameters.push(String::new()),
+            _ => parameters.last_mut().expect("there is one").push(character),
+        }
+        is_escaped = is_quoted && character == '\\' && !is_escaped;
+    }
+    let pairs = parameters.iter().skip(1).filter_map(|parameter| parameter.split_once('='));
+    pairs.map(|(name, value)| (name.trim().to_owned(), value.trim().to_owned())).collect()
 }
 
 /// Stores a body durably. After an error nothing is stored; a client that waits for `100 Continue` gets the error before
@@ -107,6 +129,11 @@ mod tests {
             ("attachment; filename=\"scan 1.tif\"", Some("scan 1.tif")),
             ("attachment; filename=../../etc/passwd", Some("passwd")),
             ("attachment; filename=a.txt; filename*=UTF-8''%C3%A4.txt", Some("ä.txt")),
+            ("attachment; filename=\"a;b.txt\"; size=1", Some("a;b.txt")),
+            ("attachment; filename=\"say \\\"hi\\\".txt\"", Some("say \"hi\".txt")),
+            ("attachment; filename=\"C:\\\\scans\\a.tif\"", Some("a.tif")),
+            ("attachment; filename*=utf-8'en'x%20y.txt", Some("x y.txt")),
+            ("attachment; filename=..", None),
             ("inline", None),
         ] {
             let headers =

@@ -4,7 +4,7 @@ use std::io::{Read, Seek, SeekFrom};
 use std::sync::Arc;
 
 use annals::storage::StoreReader;
-use annals::{Cancel, Content};
+use annals::{Cancel, Content, Error, ErrorKind};
 use axum::body::Body;
 use http::header::{
     ACCEPT_RANGES, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_SECURITY_POLICY, CONTENT_TYPE,
@@ -45,7 +45,7 @@ struct Part {
 
 /// Answers a request for a content: 200, 206, 304, 412 or 416.
 ///
-/// Errors: `not-found` or `corrupted` if the store does not have the content as it was stored; `io`.
+/// Errors: `corrupted` if the store does not have the content as it was stored; `io`.
 pub async fn send(
     door: &Arc<Door>,
     content: Arc<Content>,
@@ -63,7 +63,7 @@ pub async fn send(
         }
         Some(_) => {
             let text = format!("the content is {}; read it again and decide again", content.sha256);
-            return Err(annals::Error::new(annals::ErrorKind::PreconditionFailed, text).into());
+            return Err(Error::new(ErrorKind::PreconditionFailed, text).into());
         }
     }
     let part = match part_of(headers, validators, content.size) {
@@ -78,7 +78,7 @@ pub async fn send(
     let contents = door.repository()?.contents()?;
     let reader = {
         let content = Arc::clone(&content);
-        blocking(move || Ok(contents.open(&content)?)).await?
+        blocking(move || contents.open(&content).map_err(|error| of_store(error, &content))).await?
     };
     let body = if *method == Method::HEAD { Body::empty() } else { body_of(door, reader, &part) };
     let mut response = Response::new(body);
@@ -124,6 +124,18 @@ async fn with_digests(
     let computed = heavy(door, move || Ok(contents.digests(&known, &wanted, &cancelled)?)).await?;
     let digests = content.digests.iter().cloned().chain(computed).collect();
     Ok(Arc::new(Content { digests, ..Content::clone(content) }))
+}
+
+/// A version names a content that the store does not have: the store has lost it, and the address is right.
+fn of_store(error: Error, content: &Content) -> Problem {
+    if error.kind() != ErrorKind::NotFound {
+        return error.into();
+    }
+    let text = format!(
+        "content {}: it is missing in the store; restore it from a backup, or put it again",
+        content.sha256
+    );
+    Error::new(ErrorKind::Corrupted, text).with("content", content.sha256).into()
 }
 
 fn add_validators(answer: &mut HeaderMap, validators: &Validators) {

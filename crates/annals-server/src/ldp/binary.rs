@@ -11,7 +11,7 @@ use super::answers::{self, empty, with_head};
 use super::etag::{self, CONTENT, Conditions};
 use super::headers;
 use super::model::Model;
-use super::parent::check_container;
+use super::parent::{check_container, no_container};
 use super::path::Path;
 use super::request::Request;
 use super::slug;
@@ -33,7 +33,7 @@ pub async fn post(mut request: Request, container: Path) -> Outcome {
     let view = View { snapshot: &snapshot, base: &request.base };
     let refused = if container.is_root() { Ok(()) } else { check_container(view, &container, &conditions) };
     if let Err(problem) = refused {
-        return refuse(&mut request, problem).await;
+        return refuse(request, problem).await;
     }
     drop(snapshot);
     let stored = store(&mut request).await?;
@@ -58,7 +58,7 @@ pub async fn put(mut request: Request, path: Path) -> Outcome {
     let view = View { snapshot: &snapshot, base: &request.base };
     let refused = check(view, &path, &conditions).err();
     if let Some(problem) = refused {
-        return refuse(&mut request, problem).await;
+        return refuse(request, problem).await;
     }
     drop(snapshot);
     let stored = store(&mut request).await?;
@@ -98,13 +98,28 @@ fn check<'v>(view: View<'v>, path: &Path, conditions: &Conditions) -> Result<Opt
         Found::Gone(_) => Err(view.gone(path)),
         Found::Placeholder | Found::Missing => {
             conditions.check(None)?;
+            check_parents(view, path)?;
             Ok(None)
         }
     }
 }
 
+/// Refuses a binary below something that is no container, before its bytes arrive. Missing containers are made later.
+fn check_parents(view: View<'_>, path: &Path) -> Result<(), Problem> {
+    let mut next = path.parent();
+    while let Some(parent) = next {
+        match view.find(&parent)? {
+            Found::Live(_, model) if model.is_container() => return Ok(()),
+            Found::Live(_, model) => return Err(no_container(view, &parent, model)),
+            Found::Gone(_) => return Err(view.gone(&parent)),
+            Found::Placeholder | Found::Missing => next = parent.parent(),
+        }
+    }
+    Ok(())
+}
+
 /// Refuses a binary before it is received. A client that sends it all the same must still be able to read the answer.
-async fn refuse(request: &mut Request, problem: Problem) -> Outcome {
+pub async fn refuse(mut request: Request, problem: Problem) -> Outcome {
     if !request.call.headers.contains_key(EXPECT) {
         discard(&mut request.call.take_body()).await;
     }

@@ -93,6 +93,8 @@ pub const TEXT: &str = "\
 ldp:DirectContainer and ldp:IndirectContainer of a resource. They never change.\" ,
     \"A resource without a stated interaction model becomes an ldp:BasicContainer.\" ,
     \"ldp:contains cannot be the relation between a resource and its members.\" ,
+    \"A direct container says once what its membership resource is and which relation its members have, and an indirect \
+container also says its inserted content relation once. Each of them is an IRI.\" ,
     \"A predicate is an IRI of at most 255 bytes.\" ,
     \"An update changes statements about the resource, its parts and its blank nodes. It names no other graph and no \
 other service.\" ,

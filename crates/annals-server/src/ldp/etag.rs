@@ -129,9 +129,13 @@ fn state(tag: &str) -> &str {
 }
 
 fn tags(headers: &HeaderMap, name: &HeaderName) -> Option<Vec<String>> {
-    let values = headers.get_all(name).iter().filter_map(|value: &HeaderValue| value.to_str().ok());
-    let tags: Vec<String> =
-        values.flat_map(|value| value.split(',')).map(|tag| tag.trim().to_owned()).collect();
+    // A value that is no text is a condition too: it names no tag of this server.
+    let values =
+        headers.get_all(name).iter().map(|value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()));
+    let mut tags: Vec<String> = Vec::new();
+    for value in values {
+        tags.extend(value.split(',').map(|tag| tag.trim().to_owned()));
+    }
     (!tags.is_empty()).then_some(tags)
 }
 

@@ -17,6 +17,7 @@ mod triples;
 mod membership;
 mod facts;
 mod statements;
+mod rule_check;
 mod inbound;
 mod prefer;
 mod graph;
@@ -60,7 +61,9 @@ pub async fn answer(call: Box<Call>, method: Method, root: &str) -> Outcome {
     let base = Base::of(&call.headers, &call.uri, root);
     let known = base.clone();
     let is_write = [Method::POST, Method::PUT, Method::PATCH].contains(&method);
-    let is_upload = is_write && bodies::is_upload(&call, model::Model::asked(&call.headers).unwrap_or(None));
+    let asked = model::Model::asked(&call.headers).unwrap_or(None);
+    let is_upload =
+        is_write && (bodies::is_upload(&call, asked) || replaces_binary(&call, &method, &base, root));
     let request_time = call.door.limits.request_time;
     let work = Box::pin(dispatch(Request { call, method, base }, root));
     let outcome = match is_upload {
@@ -77,6 +80,17 @@ pub async fn answer(call: Box<Call>, method: Method, root: &str) -> Outcome {
             Err(constraints::constrained(problem, &known))
         }
         outcome => outcome,
+    }
+}
+
+/// True if a request replaces the bytes of a binary, of whatever media type.
+fn replaces_binary(call: &Call, method: &Method, base: &Base, root: &str) -> bool {
+    let path = call.uri.path();
+    match Target::of(path.strip_prefix(root).unwrap_or(path)) {
+        Ok(Target::Resource(path)) if method == Method::PUT => {
+            put::is_binary(call, base, &path).unwrap_or(false)
+        }
+        _ => false,
     }
 }
 

@@ -2,8 +2,10 @@
 
 use http::header::{ALLOW, HeaderValue};
 
+use super::constraints::Refusal;
 use super::etag::{self, Conditions};
 use super::headers;
+use super::model::Model;
 use super::path::Path;
 use super::view::View;
 use crate::problem::Problem;
@@ -19,4 +21,10 @@ pub fn check_container(view: View<'_>, container: &Path, conditions: &Conditions
         return Err(Problem::door("method-not-allowed", text).header(ALLOW, allowed));
     }
     conditions.check(Some(&etag::tag_of(view, &entity)?))
+}
+
+/// The refusal of a resource below one that is no container.
+pub fn no_container(view: View<'_>, parent: &Path, model: Model) -> Problem {
+    let reason = format!("expected a container, found an {}; choose an address elsewhere", model.type_name());
+    Refusal::new(view.base.iri(parent), reason).into_problem()
 }

@@ -16,6 +16,7 @@ use super::path::Path;
 use super::prefer::Selection;
 use super::rdf::{Changes, RdfLimits, Update};
 use super::request::Request;
+use super::rule_check::check_rule;
 use super::statements::Managed;
 use super::types::PART;
 use super::view::View;
@@ -40,10 +41,16 @@ pub async fn answer(mut request: Request, path: Path, is_description: bool) -> O
     if received.kind != BodyKind::Update {
         return Err(unexpected(&request.call.headers, UPDATE_TYPE));
     }
-    let update = parse(&received, &request.base.iri(&path))?;
-    let weight = if received.is_small() && update.is_ground() { Weight::Light } else { Weight::Heavy };
+    let iri = request.base.iri(&path);
+    // A long update is parsed where it is evaluated: here it would hold up the other requests of this thread.
+    let parsed = if received.is_small() { Some(parse(&received, &iri)?) } else { None };
+    let is_light = parsed.as_ref().is_some_and(Update::is_ground);
+    let weight = if is_light { Weight::Light } else { Weight::Heavy };
     let target = path.clone();
-    let work = move |writer: &mut Writer<'_>| patch(writer, &target, is_description, &conditions, &update);
+    let work = move |writer: &mut Writer<'_>| match &parsed {
+        Some(update) => patch(writer, &target, is_description, &conditions, update),
+        None => patch(writer, &target, is_description, &conditions, &parse(&received, &iri)?),
+    };
     request.commit(weight, work).await?;
     answers::changed(&request, &path)
 }
@@ -66,10 +73,12 @@ fn patch(
     conditions.check(Some(&etag::tag_of(view, &entity)?))?;
     let mut managed = Managed::new(view, path, model, Some(&entity));
     if let Some(changes) = update.ground() {
+        check_rule(view, &entity, path, model, &changes)?;
         writer.change(&entity, &mut managed, path, &changes.removed, &changes.added)?;
     } else {
         let triples = own_triples(view, &entity, model)?;
         let changes = update.evaluate(&triples, &RdfLimits::default()).map_err(problem_of)?;
+        check_rule(view, &entity, path, model, &changes)?;
         writer.change(&entity, &mut managed, path, &changes.removed, &changes.added)?;
         delete_unused(writer, &entity, &triples, &changes)?;
     }

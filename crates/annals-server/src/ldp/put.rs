@@ -1,6 +1,7 @@
 //! PUT: creates a resource at an address, or replaces its graph.
 
 use super::answers;
+use super::base::Base;
 use super::binary;
 use super::bodies::{BodyKind, Received, is_upload, unexpected};
 use super::constraints::Refusal;
@@ -11,22 +12,32 @@ use super::request::Request;
 use super::statements::{Graph, Managed, classes};
 use super::view::{Found, View};
 use super::writer::Writer;
-use crate::call::Weight;
+use crate::call::{Call, Weight};
 use crate::problem::{Outcome, Problem};
 
 /// Answers PUT.
 pub async fn answer(request: Request, path: Path) -> Outcome {
     let asked = Model::asked(&request.call.headers)?;
-    if is_upload(&request.call, asked) || is_binary(&request, &path)? {
+    let is_binary = is_binary(&request.call, &request.base, &path)?;
+    if is_upload(&request.call, asked) || is_binary {
+        if let Some(asked) = asked.filter(|asked| is_binary && *asked != Model::NonRdfSource) {
+            let problem = model_stays(Model::NonRdfSource, asked);
+            return Box::pin(binary::refuse(request, problem)).await;
+        }
         return Box::pin(binary::put(request, path)).await;
     }
     write(request, path, asked).await
 }
 
+fn model_stays(model: Model, asked: Model) -> Problem {
+    let reason = format!("the resource is an {}, and its interaction model never changes", model.type_name());
+    Refusal::new(asked.type_name(), reason).into_problem()
+}
+
 /// True if a binary is at the path: its bytes may be of any media type, also one of RDF.
-fn is_binary(request: &Request, path: &Path) -> Result<bool, Problem> {
-    let snapshot = request.call.door.repository()?.snapshot();
-    let view = View { snapshot: &snapshot, base: &request.base };
+pub fn is_binary(call: &Call, base: &Base, path: &Path) -> Result<bool, Problem> {
+    let snapshot = call.door.repository()?.snapshot();
+    let view = View { snapshot: &snapshot, base };
     Ok(matches!(view.find(path)?, Found::Live(_, Model::NonRdfSource)))
 }
 
@@ -82,9 +93,7 @@ fn put(
         return Err(Refusal::new(view.base.iri(path), reason).into_problem());
     }
     if let Some(asked) = asked.filter(|asked| *asked != model && *asked != Model::RdfSource) {
-        let reason =
-            format!("the resource is an {}, and its interaction model never changes", model.type_name());
-        return Err(Refusal::new(asked.type_name(), reason).into_problem());
+        return Err(model_stays(model, asked));
     }
     let graph = Graph::of(&triples, &mut Managed::new(view, path, model, Some(&entity)))?;
     writer.replace(&entity, &graph)?;

@@ -12,6 +12,7 @@ use super::facts;
 use super::membership;
 use super::model::Model;
 use super::path::Path;
+use super::rule_check::{check_objects, not_once};
 use super::term::literal_value;
 use super::triples::Sink;
 use super::types::CONTAINS as CONTAINS_TYPE;
@@ -238,15 +239,16 @@ impl Graph {
             return Ok(());
         }
         let own = &mut self.own;
+        check_objects(own)?;
         match own.count(MEMBERSHIP_RESOURCE) {
             0 => own.add(MEMBERSHIP_RESOURCE, Object::Resource(managed.path.clone())),
             1 => {}
-            count => return Err(several(MEMBERSHIP_RESOURCE, count)),
+            count => return Err(not_once(MEMBERSHIP_RESOURCE, count)),
         }
         match own.count(HAS_MEMBER_RELATION) + own.count(IS_MEMBER_OF_RELATION) {
             0 => own.add(HAS_MEMBER_RELATION, Object::Value(Value::Iri(MEMBER.into()))),
             1 => {}
-            count => return Err(several(HAS_MEMBER_RELATION, count)),
+            count => return Err(not_once(HAS_MEMBER_RELATION, count)),
         }
         if managed.model == Model::Indirect {
             match own.count(INSERTED_CONTENT_RELATION) {
@@ -254,16 +256,11 @@ impl Graph {
                     own.add(INSERTED_CONTENT_RELATION, Object::Value(Value::Iri(MEMBER_SUBJECT.into())));
                 }
                 1 => {}
-                count => return Err(several(INSERTED_CONTENT_RELATION, count)),
+                count => return Err(not_once(INSERTED_CONTENT_RELATION, count)),
             }
         }
         Ok(())
     }
-}
-
-fn several(predicate: &str, count: usize) -> Problem {
-    let reason = format!("expected it once in a container with members, found it {count} times");
-    Refusal::new(predicate, reason).into_problem()
 }
 
 impl Statements {

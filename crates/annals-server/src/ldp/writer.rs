@@ -9,6 +9,7 @@ use annals::{
 
 use super::base::{Base, stored_path};
 use super::model::Model;
+use super::parent::no_container;
 use super::path::{PATH_PROPERTY, Path};
 use super::statements::{Graph, NodeName, Statements};
 use super::types::{
@@ -99,7 +100,7 @@ impl<'t> Writer<'t> {
 
     /// The id of the container at a path; it and the containers above it are created if they are missing.
     ///
-    /// Errors: `conflict` for a resource that is no container; `deleted`.
+    /// Errors: a refusal for a resource that is no container; `deleted`.
     pub fn container(&mut self, path: &Path) -> Result<Id, Problem> {
         let id = path.id();
         if self.made.contains(&id) {
@@ -107,10 +108,7 @@ impl<'t> Writer<'t> {
         }
         match self.view().find(path)? {
             Found::Live(_, model) if model.is_container() => Ok(id),
-            Found::Live(_, model) => Err(Problem::from(annals::Error::new(
-                annals::ErrorKind::Conflict,
-                format!("{}: expected a container, found {}", self.base.iri(path), model.type_name()),
-            ))),
+            Found::Live(_, model) => Err(no_container(self.view(), path, model)),
             Found::Gone(_) => Err(self.view().gone(path)),
             Found::Placeholder | Found::Missing => {
                 self.made.insert(id.clone());

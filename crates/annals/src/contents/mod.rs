@@ -88,11 +88,15 @@ impl Contents {
 
     /// Pins a content until a commit is durable that names it, and checks that it is there.
     ///
-    /// Errors: as [`Contents::check`].
+    /// Errors: `NotFound`; `InvalidArgument` if its size differs; `Io`.
     pub(crate) fn pin(&self, content: &Content) -> Result<Pin> {
         // Order: pinned first, so that no compaction removes it after the check.
         let pin = Pins::pin(&self.pins, content.sha256);
-        self.check(content)?;
+        self.check(content).map_err(|error| match error.kind() {
+            // More often the one who names it is wrong about its size than the store is damaged.
+            ErrorKind::Corrupted => wrong_size(content),
+            _ => error,
+        })?;
         Ok(pin)
     }
 
@@ -106,6 +110,15 @@ pub(crate) fn no_contents() -> Error {
     let text = "content: expected a repository with a store of contents, found one on a log alone; set the option \
                 `contents`";
     Error::new(ErrorKind::InvalidArgument, text)
+}
+
+fn wrong_size(content: &Content) -> Error {
+    let text = format!(
+        "content {}: expected the number of bytes in the store, found {}; name the size that the store told, or put the \
+         content there again",
+        content.sha256, content.size
+    );
+    Error::new(ErrorKind::InvalidArgument, text).with("content", content.sha256)
 }
 
 fn missing(sha256: Sha256) -> Error {

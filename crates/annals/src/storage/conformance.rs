@@ -58,9 +58,9 @@ pub fn check_store(store: &dyn Store) {
         "no object, no length"
     );
     assert!(named(b"four").expect("puts it"), "the object is new");
-    assert!(!named(b"4444").expect("leaves it"), "an object of the same length stays");
-    assert_eq!((read(store, "d"), store.length("d").expect("it is there")), (b"four".to_vec(), 4));
-    assert!(named(b"whole").expect("puts it"), "an object of another length is replaced");
+    assert!(!named(b"4444").expect("puts it"), "an object of this length was there");
+    assert_eq!((read(store, "d"), store.length("d").expect("it is there")), (b"4444".to_vec(), 4));
+    assert!(named(b"whole").expect("puts it"), "an object of another length was damaged");
     assert_eq!(read(store, "d"), b"whole");
     let failed = store.put_named(&mut |out| {
         out.write_all(&vec![1; 2 << 20])?;

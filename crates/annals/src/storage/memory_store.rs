@@ -40,11 +40,9 @@ impl Store for MemoryStore {
         let mut bytes = Vec::new();
         let name = write(&mut bytes)?;
         let mut objects = self.objects();
-        if objects.get(&name).is_some_and(|known| known.len() == bytes.len()) {
-            return Ok(false);
-        }
+        let is_new = objects.get(&name).is_none_or(|known| known.len() != bytes.len());
         objects.insert(name, bytes.into());
-        Ok(true)
+        Ok(is_new)
     }
 
     fn length(&self, name: &str) -> io::Result<u64> {

@@ -24,8 +24,8 @@ pub trait Store: Send + Sync {
     /// Errors: those of `write` and of the storage.
     fn put(&self, name: &str, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> io::Result<()>;
 
-    /// Puts the bytes that `write` writes under the name that it returns, durably, unless an object of this name has
-    /// the same length: for objects that are named by a digest, which then hold the same bytes. False if it was there.
+    /// As [`Store::put`], under the name that `write` returns: for objects that are named by a digest. False if an object
+    /// of this name and length was there. It is replaced too, because the medium may have damaged it.
     ///
     /// Errors: those of `write` and of the storage.
     fn put_named(&self, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<String>) -> io::Result<bool>;
@@ -84,11 +84,11 @@ impl Store for DiskStore {
     fn put_named(&self, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<String>) -> io::Result<bool> {
         self.disk.create_folder(&self.folder)?;
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        let keeps = |name: &str, bytes| match self.length(name) {
+        let is_there = |name: &str, bytes| match self.length(name) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
             found => found.map(|found| found == bytes),
         };
-        put_built(&*self.disk, &self.folder, &format!("{number}{UNFINISHED_SUFFIX}"), keeps, write)
+        put_built(&*self.disk, &self.folder, &format!("{number}{UNFINISHED_SUFFIX}"), is_there, write)
     }
 
     fn length(&self, name: &str) -> io::Result<u64> {

@@ -28,14 +28,13 @@ pub(crate) fn put_whole(
     put_built(disk, folder, &building, |_, _| Ok(false), |out| write(out).map(|()| name.to_owned())).map(drop)
 }
 
-/// The same under the name that `write` returns, with `building` as the name meanwhile. `keeps` gets the name and the
-/// number of bytes: if it returns true, the file that has the name stays, and its name is made durable. False if it
-/// stayed.
+/// The same under the name that `write` returns, with `building` as the name meanwhile. `is_there` gets the name and the
+/// number of bytes, before the name is given. Shape: true unless it found such a file.
 pub(super) fn put_built(
     disk: &dyn Disk,
     folder: &Path,
     building: &str,
-    keeps: impl FnOnce(&str, u64) -> io::Result<bool>,
+    is_there: impl FnOnce(&str, u64) -> io::Result<bool>,
     write: impl FnOnce(&mut dyn Write) -> io::Result<String>,
 ) -> io::Result<bool> {
     let building = folder.join(building);
@@ -49,19 +48,16 @@ pub(super) fn put_built(
         let mut out = BufWriter::with_capacity(PIECE_BYTES, FileWriter::new(Arc::clone(&file)));
         let name = write(&mut out)?;
         out.flush()?;
-        if keeps(&name, file.len()?)? {
-            return Ok(false);
-        }
+        let is_new = !is_there(&name, file.len()?)?;
         file.sync_all()?;
-        disk.rename(&building, &folder.join(name)).map(|()| true)
+        disk.rename(&building, &folder.join(name)).map(|()| is_new)
     })();
-    if !matches!(written, Ok(true)) {
+    if written.is_err() {
         // A file that cannot be removed takes room but does no other harm.
         let _ = disk.remove(&building);
     }
     let is_new = written?;
-    // Sync the folder too: on ext4 a new name can be lost without it. Another thread may have given the kept file its
-    // name and not synced the folder yet.
+    // Sync the folder too: on ext4 a new name can be lost without it.
     disk.sync_folder(folder)?;
     Ok(is_new)
 }

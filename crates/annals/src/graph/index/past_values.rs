@@ -1,5 +1,7 @@
 //! The values of versions that are not in force, by property and by instance.
 
+use std::collections::HashSet;
+
 use super::event::{Event, Known, Way};
 use super::key::{append_value_key, for_each_indexed, slot_of_key, without_slot};
 use super::key_changes::KeyChanges;
@@ -110,13 +112,24 @@ impl Index for PastValues {
 
     fn compare(&self, found: &PastValues, report: &mut Report) {
         report.compare_sets(Self::NAME, &self.by_value, &found.by_value);
-        for (name, set) in (0..).map(Symbol).zip(self.by_value.iter()) {
-            let is_there = |key: &[u8]| {
-                found.of(slot_of_key(key)).any(|(other, value)| other == name && value == without_slot(key))
-            };
-            if !set.iter().all(is_there) {
-                report.add(|| format!("past values of property {}: an instance lacks one", name.0));
+        let (mut slots, mut counts) = (HashSet::new(), Vec::new());
+        for set in self.by_value.iter() {
+            slots.extend(set.iter().map(slot_of_key));
+            counts.push(set.len());
+        }
+        // Each instance is read once: it may have had very many values.
+        for slot in slots {
+            let all: HashSet<(u32, &[u8])> = found.of(slot).map(|(name, value)| (name.0, value)).collect();
+            for (name, value) in all {
+                let key = [value, &slot.to_be_bytes()].concat();
+                let is_expected = self.get(Symbol(name)).is_some_and(|set| set.contains(&key));
+                if let (true, Some(count)) = (is_expected, counts.get_mut(name as usize)) {
+                    *count -= 1;
+                }
             }
+        }
+        for (name, _) in counts.into_iter().enumerate().filter(|(_, count)| *count > 0) {
+            report.add(|| format!("past values of property {name}: an instance lacks one"));
         }
     }
 }
@@ -154,6 +167,23 @@ mod tests {
         loaded.forget(3);
         assert_eq!((count(&loaded), count(&past)), ((0, 1), (2, 1)));
         assert_eq!(loaded.by_value.iter().map(KeySet::len).sum::<usize>(), 1);
+    }
+
+    #[test]
+    fn very_many_values_of_one_instance_are_compared_and_a_lost_one_is_found() {
+        let mut past = PastValues::default();
+        for number in 0..20_000 {
+            past.take(&[&correct(3, &[(1, &number.to_string())])]);
+        }
+        let lines = |found: &PastValues| {
+            let mut report = Report::default();
+            past.compare(found, &mut report);
+            report.into_lines()
+        };
+        assert_eq!(lines(&past), Vec::<String>::new());
+        let mut poorer = past.clone();
+        poorer.by_slot.forget(3);
+        assert_eq!(lines(&poorer), ["past values of property 1: an instance lacks one"]);
     }
 
     #[test]
