@@ -56,10 +56,21 @@ pub trait Source: Send + Sync {
 /// Opens a source at a place.
 pub type Open = Arc<dyn Fn(&Repository, Place) -> Result<Box<dyn Source>, Problem> + Send + Sync>;
 
-/// Sends the events after a position, at most `limit`.
+/// Which events a client gets.
+pub struct Start {
+    /// Those after this position.
+    pub after: Position,
+    /// At most so many.
+    pub limit: u64,
+    /// True if the client learns the position at once, so that it can come back before the first event.
+    pub is_told: bool,
+}
+
+/// Sends events to a client.
 ///
 /// Errors: `not-found` for a position of the future; `busy`; those of opening.
-pub fn send(door: &Arc<Door>, after: Position, limit: u64, open: Open) -> Outcome {
+pub fn send(door: &Arc<Door>, start: &Start, open: Open) -> Outcome {
+    let after = start.after;
     let repository = door.repository()?;
     let known = repository.snapshot().position();
     if after > known {
@@ -79,13 +90,14 @@ pub fn send(door: &Arc<Door>, after: Position, limit: u64, open: Open) -> Outcom
     let subscription = Subscription {
         open,
         events: Some(events),
-        left: limit,
+        left: start.limit,
         visible: door.visible(),
         stopping: door.stopping(),
         _permit: Subscriber(Arc::clone(door), permit),
         door: Arc::clone(door),
     };
-    let hello = Bytes::from(format!("retry: {RETRY_MS}\n\n"));
+    let told = if start.is_told { format!("id: {after}\n") } else { String::new() };
+    let hello = Bytes::from(format!("retry: {RETRY_MS}\n{told}\n"));
     let hello = futures_util::stream::once(async { Ok::<_, std::convert::Infallible>(hello) });
     let events = futures_util::stream::unfold(subscription, |subscription| async {
         subscription.next().await.map(|(bytes, subscription)| (Ok(bytes), subscription))

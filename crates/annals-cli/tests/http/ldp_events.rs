@@ -18,6 +18,8 @@ impl Events {
         stream.write_all(head.as_bytes()).unwrap();
         let mut events = Events(BufReader::new(stream));
         events.line("retry:");
+        // It can come back before the first message.
+        assert_ne!(events.line("id: "), "");
         events
     }
 

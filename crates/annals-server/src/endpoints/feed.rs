@@ -8,7 +8,7 @@ use http::Method;
 use super::feed_events::{self, Events};
 use crate::call::Call;
 use crate::endpoint::Endpoint;
-use crate::event_stream::{self, Source};
+use crate::event_stream::{self, Source, Start};
 use crate::parameters;
 use crate::problem::Outcome;
 
@@ -55,5 +55,5 @@ async fn feed(call: Box<Call>) -> Outcome {
         let events = Events::new(repository, watch.as_ref(), place.position, source.clone())?;
         Ok(Box::new(events) as Box<dyn Source>)
     });
-    event_stream::send(&call.door, after, limit, open)
+    event_stream::send(&call.door, &Start { after, limit, is_told: false }, open)
 }

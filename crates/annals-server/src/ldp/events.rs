@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::activities::Activities;
 use super::request::Request;
-use crate::event_stream::{self, Open, Source};
+use crate::event_stream::{self, Open, Source, Start};
 use crate::problem::Outcome;
 
 /// The segment of the notifications, below the root.
@@ -24,5 +24,5 @@ pub fn answer(request: &Request) -> Outcome {
         let activities = Activities::new(&shared, repository, base.clone(), place);
         Ok(Box::new(activities) as Box<dyn Source>)
     });
-    event_stream::send(door, after, u64::MAX, open)
+    event_stream::send(door, &Start { after, limit: u64::MAX, is_told: true }, open)
 }
