@@ -20,6 +20,7 @@ mod http {
     mod lines;
     mod ldp;
     mod ldp_import;
+    mod ldp_events;
     mod ldp_fixity;
     mod ldp_hostile;
     mod ldp_members;

@@ -33,6 +33,7 @@ mod commit;
 mod problem;
 mod offset;
 mod lines;
+mod event_stream;
 mod endpoints;
 mod ldp;
 mod metrics;

@@ -14,7 +14,7 @@ const PREFIXES: &str = "@prefix dc: <http://purl.org/dc/elements/1.1/> . @prefix
 /// A server and the address of its root.
 pub struct Door {
     _folder: tempfile::TempDir,
-    server: Server,
+    pub server: Server,
     pub root: String,
 }
 

@@ -1,11 +1,14 @@
 //! The events of the feed: records, or their effects on a part of the graph, each in a CloudEvents envelope.
 
+use std::sync::Arc;
+
 use annals::{
     Event, Find, Follow, Id, Position, Record, Repository, Subscription, TreePath, TypeKind, Watch,
 };
 use annals_json::{event_to_json, record_to_json};
 use serde_json::{Value as Json, json};
 
+use crate::event_stream::{Place, Sent, Source};
 use crate::parameter::Parameter;
 use crate::parameters;
 use crate::problem::Problem;
@@ -82,8 +85,14 @@ pub fn watched(query: &Query) -> Result<Option<Watch>, Problem> {
     Ok(Some(Watch::Search { kind, find: Box::new(find) }))
 }
 
-/// The source of the events of a feed.
-pub enum Events {
+/// The events of a feed.
+pub struct Events {
+    kind: Kind,
+    /// The URI that the envelopes name as their source.
+    source: Arc<str>,
+}
+
+enum Kind {
     /// All records.
     Records(Box<Follow>),
     /// Changes of the watched part.
@@ -94,31 +103,42 @@ impl Events {
     /// The events after a position.
     ///
     /// Errors: `invalid-argument` for a part that cannot be watched.
-    pub fn new(repository: &Repository, watch: Option<&Watch>, after: Position) -> Result<Events, Problem> {
-        let Some(watch) = watch else { return Ok(Events::Records(Box::new(repository.follow(after)))) };
+    pub fn new(
+        repository: &Repository,
+        watch: Option<&Watch>,
+        after: Position,
+        source: Arc<str>,
+    ) -> Result<Events, Problem> {
+        let Some(watch) = watch else {
+            return Ok(Events { kind: Kind::Records(Box::new(repository.follow(after))), source });
+        };
         let parameter = if matches!(watch, Watch::Tree { .. }) { "tree" } else { "search" };
         let subscription = repository.subscribe(watch.clone(), Some(after));
-        Ok(Events::Changes(Box::new(subscription.map_err(|error| error.with("parameter", parameter))?)))
+        let subscription = subscription.map_err(|error| error.with("parameter", parameter))?;
+        Ok(Events { kind: Kind::Changes(Box::new(subscription)), source })
+    }
+}
+
+impl Source for Events {
+    fn place(&self) -> Place {
+        let position = match &self.kind {
+            Kind::Records(follow) => Position(follow.position().0.saturating_sub(1)),
+            Kind::Changes(subscription) => subscription.position(),
+        };
+        Place { position, sent: 0 }
     }
 
-    /// The position up to which the feed has sent everything.
-    pub fn position(&self) -> Position {
-        match self {
-            Events::Records(follow) => Position(follow.position().0.saturating_sub(1)),
-            Events::Changes(subscription) => subscription.position(),
-        }
-    }
-
-    /// The next event in its envelope, with its position; `None` if there is none yet.
-    pub fn next(&mut self, source: &str) -> Result<Option<(Position, Json)>, Problem> {
-        Ok(match self {
-            Events::Records(follow) => {
+    fn next(&mut self) -> Result<Option<Sent>, Problem> {
+        let source = &self.source;
+        let event = match &mut self.kind {
+            Kind::Records(follow) => {
                 follow.poll()?.map(|(position, record)| (position, of_record(position, &record, source)))
             }
-            Events::Changes(subscription) => {
+            Kind::Changes(subscription) => {
                 subscription.poll()?.map(|event| (event.position, of_changes(&event, source)))
             }
-        })
+        };
+        Ok(event.map(|(position, data)| Sent { position: Some(position), data }))
     }
 }
 

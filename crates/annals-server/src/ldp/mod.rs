@@ -41,6 +41,8 @@ mod put;
 mod post;
 mod patch;
 mod delete;
+mod activities;
+mod events;
 pub mod rdf;
 
 use http::header::{ALLOW, HeaderMap, HeaderValue};
@@ -120,6 +122,8 @@ async fn dispatch(request: Request, root: &str) -> Outcome {
             Box::pin(memento::answer(request, original, second)).await
         }
         (Target::Memento(..), _) => Err(not_allowed(&method, headers::MEMENTO_ALLOW)),
+        (Target::Events, "GET") => events::answer(&request),
+        (Target::Events, _) => Err(not_allowed(&method, "GET")),
         (Target::Constraints, "GET" | "HEAD") => Ok(get::constraints(&method)),
         (Target::Constraints, _) => Err(not_allowed(&method, "GET, HEAD")),
         (Target::Reserved(_, name), "GET" | "HEAD") => {

@@ -8,6 +8,7 @@ use http::Method;
 
 use super::base::Base;
 use super::constraints::DOCUMENT;
+use super::events::EVENTS_SEGMENT;
 use super::headers::{DESCRIPTION_SEGMENT, VERSIONS_SEGMENT};
 use super::path::{Path, RESERVED};
 use super::second::Second;
@@ -36,6 +37,8 @@ pub enum Target {
     TimeMap(Original),
     /// One of them.
     Memento(Original, Second),
+    /// The notifications about all resources.
+    Events,
     /// The document with the constraints.
     Constraints,
     /// Something else about a resource, by its reserved segment.
@@ -100,6 +103,7 @@ impl Target {
             TOMBSTONE_SEGMENT => Target::Tombstone(parent),
             DESCRIPTION_SEGMENT => Target::Description(parent),
             DOCUMENT if parent.is_root() => Target::Constraints,
+            EVENTS_SEGMENT if parent.is_root() => Target::Events,
             _ => Target::Reserved(parent, name),
         })
     }

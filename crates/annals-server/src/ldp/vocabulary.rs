@@ -32,3 +32,5 @@ pub const MESSAGE_DIGEST: &str = "http://www.loc.gov/premis/rdf/v1#hasMessageDig
 pub const MEDIA_TYPE: &str = "http://www.ebu.ch/metadata/ontologies/ebucore/ebucore#hasMimeType";
 /// The file name of a binary.
 pub const FILE_NAME: &str = "http://www.ebu.ch/metadata/ontologies/ebucore/ebucore#filename";
+/// Where a resource takes notifications.
+pub const INBOX: &str = "http://www.w3.org/ns/ldp#inbox";
