@@ -49,8 +49,8 @@ struct Walk<'c> {
 /// Copies everything. `report` counts also before an error; `tell` gets each refused resource with the reason, and
 /// `show` the number of resources.
 ///
-/// Errors: `Io` if a server does not answer; `NotFound` if there is no root; `TooLarge` over `resources_max`. An
-/// import that is repeated skips what is there.
+/// Errors: `Io` if a server does not answer; `TooLarge` over `resources_max`. An import that is repeated skips what is
+/// there.
 pub async fn import(
     options: &Options,
     report: &mut Report,
