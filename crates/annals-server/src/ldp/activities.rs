@@ -11,7 +11,7 @@ use serde_json::{Value as Json, json};
 use uuid::Uuid;
 
 use super::base::Base;
-use super::etag::content_of;
+use super::bytes::content_of;
 use super::headers;
 use super::model::Model;
 use super::path::Path;

@@ -8,7 +8,8 @@ use http::header::{ALLOW, EXPECT, HeaderValue};
 use http::{HeaderMap, Method, Response, StatusCode};
 
 use super::answers::{self, empty, with_head};
-use super::etag::{self, CONTENT, Conditions};
+use super::bytes::CONTENT;
+use super::etag::{self, Conditions};
 use super::headers;
 use super::model::Model;
 use super::parent::{check_container, no_container};
@@ -53,7 +54,7 @@ pub async fn post(mut request: Request, container: Path) -> Outcome {
 
 /// Answers a PUT of a binary.
 pub async fn put(mut request: Request, path: Path) -> Outcome {
-    let conditions = Conditions::of_put(&request);
+    let conditions = Conditions::of_put(&request.call);
     let snapshot = request.call.snapshot().await?;
     let view = View { snapshot: &snapshot, base: &request.base };
     let refused = check(view, &path, &conditions).err();

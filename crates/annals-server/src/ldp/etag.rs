@@ -1,17 +1,16 @@
 //! Entity tags of resources, and the conditions of requests on them.
 
-use std::sync::Arc;
-
-use annals::{Content, Direction, Entity, Error, ErrorKind, Value};
+use annals::{Direction, Entity, Error, ErrorKind};
 use http::HeaderMap;
 use http::header::{HeaderName, HeaderValue, IF_MATCH, IF_NONE_MATCH};
 
+use super::bytes::content_of;
 use super::graph;
 use super::prefer::Selection;
-use super::request::Request;
 use super::types::CONTAINS;
 use super::view::View;
 use super::vocabulary::MEMBERSHIP_RESOURCE;
+use crate::call::Call;
 use crate::content::conditions;
 use crate::problem::Problem;
 
@@ -47,17 +46,6 @@ pub fn tag_with_inbound(view: View<'_>, entity: &Entity<'_>) -> annals::Result<S
     Ok(format!("{}-{inbound}\"", tag_of(view, entity)?.trim_end_matches('"')))
 }
 
-/// The property that holds the content of a binary; the JSON door reads it under the same name.
-pub const CONTENT: &str = "content";
-
-/// The content of a binary.
-pub fn content_of(entity: &Entity<'_>) -> Option<Arc<Content>> {
-    match entity.property(CONTENT) {
-        Some(Value::Content(content)) => Some(content),
-        _ => None,
-    }
-}
-
 /// The tag of a binary: the digest of its bytes.
 pub fn binary_tag(entity: &Entity<'_>) -> Option<String> {
     content_of(entity).and_then(|content| conditions::tag_of(&content).to_str().ok().map(str::to_owned))
@@ -80,9 +68,9 @@ impl Conditions {
     }
 
     /// The conditions of a PUT: the server may require one.
-    pub fn of_put(request: &Request) -> Conditions {
-        let is_required = request.call.door.ldp.as_ref().is_some_and(|ldp| ldp.is_if_match_required);
-        Conditions { is_required, ..Conditions::of(&request.call.headers) }
+    pub fn of_put(call: &Call) -> Conditions {
+        let is_required = call.door.ldp.as_ref().is_some_and(|ldp| ldp.is_if_match_required);
+        Conditions { is_required, ..Conditions::of(&call.headers) }
     }
 
     /// True if the client has the representation with this tag.

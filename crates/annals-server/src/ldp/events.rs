@@ -7,9 +7,6 @@ use super::request::Request;
 use crate::event_stream::{self, Open, Source, Start};
 use crate::problem::Outcome;
 
-/// The segment of the notifications, below the root.
-pub const EVENTS_SEGMENT: &str = "fcr:events";
-
 /// Answers GET: the messages of all later commits, or of those after the position in `Last-Event-ID`.
 ///
 /// Errors: `not-found` for a position of the future; `busy`.

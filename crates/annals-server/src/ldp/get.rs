@@ -9,6 +9,7 @@ use super::answers::with_head;
 use super::base::Base;
 use super::binary;
 use super::bodies::problem_of;
+use super::bytes;
 use super::constraints;
 use super::etag::{self, Conditions};
 use super::graph;
@@ -64,7 +65,7 @@ pub async fn show(
         None if is_description => headers::add_description(&mut head, &request.base, &path),
         None => headers::add_resource(&mut head, &request.base, &path, model),
     }
-    let content = etag::content_of(&entity).filter(|_| model == Model::NonRdfSource);
+    let content = bytes::content_of(&entity).filter(|_| model == Model::NonRdfSource);
     if is_description && content.is_none() {
         return Err(no_description(&request.base, &path));
     }

@@ -3,7 +3,7 @@
 use annals::{Direction, Entity, Value, ValueRef};
 use oxrdf::{NamedNodeRef, NamedOrBlankNode};
 
-use super::etag::content_of;
+use super::bytes::content_of;
 use super::facts;
 use super::inbound;
 use super::membership;

@@ -58,6 +58,8 @@ fn described_by(base: &Base, path: &Path) -> String {
 
 /// The segment of the time map, below the resource.
 pub const VERSIONS_SEGMENT: &str = "fcr:versions";
+/// The segment of the notifications, below the root.
+pub const EVENTS_SEGMENT: &str = "fcr:events";
 /// Methods that a memento takes.
 pub const MEMENTO_ALLOW: &str = "GET, HEAD, OPTIONS";
 /// Header: the time of a memento.

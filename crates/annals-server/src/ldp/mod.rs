@@ -21,6 +21,7 @@ mod rule_check;
 mod inbound;
 mod prefer;
 mod graph;
+mod bytes;
 mod etag;
 mod second;
 mod headers;

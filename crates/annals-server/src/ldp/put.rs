@@ -43,7 +43,7 @@ pub fn is_binary(call: &Call, base: &Base, path: &Path) -> Result<bool, Problem>
 
 /// Answers PUT of a graph, also that of the description of a binary.
 pub async fn write(mut request: Request, path: Path, asked: Option<Model>) -> Outcome {
-    let conditions = Conditions::of_put(&request);
+    let conditions = Conditions::of_put(&request.call);
     let received = Received::of(&mut request).await?;
     if received.kind == BodyKind::Binary {
         return Err(unexpected(&request.call.headers, "a format of RDF"));

@@ -8,8 +8,7 @@ use http::Method;
 
 use super::base::Base;
 use super::constraints::DOCUMENT;
-use super::events::EVENTS_SEGMENT;
-use super::headers::{DESCRIPTION_SEGMENT, VERSIONS_SEGMENT};
+use super::headers::{DESCRIPTION_SEGMENT, EVENTS_SEGMENT, VERSIONS_SEGMENT};
 use super::path::{Path, RESERVED};
 use super::second::Second;
 use super::view::TOMBSTONE_SEGMENT;

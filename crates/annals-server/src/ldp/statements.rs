@@ -6,8 +6,8 @@ use annals::{Entity, Value};
 use oxrdf::{NamedNode, NamedOrBlankNode, Term, Triple};
 
 use super::base::{Base, Place};
+use super::bytes::content_of;
 use super::constraints::{Refusal, check_predicate, unknown_term};
-use super::etag::content_of;
 use super::facts;
 use super::membership;
 use super::model::Model;
