@@ -12,8 +12,8 @@ pub const LDP: &str = "http://www.w3.org/ns/ldp#";
 pub static DIGEST: HeaderName = HeaderName::from_static("digest");
 /// Header: the digests that the client wants.
 pub static WANT_DIGEST: HeaderName = HeaderName::from_static("want-digest");
-/// The algorithms that both servers may know, the best first.
-pub const ALGORITHMS: &str = "sha-256, sha-512;q=0.9, sha;q=0.5, md5;q=0.3";
+/// The algorithm that the source is asked for. For any other one, a server may have to read all bytes again.
+pub const ALGORITHM: &str = "sha-256";
 
 /// The models of LDP, the most special first.
 const MODELS: [&str; 6] =

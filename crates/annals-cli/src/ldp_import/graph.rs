@@ -11,8 +11,10 @@ const CONTAINS: &str = "http://www.w3.org/ns/ldp#contains";
 const TYPE: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
 const FEDORA: &str = "http://fedora.info/definitions/v4/";
 const FEDORA_NAMES: &str = "http://fedora.info/definitions/v4/repository#";
-/// What Fedora says about the bytes of a binary; the target knows it from the bytes.
-const OF_BYTES: [&str; 3] = [
+/// What a server says about the bytes of a binary; the target knows it from the bytes and the headers.
+const OF_BYTES: [&str; 5] = [
+    "http://www.ebu.ch/metadata/ontologies/ebucore/ebucore#hasMimeType",
+    "http://www.ebu.ch/metadata/ontologies/ebucore/ebucore#filename",
     "http://www.loc.gov/premis/rdf/v1#hasSize",
     "http://www.loc.gov/premis/rdf/v1#hasMessageDigest",
     "http://www.iana.org/assignments/relation/describedby",

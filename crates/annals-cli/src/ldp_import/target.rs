@@ -137,7 +137,10 @@ impl<'c> Target<'c> {
             }
         }
         let mut wanted = HeaderMap::new();
-        wanted.insert(&WANT_DIGEST, HeaderValue::from_static(answer::ALGORITHMS));
+        let algorithms: Vec<&str> = stated.iter().map(|(algorithm, _)| algorithm.as_str()).collect();
+        if let (false, Ok(value)) = (stated.is_empty(), HeaderValue::try_from(algorithms.join(", "))) {
+            wanted.insert(&WANT_DIGEST, value);
+        }
         let there = self.ask(Method::HEAD, iri, wanted, Vec::new()).await?;
         let was_there = match there.status() {
             StatusCode::NOT_FOUND => false,

@@ -146,7 +146,7 @@ impl Walk<'_> {
     async fn get(&self, iri: &str) -> std::result::Result<Response<Incoming>, Trouble> {
         let mut headers = HeaderMap::new();
         headers.insert(ACCEPT, HeaderValue::from_static(ACCEPTED));
-        headers.insert(&WANT_DIGEST, HeaderValue::from_static(answer::ALGORITHMS));
+        headers.insert(&WANT_DIGEST, HeaderValue::from_static(answer::ALGORITHM));
         let omitted = format!("return=representation; omit=\"{LDP}PreferMembership\"");
         headers.insert("prefer", HeaderValue::try_from(omitted).expect("it is ASCII"));
         if let Some(authorization) = &self.options.authorization {

@@ -184,7 +184,10 @@ fn what_fedora_makes_itself_is_left_out_and_refused_resources_are_listed() {
     assert_eq!(own, BTreeSet::from(expected));
     assert_eq!(to.get("/a/scan").body, "a scan");
     let described = format!("<{}/a/scan> <http://purl.org/dc/elements/1.1/title> \"scan\" .", to.root);
-    assert_eq!(to.own("/a/scan/fcr:metadata"), BTreeSet::from([described]));
+    let mut own = to.own("/a/scan/fcr:metadata");
+    // The server says these itself.
+    own.retain(|line| !line.contains("premis/rdf/v1#") && !line.contains("ebucore#"));
+    assert_eq!(own, BTreeSet::from([described]));
     assert_eq!(to.get("/a/torn").status, 404);
 }
 
