@@ -56,7 +56,8 @@ impl Path {
     /// segment or a path that is too long.
     pub fn parse(encoded: &str) -> Result<Path, Problem> {
         let inner = encoded.strip_prefix('/').unwrap_or(encoded);
-        let inner = inner.strip_suffix('/').unwrap_or(inner);
+        // A slash at the end names the same resource, but two slashes have an empty segment between them.
+        let inner = inner.strip_suffix('/').filter(|rest| !rest.is_empty()).unwrap_or(inner);
         let mut path = Path::root();
         if inner.is_empty() {
             return Ok(path);
