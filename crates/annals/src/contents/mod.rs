@@ -29,7 +29,8 @@ pub use put::{NewContent, StoredContent};
 /// let stored = contents.put(&mut &b"a scan"[..], &NewContent::of("image/tiff").named("scan.tif"))?;
 /// let (page, _) = repository.transact(|t| t.create_entity(NewEntity::new("page").property("content", stored.value())))?;
 ///
-/// let page = repository.snapshot().entity(&page)?.unwrap();
+/// let snapshot = repository.snapshot();
+/// let page = snapshot.entity(&page)?.unwrap();
 /// let Some(Value::Content(content)) = page.property("content") else { panic!("it has a content") };
 /// assert_eq!((content.size, &*content.media_type), (6, "image/tiff"));
 /// let mut bytes = Vec::new();
