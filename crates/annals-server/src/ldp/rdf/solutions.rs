@@ -13,6 +13,7 @@ use spargebra::term::{GroundTerm, NamedNodePattern, TermPattern, TriplePattern};
 
 use super::expression::Node;
 use super::matching::{Budget, Matches, Row, Terms, UNBOUND};
+use super::supported::parts_of;
 use super::{RdfError, RdfErrorKind};
 
 const VARIABLES_MAX: usize = 64;
@@ -457,42 +458,9 @@ impl<'p> Parts<'p> {
 
     /// Only EXISTS has patterns.
     fn add_expression(&mut self, expression: &'p Expression) {
-        match expression {
-            Expression::Exists(pattern) => self.add(pattern),
-            Expression::NamedNode(_)
-            | Expression::Literal(_)
-            | Expression::Variable(_)
-            | Expression::Bound(_) => {}
-            Expression::Or(left, right)
-            | Expression::And(left, right)
-            | Expression::Equal(left, right)
-            | Expression::SameTerm(left, right)
-            | Expression::Greater(left, right)
-            | Expression::GreaterOrEqual(left, right)
-            | Expression::Less(left, right)
-            | Expression::LessOrEqual(left, right)
-            | Expression::Add(left, right)
-            | Expression::Subtract(left, right)
-            | Expression::Multiply(left, right)
-            | Expression::Divide(left, right) => {
-                self.add_expression(left);
-                self.add_expression(right);
-            }
-            Expression::UnaryPlus(inner) | Expression::UnaryMinus(inner) | Expression::Not(inner) => {
-                self.add_expression(inner);
-            }
-            Expression::If(condition, yes, no) => {
-                self.add_expression(condition);
-                self.add_expression(yes);
-                self.add_expression(no);
-            }
-            Expression::In(left, list) => {
-                self.add_expression(left);
-                list.iter().for_each(|part| self.add_expression(part));
-            }
-            Expression::Coalesce(list) | Expression::FunctionCall(_, list) => {
-                list.iter().for_each(|part| self.add_expression(part));
-            }
+        if let Expression::Exists(pattern) = expression {
+            self.add(pattern);
         }
+        parts_of(expression).into_iter().for_each(|part| self.add_expression(part));
     }
 }

@@ -100,12 +100,22 @@ fn check_pattern(pattern: &GraphPattern) -> Result<(), RdfError> {
 }
 
 fn check_expression(expression: &Expression) -> Result<(), RdfError> {
-    let check_all = |parts: &[Expression]| parts.iter().try_for_each(check_expression);
+    match expression {
+        Expression::Exists(pattern) => return check_pattern(pattern),
+        Expression::FunctionCall(function, arguments) => check_function(function, arguments.len())?,
+        _ => {}
+    }
+    parts_of(expression).into_iter().try_for_each(check_expression)
+}
+
+/// The expressions that an expression directly consists of; the pattern of EXISTS is none.
+pub(super) fn parts_of(expression: &Expression) -> Vec<&Expression> {
     match expression {
         Expression::NamedNode(_)
         | Expression::Literal(_)
         | Expression::Variable(_)
-        | Expression::Bound(_) => Ok(()),
+        | Expression::Bound(_)
+        | Expression::Exists(_) => Vec::new(),
         Expression::Or(left, right)
         | Expression::And(left, right)
         | Expression::Equal(left, right)
@@ -117,28 +127,11 @@ fn check_expression(expression: &Expression) -> Result<(), RdfError> {
         | Expression::Add(left, right)
         | Expression::Subtract(left, right)
         | Expression::Multiply(left, right)
-        | Expression::Divide(left, right) => {
-            check_expression(left)?;
-            check_expression(right)
-        }
-        Expression::In(left, list) => {
-            check_expression(left)?;
-            check_all(list)
-        }
-        Expression::UnaryPlus(inner) | Expression::UnaryMinus(inner) | Expression::Not(inner) => {
-            check_expression(inner)
-        }
-        Expression::Exists(pattern) => check_pattern(pattern),
-        Expression::If(condition, yes, no) => {
-            check_expression(condition)?;
-            check_expression(yes)?;
-            check_expression(no)
-        }
-        Expression::Coalesce(list) => check_all(list),
-        Expression::FunctionCall(function, arguments) => {
-            check_function(function, arguments.len())?;
-            check_all(arguments)
-        }
+        | Expression::Divide(left, right) => vec![left, right],
+        Expression::In(left, list) => std::iter::once(&**left).chain(list).collect(),
+        Expression::UnaryPlus(inner) | Expression::UnaryMinus(inner) | Expression::Not(inner) => vec![inner],
+        Expression::If(condition, yes, no) => vec![condition, yes, no],
+        Expression::Coalesce(list) | Expression::FunctionCall(_, list) => list.iter().collect(),
     }
 }
 
