@@ -14,7 +14,6 @@ use crate::model::{Content, Sha256};
 use crate::storage::{Store, StoreReader};
 use crate::{Error, ErrorKind, Result};
 
-pub(crate) use hashing::Hashing;
 pub(crate) use pins::{Pin, Pins};
 pub use put::{NewContent, StoredContent};
 

@@ -1,16 +1,16 @@
-//! Computes digests of a stored content again, from its bytes.
+//! Reads a stored content again: proves its bytes, and computes digests of them.
 
-use std::io::Read;
+use std::io::{self, Read};
 
 use super::Contents;
 use super::hashing::Hashing;
 use crate::cancel::{Cancel, cancelled};
-use crate::model::{Content, Digest, DigestAlgorithm};
+use crate::model::{Content, Digest, DigestAlgorithm, Sha256};
 use crate::storage::widen;
 use crate::{Error, ErrorKind, Result};
 
 /// Units: bytes read at once.
-const PIECE_BYTES: usize = 64 << 10;
+const PIECE_BYTES: usize = 256 << 10;
 
 impl Contents {
     /// The digests of a content by the wanted algorithms, in the order of their codes, computed from its bytes. It takes
@@ -26,44 +26,65 @@ impl Contents {
     /// # Ok::<(), annals::Error>(())
     /// ```
     ///
-    /// Errors: as [`Contents::open`]; `Corrupted` if the bytes are not those that were stored; `Cancelled`.
+    /// Errors: `NotFound`; `Io`; `Corrupted` if the bytes are not those that were stored; `Cancelled`.
     pub fn digests(
         &self,
         content: &Content,
         wanted: &[DigestAlgorithm],
         cancel: &Cancel,
     ) -> Result<Vec<Digest>> {
-        let name = content.sha256.to_string();
-        let mut reader = self.open(content)?;
-        let mut hashing = Hashing::new(|algorithm| wanted.contains(&algorithm));
-        let (mut piece, mut found) = (vec![0; PIECE_BYTES], 0_u64);
-        loop {
-            if cancel.is_cancelled() {
-                return Err(cancelled());
+        let mut digests = self.reread(content.sha256, content.size, wanted, &mut |_| {
+            if cancel.is_cancelled() { Err(cancelled()) } else { Ok(()) }
+        })?;
+        if wanted.contains(&DigestAlgorithm::Sha256) {
+            digests.extend(content.digest(DigestAlgorithm::Sha256));
+            digests.sort_by_key(Digest::algorithm);
+        }
+        Ok(digests)
+    }
+
+    /// Reads a content to its end, passes its bytes to `take`, and proves that they are those of its digest. Shape: its
+    /// wanted digests, except SHA-256.
+    ///
+    /// Errors: `NotFound`; `Corrupted`; `Io`; those of `take`.
+    pub(crate) fn reread(
+        &self,
+        sha256: Sha256,
+        size: u64,
+        wanted: &[DigestAlgorithm],
+        take: &mut dyn FnMut(&[u8]) -> Result<()>,
+    ) -> Result<Vec<Digest>> {
+        let name = sha256.to_string();
+        let place = || self.store().describe(&name);
+        let mut reader = self.store().open(&name).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => {
+                let text = format!("content {name}: it is missing in {}; restore it from a backup", place());
+                Error::new(ErrorKind::NotFound, text)
             }
+            _ => self.failed("open a content", &name, error),
+        })?;
+        let mut hashing = Hashing::new(|algorithm| wanted.contains(&algorithm));
+        let (mut piece, mut found_size) = (vec![0; PIECE_BYTES], 0);
+        loop {
             let count =
                 reader.read(&mut piece).map_err(|error| self.failed("read a content", &name, error))?;
             let bytes = piece.get(..count).unwrap_or_default();
             if bytes.is_empty() {
                 break;
             }
-            found += widen(count);
+            found_size += widen(count);
             hashing.update(bytes);
+            take(bytes)?;
         }
-        let (sha256, mut digests) = hashing.finish()?;
-        if (sha256, found) != (content.sha256, content.size) {
-            let text = format!(
-                "content {name}: expected {} bytes of this SHA-256, found {found} bytes of {sha256} in {}; restore it \
-                 from a backup",
-                content.size,
-                self.store().describe(&name)
-            );
-            return Err(Error::new(ErrorKind::Corrupted, text));
+        let (found, digests) = hashing.finish()?;
+        if (found, found_size) == (sha256, size) {
+            return Ok(digests);
         }
-        if wanted.contains(&DigestAlgorithm::Sha256) {
-            digests.extend(content.digest(DigestAlgorithm::Sha256));
-            digests.sort_by_key(Digest::algorithm);
-        }
-        Ok(digests)
+        let text = format!(
+            "content {name}: expected {size} bytes of this SHA-256, found {found_size} bytes of {found} in {}; restore it \
+             from a backup",
+            place()
+        );
+        Err(Error::new(ErrorKind::Corrupted, text))
     }
 }

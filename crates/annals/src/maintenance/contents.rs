@@ -2,20 +2,18 @@
 //! that no version names.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::io::{self, Read};
+use std::io;
 use std::sync::PoisonError;
 
 use super::records::for_each_record;
-use crate::contents::{Contents, Hashing};
+use crate::contents::Contents;
 use crate::log::Log;
 use crate::model::{InstanceId, Sha256};
 use crate::record::each_named_content;
 use crate::repository::Repository;
 use crate::storage::widen;
-use crate::{Error, ErrorKind, Position, Result};
+use crate::{ErrorKind, Position, Result};
 
-/// Units: bytes read at once.
-const PIECE_BYTES: usize = 256 << 10;
 /// Objects removed together, while no commit can name a content.
 const REMOVED_AT_ONCE: usize = 256;
 /// Most instances named for a damaged content.
@@ -72,8 +70,8 @@ impl Repository {
         let all = named.values().sum();
         for (sha256, size) in named {
             report.contents_count += 1;
-            match reread(&contents, sha256, size, &mut |_| Ok(())) {
-                Ok(()) => {}
+            match contents.reread(sha256, size, &[], &mut |_| Ok(())) {
+                Ok(_) => {}
                 Err(error) if matches!(error.kind(), ErrorKind::Corrupted | ErrorKind::NotFound) => {
                     report.damaged.push(DamagedContent {
                         sha256,
@@ -136,58 +134,12 @@ fn instances_naming(
     Ok(naming)
 }
 
-/// Reads a content to its end, passes its bytes to `take`, and proves that they are those of its digest.
-///
-/// Errors: `NotFound`; `Corrupted`; `Io`; those of `take`.
-fn reread(
-    contents: &Contents,
-    sha256: Sha256,
-    size: u64,
-    take: &mut dyn FnMut(&[u8]) -> io::Result<()>,
-) -> Result<()> {
-    let name = sha256.to_string();
-    let mut reader = contents.store().open(&name).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => {
-            let text = format!(
-                "content {name}: it is missing in {}; restore it from a backup",
-                contents.store().describe(&name)
-            );
-            Error::new(ErrorKind::NotFound, text)
-        }
-        _ => contents.failed("open a content", &name, error),
-    })?;
-    let mut hashing = Hashing::new(|_| false);
-    let mut piece = vec![0; PIECE_BYTES];
-    let mut found = 0;
-    loop {
-        let count =
-            reader.read(&mut piece).map_err(|error| contents.failed("read a content", &name, error))?;
-        let bytes = piece.get(..count).unwrap_or_default();
-        if bytes.is_empty() {
-            break;
-        }
-        found += widen(count);
-        hashing.update(bytes);
-        take(bytes).map_err(|error| Error::of_disk("copy a content", error).with("content", &name))?;
-    }
-    let (digest, _) = hashing.finish()?;
-    if (digest, found) == (sha256, size) {
-        return Ok(());
-    }
-    let text = format!(
-        "content {name}: expected {size} bytes of this SHA-256, found {found} bytes of {digest} in {}; restore it from a \
-         backup",
-        contents.store().describe(&name)
-    );
-    Err(Error::new(ErrorKind::Corrupted, text))
-}
-
 /// Re-reads the named contents. Shape: their number, and their bytes.
 ///
-/// Errors: as [`reread`] for the first damaged one.
+/// Errors: as [`Contents::reread`] for the first damaged one.
 pub(crate) fn verify_contents(contents: &Contents, named: &NamedContents) -> Result<(u64, u64)> {
     for (sha256, size) in named {
-        reread(contents, *sha256, *size, &mut |_| Ok(()))?;
+        contents.reread(*sha256, *size, &[], &mut |_| Ok(()))?;
     }
     Ok((widen(named.len()), named.values().sum()))
 }
@@ -195,17 +147,20 @@ pub(crate) fn verify_contents(contents: &Contents, named: &NamedContents) -> Res
 /// Copies the named contents into another store, durably, and proves each while it is copied. Shape: as
 /// [`verify_contents`].
 ///
-/// Errors: as [`reread`]; those of the other store.
+/// Errors: as [`Contents::reread`]; those of the other store.
 pub(crate) fn copy_contents(from: &Contents, to: &Contents, named: &NamedContents) -> Result<(u64, u64)> {
     for (sha256, size) in named {
         let mut refused = None;
-        let copied = to.store().put_named(&mut |out| match reread(from, *sha256, *size, &mut |bytes| {
-            out.write_all(bytes)
-        }) {
-            Ok(()) => Ok(sha256.to_string()),
-            Err(error) => {
-                refused = Some(error);
-                Err(io::Error::other("the content was refused"))
+        let copied = to.store().put_named(&mut |out| {
+            let mut write = |bytes: &[u8]| {
+                out.write_all(bytes).map_err(|error| to.failed("copy a content", &sha256.to_string(), error))
+            };
+            match from.reread(*sha256, *size, &[], &mut write) {
+                Ok(_) => Ok(sha256.to_string()),
+                Err(error) => {
+                    refused = Some(error);
+                    Err(io::Error::other("the content was refused"))
+                }
             }
         });
         if let Some(error) = refused {
