@@ -63,7 +63,9 @@ pub fn round(job: &Job) -> Outcome<Vec<Sample>> {
 
 /// A binary that differs from those of other numbers.
 fn binary(number: usize) -> String {
-    format!("{number:x<BYTES$}")
+    let name = number.to_string();
+    let filling = "x".repeat(BYTES - name.len());
+    name + &filling
 }
 
 /// Stores a binary.
