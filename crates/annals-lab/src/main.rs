@@ -4,7 +4,10 @@
 // In the order a newcomer should read them: runs, the measured graph, and the lines.
 mod outcome;
 mod run;
+mod report;
+mod threads;
 mod graph;
+mod harness;
 mod lines;
 mod larger;
 mod methods;
@@ -39,6 +42,21 @@ enum Command {
     Datastore(datastore::Datastore),
     /// Every script of a published page on repositories with many members, against any LDP server.
     Members(members::Members),
+    /// Every suite with its targets and volumes.
+    List(harness::List),
+    /// Fetches and builds the systems that suites are run against, once, from public package registries.
+    Install(harness::Install),
+    /// Measures a suite on any set of targets, and keeps what it measured.
+    Run(harness::RunSuite),
+    /// Pages from what runs have kept.
+    Report(report::Report),
+    /// The figures of two runs, row by row.
+    Compare(report::Compare),
+    /// Two builds of this program in turn: fails if the new one is slower.
+    Gate(harness::Gate),
+    /// One part of a suite on one target, in a separate process. Prints its records as JSON.
+    #[command(hide = true)]
+    Cell(harness::CellArguments),
     /// One round of one experiment, in a separate process. Prints the samples as JSON.
     #[command(hide = true)]
     Round(run::Job),
@@ -51,6 +69,13 @@ fn main() -> ExitCode {
         Command::Methods(methods) => methods.run(),
         Command::Datastore(datastore) => datastore.run(),
         Command::Members(members) => members.run(),
+        Command::List(list) => list.run(),
+        Command::Install(install) => install.run(),
+        Command::Run(run) => run.run(),
+        Command::Report(report) => report.run(),
+        Command::Compare(compare) => compare.run(),
+        Command::Gate(gate) => gate.run(),
+        Command::Cell(cell) => cell.run(),
         Command::Round(job) => lines::run_round(&job),
     };
     match outcome {

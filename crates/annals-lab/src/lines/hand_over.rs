@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
-use std::thread::Thread;
+use std::thread::{JoinHandle, Thread};
 use std::time::Duration;
 
 use super::count_commits::{Commits, count_commits};
@@ -19,36 +19,60 @@ struct Pile {
     failed: Option<String>,
 }
 
-/// Threads that repeatedly pass `bytes` for `length`.
-pub fn hand_over(path: &Path, threads: usize, bytes: usize, length: Duration) -> Outcome<Commits> {
-    let file = RawFile::create(path)?;
-    let pile = Arc::new((Mutex::new(Pile::default()), Condvar::new()));
-    let writer = {
-        let pile = Arc::clone(&pile);
-        std::thread::spawn(move || write_pile(&pile, file))
-    };
-    let payload = vec![7u8; bytes];
-    let is_written: Vec<Arc<AtomicBool>> = (0..threads).map(|_| Arc::default()).collect();
-    let commits = count_commits(threads, length, |thread, (): &mut ()| {
-        let is_written = &is_written[thread];
+/// The thread that writes. It ends when this is dropped.
+pub struct HandOver {
+    pile: Arc<(Mutex<Pile>, Condvar)>,
+    writer: Option<JoinHandle<()>>,
+    payload: Vec<u8>,
+    is_written: Vec<Arc<AtomicBool>>,
+}
+
+impl HandOver {
+    /// Starts it for so many threads, which pass `bytes` each time.
+    pub fn start(path: &Path, threads: usize, bytes: usize) -> Outcome<HandOver> {
+        let file = RawFile::create(path)?;
+        let pile = Arc::new((Mutex::new(Pile::default()), Condvar::new()));
+        let writer = {
+            let pile = Arc::clone(&pile);
+            std::thread::spawn(move || write_pile(&pile, file))
+        };
+        let is_written = (0..threads).map(|_| Arc::default()).collect();
+        Ok(HandOver { pile, writer: Some(writer), payload: vec![7; bytes], is_written })
+    }
+
+    /// Passes the bytes of the thread with this number, and returns when they are on the disk.
+    pub fn pass(&self, thread: usize) -> Outcome<()> {
+        let is_written = &self.is_written[thread];
         is_written.store(false, Ordering::SeqCst);
-        let mut guard = pile.0.lock().expect("no panics while locked");
+        let mut guard = self.pile.0.lock().expect("no panics while locked");
         if let Some(error) = &guard.failed {
             return Err(error.clone().into());
         }
-        guard.bytes.extend_from_slice(&payload);
+        guard.bytes.extend_from_slice(&self.payload);
         guard.waiting.push((Arc::clone(is_written), std::thread::current()));
         drop(guard);
-        pile.1.notify_one();
+        self.pile.1.notify_one();
         while !is_written.load(Ordering::SeqCst) {
             std::thread::park();
         }
         Ok(())
-    });
-    pile.0.lock().expect("no panics while locked").is_over = true;
-    pile.1.notify_one();
-    writer.join().expect("the writer ends");
-    commits
+    }
+}
+
+impl Drop for HandOver {
+    fn drop(&mut self) {
+        self.pile.0.lock().expect("no panics while locked").is_over = true;
+        self.pile.1.notify_one();
+        if let Some(writer) = self.writer.take() {
+            writer.join().expect("the writer ends");
+        }
+    }
+}
+
+/// Threads that repeatedly pass `bytes` for `length`.
+pub fn hand_over(path: &Path, threads: usize, bytes: usize, length: Duration) -> Outcome<Commits> {
+    let hand_over = HandOver::start(path, threads, bytes)?;
+    count_commits(threads, length, |thread, (): &mut ()| hand_over.pass(thread))
 }
 
 fn write_pile((state, filled): &(Mutex<Pile>, Condvar), mut file: RawFile) {

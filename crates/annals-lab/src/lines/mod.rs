@@ -21,6 +21,8 @@ mod methods;
 mod http;
 mod content;
 
+pub use hand_over::HandOver;
+
 use crate::outcome::Outcome;
 use crate::run::{Job, Sample, write_sample};
 

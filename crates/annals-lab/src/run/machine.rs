@@ -173,8 +173,10 @@ fn all_seconds() -> f64 {
     (ticks.iter().sum::<f64>() - idle) / TICKS_PER_SECOND
 }
 
+/// Processor time of this process and its children that have ended. Units: seconds.
+///
 /// Source: proc_pid_stat(5): utime, stime, cutime and cstime are the fields 14 to 17; the name ends with the last `)`.
-fn own_seconds() -> f64 {
+pub fn own_seconds() -> f64 {
     let text = read_to_string("/proc/self/stat").unwrap_or_default();
     let fields = text.rsplit(')').next().unwrap_or_default().split_whitespace();
     fields.skip(11).take(4).flat_map(str::parse::<f64>).sum::<f64>() / TICKS_PER_SECOND

@@ -53,7 +53,7 @@ pub fn foot(unfair: &[&str]) -> String {
     format!(
         "\n## Run it again\n\nIn a checkout of the commit above, on a machine that does nothing else:\n\n```sh\n{}\n\
          ```\n\n## What is unfair\n\n{unfair}",
-        command(std::env::args().skip(1))
+        command_line(std::env::args().skip(1))
     )
 }
 
@@ -67,7 +67,8 @@ pub fn row<const N: usize>(cells: [&str; N]) -> String {
     format!("| {} |", cells.map(escaped).join(" | "))
 }
 
-fn escaped(cell: &str) -> String {
+/// A cell with characters of Markdown and HTML escaped.
+pub fn escaped(cell: &str) -> String {
     let mut text = String::with_capacity(cell.len());
     let mut letters = cell.chars().peekable();
     while let Some(letter) = letters.next() {
@@ -81,7 +82,7 @@ fn escaped(cell: &str) -> String {
 }
 
 /// The command line with these arguments.
-fn command(arguments: impl Iterator<Item = String>) -> String {
+pub fn command_line(arguments: impl Iterator<Item = String>) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./=,:".contains(letter);
     let quoted = |argument: String| {
         if !argument.is_empty() && argument.chars().all(is_plain) {
@@ -103,7 +104,7 @@ mod tests {
         assert_eq!(row(["a|b", "c\nd", "e<f> <= g"]), "| a\\|b | c d | e\\<f> <= g |");
         let given = ["limits", "--folder", "it's here", ""].map(String::from);
         assert_eq!(
-            command(given.into_iter()),
+            command_line(given.into_iter()),
             r"cargo run --release -p annals-lab -- limits --folder 'it'\''s here' ''"
         );
     }

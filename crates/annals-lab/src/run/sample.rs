@@ -75,12 +75,15 @@ pub fn in_turn<A, B>(
     }
 }
 
+/// What every error of [`agree`] contains.
+pub const WRONG_ANSWER: &str = "wrong answer";
+
 /// Errors: if they differ.
 pub fn agree<T: PartialEq + Debug>(what: &str, ours: T, expected: T) -> Outcome<()> {
     if ours == expected {
         return Ok(());
     }
-    Err(format!("{what}: wrong answer: expected {expected:?}, found {ours:?}").into())
+    Err(format!("{what}: {WRONG_ANSWER}: expected {expected:?}, found {ours:?}").into())
 }
 
 /// Latencies of many operations. Three significant digits, up to a minute.

@@ -1,0 +1,127 @@
+//! Peers that are installed from package registries, and the command `install`.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use clap::Args;
+
+use super::suite::{SUITES, Target};
+use crate::outcome::Outcome;
+
+/// Where runs, reports and peers are kept, below the present folder.
+pub const DATA: &str = "lab-data";
+/// The folder of the installed peers, unless another is given.
+pub const PEERS: &str = "lab-data/peers";
+
+/// How to install and to start a peer.
+#[derive(Clone, Copy)]
+pub enum Peer {
+    /// By the scripts `install` and `run` in a folder of `peers`, which can have several such peers.
+    Scripts { folder: &'static str, name: &'static str },
+    /// By a command for the shell: a system of the user's own.
+    Command(&'static str),
+}
+
+impl Peer {
+    /// True if it was installed whole.
+    pub fn is_installed(&self, peers: &Path) -> bool {
+        match self {
+            Peer::Scripts { folder, name } => marker(peers, folder, name).is_file(),
+            Peer::Command(_) => true,
+        }
+    }
+
+    /// The command that starts its adapter.
+    ///
+    /// Errors: if it is not installed.
+    pub fn command(&self, peers: &Path) -> Outcome<Command> {
+        match self {
+            Peer::Scripts { name, .. } if !self.is_installed(peers) => {
+                Err(format!("{name} is not installed").into())
+            }
+            Peer::Scripts { folder, name } => {
+                let mut command = Command::new(script(folder, "run"));
+                command.arg(name).arg(installed(peers, folder, name));
+                Ok(command)
+            }
+            Peer::Command(text) => {
+                let mut command = Command::new("sh");
+                command.args(["-c", text]);
+                Ok(command)
+            }
+        }
+    }
+
+    fn install(&self, peers: &Path) -> Outcome<()> {
+        let Peer::Scripts { folder, name } = self else { return Ok(()) };
+        let to = installed(peers, folder, name);
+        std::fs::create_dir_all(&to).map_err(|error| format!("{}: {error}", to.display()))?;
+        let script = script(folder, "install");
+        let status = Command::new(&script).arg(name).arg(&to).status();
+        let status = status.map_err(|error| format!("{}: {error}", script.display()))?;
+        if !status.success() {
+            return Err(format!("install {name}: {status}").into());
+        }
+        let marker = marker(peers, folder, name);
+        Ok(std::fs::write(&marker, "").map_err(|error| format!("{}: {error}", marker.display()))?)
+    }
+}
+
+/// The folder that a peer is installed in.
+fn installed(peers: &Path, folder: &str, name: &str) -> PathBuf {
+    peers.join(folder).join(name)
+}
+
+/// The file that says that it was installed whole.
+fn marker(peers: &Path, folder: &str, name: &str) -> PathBuf {
+    installed(peers, folder, name).join("installed")
+}
+
+fn script(folder: &str, name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("peers").join(folder).join(name)
+}
+
+/// Options of `install`.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  annals-lab install bitsy neo4j   # fetches them once, from Maven Central
+  annals-lab install all           # everything that a suite can be run against")]
+pub struct Install {
+    /// Names of targets, as `annals-lab list` tells them, or `all`.
+    #[arg(required = true)]
+    targets: Vec<String>,
+    /// Folder of the installed peers.
+    #[arg(long, default_value = PEERS)]
+    peers: PathBuf,
+}
+
+impl Install {
+    /// Installs what is not there.
+    ///
+    /// Errors: if a name is unknown, and if an installation failed, after all others.
+    pub fn run(&self) -> Outcome<()> {
+        let all = || SUITES.iter().flat_map(|suite| suite.targets);
+        let mut chosen: Vec<&Target> = Vec::new();
+        for name in &self.targets {
+            let before = chosen.len();
+            chosen.extend(all().filter(|target| name == "all" || target.name == name));
+            if chosen.len() == before {
+                return Err(
+                    format!("install {name}: no target has this name; `annals-lab list` tells them").into()
+                );
+            }
+        }
+        let mut failed = Vec::new();
+        for target in chosen {
+            match &target.peer {
+                None => println!("{}: nothing to install", target.name),
+                Some(peer) if peer.is_installed(&self.peers) => println!("{}: is installed", target.name),
+                Some(peer) => match peer.install(&self.peers) {
+                    Ok(()) => println!("{}: installed", target.name),
+                    Err(error) => failed.push(format!("{}: {error}", target.name)),
+                },
+            }
+        }
+        if failed.is_empty() { Ok(()) } else { Err(failed.join("; ").into()) }
+    }
+}

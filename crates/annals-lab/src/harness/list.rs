@@ -1,0 +1,36 @@
+//! The command `list`: the suites, their targets and volumes.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::install::PEERS;
+use super::suite::SUITES;
+use crate::outcome::Outcome;
+
+/// Options of `list`.
+#[derive(Args)]
+pub struct List {
+    /// Folder of the installed peers.
+    #[arg(long, default_value = PEERS)]
+    peers: PathBuf,
+}
+
+impl List {
+    /// Prints every suite.
+    pub fn run(&self) -> Outcome<()> {
+        for suite in SUITES {
+            println!("{}: {}\n  {}", suite.name, suite.title, suite.text);
+            println!("  volumes: {}", suite.volumes.join(", "));
+            for target in suite.targets {
+                let state = match &target.peer {
+                    None => "part of this program",
+                    Some(peer) if peer.is_installed(&self.peers) => "installed",
+                    Some(_) => "not installed",
+                };
+                println!("  {:<18} {} ({state})", target.name, target.title);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,31 @@
+//! The harness: runs a suite on any set of targets, each cell in a fresh process, and keeps what it measured.
+//!
+//! A *suite* has rows. A *target* is a system that a suite measures. A *part* of a suite measures some rows at some
+//! volumes on one target; one repeat of one part on one target is a *cell*.
+
+mod suite;
+mod record;
+mod results;
+mod plan;
+mod cell;
+mod process;
+mod measuring;
+mod run;
+mod gate;
+mod steady;
+mod adapter;
+mod syncs;
+mod install;
+mod list;
+
+pub use adapter::{Answered, System};
+pub use cell::{Cell, CellArguments};
+pub use gate::Gate;
+pub use install::{DATA, Install, Peer};
+pub use list::List;
+pub use measuring::bytes_in;
+pub use record::{CellRecord, Figure, Record, RowRecord, Syncs, TargetName, TargetRecord};
+pub use results::{Results, newest_runs};
+pub use run::RunSuite;
+pub use steady::steady_from;
+pub use suite::{Better, Kind, Part, Row, Suite, Target};

@@ -1,0 +1,151 @@
+//! The processes of a cell: bounded in time, watched for memory, and ended together.
+
+use std::io::{BufRead, BufReader};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process_group};
+
+use crate::outcome::Outcome;
+
+/// How often the memory of the processes is read.
+const LOOK_INTERVAL: Duration = Duration::from_millis(100);
+
+/// How a cell's processes ended.
+pub struct Ended {
+    /// None if the time was over.
+    pub status: Option<ExitStatus>,
+    pub seconds: f64,
+    /// Of all processes together.
+    pub memory_bytes_max: u64,
+}
+
+/// Kills a process group when dropped, so that no system outlives its cell.
+struct Group(Pid);
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        // Fails only if all have ended.
+        let _ = kill_process_group(self.0, Signal::KILL);
+    }
+}
+
+/// Runs a command in a process group of its own and calls `tell` with each line of its output.
+///
+/// Errors: those of `tell`; then the processes have ended too.
+pub fn watch(
+    command: &mut Command,
+    log: &Path,
+    time_max: Duration,
+    mut tell: impl FnMut(&str) -> Outcome<()>,
+) -> Outcome<Ended> {
+    let errors = std::fs::File::create(log).map_err(|error| format!("{}: {error}", log.display()))?;
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(errors).process_group(0);
+    let start = Instant::now();
+    let mut child = command.spawn().map_err(|error| format!("start {:?}: {error}", command.get_program()))?;
+    let group = Group(Pid::from_child(&child));
+    let output = child.stdout.take().expect("standard output is a pipe");
+    let (send, lines) = channel();
+    std::thread::spawn(move || {
+        for line in BufReader::new(output).lines().map_while(Result::ok) {
+            if send.send(line).is_err() {
+                return;
+            }
+        }
+    });
+    let mut memory_bytes_max = 0;
+    let mut is_open = true;
+    let status = loop {
+        match lines.recv_timeout(LOOK_INTERVAL) {
+            Ok(line) => tell(&line)?,
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => {
+                is_open = false;
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        }
+        memory_bytes_max = memory_bytes_max.max(memory_of(group.0));
+        if !is_open && let Some(status) = child.try_wait()? {
+            break Some(status);
+        }
+        if start.elapsed() > time_max {
+            break None;
+        }
+    };
+    drop(group);
+    child.wait()?;
+    Ok(Ended { status, seconds: start.elapsed().as_secs_f64(), memory_bytes_max })
+}
+
+/// Resident memory of all processes of a group. Units: bytes.
+fn memory_of(group: Pid) -> u64 {
+    let Ok(processes) = std::fs::read_dir("/proc") else { return 0 };
+    let resident = |name: &str| {
+        let text = std::fs::read_to_string(format!("/proc/{name}/stat")).ok()?;
+        // Source: proc_pid_stat(5): after the name in parentheses follow state, parent and group; field 24 is the
+        // resident memory in pages.
+        let mut fields = text.rsplit(')').next()?.split_whitespace();
+        let is_member = fields.nth(2)?.parse() == Ok(group.as_raw_nonzero().get());
+        let pages: u64 = fields.nth(18)?.parse().ok()?;
+        is_member.then_some(pages * rustix::param::page_size() as u64)
+    };
+    let names = processes.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    names
+        .filter(|name| name.starts_with(|letter: char| letter.is_ascii_digit()))
+        .filter_map(|name| resident(&name))
+        .sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(text: &str) -> Command {
+        let mut command = Command::new("sh");
+        command.args(["-c", text]);
+        command
+    }
+
+    #[test]
+    fn lines_come_as_they_are_printed_and_memory_is_seen() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut lines = Vec::new();
+        let ended = watch(
+            &mut shell("echo one; sleep 0.3; echo two; exit 3"),
+            &folder.path().join("log"),
+            Duration::from_secs(20),
+            |line| {
+                lines.push(line.to_owned());
+                Ok(())
+            },
+        )
+        .unwrap();
+        assert_eq!(lines, ["one", "two"]);
+        assert_eq!(ended.status.and_then(|status| status.code()), Some(3));
+        assert!(ended.memory_bytes_max > 100_000, "{}", ended.memory_bytes_max);
+    }
+
+    #[test]
+    fn what_takes_too_long_ends_with_all_its_children() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = folder.path().join("log");
+        let mut pid = String::new();
+        let ended =
+            watch(&mut shell("sleep 100 & echo $!; wait"), &log, Duration::from_millis(300), |line| {
+                line.clone_into(&mut pid);
+                Ok(())
+            })
+            .unwrap();
+        assert!(ended.status.is_none() && ended.seconds < 20.0);
+        let state = |pid: &str| std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        let is_gone = |pid: &str| state(pid).is_empty() || state(pid).contains(") Z ");
+        let deadline = Instant::now() + Duration::from_secs(10);
+        while !is_gone(&pid) {
+            assert!(Instant::now() < deadline, "process {pid} lives: {}", state(&pid));
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! What a run keeps: one JSON object a line, from which the report is made.
+
+use serde::{Deserialize, Serialize};
+
+use super::suite::{Better, Kind};
+
+/// What was run, where, and how its figures are to be read: the file `run.json`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Run {
+    pub suite: String,
+    pub title: String,
+    pub text: String,
+    pub rows: Vec<RowRecord>,
+    pub targets: Vec<TargetName>,
+    pub volumes: Vec<String>,
+    pub parts: Vec<PartRecord>,
+    pub repeats: usize,
+    pub is_quick: bool,
+    /// RFC 3339.
+    pub started: String,
+    /// How to run it again.
+    pub command: String,
+    /// Shape: name, what was found.
+    pub environment: Vec<(String, String)>,
+    /// Reasons to distrust all figures.
+    pub doubts: Vec<String>,
+    pub unfair: Vec<String>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct RowRecord {
+    pub name: String,
+    pub title: String,
+    pub unit: String,
+    pub better: Better,
+    pub is_write: bool,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct TargetName {
+    pub name: String,
+    pub title: String,
+    pub target_kind: Kind,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct PartRecord {
+    pub name: String,
+    pub rows: Vec<String>,
+}
+
+/// One line of the file `records.jsonl`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Record {
+    Target(TargetRecord),
+    Skip(Skip),
+    Figure(Box<Figure>),
+    Cell(CellRecord),
+}
+
+/// What a target says of itself.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TargetRecord {
+    pub target: String,
+    pub version: String,
+    /// `synced`, `synced-group`, `unsynced` or `memory`.
+    pub durability: String,
+    /// Settings that are not the defaults.
+    pub settings: Vec<(String, String)>,
+    /// Commits by a lone thread, and the calls that sync which the system made meanwhile.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub syncs: Option<Syncs>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Syncs {
+    pub commits: u64,
+    pub syncs: u64,
+}
+
+/// Why a target has no figures, or none of some rows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Skip {
+    pub target: String,
+    /// All rows if empty.
+    #[serde(default)]
+    pub rows: Vec<String>,
+    pub reason: String,
+}
+
+/// One measured figure, or the state that stands in its place.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Figure {
+    pub target: String,
+    pub part: String,
+    pub repeat: usize,
+    pub volume: String,
+    pub row: String,
+    /// In the unit of the row; none if there is a `state`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<f64>,
+    /// `DNF(…)`, `OOM`, `ERR(…)`, `SAT` or `SKIP(…)`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub operations: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<f64>,
+    /// Latencies in nanoseconds: an HdrHistogram, form V2 deflated, in base64.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub histogram: Option<String>,
+    /// Operations in each tenth of a second.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ticks: Vec<u64>,
+    /// Seconds until the system was warm; a run that never got steady says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warm_after: Option<f64>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub never_steady: bool,
+    /// The rate at which operations were due, of an open loop. Units: operations per second.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub offered: Option<f64>,
+    /// Share of the operations that began late or not at all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub late: Option<f64>,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub retries: u64,
+}
+
+/// The end of a cell. Figures of a cell without an end are measured again when the run is resumed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CellRecord {
+    pub target: String,
+    pub part: String,
+    pub repeat: usize,
+    /// `ok`, `DNF(…)`, `OOM` or `ERR(…)`.
+    pub outcome: String,
+    pub seconds: f64,
+    pub cpu_seconds: f64,
+    /// Of all its processes together.
+    pub memory_bytes_max: u64,
+    /// What its folder held at the end.
+    pub disk_bytes: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}

@@ -1,0 +1,279 @@
+//! The command `run`: every cell of a suite, one after the other, on a machine that does nothing else.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use clap::Args;
+
+use super::cell::CellArguments;
+use super::install::{DATA, PEERS};
+use super::measuring::Measuring;
+use super::plan::{Planned, cells};
+use super::record::{CellRecord, PartRecord, Record, RowRecord, Run, Skip, TargetName};
+use super::results::Results;
+use super::suite::{Part, Suite, Target, suite};
+use crate::outcome::Outcome;
+use crate::run::{Machine, WRONG_ANSWER, command_line, make_folder};
+
+/// Options of `run`.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  annals-lab run threads --quick --target annals,null   # a minute: shows that all answers are right
+  annals-lab run threads --target annals,bitsy,neo4j    # after `annals-lab install bitsy neo4j`
+  annals-lab run threads --volume 1,10,750 --repeat 5 --budget 30m
+  annals-lab run threads --resume lab-data/threads-20260101T120000")]
+pub struct RunSuite {
+    /// Name of the suite, as `annals-lab list` tells it.
+    suite: String,
+    /// Targets [default: all that are installed].
+    #[arg(long, value_delimiter = ',')]
+    target: Vec<String>,
+    /// Measures a system of your own too: its name, and the command that starts its adapter. ADAPTERS.md says how to
+    /// write one.
+    #[arg(long, value_name = "NAME=COMMAND")]
+    adapter: Vec<Target>,
+    /// Volumes [default: all of the suite].
+    #[arg(long, value_delimiter = ',')]
+    volume: Vec<String>,
+    /// Only these parts of the suite.
+    #[arg(long, value_delimiter = ',')]
+    part: Vec<String>,
+    /// Fresh processes for each part and target.
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=100))]
+    repeat: Option<u16>,
+    /// No cell begins later than this after the start, such as 90s, 10m or 2h.
+    #[arg(long, value_parser = parse_time)]
+    budget: Option<Duration>,
+    /// A small, short run: it shows that all answers are right; its figures say nothing.
+    #[arg(long)]
+    quick: bool,
+    /// Folder of runs.
+    #[arg(long, default_value = DATA)]
+    out: PathBuf,
+    /// Go on with a run that was broken off.
+    #[arg(long, conflicts_with_all = ["volume", "part", "repeat"])]
+    resume: Option<PathBuf>,
+    /// Folder of the installed peers.
+    #[arg(long, default_value = PEERS)]
+    peers: PathBuf,
+    /// Folder on the disk to measure; a temporary one in the present folder unless given.
+    #[arg(long)]
+    folder: Option<PathBuf>,
+}
+
+impl RunSuite {
+    /// Measures, and keeps what it measured.
+    ///
+    /// Errors: if an option is wrong. That a system failed is a result.
+    pub fn run(&self) -> Outcome<()> {
+        let suite = suite(&self.suite)?;
+        let folder = make_folder(self.folder.as_deref())?;
+        let mut results = match &self.resume {
+            Some(path) => {
+                let mut results = Results::read(path)?;
+                if results.run.suite != suite.name {
+                    return Err(format!("{}: is a run of {}", path.display(), results.run.suite).into());
+                }
+                results.drop_unfinished()?;
+                results
+            }
+            None => self.begin(suite, folder.path())?,
+        };
+        let targets = self.installed(suite, &mut results)?;
+        let parts: Vec<&Part> = suite
+            .parts
+            .iter()
+            .filter(|part| results.run.parts.iter().any(|wanted| wanted.name == part.name))
+            .collect();
+        let order: Vec<(&'static str, bool)> =
+            parts.iter().map(|part| (part.name, part.counts_syncs)).collect();
+        let names: Vec<&'static str> = targets.iter().map(|target| target.name).collect();
+        let ended: HashSet<_> = results.ended().collect();
+        let is_open =
+            |cell: &Planned| !ended.contains(&(cell.target.to_owned(), cell.part.to_owned(), cell.repeat));
+        let cells: Vec<Planned> =
+            cells(&order, &names, results.run.repeats).into_iter().filter(is_open).collect();
+        self.measure(suite, &cells, folder.path(), &mut results)?;
+        println!("{}", results.folder.display());
+        Ok(())
+    }
+
+    /// The new run of this command.
+    fn begin(&self, suite: &Suite, folder: &Path) -> Outcome<Results> {
+        let machine = Machine::look(folder)?;
+        let volumes = if self.quick { suite.quick_volumes } else { suite.volumes };
+        let parts: Vec<&Part> = suite
+            .parts
+            .iter()
+            .filter(|part| self.part.is_empty() || self.part.iter().any(|name| name == part.name))
+            .collect();
+        for name in &self.part {
+            suite.part(name)?;
+        }
+        let mut names = if self.target.is_empty() {
+            suite.targets.iter().map(|target| target.name.to_owned()).collect()
+        } else {
+            self.target.clone()
+        };
+        let added = self.adapter.iter().map(|target| target.name.to_owned());
+        names.extend(added.filter(|name| !self.target.contains(name)).collect::<Vec<_>>());
+        let targets: Vec<Target> =
+            names.iter().map(|name| suite.target(name, &self.adapter)).collect::<Outcome<_>>()?;
+        let now = jiff::Timestamp::now();
+        let mut doubts = machine.doubts();
+        if self.quick {
+            doubts
+                .push("a quick run: it shows that all answers are right, and not how fast they come".into());
+        }
+        let run = Run {
+            suite: suite.name.into(),
+            title: suite.title.into(),
+            text: suite.text.into(),
+            rows: suite.rows.iter().map(RowRecord::of).collect(),
+            targets: targets.iter().map(TargetName::of).collect(),
+            volumes: if self.volume.is_empty() {
+                volumes.iter().map(|volume| (*volume).to_owned()).collect()
+            } else {
+                self.volume.clone()
+            },
+            parts: parts.iter().map(|part| PartRecord::of(part)).collect(),
+            repeats: self.repeat.map_or(if self.quick { 1 } else { suite.repeats }, usize::from),
+            is_quick: self.quick,
+            started: now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+            command: command_line(std::env::args().skip(1)),
+            environment: machine.facts.into_iter().map(|(name, found)| (name.to_owned(), found)).collect(),
+            doubts,
+            unfair: suite.unfair.iter().map(|text| (*text).to_owned()).collect(),
+        };
+        let name = format!("{}-{}", suite.name, now.strftime("%Y%m%dT%H%M%S"));
+        Results::create(&self.out.join(name), run)
+    }
+
+    /// The targets of the run that can be started; the others are skipped with the reason.
+    fn installed(&self, suite: &Suite, results: &mut Results) -> Outcome<Vec<Target>> {
+        let mut targets = Vec::new();
+        for name in results.run.targets.iter().map(|target| target.name.clone()).collect::<Vec<_>>() {
+            let target = suite.target(&name, &self.adapter)?;
+            if target.peer.as_ref().is_none_or(|peer| peer.is_installed(&self.peers)) {
+                targets.push(target);
+                continue;
+            }
+            let reason = format!("not installed; install it by `annals-lab install {name}`");
+            eprintln!("{name}: {reason}");
+            let skip = Record::Skip(Skip { target: name, rows: Vec::new(), reason });
+            if !results
+                .records
+                .iter()
+                .any(|record| matches!((record, &skip), (Record::Skip(a), Record::Skip(b)) if a == b))
+            {
+                results.add(skip)?;
+            }
+        }
+        Ok(targets)
+    }
+
+    fn cell(
+        &self,
+        suite: &Suite,
+        cell: &Planned,
+        folder: &Path,
+        results: &mut Results,
+    ) -> Outcome<CellRecord> {
+        let folder = tempfile::Builder::new().prefix(cell.target).tempdir_in(folder)?;
+        let measuring = Measuring {
+            program: std::env::current_exe()?,
+            part: suite.part(cell.part)?,
+            arguments: CellArguments {
+                suite: suite.name.into(),
+                part: cell.part.into(),
+                target: cell.target.into(),
+                repeat: cell.repeat,
+                volumes: results.run.volumes.clone(),
+                quick: results.run.is_quick,
+                folder: folder.path().join("data"),
+                peers: self.peers.clone(),
+                adapter: self.adapter.clone(),
+            },
+            log: results.folder.join(format!("logs/{}-{}-{}.log", cell.target, cell.part, cell.repeat)),
+        };
+        measuring.run(|record| results.add(record))
+    }
+
+    fn measure(&self, suite: &Suite, cells: &[Planned], folder: &Path, results: &mut Results) -> Outcome<()> {
+        let start = Instant::now();
+        let mut wrong: HashSet<&str> = HashSet::new();
+        for (number, cell) in cells.iter().enumerate() {
+            let left = || {
+                let each = start.elapsed().as_secs_f64() / number.max(1) as f64;
+                format!("about {:.0} min left", each * (cells.len() - number) as f64 / 60.0)
+            };
+            let left = if number == 0 { String::new() } else { left() };
+            let Planned { part, target, repeat } = cell;
+            if self.budget.is_some_and(|budget| start.elapsed() > budget) {
+                eprintln!("the budget is spent: {} cells are left for --resume", cells.len() - number);
+                break;
+            }
+            if wrong.contains(target) {
+                continue;
+            }
+            eprint!("[{}/{}] {target}, {part}, repeat {}; {left} … ", number + 1, cells.len(), repeat + 1);
+            let record = self.cell(suite, cell, folder, results)?;
+            eprintln!("{} after {:.0} s", record.outcome, record.seconds);
+            if record.outcome.contains(WRONG_ANSWER) {
+                eprintln!("{target}: its answers are wrong, so it is not measured further");
+                wrong.insert(target);
+            }
+            results.add(Record::Cell(record))?;
+        }
+        Ok(())
+    }
+}
+
+/// A time such as `90s`, `10m` or `2h`.
+fn parse_time(text: &str) -> Result<Duration, String> {
+    let expected = || format!("{text:?}: expected a time such as 90s, 10m or 2h");
+    let unit = text.chars().last().and_then(|unit| match unit {
+        's' => Some(1),
+        'm' => Some(60),
+        'h' => Some(3_600),
+        _ => None,
+    });
+    let unit = unit.ok_or_else(expected)?;
+    let count: u64 = text[..text.len() - 1].parse().map_err(|_| expected())?;
+    Ok(Duration::from_secs(count.checked_mul(unit).ok_or_else(expected)?))
+}
+
+impl RowRecord {
+    fn of(row: &super::suite::Row) -> RowRecord {
+        let super::suite::Row { name, title, unit, better, is_write } = *row;
+        RowRecord { name: name.into(), title: title.into(), unit: unit.into(), better, is_write }
+    }
+}
+
+impl TargetName {
+    fn of(target: &Target) -> TargetName {
+        TargetName { name: target.name.into(), title: target.title.into(), target_kind: target.kind }
+    }
+}
+
+impl PartRecord {
+    fn of(part: &Part) -> PartRecord {
+        let rows = part.rows.iter().map(|row| (*row).to_owned()).collect();
+        PartRecord { name: part.name.into(), rows }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_a_unit() {
+        assert_eq!(parse_time("90s"), Ok(Duration::from_secs(90)));
+        assert_eq!(parse_time("2h"), Ok(Duration::from_secs(7_200)));
+        for text in ["", "10", "m", "-1s", "1.5h", "99999999999999999999h", "5ü"] {
+            assert!(parse_time(text).is_err(), "{text}");
+        }
+    }
+}

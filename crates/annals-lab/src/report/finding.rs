@@ -1,0 +1,48 @@
+//! What a run found, in a sentence for each row that matters.
+
+use super::measured::Measured;
+use super::numbers::figure;
+use crate::harness::{Kind, RowRecord};
+
+/// A sentence for each row of a closed loop: Annals beside the best other system, at the volume at which that system is
+/// best.
+pub fn findings(measured: &Measured) -> Vec<String> {
+    let found: Vec<String> = measured
+        .rows()
+        .into_iter()
+        .filter(|row| !measured.is_open_loop(&row.name))
+        .filter_map(|row| finding(measured, row))
+        .collect();
+    if found.is_empty() {
+        return vec!["This run compares Annals with no other system.".to_owned()];
+    }
+    found
+}
+
+fn finding(measured: &Measured, row: &RowRecord) -> Option<String> {
+    let peers = measured.of_kind(&[Kind::Peer, Kind::Tuned]);
+    // The hardest comparison: the one in which Annals is least ahead.
+    let hardest = measured
+        .volumes(&row.name)
+        .into_iter()
+        .flat_map(|volume| peers.iter().map(move |peer| (volume, peer)))
+        .filter_map(|(volume, peer)| measured.compare(row, volume, peer).ok().map(|found| (found, peer)))
+        .min_by(|(one, _), (other, _)| one.ratio.ratio.total_cmp(&other.ratio.ratio))?;
+    let (found, peer) = hardest;
+    let [low, high] = found.ratio.interval;
+    let verdict = if found.ratio.is_no_difference() {
+        format!("no difference to {}", peer.title)
+    } else if found.ratio.ratio > 1.0 {
+        format!("Annals is at least {} times better than every other system", figure(found.ratio.ratio))
+    } else {
+        format!("{} is {} times better than Annals", peer.title, figure(1.0 / found.ratio.ratio))
+    };
+    Some(format!(
+        "{}: {verdict} (at {}, beside {}; ratio {} to {}).",
+        row.title,
+        found.volume,
+        peer.title,
+        figure(low),
+        figure(high)
+    ))
+}

@@ -1,0 +1,79 @@
+//! The report: pages from what runs have kept, and from nothing else.
+
+mod measured;
+mod statistics;
+mod comparison;
+mod numbers;
+mod finding;
+mod document;
+mod page;
+mod markdown;
+mod csv;
+mod compare;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+pub use compare::Compare;
+pub use statistics::Ratio;
+
+use crate::harness::{DATA, Results, newest_runs};
+use crate::outcome::Outcome;
+use document::{Block, Document};
+use measured::Measured;
+
+/// Options of `report`.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  annals-lab report                                      # the newest run of each suite in lab-data
+  annals-lab report lab-data/threads-20260101T120000 --out page")]
+pub struct Report {
+    /// Folders of runs [default: the newest run of each suite].
+    runs: Vec<PathBuf>,
+    /// The folder in which runs are looked for.
+    #[arg(long, default_value = DATA)]
+    data: PathBuf,
+    /// Where the pages go [default: the folder `report` beside the runs].
+    #[arg(long)]
+    out: Option<PathBuf>,
+}
+
+impl Report {
+    /// Writes the pages of each run: HTML, Markdown with plots, and comma-separated values.
+    ///
+    /// Errors: if there is no run, or one cannot be read.
+    pub fn run(&self) -> Outcome<()> {
+        let runs = if self.runs.is_empty() { newest_runs(&self.data)? } else { self.runs.clone() };
+        if runs.is_empty() {
+            let data = self.data.display();
+            return Err(format!("{data}: holds no run; measure one by `annals-lab run SUITE`").into());
+        }
+        let out = self.out.clone().unwrap_or_else(|| self.data.join("report"));
+        fs::create_dir_all(&out).map_err(|error| format!("{}: {error}", out.display()))?;
+        for run in runs {
+            let measured = Measured::of(Results::read(&run)?)?;
+            let name = measured.results.run.suite.clone();
+            write(&out.join(format!("{name}.csv")), &csv::csv(&measured)?)?;
+            pages(&out, &name, &page::page(&measured))?;
+        }
+        Ok(())
+    }
+}
+
+/// Writes the pages of a document.
+fn pages(out: &Path, name: &str, document: &Document) -> Outcome<()> {
+    for block in &document.blocks {
+        if let Block::Plot(plot) = block {
+            write(&out.join(format!("{}.svg", plot.name)), &plot.svg)?;
+        }
+    }
+    write(&out.join(format!("{name}.md")), &markdown::markdown(document))
+}
+
+fn write(path: &Path, text: &str) -> Outcome<()> {
+    fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))?;
+    println!("{}", path.display());
+    Ok(())
+}

@@ -1,0 +1,42 @@
+//! Numbers as people read them.
+
+/// Three significant digits, with separated thousands.
+pub fn figure(value: f64) -> String {
+    let rounded = if value.abs() >= 1_000.0 && value.is_finite() {
+        let factor = 10f64.powi(value.abs().log10().floor() as i32 - 2);
+        (value / factor).round() * factor
+    } else {
+        value
+    };
+    crate::run::figure(rounded)
+}
+
+/// A time with its unit.
+pub fn seconds(value: f64) -> String {
+    crate::run::table::time(value * 1e9)
+}
+
+/// Bytes with their unit.
+pub fn bytes(value: f64) -> String {
+    const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
+    let mut value = value;
+    let mut unit = 0;
+    while value >= 1_000.0 && unit + 1 < UNITS.len() {
+        value /= 1_024.0;
+        unit += 1;
+    }
+    let decimals = usize::from(unit > 0 && value < 10.0);
+    format!("{value:.decimals$} {}", UNITS[unit])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_three_digits_that_matter() {
+        assert_eq!([1_234_567.0, 48.126, 0.5, 999.6].map(figure), ["1,230,000", "48.13", "0.500", "1,000"]);
+        assert_eq!([12.0, 2_048.0, 5.0e9].map(bytes), ["12 B", "2.0 KiB", "4.7 GiB"]);
+        assert_eq!([0.000_012, 3.0].map(seconds), ["12.0 µs", "3.00 s"]);
+    }
+}

@@ -1,0 +1,333 @@
+//! The page of a run: what it found, the figures, the ratios, the latencies, the cost, and what readers must know.
+
+use super::comparison::{Apart, Comparison};
+use super::document::{Block, Cell, Document, Mark, Table};
+use super::finding::findings;
+use super::measured::{Measured, Shown};
+use super::numbers::{bytes, figure, seconds};
+use super::statistics::{Ratio, geometric_mean};
+use crate::harness::{Kind, Record, RowRecord, TargetName};
+
+/// How many of the slowest operations of each target the page lists.
+const SLOWEST: usize = 10;
+
+/// The page of a run.
+pub fn page(measured: &Measured) -> Document {
+    let run = &measured.results.run;
+    let mut document = Document { title: run.title.clone(), finding: findings(measured), blocks: Vec::new() };
+    document.blocks.push(Block::Text(run.text.clone()));
+    document.blocks.push(Block::Text(format!(
+        "Figures are medians of the repeats; in parentheses stands the interval of 95 % as far as the repeats tell. All were measured \
+         on one machine, in one run, in turn: *ours here* is Annals, *peer measured here* is every other system. What the original \
+         page printed (*published there*) was measured on another machine, stands on a page of its own \
+         (`annals-lab report published`), and enters no ratio. Run of {}.",
+        run.started
+    )));
+    if !run.doubts.is_empty() {
+        let doubts = run.doubts.iter().map(|doubt| format!("All figures: {doubt}.")).collect();
+        document.section("Distrust", [Block::List(doubts)]);
+    }
+    document.section("Figures", measured.rows().iter().map(|row| Block::Table(figures(measured, row))));
+    document.section("Annals beside each system", ratios(measured));
+    document.section("Where another system is faster", faster(measured));
+    document.section("Latencies", [Block::Table(latencies(measured))]);
+    document.section("Slowest operations", [Block::Table(slowest(measured))]);
+    document.section("Cost", [Block::Table(cost(measured))]);
+    document.section("Systems", systems(measured));
+    let facts = run
+        .environment
+        .iter()
+        .map(|(name, found)| vec![Cell::plain(name.as_str()), Cell::plain(found.as_str())]);
+    let environment = Table {
+        caption: "The machine of this run".into(),
+        head: vec!["what".into(), "found".into()],
+        rows: facts.collect(),
+    };
+    document.section("Environment", [Block::Table(environment)]);
+    document.section("What is unfair", [Block::List(run.unfair.clone())]);
+    document.section(
+        "Run it again",
+        [
+            Block::Text("In a checkout of the commit above, on a machine that does nothing else:".into()),
+            Block::Code(format!("{}\nannals-lab report", run.command)),
+        ],
+    );
+    document
+}
+
+/// One row of the suite: volumes down, targets across.
+fn figures(measured: &Measured, row: &RowRecord) -> Table {
+    let targets = measured.targets();
+    let mut head = vec![row.unit.clone()];
+    head.extend(targets.iter().map(|target| target.title.clone()));
+    let line = |volume: &&str| {
+        let mut cells = vec![Cell::plain(*volume)];
+        cells.extend(targets.iter().map(|target| shown(measured, row, volume, target)));
+        cells
+    };
+    let rows = measured.volumes(&row.name).iter().map(line).collect();
+    Table { caption: row.title.clone(), head, rows }
+}
+
+fn shown(measured: &Measured, row: &RowRecord, volume: &str, target: &TargetName) -> Cell {
+    let cell = measured.cell(&row.name, volume, &target.name);
+    match measured.shown(&row.name, volume, &target.name) {
+        Shown::State(state) => Cell::marked(state, Mark::State),
+        Shown::Value { median, interval: [low, high] } => {
+            let mut text = figure(median);
+            if cell.is_some_and(|cell| cell.values.len() > 1) {
+                text += &format!(" ({}–{})", figure(low), figure(high));
+            }
+            if let Some(state) = cell.and_then(|cell| cell.state.as_ref()) {
+                text += &format!(" {state}");
+            }
+            if cell.is_some_and(|cell| cell.unsteady > 0) {
+                text += " ~";
+            }
+            Cell::plain(text)
+        }
+    }
+}
+
+/// A table of ratios for each row of the suite.
+fn ratios(measured: &Measured) -> Vec<Block> {
+    let others = measured.of_kind(&[Kind::Peer, Kind::Tuned, Kind::Limit, Kind::Floor]);
+    let rows: Vec<&RowRecord> =
+        measured.rows().into_iter().filter(|row| !measured.is_open_loop(&row.name)).collect();
+    if others.is_empty() || rows.is_empty() || measured.of_kind(&[Kind::Ours]).is_empty() {
+        return Vec::new();
+    }
+    let mut head = vec!["row".to_owned(), "volume".to_owned()];
+    head.extend(others.iter().map(|target| target.title.clone()));
+    let mut lines = Vec::new();
+    for row in rows {
+        for volume in measured.volumes(&row.name) {
+            let mut cells = vec![Cell::plain(row.name.as_str()), Cell::plain(volume)];
+            cells.extend(others.iter().map(|target| ratio(measured, row, volume, target)));
+            lines.push(cells);
+        }
+    }
+    let text = "How many times better Annals is: ▲ better, ▼ worse, = no difference within the interval. Figures of writes are compared \
+                only between systems that promise the same durability.";
+    let table = Table { caption: "Annals divided by the other system".into(), head, rows: lines };
+    vec![Block::Text(text.into()), Block::Table(table), Block::Text(means(measured))]
+}
+
+/// The geometric means below the table of ratios.
+fn means(measured: &Measured) -> String {
+    let comparisons = measured.comparisons();
+    let mean = |target: &&TargetName| {
+        let ratios: Vec<f64> = comparisons
+            .iter()
+            .filter(|found| found.target == target.name)
+            .map(|found| found.ratio.ratio)
+            .collect();
+        geometric_mean(&ratios).map(|mean| format!("{} {mean:.1} (of {})", target.title, ratios.len()))
+    };
+    let means: Vec<String> = measured.of_kind(&[Kind::Peer, Kind::Tuned]).iter().filter_map(mean).collect();
+    format!(
+        "Geometric means of the ratios above, of the rows that both have; a row that a system could not finish is missing there: {}.",
+        if means.is_empty() { "none".to_owned() } else { means.join("; ") }
+    )
+}
+
+fn ratio(measured: &Measured, row: &RowRecord, volume: &str, target: &TargetName) -> Cell {
+    match measured.compare(row, volume, target) {
+        Ok(found) => ratio_cell(found.ratio),
+        Err(Apart::Durability) => Cell::marked("other durability", Mark::State),
+        Err(Apart::NoFigure) => match measured.shown(&row.name, volume, &target.name) {
+            Shown::State(state) => Cell::marked(state.split('(').next().unwrap_or("SKIP"), Mark::State),
+            Shown::Value { .. } => Cell::marked("no figure of Annals", Mark::State),
+        },
+    }
+}
+
+/// A ratio with its sign.
+pub fn ratio_cell(ratio: Ratio) -> Cell {
+    let Ratio { ratio: value, interval: [low, high] } = ratio;
+    let (sign, mark) = match value {
+        _ if ratio.is_no_difference() => ("=", Mark::None),
+        value if value > 1.0 => ("▲", Mark::Better),
+        _ => ("▼", Mark::Worse),
+    };
+    Cell::marked(format!("{sign} {} ({}–{})", figure(value), figure(low), figure(high)), mark)
+}
+
+/// Every row in which another system is faster.
+fn faster(measured: &Measured) -> Vec<Block> {
+    let comparisons = measured.comparisons();
+    if comparisons.is_empty() {
+        return Vec::new();
+    }
+    let is_slower = |found: &&Comparison| found.ratio.ratio < 1.0 && !found.ratio.is_no_difference();
+    let items: Vec<String> = comparisons
+        .iter()
+        .filter(is_slower)
+        .map(|found| {
+            let inverse = found.ratio.inverse();
+            let [low, high] = inverse.interval;
+            let Comparison { row, volume, ours, target, .. } = found;
+            format!(
+                "`{row}` at {volume}: {target} is {} times better than {ours} ({}–{}).",
+                figure(inverse.ratio),
+                figure(low),
+                figure(high)
+            )
+        })
+        .collect();
+    if items.is_empty() {
+        return vec![Block::Text("In no row that both have.".into())];
+    }
+    vec![Block::List(items)]
+}
+
+/// Percentiles of all rows that have them.
+fn latencies(measured: &Measured) -> Table {
+    let head = ["row", "volume", "system", "p50", "p90", "p99", "p99.9", "longest", "late", "retries"];
+    let mut rows = Vec::new();
+    for (row, volume, target) in each(measured) {
+        let Some(cell) = measured.cell(&row.name, volume, &target.name) else { continue };
+        let Some(latencies) = &cell.latencies else { continue };
+        let mut cells =
+            vec![Cell::plain(row.name.as_str()), Cell::plain(volume), Cell::plain(target.title.as_str())];
+        if cell.is_saturated() {
+            cells.extend((0..5).map(|_| Cell::marked("SAT", Mark::State)));
+        } else {
+            cells
+                .extend([0.5, 0.9, 0.99, 0.999].map(|share| Cell::plain(seconds(latencies.quantile(share)))));
+            cells.push(Cell::plain(seconds(latencies.max())));
+        }
+        let late = cell.late.map_or(String::new(), |late| format!("{:.1} %", 100.0 * late));
+        cells.extend([Cell::plain(late), Cell::plain(cell.retries.to_string())]);
+        rows.push(cells);
+    }
+    Table {
+        caption: "Latencies of all repeats together. In an open loop they count from the time at which an operation was due".into(),
+        head: head.map(str::to_owned).to_vec(),
+        rows,
+    }
+}
+
+/// The longest latencies of each target.
+fn slowest(measured: &Measured) -> Table {
+    let mut rows = Vec::new();
+    for target in measured.targets() {
+        let mut longest: Vec<(f64, u64, &RowRecord, &str)> = Vec::new();
+        for (row, volume, own) in each(measured).filter(|(_, _, own)| own.name == target.name) {
+            let cell = measured.cell(&row.name, volume, &own.name);
+            let Some(latencies) = cell.and_then(|cell| cell.latencies.as_ref()) else { continue };
+            longest.extend(
+                latencies.longest(SLOWEST).into_iter().map(|(time, count)| (time, count, row, volume)),
+            );
+        }
+        longest.sort_by(|one, other| other.0.total_cmp(&one.0));
+        for (time, count, row, volume) in longest.into_iter().take(SLOWEST) {
+            rows.push(vec![
+                Cell::plain(target.title.as_str()),
+                Cell::plain(row.name.as_str()),
+                Cell::plain(volume),
+                Cell::plain(seconds(time)),
+                Cell::plain(count.to_string()),
+            ]);
+        }
+    }
+    let head = ["system", "row", "volume", "time", "operations"].map(str::to_owned).to_vec();
+    Table { caption: format!("The {SLOWEST} longest latencies of each system"), head, rows }
+}
+
+/// What each part cost.
+fn cost(measured: &Measured) -> Table {
+    let mut rows = Vec::new();
+    for target in measured.targets() {
+        for part in &measured.results.run.parts {
+            let cells: Vec<_> = measured
+                .results
+                .records
+                .iter()
+                .filter_map(|record| match record {
+                    Record::Cell(cell) if cell.target == target.name && cell.part == part.name => Some(cell),
+                    _ => None,
+                })
+                .collect();
+            if cells.is_empty() {
+                continue;
+            }
+            let of = |value: fn(&crate::harness::CellRecord) -> f64| {
+                let values: Vec<f64> = cells.iter().map(|cell| value(cell)).collect();
+                super::statistics::median(&values)
+            };
+            let bad = cells.iter().find(|cell| cell.outcome != "ok").map(|cell| cell.outcome.as_str());
+            rows.push(vec![
+                Cell::plain(target.title.as_str()),
+                Cell::plain(part.name.as_str()),
+                Cell::plain(cells.len().to_string()),
+                Cell::plain(seconds(of(|cell| cell.seconds))),
+                Cell::plain(seconds(of(|cell| cell.cpu_seconds))),
+                Cell::plain(bytes(of(|cell| cell.memory_bytes_max as f64))),
+                Cell::plain(bytes(of(|cell| cell.disk_bytes as f64))),
+                bad.map_or(Cell::plain("ok"), |outcome| Cell::marked(outcome, Mark::State)),
+            ]);
+        }
+    }
+    let head = ["system", "part", "repeats", "time", "processor time", "peak memory", "files", "outcome"];
+    Table {
+        caption: "Medians of the cells. Memory is that of all processes of a cell together".into(),
+        head: head.map(str::to_owned).to_vec(),
+        rows,
+    }
+}
+
+/// What each target is, how durable, and with which settings.
+fn systems(measured: &Measured) -> Vec<Block> {
+    let mut rows = Vec::new();
+    for target in &measured.results.run.targets {
+        let told = measured.introduction(&target.name);
+        let text = |value: Option<&str>| value.unwrap_or("did not tell").to_owned();
+        let settings = told.map(|told| {
+            let settings: Vec<String> =
+                told.settings.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+            if settings.is_empty() { "defaults".to_owned() } else { settings.join("; ") }
+        });
+        let syncs = told.and_then(|told| told.syncs).map_or("not counted".to_owned(), |counted| {
+            format!("{} commits, {} calls that sync", counted.commits, counted.syncs)
+        });
+        let skip = measured.results.records.iter().find_map(|record| match record {
+            Record::Skip(skip) if skip.target == target.name && skip.rows.is_empty() => {
+                Some(format!("SKIP({})", skip.reason))
+            }
+            _ => None,
+        });
+        let name = format!("{} (`{}`)", target.title, target.name);
+        rows.push(match skip {
+            Some(skip) => {
+                let mut cells = vec![Cell::plain(name), Cell::marked(skip, Mark::State)];
+                cells.extend((0..3).map(|_| Cell::plain("")));
+                cells
+            }
+            None => vec![
+                Cell::plain(name),
+                Cell::plain(text(told.map(|told| told.version.as_str()))),
+                Cell::plain(text(told.map(|told| told.durability.as_str()))),
+                Cell::plain(syncs),
+                Cell::plain(text(settings.as_deref())),
+            ],
+        });
+    }
+    let head = ["system", "version", "durability", "commits of a lone thread", "settings"];
+    let table = Table {
+        caption: "The measured systems. Calls that sync were counted by strace".into(),
+        head: head.map(str::to_owned).to_vec(),
+        rows,
+    };
+    vec![Block::Table(table)]
+}
+
+/// Every row, volume and target.
+fn each(measured: &Measured) -> impl Iterator<Item = (&RowRecord, &str, &TargetName)> {
+    measured.rows().into_iter().flat_map(move |row| {
+        measured
+            .volumes(&row.name)
+            .into_iter()
+            .flat_map(move |volume| measured.targets().into_iter().map(move |target| (row, volume, target)))
+    })
+}

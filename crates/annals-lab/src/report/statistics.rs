@@ -1,0 +1,103 @@
+//! Medians, intervals and ratios of repeats.
+
+use std::collections::BTreeMap;
+
+use crate::graph::Random;
+use crate::run::{bootstrap, quantile};
+
+/// The middle value; the mean of the two middle ones if their number is even.
+pub fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    quantile(&sorted, 0.5)
+}
+
+/// The 95 % confidence interval of the median, as far as the repeats tell.
+pub fn interval_of_median(values: &[f64]) -> [f64; 2] {
+    bootstrap(|random| median(&drawn(values, random)))
+}
+
+/// How many times one figure is another one, with the interval of 95 %.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ratio {
+    pub ratio: f64,
+    pub interval: [f64; 2],
+}
+
+impl Ratio {
+    /// Of figures by repeat. Repeats that both have are compared with each other, because they ran in turn; otherwise
+    /// the medians are compared.
+    pub fn of(ours: &BTreeMap<usize, f64>, theirs: &BTreeMap<usize, f64>) -> Option<Ratio> {
+        let pairs: Vec<f64> =
+            ours.iter().filter_map(|(repeat, ours)| Some(ours / theirs.get(repeat)?)).collect();
+        if pairs.len() == ours.len().max(theirs.len()) && !pairs.is_empty() {
+            return Some(Ratio { ratio: median(&pairs), interval: interval_of_median(&pairs) });
+        }
+        Ratio::of_runs(ours, theirs)
+    }
+
+    /// The same of figures that were not measured in turn.
+    pub fn of_runs(ours: &BTreeMap<usize, f64>, theirs: &BTreeMap<usize, f64>) -> Option<Ratio> {
+        let [ours, theirs] = [ours, theirs].map(|values| values.values().copied().collect::<Vec<f64>>());
+        if ours.is_empty() || theirs.is_empty() {
+            return None;
+        }
+        let interval = bootstrap(|random| median(&drawn(&ours, random)) / median(&drawn(&theirs, random)));
+        Some(Ratio { ratio: median(&ours) / median(&theirs), interval })
+    }
+
+    /// The same seen from the other side.
+    pub fn inverse(self) -> Ratio {
+        let [low, high] = self.interval;
+        Ratio { ratio: 1.0 / self.ratio, interval: [1.0 / high, 1.0 / low] }
+    }
+
+    /// True if the interval leaves open which figure is larger.
+    pub fn is_no_difference(self) -> bool {
+        let [low, high] = self.interval;
+        low <= 1.0 && 1.0 <= high
+    }
+}
+
+/// The geometric mean, of ratios; none of none.
+pub fn geometric_mean(ratios: &[f64]) -> Option<f64> {
+    let sum: f64 = ratios.iter().map(|ratio| ratio.ln()).sum();
+    (!ratios.is_empty()).then(|| (sum / ratios.len() as f64).exp())
+}
+
+fn drawn(values: &[f64], random: &mut Random) -> Vec<f64> {
+    (0..values.len()).map(|_| values[random.below(values.len())]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn by_repeat(values: &[f64]) -> BTreeMap<usize, f64> {
+        values.iter().copied().enumerate().collect()
+    }
+
+    #[test]
+    fn repeats_that_ran_in_turn_are_compared_with_each_other() {
+        let (ours, theirs) = (by_repeat(&[10.0, 200.0, 3.0]), by_repeat(&[5.0, 100.0, 1.5]));
+        let ratio = Ratio::of(&ours, &theirs).unwrap();
+        assert_eq!(ratio, Ratio { ratio: 2.0, interval: [2.0, 2.0] });
+        assert!(!ratio.is_no_difference());
+        assert_eq!(ratio.inverse().ratio, 0.5);
+    }
+
+    #[test]
+    fn medians_are_compared_where_repeats_are_missing() {
+        let ratio = Ratio::of(&by_repeat(&[10.0, 30.0, 20.0]), &by_repeat(&[10.0])).unwrap();
+        assert_eq!(ratio.ratio, 2.0);
+        assert_eq!(ratio.interval, [1.0, 3.0]);
+        assert!(ratio.is_no_difference());
+        assert_eq!(Ratio::of(&by_repeat(&[]), &by_repeat(&[1.0])), None);
+    }
+
+    #[test]
+    fn the_geometric_mean_treats_twice_and_half_alike() {
+        assert_eq!(geometric_mean(&[2.0, 0.5]), Some(1.0));
+        assert_eq!(geometric_mean(&[]), None);
+    }
+}

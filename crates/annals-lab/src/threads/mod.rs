@@ -1,0 +1,108 @@
+//! The suite `threads`: the page of an embedded graph database that commits from 750 threads.
+
+mod answer;
+mod commits;
+mod reads;
+mod whole;
+mod history;
+mod syncs;
+mod warm;
+mod systems;
+
+use std::time::Duration;
+
+use crate::harness::{Better, Kind, Part, Peer, Row, Suite, Target};
+
+const fn row(name: &'static str, title: &'static str, unit: &'static str) -> Row {
+    Row { name, title, unit, better: Better::More, is_write: false }
+}
+
+const fn write(name: &'static str, title: &'static str, unit: &'static str) -> Row {
+    Row { name, title, unit, better: Better::More, is_write: true }
+}
+
+const fn less(name: &'static str, title: &'static str, unit: &'static str) -> Row {
+    Row { name, title, unit, better: Better::Less, is_write: false }
+}
+
+const fn jvm(name: &'static str, title: &'static str, kind: Kind) -> Target {
+    Target { name, title, kind, peer: Some(Peer::Scripts { folder: "jvm", name }) }
+}
+
+/// The page, with what users of such a database ask for besides.
+pub const SUITE: Suite = Suite {
+    name: "threads",
+    title: "Commits and reads of an embedded graph, from 1 to 3,000 threads",
+    text: "Each thread commits one vertex and one edge at a time and grows its own chain; then the threads walk their chains, and a \
+           bipartite graph. Bulk load, reopening, history and cost are measured on a graph of a million vertices.",
+    rows: &[
+        write("commit", "Commits of 1 vertex + 1 edge, closed loop", "commits/s"),
+        write("commit-25", "Commits at 25 % of the peak, open loop", "commits/s"),
+        write("commit-50", "Commits at 50 % of the peak, open loop", "commits/s"),
+        write("commit-75", "Commits at 75 % of the peak, open loop", "commits/s"),
+        write("commit-90", "Commits at 90 % of the peak, open loop", "commits/s"),
+        row("chain", "Reads of a chain", "operations/s"),
+        row("bipartite", "Reads of a bipartite graph", "operations/s"),
+        write("bulk", "Bulk load of vertices and three times as many edges", "elements/s"),
+        row("two-hops", "Two hops from a vertex by its id, after reopening", "visits/s"),
+        less("reopen", "Reopening the loaded graph", "s"),
+        less("disk", "Files of the loaded graph", "bytes/element"),
+        less("memory", "Memory of the loaded graph", "bytes/element"),
+        write("history-put", "Putting one entity a hundred times, one commit each", "commits/s"),
+        row("history-read", "Reading the hundred versions", "versions/s"),
+    ],
+    volumes: &["1", "2", "3", "4", "5", "10", "25", "50", "100", "150", "250", "500", "750", "1000", "3000"],
+    quick_volumes: &["1", "10"],
+    repeats: 3,
+    parts: &[
+        Part { name: "syncs", rows: &[], seconds_max: 120, counts_syncs: true, run: syncs::run },
+        Part {
+            name: "commits",
+            rows: &["commit", "commit-25", "commit-50", "commit-75", "commit-90", "chain"],
+            seconds_max: 900,
+            counts_syncs: false,
+            run: commits::run,
+        },
+        Part { name: "reads", rows: &["bipartite"], seconds_max: 600, counts_syncs: false, run: reads::run },
+        Part {
+            name: "whole",
+            rows: &["bulk", "two-hops", "reopen", "disk", "memory"],
+            seconds_max: 600,
+            counts_syncs: false,
+            run: whole::run,
+        },
+        Part {
+            name: "history",
+            rows: &["history-put", "history-read"],
+            seconds_max: 120,
+            counts_syncs: false,
+            run: history::run,
+        },
+    ],
+    targets: &[
+        Target { name: "annals", title: "Annals, files", kind: Kind::Ours, peer: None },
+        Target { name: "annals-memory", title: "Annals, in memory", kind: Kind::Ours, peer: None },
+        Target { name: "disk", title: "write + fdatasync of the same bytes", kind: Kind::Limit, peer: None },
+        Target { name: "null", title: "nothing", kind: Kind::Floor, peer: None },
+        jvm("bitsy", "Bitsy", Kind::Peer),
+        jvm("neo4j", "Neo4j, embedded", Kind::Peer),
+        jvm("janusgraph", "JanusGraph on BerkeleyDB JE", Kind::Peer),
+        jvm("tinkergraph", "TinkerGraph", Kind::Peer),
+        jvm("xtdb", "XTDB 1 on RocksDB", Kind::Peer),
+        jvm("arcadedb", "ArcadeDB, embedded", Kind::Peer),
+        jvm("sqlite", "SQLite, vanilla", Kind::Peer),
+        jvm("ladybug", "Ladybug", Kind::Peer),
+    ],
+    unfair: &[
+        "The systems that run on the JVM share the two cores with its compiler and its collector of garbage; each loop is preceded by \
+         a warm-up until its rate is steady, or until the warm-up has lasted as long as the loop.",
+        "Annals keeps every version of everything; most peers keep the last one.",
+        "TinkerGraph and Annals in memory lose everything at the end of the process; TinkerGraph has no transactions either.",
+        "Annals runs in the process of the harness, written in the same language; a peer runs in an adapter, which runs the measured \
+         loop itself, so that no request crosses a process inside a measured operation.",
+        "The vertices and edges have no properties, as on the page; systems that index or compress properties cannot show it here.",
+    ],
+};
+
+/// Longest wait for an answer beyond the time that the request itself names.
+const ANSWER_MAX: Duration = Duration::from_secs(60);

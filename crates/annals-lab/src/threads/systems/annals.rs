@@ -1,0 +1,301 @@
+//! Annals as a system of the suite, on files or in memory.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use annals::{Direction, History, Id, InstanceId, NewEntity, NewRelationship, Patch, Repository, Snapshot};
+use serde_json::{Value, json};
+
+use super::closed_and_open::repeat;
+use super::request::{Loop, Request};
+use crate::graph::{Random, prepare, vertex_id};
+use crate::harness::System;
+use crate::outcome::Outcome;
+use crate::run::{Timed, resident_bytes};
+use crate::threads::answer::{Count, Degrees, Memory, Numbers, Opened, Took};
+use crate::threads::whole::ends;
+
+/// A repository and the chains of the last commits.
+pub struct Annals {
+    is_on_files: bool,
+    folder: PathBuf,
+    repository: Option<Repository>,
+    chains: Vec<Chain>,
+    /// Vertices of the bipartite or the bulk graph.
+    vertices: usize,
+    /// Resident memory before the repository was opened. Units: bytes.
+    resident_before: u64,
+}
+
+/// The chain of a thread.
+#[derive(Clone, Default)]
+struct Chain {
+    first: Option<Id>,
+    last: Option<Id>,
+}
+
+impl Annals {
+    /// Every commit is durable.
+    pub fn on_files() -> Annals {
+        Annals {
+            is_on_files: true,
+            folder: PathBuf::new(),
+            repository: None,
+            chains: Vec::new(),
+            vertices: 0,
+            resident_before: 0,
+        }
+    }
+
+    /// Everything ends with the process.
+    pub fn in_memory() -> Annals {
+        Annals { is_on_files: false, ..Annals::on_files() }
+    }
+
+    fn repository(&self) -> Outcome<&Repository> {
+        Ok(self.repository.as_ref().ok_or("nothing is open")?)
+    }
+
+    fn open(&mut self) -> Outcome<()> {
+        self.repository =
+            Some(if self.is_on_files { Repository::open(&self.folder)? } else { Repository::in_memory() });
+        Ok(())
+    }
+
+    fn close(&mut self) -> Outcome<()> {
+        if let Some(repository) = self.repository.take() {
+            repository.close()?;
+        }
+        Ok(())
+    }
+
+    fn commits(&mut self, wanted: Loop) -> Outcome<Value> {
+        let repository = self.repository()?;
+        let (answer, chains) = repeat(wanted, |_, chain: &mut Chain| {
+            let mut transaction = repository.transaction();
+            let id = transaction.create_entity(NewEntity::new("vertex"))?;
+            if let Some(before) = &chain.last {
+                transaction.create_relationship(NewRelationship::new("test", before.clone(), id.clone()))?;
+            }
+            transaction.commit()?;
+            chain.first.get_or_insert_with(|| id.clone());
+            chain.last = Some(id);
+            Ok(1)
+        })?;
+        self.chains = chains;
+        Ok(serde_json::to_value(answer)?)
+    }
+
+    fn chains(&self, wanted: Loop) -> Outcome<Value> {
+        let repository = self.repository()?;
+        let (mut answer, lengths) = repeat(wanted, |thread, length: &mut u64| {
+            let chain = self.chains.get(thread).ok_or("fewer threads than that have committed")?;
+            let snapshot = repository.snapshot();
+            let mut steps = 0;
+            let mut at = chain.first.clone();
+            while let Some(id) = at {
+                at = next(&snapshot, &id)?;
+                steps += u64::from(at.is_some());
+            }
+            *length = steps;
+            Ok(2 * steps)
+        })?;
+        answer.steps = lengths;
+        Ok(serde_json::to_value(answer)?)
+    }
+
+    fn load(
+        &mut self,
+        vertices: usize,
+        vertex: impl Fn(usize) -> NewEntity + Sync,
+        targets: impl Fn(usize) -> Vec<usize> + Sync,
+    ) -> Outcome<Took> {
+        self.vertices = vertices;
+        let repository = self.repository()?;
+        let timed = Timed::of(|| {
+            prepare(repository, vertices, 2, |transaction, number| {
+                transaction.create_entity(NewEntity { id: vertex_id(number), ..vertex(number) })?;
+                Ok(())
+            })?;
+            prepare(repository, vertices, 2, |transaction, number| {
+                for to in targets(number) {
+                    let edge = NewRelationship::new("test", vertex_id(number), vertex_id(to));
+                    transaction.create_relationship(edge)?;
+                }
+                Ok(())
+            })
+        })?;
+        Ok(Took { seconds: timed.seconds(), values: Vec::new() })
+    }
+
+    fn degrees(&self) -> Outcome<Degrees> {
+        let snapshot = self.repository()?.snapshot();
+        let half = self.vertices / 2;
+        let count = |numbers: std::ops::Range<usize>, direction| -> Outcome<BTreeMap<String, u64>> {
+            let mut counts = BTreeMap::new();
+            for number in numbers {
+                let degree = snapshot.neighbors(&vertex_id(number), direction, None)?.count();
+                *counts.entry(degree.to_string()).or_default() += 1;
+            }
+            Ok(counts)
+        };
+        Ok(Degrees {
+            vertices: snapshot.entities_count(),
+            edges: snapshot.relationships_count(),
+            out_degree: count(0..half, Direction::Out)?,
+            in_degree: count(half..self.vertices, Direction::In)?,
+        })
+    }
+
+    fn bipartite(&self, wanted: Loop) -> Outcome<Value> {
+        let repository = self.repository()?;
+        let half = self.vertices / 2;
+        let (answer, _) = repeat(wanted, |thread, own: &mut Option<(Random, Snapshot, Id)>| {
+            let (random, snapshot, at) = own.get_or_insert_with(|| {
+                let mut random = Random::new(thread as u64);
+                let at = vertex_id(random.below(half));
+                (random, repository.snapshot(), at)
+            });
+            let target = any(snapshot, at, Direction::Out, random)?;
+            *at = any(snapshot, &target, Direction::In, random)?;
+            Ok(8)
+        })?;
+        Ok(serde_json::to_value(answer)?)
+    }
+
+    fn two_hops(&self, wanted: Loop) -> Outcome<Value> {
+        let repository = self.repository()?;
+        let (answer, _) = repeat(wanted, |thread, own: &mut Option<(Random, Snapshot)>| {
+            let (random, snapshot) =
+                own.get_or_insert_with(|| (Random::new(thread as u64), repository.snapshot()));
+            let mut visits = 0;
+            for middle in snapshot.neighbors(&vertex_id(random.below(self.vertices)), Direction::Out, None)? {
+                visits += 1;
+                for end in snapshot.neighbors(&middle?.entity.id(), Direction::Out, None)? {
+                    end?;
+                    visits += 1;
+                }
+            }
+            Ok(visits)
+        })?;
+        Ok(serde_json::to_value(answer)?)
+    }
+
+    fn two_hops_of(&self, number: usize) -> Outcome<Numbers> {
+        let snapshot = self.repository()?.snapshot();
+        let mut numbers = Vec::new();
+        for middle in snapshot.neighbors(&vertex_id(number), Direction::Out, None)? {
+            for end in snapshot.neighbors(&middle?.entity.id(), Direction::Out, None)? {
+                let number = end?.entity.property("number").and_then(|value| value.as_integer());
+                numbers.push(u64::try_from(number.ok_or("a vertex has no number")?)?);
+            }
+        }
+        numbers.sort_unstable();
+        Ok(Numbers { numbers })
+    }
+
+    fn history_put(&self, versions: i64) -> Outcome<Took> {
+        let repository = self.repository()?;
+        let entity = || NewEntity { id: vertex_id(0), ..NewEntity::new("vertex") };
+        repository.transact(|transaction| transaction.create_entity(entity()))?;
+        let id = InstanceId::Entity(vertex_id(0));
+        let timed = Timed::of(|| {
+            for version in 1..=versions {
+                repository.transact(|transaction| transaction.update(&id, Patch::new().set("n", version)))?;
+            }
+            Ok(())
+        })?;
+        Ok(Took { seconds: timed.seconds(), values: Vec::new() })
+    }
+
+    fn history_read(&self, versions: usize) -> Outcome<Took> {
+        let snapshot = self.repository()?.snapshot();
+        // The first version has no `n`.
+        let history = History { is_oldest_first: true, limit: versions + 1, ..History::default() };
+        let timed = Timed::of(|| Ok(snapshot.entity_history(&vertex_id(0), &history)?))?;
+        let value = |entity: &annals::Entity<'_>| entity.property("n").and_then(|value| value.as_integer());
+        let values = timed.result.iter().filter_map(|(_, entity)| value(entity)).collect();
+        Ok(Took { seconds: timed.elapsed.as_secs_f64(), values })
+    }
+
+    fn reopen(&mut self) -> Outcome<Value> {
+        if !self.is_on_files {
+            return Ok(json!({ "skip": "is in memory only" }));
+        }
+        self.close()?;
+        let timed = Timed::of(|| self.open())?;
+        Ok(json!({ "seconds": timed.seconds() }))
+    }
+}
+
+impl System for Annals {
+    fn ask(&mut self, request: &Value, _: Duration) -> Outcome<Value> {
+        match serde_json::from_value(request.clone())? {
+            Request::Open { folder } => {
+                self.close()?;
+                self.folder = folder;
+                self.resident_before = resident_bytes();
+                self.open()?;
+                let durability = if self.is_on_files { "synced-group" } else { "memory" };
+                let version = env!("CARGO_PKG_VERSION").to_owned();
+                let opened = Opened { version, durability: durability.into(), settings: BTreeMap::new() };
+                Ok(serde_json::to_value(opened)?)
+            }
+            Request::Commits(wanted) => self.commits(wanted),
+            Request::Chains(wanted) => self.chains(wanted),
+            Request::BipartiteLoad { vertices } => {
+                let half = vertices / 2;
+                let targets = |number: usize| match number < half {
+                    true => [1, 4, 7].map(|more| half + (5 * number + more) % half).to_vec(),
+                    false => Vec::new(),
+                };
+                Ok(serde_json::to_value(self.load(vertices, |_| NewEntity::new("vertex"), targets)?)?)
+            }
+            Request::BipartiteCheck => Ok(serde_json::to_value(self.degrees()?)?),
+            Request::Bipartite(wanted) => self.bipartite(wanted),
+            Request::Bulk { vertices } => {
+                let vertex = |number: usize| NewEntity::new("vertex").property("number", number as i64);
+                let targets =
+                    |number: usize| ends(vertices as u64, number as u64).map(|to| to as usize).to_vec();
+                Ok(serde_json::to_value(self.load(vertices, vertex, targets)?)?)
+            }
+            Request::TwoHopsOf { number } => Ok(serde_json::to_value(self.two_hops_of(number)?)?),
+            Request::TwoHops(wanted) => self.two_hops(wanted),
+            Request::HistoryPut { versions } => Ok(serde_json::to_value(self.history_put(versions)?)?),
+            Request::HistoryRead { versions } => Ok(serde_json::to_value(self.history_read(versions)?)?),
+            Request::Reopen => self.reopen(),
+            Request::Count => {
+                let snapshot = self.repository()?.snapshot();
+                let (vertices, edges) = (snapshot.entities_count(), snapshot.relationships_count());
+                Ok(serde_json::to_value(Count { vertices, edges })?)
+            }
+            Request::Memory => {
+                let live_bytes = resident_bytes().saturating_sub(self.resident_before);
+                Ok(serde_json::to_value(Memory { live_bytes })?)
+            }
+            Request::Close => {
+                self.close()?;
+                Ok(json!({}))
+            }
+        }
+    }
+}
+
+/// The vertex that the only edge from a vertex leads to.
+fn next(snapshot: &Snapshot, id: &Id) -> Outcome<Option<Id>> {
+    let neighbor = snapshot.neighbors(id, Direction::Out, None)?.next().transpose()?;
+    Ok(neighbor.map(|neighbor| neighbor.entity.id().clone()))
+}
+
+/// One of the neighbours of a vertex, all of which are read.
+fn any(snapshot: &Snapshot, id: &Id, direction: Direction, random: &mut Random) -> Outcome<Id> {
+    let mut ids = Vec::with_capacity(5);
+    for neighbor in snapshot.neighbors(id, direction, None)? {
+        ids.push(neighbor?.entity.id().clone());
+    }
+    if ids.is_empty() {
+        return Err(format!("{id}: has no neighbours").into());
+    }
+    Ok(ids.swap_remove(random.below(ids.len())))
+}

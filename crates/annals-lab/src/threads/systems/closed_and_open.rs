@@ -1,0 +1,152 @@
+//! The loops of this program's systems: closed, and open with due times. ADAPTERS.md describes both.
+
+use std::time::{Duration, Instant};
+
+use super::request::Loop;
+use crate::outcome::Outcome;
+use crate::run::together;
+use crate::threads::answer::{LoopAnswer, encode_latencies};
+
+const TICK: Duration = Duration::from_millis(100);
+/// An operation that begins later than this after its due time is late.
+const LATE: Duration = Duration::from_millis(1);
+
+/// What one thread did.
+#[derive(Default)]
+struct Done<S> {
+    state: S,
+    latencies: Vec<Duration>,
+    ticks: Vec<u64>,
+    late: u64,
+    dropped: u64,
+}
+
+/// Repeats `work` on each thread; it returns what one turn of it counts as. Returns the states of the threads, too.
+///
+/// Errors: the first one of any thread.
+pub fn repeat<S: Default + Send>(
+    wanted: Loop,
+    work: impl Fn(usize, &mut S) -> Outcome<u64> + Sync,
+) -> Outcome<(LoopAnswer, Vec<S>)> {
+    let Loop { threads, seconds, rate } = wanted;
+    if threads == 0
+        || !(0.0..=3_600.0).contains(&seconds)
+        || rate.is_some_and(|rate| rate.is_nan() || rate <= 0.0)
+    {
+        return Err(format!("expected threads, at most an hour and a positive rate, found {wanted:?}").into());
+    }
+    let length = Duration::from_secs_f64(seconds);
+    let (done, elapsed) = together(threads, |thread| match rate {
+        None => closed(length, |state| work(thread, state)),
+        Some(rate) => {
+            let first = Duration::from_secs_f64(thread as f64 / rate);
+            let interval = Duration::from_secs_f64(threads as f64 / rate);
+            open(length, first, interval, |state| work(thread, state))
+        }
+    })?;
+    let mut answer = LoopAnswer { seconds: elapsed.as_secs_f64(), ..LoopAnswer::default() };
+    let mut states = Vec::with_capacity(threads);
+    let mut latencies = Vec::new();
+    for Done { state, latencies: own, ticks, late, dropped } in done {
+        states.push(state);
+        latencies.push(own);
+        answer.ticks.resize(answer.ticks.len().max(ticks.len()), 0);
+        answer.ticks.iter_mut().zip(&ticks).for_each(|(all, own)| *all += own);
+        answer.late += late;
+        answer.dropped += dropped;
+    }
+    answer.operations = answer.ticks.iter().sum();
+    answer.histogram = Some(encode_latencies(latencies.into_iter().flatten())?);
+    Ok((answer, states))
+}
+
+impl<S> Done<S> {
+    fn count(&mut self, since_start: Duration, latency: Duration, operations: u64) {
+        let tick = (since_start.as_nanos() / TICK.as_nanos()) as usize;
+        if self.ticks.len() <= tick {
+            self.ticks.resize(tick + 1, 0);
+        }
+        self.ticks[tick] += operations;
+        self.latencies.push(latency);
+    }
+}
+
+/// Begins the next turn as soon as the last one has ended.
+fn closed<S: Default>(length: Duration, mut work: impl FnMut(&mut S) -> Outcome<u64>) -> Outcome<Done<S>> {
+    let mut done = Done::default();
+    let start = Instant::now();
+    let mut before = start;
+    while before - start < length {
+        let operations = work(&mut done.state)?;
+        let now = Instant::now();
+        done.count(now - start, now - before, operations);
+        before = now;
+    }
+    Ok(done)
+}
+
+/// Begins each turn when it is due, or at once if it is late. Latencies count from the due time.
+fn open<S: Default>(
+    length: Duration,
+    first: Duration,
+    interval: Duration,
+    mut work: impl FnMut(&mut S) -> Outcome<u64>,
+) -> Outcome<Done<S>> {
+    let mut done = Done::default();
+    let start = Instant::now();
+    let mut due = first;
+    while due < length {
+        let now = start.elapsed();
+        if now >= length {
+            done.dropped += 1;
+        } else {
+            std::thread::sleep(due.saturating_sub(now));
+            done.late += u64::from(start.elapsed() > due + LATE);
+            let operations = work(&mut done.state)?;
+            let end = start.elapsed();
+            done.count(end, end - due, operations);
+        }
+        due += interval;
+    }
+    Ok(done)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn a_closed_loop_counts_every_turn_once() {
+        let turns = AtomicU64::new(0);
+        let wanted = Loop { threads: 3, seconds: 0.25, rate: None };
+        let (answer, states) = repeat(wanted, |_, own: &mut u64| {
+            turns.fetch_add(1, Ordering::Relaxed);
+            *own += 1;
+            std::thread::sleep(Duration::from_millis(1));
+            Ok(2)
+        })
+        .unwrap();
+        assert_eq!(answer.operations, 2 * turns.into_inner());
+        assert_eq!(answer.operations, 2 * states.iter().sum::<u64>());
+        assert!(answer.ticks.len() >= 3 && answer.seconds >= 0.25);
+    }
+
+    #[test]
+    fn an_open_loop_keeps_its_rate_and_measures_from_the_due_time() {
+        // Ten operations in a second, each of which takes three tenths: every one but the first waits.
+        let wanted = Loop { threads: 1, seconds: 1.0, rate: Some(10.0) };
+        let (answer, _) = repeat(wanted, |_, (): &mut ()| {
+            std::thread::sleep(Duration::from_millis(300));
+            Ok(1)
+        })
+        .unwrap();
+        assert_eq!((answer.operations, answer.dropped), (4, 6));
+        assert_eq!(answer.late, 3);
+        let calm = Loop { threads: 2, seconds: 0.5, rate: Some(40.0) };
+        let (answer, _) = repeat(calm, |_, (): &mut ()| Ok(1)).unwrap();
+        assert_eq!(answer.operations + answer.dropped, 20);
+        assert!(repeat(Loop { rate: Some(0.0), ..calm }, |_, (): &mut ()| Ok(1)).is_err());
+    }
+}

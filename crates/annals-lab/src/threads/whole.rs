@@ -1,0 +1,80 @@
+//! The bulk graph: loading it, reopening it, walking it, and what it costs.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::ANSWER_MAX;
+use super::answer::{Count, Memory, Numbers, Took};
+use super::systems::{open, start};
+use super::warm::warmed_loop;
+use crate::harness::{Answered, Cell, Figure, System, bytes_in};
+use crate::outcome::Outcome;
+use crate::run::agree;
+
+/// Longest time to load or to open the graph.
+const LOAD_MAX: Duration = Duration::from_secs(300);
+/// Vertices whose ends of two hops are checked.
+const LOOKED_AT: u64 = 50;
+/// Numbers of threads that walk.
+const WALKERS: &[usize] = &[1, 2];
+
+/// Loads, reopens, checks and walks.
+pub fn run(cell: &mut Cell) -> Outcome<()> {
+    let vertices: u64 = cell.size(1_000_000, 2_000);
+    let elements = (4 * vertices) as f64;
+    let volume = vertices.to_string();
+    let mut system = start(cell)?;
+    let system = &mut *system;
+    open(system, cell, "bulk")?;
+    match system.answer::<Took>(&json!({ "do": "bulk", "vertices": vertices }), LOAD_MAX)? {
+        Answered::Skip(reason) => {
+            return cell.skip(&["bulk", "two-hops", "reopen", "disk", "memory"], &reason);
+        }
+        Answered::Answer(took) => cell.tell(&volume, "bulk", Figure::of(elements / took.seconds))?,
+    }
+    check(system, vertices)?;
+    match system.answer::<Took>(&json!({ "do": "reopen" }), LOAD_MAX)? {
+        Answered::Skip(reason) => cell.skip(&["reopen"], &reason)?,
+        Answered::Answer(took) => {
+            check(system, vertices)?;
+            cell.tell(&volume, "reopen", Figure::of(took.seconds))?;
+            let disk = bytes_in(&cell.arguments.folder) as f64;
+            cell.tell(&volume, "disk", Figure::of(disk / elements))?;
+        }
+    }
+    match system.answer::<Memory>(&json!({ "do": "memory" }), LOAD_MAX)? {
+        Answered::Skip(reason) => cell.skip(&["memory"], &reason)?,
+        Answered::Answer(memory) => {
+            cell.tell(&volume, "memory", Figure::of(memory.live_bytes as f64 / elements))?;
+        }
+    }
+    for threads in WALKERS {
+        let volume = threads.to_string();
+        match warmed_loop(cell, system, &json!({ "do": "two-hops", "threads": threads }))? {
+            Answered::Answer(warmed) => cell.tell(&volume, "two-hops", warmed.figure(None)?)?,
+            Answered::Skip(reason) => cell.skip(&["two-hops"], &reason)?,
+        }
+    }
+    let _: Value = system.must(&json!({ "do": "close" }), ANSWER_MAX)?;
+    Ok(())
+}
+
+/// The three ends of the edges of a vertex.
+pub fn ends(vertices: u64, from: u64) -> [u64; 3] {
+    [0, 1, 2].map(|place| (from * 2_654_435_761 + place * 40_503 + 1) % vertices)
+}
+
+fn check(system: &mut dyn System, vertices: u64) -> Outcome<()> {
+    let count: Count = system.must(&json!({ "do": "count" }), LOAD_MAX)?;
+    agree("the bulk graph", count, Count { vertices, edges: 3 * vertices })?;
+    for place in 0..LOOKED_AT {
+        let from = place * vertices / LOOKED_AT;
+        let found: Numbers = system.must(&json!({ "do": "two-hops-of", "number": from }), ANSWER_MAX)?;
+        let mut numbers: Vec<u64> =
+            ends(vertices, from).into_iter().flat_map(|middle| ends(vertices, middle)).collect();
+        numbers.sort_unstable();
+        agree(&format!("two hops from vertex {from}"), found, Numbers { numbers })?;
+    }
+    Ok(())
+}

@@ -1,0 +1,168 @@
+//! The harness from outside: runs, resumes, refuses, and reports.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+const ADAPTER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/adapter.py");
+
+fn lab(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_annals-lab")).args(arguments).current_dir(folder).output().unwrap()
+}
+
+/// The folder of the run that a command printed.
+fn run(folder: &Path, arguments: &[&str]) -> PathBuf {
+    let output = lab(folder, arguments);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{errors}");
+    folder.join(String::from_utf8(output.stdout).unwrap().lines().last().expect("a folder"))
+}
+
+fn records(run: &Path) -> Vec<Value> {
+    let text = std::fs::read_to_string(run.join("records.jsonl")).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// Records of a kind, without their figures: target, part or row, and outcome or state.
+fn of_kind<'r>(records: &'r [Value], kind: &str, fields: [&str; 3]) -> Vec<[&'r str; 3]> {
+    let found = records.iter().filter(|record| record["kind"] == kind);
+    found.map(|record| fields.map(|field| record[field].as_str().unwrap_or("-"))).collect()
+}
+
+#[test]
+fn a_quick_run_measures_every_part_of_every_target_and_makes_a_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let arguments = ["run", "threads", "--quick", "--target", "annals,null", "--volume", "1,10"];
+    let found = records(&run(path, &arguments));
+    let mut cells = of_kind(&found, "cell", ["target", "part", "outcome"]);
+    cells.sort_unstable();
+    let expected: Vec<[&str; 3]> = ["annals", "null"]
+        .iter()
+        .flat_map(|target| {
+            ["commits", "history", "reads", "syncs", "whole"].map(|part| [*target, part, "ok"])
+        })
+        .collect();
+    assert_eq!(cells, expected);
+    let counted = found.iter().find(|record| record["kind"] == "target" && record["target"] == "annals");
+    let syncs = &counted.expect("Annals introduces itself")["syncs"];
+    let [commits, calls] = ["commits", "syncs"].map(|name| syncs[name].as_u64().unwrap());
+    assert!(commits > 0 && calls >= commits, "each commit of a lone thread is synced: {syncs}");
+
+    let output = lab(path, &["report"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let page = std::fs::read_to_string(path.join("lab-data/report/threads.md")).unwrap();
+    for heading in ["Distrust", "Figures", "Latencies", "Cost", "Systems", "Environment", "What is unfair"] {
+        assert!(page.contains(&format!("\n## {heading}\n")), "{heading}");
+    }
+    assert!(page.contains("\n| two-hops") || page.contains("Two hops from a vertex"), "{page}");
+    let csv = std::fs::read_to_string(path.join("lab-data/report/threads.csv")).unwrap();
+    assert!(csv.lines().any(|line| line.starts_with("commit,commits/s,10,annals,")), "{csv}");
+}
+
+#[test]
+fn an_adapter_of_ones_own_is_measured_beside_annals_and_a_run_that_was_broken_off_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let adapter = format!("mine=python3 {ADAPTER}");
+    let common = ["--quick", "--adapter", &adapter];
+    let arguments = [&["run", "threads", "--target", "annals", "--volume", "2"], &common[..]].concat();
+    let whole = run(path, &arguments);
+    let found = records(&whole);
+    let figures = of_kind(&found, "figure", ["target", "row", "state"]);
+    for row in ["commit", "chain"] {
+        assert!(figures.contains(&["mine", row, "-"]), "{figures:?}");
+    }
+    let failed: Vec<_> = of_kind(&found, "cell", ["target", "part", "outcome"])
+        .into_iter()
+        .filter(|cell| cell[2] != "ok")
+        .collect();
+    assert_eq!(failed, Vec::<[&str; 3]>::new());
+    // As if the run had been killed in the middle of writing a record, after a figure of a cell without its end.
+    let lines: Vec<String> = found.iter().map(Value::to_string).collect();
+    let middle = found.iter().position(|record| record["kind"] == "figure").unwrap() + 1;
+    let cut = format!("{}\n{}", lines[..middle].join("\n"), &lines[middle][..lines[middle].len() / 2]);
+    std::fs::write(whole.join("records.jsonl"), cut).unwrap();
+    let again = [&["run", "threads", "--resume", whole.to_str().unwrap()], &common[1..]].concat();
+    assert_eq!(run(path, &again), whole);
+    let cells = |records: &[Value]| {
+        let mut cells: Vec<String> = of_kind(records, "cell", ["target", "part", "outcome"])
+            .iter()
+            .map(|cell| cell.join(" "))
+            .collect();
+        cells.sort_unstable();
+        cells
+    };
+    let resumed = records(&whole);
+    assert_eq!(cells(&resumed), cells(&found));
+    let count = |records: &[Value]| records.iter().filter(|record| record["kind"] == "figure").count();
+    assert_eq!(count(&resumed), count(&found), "no figure is there twice or missing");
+    let output = lab(path, &["compare", whole.to_str().unwrap(), whole.to_str().unwrap()]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success() && text.contains("no difference"), "{text}");
+}
+
+#[test]
+fn wrong_answers_crashes_and_babble_are_results() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let adapters = [
+        // Says that a chain is longer than its commits.
+        (
+            "wrong",
+            r#"case "$line" in *open*) echo '{"version":"1","durability":"memory","settings":{}}';; *commits*) echo '{"operations":5,"seconds":1,"ticks":[5],"latencies_ns":[[1000,5]]}';; *chains*) echo '{"operations":12,"seconds":1,"ticks":[12],"latencies_ns":[[1000,1]],"steps":[6]}';; *) echo '{"skip":"no"}';; esac"#,
+        ),
+        ("dies", "exit 7"),
+        ("babbles", "echo hello"),
+    ];
+    for (name, text) in adapters {
+        let script = path.join(format!("{name}.sh"));
+        std::fs::write(&script, format!("while read -r line; do {text}; done\n")).unwrap();
+        let adapter = format!("{name}=sh {}", script.display());
+        let arguments =
+            ["run", "threads", "--quick", "--target", name, "--volume", "1", "--adapter", &adapter];
+        let found = records(&run(path, &arguments));
+        let states: Vec<String> = of_kind(&found, "cell", ["target", "part", "outcome"])
+            .iter()
+            .chain(&of_kind(&found, "figure", ["target", "row", "state"]))
+            .map(|found| found[2].to_owned())
+            .collect();
+        let expected = match name {
+            "wrong" => "vertices of all chains: wrong answer: expected 5, found 7",
+            "dies" => "the adapter ended, exit status: 7",
+            _ => "answered \"hello\"",
+        };
+        assert!(
+            states.iter().any(|state| state.starts_with("ERR(") && state.contains(expected)),
+            "{name}: {states:?}"
+        );
+        if name == "wrong" {
+            let parts = of_kind(&found, "cell", ["part", "outcome", "target"]);
+            assert!(
+                !parts.iter().any(|part| part[0] == "whole"),
+                "a wrong answer ends the target: {parts:?}"
+            );
+        }
+        // The runs of one second have one name.
+        std::fs::remove_dir_all(path.join("lab-data")).unwrap();
+    }
+}
+
+#[test]
+fn what_cannot_be_run_is_refused_with_what_can() {
+    let folder = tempfile::tempdir().unwrap();
+    let cases: [(&[&str], &str); 6] = [
+        (&["run", "nothing"], "expected one of threads"),
+        (&["run", "threads", "--target", "oracle"], "expected one of annals"),
+        (&["run", "threads", "--part", "none"], "has no part \"none\""),
+        (&["run", "threads", "--budget", "ten"], "expected a time such as 90s"),
+        (&["report"], "lab-data"),
+        (&["install", "oracle"], "no target has this name"),
+    ];
+    for (arguments, expected) in cases {
+        let output = lab(folder.path(), arguments);
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && errors.contains(expected), "{arguments:?}: {errors}");
+    }
+}
