@@ -166,7 +166,9 @@ impl<R: BufRead> Read for Lines<R> {
         if self.excess.is_some() || buffer.is_empty() {
             return Ok(0);
         }
-        let line = next_line(fill(&mut self.input)?);
+        let input = fill(&mut self.input)?;
+        // Look no further than the parser has room: the input may be one long line in memory.
+        let line = next_line(&input[..input.len().min(buffer.len())]);
         if line.is_empty() {
             if self.end != End::Untold {
                 self.end = End::Told;
@@ -177,7 +179,6 @@ impl<R: BufRead> Read for Lines<R> {
             buffer[0] = b'\n';
             return Ok(1);
         }
-        let line = &line[..line.len().min(buffer.len())];
         let record = self.record.with(line, self.field_delimiter);
         self.excess = record.excess();
         if self.excess.is_some() {
