@@ -10,6 +10,7 @@ mod larger;
 mod methods;
 mod datastore;
 mod members;
+mod published;
 
 use std::process::ExitCode;
 

@@ -31,5 +31,7 @@ pub use raw_file::RawFile;
 pub use report::figure;
 pub use sample::{Latencies, Sample, Timed, agree, in_turn, per_second};
 pub use server::{Load, Server, request};
+#[cfg(test)]
+pub use summary::bootstrap;
 pub use summary::quantile;
 pub use threads::together;

@@ -106,8 +106,10 @@ pub fn quantile(sorted: &[f64], share: f64) -> f64 {
     below + (above - below) * place.fract()
 }
 
+/// The 95 % interval of what is drawn.
+///
 /// Source: B. Efron, "Bootstrap methods: another look at the jackknife", 1979 (percentile interval).
-fn bootstrap(draw: impl Fn(&mut Random) -> f64) -> [f64; 2] {
+pub fn bootstrap(draw: impl Fn(&mut Random) -> f64) -> [f64; 2] {
     let mut random = Random::new(95);
     let mut drawn: Vec<f64> = (0..RESAMPLES).map(|_| draw(&mut random)).collect();
     drawn.sort_by(f64::total_cmp);

@@ -1,0 +1,4 @@
+//! Tests of the published pages.
+
+mod pages;
+mod raw;
