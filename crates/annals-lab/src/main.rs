@@ -4,6 +4,7 @@
 // In the order a newcomer should read them: runs, the measured graph, and the lines.
 mod outcome;
 mod run;
+mod report;
 mod graph;
 mod lines;
 mod larger;
@@ -40,6 +41,8 @@ enum Command {
     Datastore(datastore::Datastore),
     /// Every script of a published page on repositories with many members, against any LDP server.
     Members(members::Members),
+    /// Writes the published performance pages of five other projects again, from their data.
+    Published(published::Published),
     /// One round of one experiment, in a separate process. Prints the samples as JSON.
     #[command(hide = true)]
     Round(run::Job),
@@ -52,6 +55,7 @@ fn main() -> ExitCode {
         Command::Methods(methods) => methods.run(),
         Command::Datastore(datastore) => datastore.run(),
         Command::Members(members) => members.run(),
+        Command::Published(published) => published.run(),
         Command::Round(job) => lines::run_round(&job),
     };
     match outcome {

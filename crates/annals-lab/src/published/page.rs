@@ -171,10 +171,9 @@ impl Page {
         self.tables().find(|table| table.name == name)
     }
 
-    /// The facts and sections have these figures.
-    pub fn figures(&self) -> impl Iterator<Item = &Figure> {
-        let facts = self.environment.iter().flat_map(|fact| &fact.figures);
-        facts.chain(self.sections.iter().flat_map(|section| &section.figures))
+    /// All charts, in the order of the page.
+    pub fn charts(&self) -> impl Iterator<Item = &Chart> {
+        self.sections.iter().flat_map(|section| &section.charts)
     }
 }
 
@@ -191,6 +190,24 @@ impl Table {
             column.labels.get(*name).is_some_and(|found| found == value)
         };
         self.columns.iter().position(|column| labels.iter().all(|label| has(column, label)))
+    }
+}
+
+impl Column {
+    /// Its text, or what stands for it.
+    pub fn name(&self) -> &str {
+        if self.text.is_empty() { &self.meaning } else { &self.text }
+    }
+}
+
+impl Totals {
+    /// The totals in words.
+    pub fn text(&self) -> String {
+        let Totals { tables, rows, cells, numbers, words, marks, figures, charts } = self;
+        format!(
+            "{tables} tables with {rows} rows and {cells} cells ({numbers} numbers, {words} words, {marks} marks), \
+             {figures} figures in the text, {charts} images named."
+        )
     }
 }
 

@@ -67,7 +67,8 @@ pub fn row<const N: usize>(cells: [&str; N]) -> String {
     format!("| {} |", cells.map(escaped).join(" | "))
 }
 
-fn escaped(cell: &str) -> String {
+/// The text of a cell, with characters of Markdown and HTML escaped.
+pub fn escaped(cell: &str) -> String {
     let mut text = String::with_capacity(cell.len());
     let mut letters = cell.chars().peekable();
     while let Some(letter) = letters.next() {

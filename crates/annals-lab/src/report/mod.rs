@@ -1,0 +1,4 @@
+//! Pages for people: self-contained HTML, and plots as SVG.
+
+pub mod html;
+pub mod plot;
