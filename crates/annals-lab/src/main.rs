@@ -13,6 +13,7 @@ mod larger;
 mod methods;
 mod datastore;
 mod members;
+mod published;
 
 use std::process::ExitCode;
 

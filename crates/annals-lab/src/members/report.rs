@@ -143,14 +143,14 @@ fn line(row: &Row) -> Vec<String> {
         ]),
         Err(_) => cells.extend(["ERR", "", "", "", "", "", "", ""].map(str::to_owned)),
     }
-    cells.push(published(row.script, row.items).map_or("-".into(), there));
+    cells.push(published(row.script, row.items).map_or("-".into(), |range| there(row.script, &range)));
     cells
 }
 
-fn there(range: &Published) -> String {
-    let what = if range.script == Script::Binaries { "load " } else { "" };
+fn there(script: Script, range: &Published) -> String {
+    let what = if script == Script::Binaries { "load " } else { "" };
     let [least, most] = [&range.least, &range.most].map(|entry| {
-        let environment = entry.environment;
+        let environment = &entry.environment;
         format!("{} ({environment})", time(entry.seconds * 1e9))
     });
     format!("{what}{least} to {most}, of {}", range.entries)
@@ -219,7 +219,7 @@ mod tests {
         let text = table(&rows, "there", Form::Text);
         let line = |name: &str| text.lines().find(|line| line.starts_with(&format!("| {name}"))).unwrap();
         let cells: Vec<&str> = line("n-children").trim_matches('|').split('|').map(str::trim).collect();
-        let there = "4.84 s (c4.4xlarge, files) to 5.57 s (c4.2xlarge, files), of 4";
+        let there = "4.84 s (c4.4xlarge, file-simple) to 5.57 s (c4.2xlarge, file-simple), of 4";
         let each = "1.00 ms / 1.00 ms / 2.00 ms";
         let expected = [
             "n-children",
@@ -236,7 +236,7 @@ mod tests {
         ];
         assert_eq!(cells, expected);
         assert!(line("n-binaries of 1,000 kB").contains("ERR"), "{text}");
-        assert!(line("n-binaries").contains("load 133 s (m3.medium, PostgreSQL) to 396 s"), "{text}");
+        assert!(line("n-binaries").contains("load 133 s (m3.medium, jdbc-postgresql) to 396 s"), "{text}");
         assert!(text.contains("- n-binaries, 1,000: no room\n"), "{text}");
         assert!(text.contains("- n-children, curl: 120 ms <= 100 ms: MISSED\n"), "{text}");
         assert!(text.contains("- n-children, requests/s of the load: 5,000 >= 5,000: holds\n"), "{text}");
@@ -252,8 +252,8 @@ mod tests {
             "cold": { "firstByteMs": 2.0, "wholeMs": 30.0 }, "warm": { "firstByteMs": 1.0, "wholeMs": 20.0 },
             "curlMs": 120.0, "bytes": 7, "found": 1_000,
             "publishedThere": {
-                "least": { "seconds": 0.039, "environment": "m3.medium, files" },
-                "most": { "seconds": 0.14, "environment": "i7-4600U, files" },
+                "least": { "seconds": 0.039, "environment": "m3.medium" },
+                "most": { "seconds": 0.14, "environment": "i7-4600U" },
                 "entries": 2,
             },
         });

@@ -7,29 +7,41 @@ mod numbers;
 mod finding;
 mod document;
 mod page;
+mod plots;
 mod markdown;
+mod page_html;
 mod csv;
 mod compare;
+pub mod html;
+pub mod plot;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{Args, Subcommand};
 
 pub use compare::Compare;
 pub use statistics::Ratio;
 
 use crate::harness::{DATA, Results, newest_runs};
 use crate::outcome::Outcome;
+use crate::published::Published;
 use document::{Block, Document};
 use measured::Measured;
+use plot::standalone;
 
 /// Options of `report`.
 #[derive(Args)]
-#[command(after_help = "Examples:
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "Examples:
+  annals-lab report published                            # the five pages as they were published
   annals-lab report                                      # the newest run of each suite in lab-data
-  annals-lab report lab-data/threads-20260101T120000 --out page")]
+  annals-lab report lab-data/threads-20260101T120000 --out page"
+)]
 pub struct Report {
+    #[command(subcommand)]
+    other: Option<Other>,
     /// Folders of runs [default: the newest run of each suite].
     runs: Vec<PathBuf>,
     /// The folder in which runs are looked for.
@@ -40,11 +52,21 @@ pub struct Report {
     out: Option<PathBuf>,
 }
 
+/// Reports of something else than runs.
+#[derive(Subcommand)]
+enum Other {
+    /// Writes the published performance pages of five other projects again, from their data.
+    Published(Published),
+}
+
 impl Report {
     /// Writes the pages of each run: HTML, Markdown with plots, and comma-separated values.
     ///
     /// Errors: if there is no run, or one cannot be read.
     pub fn run(&self) -> Outcome<()> {
+        if let Some(Other::Published(published)) = &self.other {
+            return published.run();
+        }
         let runs = if self.runs.is_empty() { newest_runs(&self.data)? } else { self.runs.clone() };
         if runs.is_empty() {
             let data = self.data.display();
@@ -66,9 +88,10 @@ impl Report {
 fn pages(out: &Path, name: &str, document: &Document) -> Outcome<()> {
     for block in &document.blocks {
         if let Block::Plot(plot) = block {
-            write(&out.join(format!("{}.svg", plot.name)), &plot.svg)?;
+            write(&out.join(format!("{}.svg", plot.name)), &standalone(&plot.svg))?;
         }
     }
+    write(&out.join(format!("{name}.html")), &page_html::html(document))?;
     write(&out.join(format!("{name}.md")), &markdown::markdown(document))
 }
 

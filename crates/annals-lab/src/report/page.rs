@@ -5,6 +5,7 @@ use super::document::{Block, Cell, Document, Mark, Table};
 use super::finding::findings;
 use super::measured::{Measured, Shown};
 use super::numbers::{bytes, figure, seconds};
+use super::plots::plots;
 use super::statistics::{Ratio, geometric_mean};
 use crate::harness::{Kind, Record, RowRecord, TargetName};
 
@@ -29,6 +30,7 @@ pub fn page(measured: &Measured) -> Document {
     }
     document.section("Figures", measured.rows().iter().map(|row| Block::Table(figures(measured, row))));
     document.section("Annals beside each system", ratios(measured));
+    document.section("Plots", plots(measured).into_iter().map(Block::Plot));
     document.section("Where another system is faster", faster(measured));
     document.section("Latencies", [Block::Table(latencies(measured))]);
     document.section("Slowest operations", [Block::Table(slowest(measured))]);

@@ -1,0 +1,57 @@
+//! The performance pages of five other projects, as data, and their rendering.
+
+// In the order a newcomer should read them.
+mod page;
+mod samples;
+mod interval;
+mod drawn;
+mod html;
+mod markdown;
+mod csv;
+mod command;
+#[cfg(test)]
+mod tests;
+
+pub use command::Published;
+pub use page::{Cell, Table, page};
+
+use page::{Fact, Figure};
+
+use crate::report::plot::number;
+
+/// What a reader must know of every page.
+const ABOUT: &str = "\
+Other people measured these figures, on their machines: none of them compares with a figure of ours. Headings, tables and \
+figures are as printed there; sentences say in short, in our words, what the page says.";
+/// Below an image whose figures are nowhere else.
+const NOT_IN_TEXT: &str = "The text of the page does not have its figures, so they are not transcribed.";
+
+/// The number of a figure with its unit; nothing if the page has it in words.
+fn figure_value(figure: &Figure) -> String {
+    let (Some(value), Some(unit)) = (figure.value, &figure.unit) else { return String::new() };
+    let to = figure.to.map_or(String::new(), |to| format!(" to {}", number(to)));
+    format!("{}{to} {unit}", number(value))
+}
+
+/// The numbers of a fact.
+fn fact_values(fact: &Fact) -> String {
+    let values = fact.figures.iter().map(|figure| format!("{}: {}", figure.what, figure_value(figure)));
+    values.collect::<Vec<_>>().join(", ")
+}
+
+/// A sentence with the units of a table, if it has numbers.
+fn units(table: &Table) -> Option<String> {
+    let mut units: Vec<&str> = table.columns.iter().filter_map(|column| column.unit.as_deref()).collect();
+    units.dedup();
+    match units[..] {
+        [] => None,
+        [unit] => Some(format!("Units: {unit}.")),
+        _ => {
+            let named = table.columns.iter().filter_map(|column| {
+                let name = if column.meaning.is_empty() { &column.text } else { &column.meaning };
+                Some(format!("{name} in {}", column.unit.as_ref()?))
+            });
+            Some(format!("Units: {}.", named.collect::<Vec<_>>().join(", ")))
+        }
+    }
+}

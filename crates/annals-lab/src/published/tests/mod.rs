@@ -1,0 +1,5 @@
+//! Tests of the published pages.
+
+mod pages;
+mod raw;
+mod rendered;

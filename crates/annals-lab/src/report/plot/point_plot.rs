@@ -1,0 +1,95 @@
+//! A point plot: one line of marks for each row and series, each with its interval.
+
+use std::fmt::Write;
+
+use super::scale::Axis;
+use super::series::{Series, Value, legend_lines};
+use crate::report::html::escaped;
+
+/// Units: pixels, as are all below.
+const WIDTH: f64 = 360.0;
+const LEFT: f64 = 14.0;
+const RIGHT: f64 = 22.0;
+/// The label of a row.
+const LABEL: f64 = 16.0;
+/// One series of a row.
+const LANE: f64 = 9.0;
+/// Below a row.
+const GAP: f64 = 8.0;
+/// Ticks and label of the axis.
+const FOOT: f64 = 34.0;
+
+/// Medians with their intervals, by row and by series.
+pub struct PointPlot {
+    pub title: String,
+    /// For readers who do not see the plot.
+    pub description: String,
+    pub axis: Axis,
+    pub series: Vec<Series>,
+    pub rows: Vec<PointRow>,
+    /// Whether the plot has its own legend.
+    pub has_legend: bool,
+}
+
+/// A row.
+pub struct PointRow {
+    pub label: String,
+    /// Shape: one for each series, `None` if it has no value.
+    pub values: Vec<Option<Value>>,
+}
+
+impl PointPlot {
+    /// The plot as SVG.
+    pub fn svg(&self) -> String {
+        let values = self.rows.iter().flat_map(|row| row.values.iter().flatten().flat_map(Value::all));
+        let axis = self.axis.place(values, [LEFT, WIDTH - RIGHT]);
+        let (legend, top) = match self.has_legend {
+            true => legend_lines(&self.series, WIDTH),
+            false => (String::new(), 0.0),
+        };
+        let row_height = LABEL + LANE * self.series.len() as f64 + GAP;
+        let bottom = top + row_height * self.rows.len() as f64;
+        let mut svg = legend;
+        svg += "<g class=\"axis\">\n";
+        for tick in axis.ticks() {
+            let (x, label) = (tick.at, escaped(&tick.label));
+            let _ = writeln!(
+                svg,
+                "<path class=\"grid\" d=\"M{x:.1} {top:.1}V{bottom:.1}\"/>\
+                 <text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{label}</text>",
+                bottom + 13.0
+            );
+        }
+        let _ = writeln!(
+            svg,
+            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>\n</g>",
+            (LEFT + WIDTH - RIGHT) / 2.0,
+            bottom + 28.0,
+            escaped(&self.axis.label)
+        );
+        for (place, row) in self.rows.iter().enumerate() {
+            let y = top + row_height * place as f64;
+            let label = escaped(&row.label);
+            let _ = writeln!(svg, "<text class=\"row\" x=\"2\" y=\"{:.1}\">{label}</text>", y + 11.0);
+            for (lane, (series, value)) in self.series.iter().zip(&row.values).enumerate() {
+                let Some(value) = value.filter(|value| value.all().all(|at| self.axis.scale.has(at))) else {
+                    continue;
+                };
+                let y = y + LABEL + LANE * (lane as f64 + 0.5);
+                let (x, ends) = value.place(&axis);
+                let whisker = ends.map_or(String::new(), |[low, high]| {
+                    format!("<path class=\"whisker\" d=\"M{low:.1} {y:.1}H{high:.1}\"/>")
+                });
+                let _ = writeln!(
+                    svg,
+                    "<g class=\"{}\"><title>{label}, {}: {}</title>{whisker}{}</g>",
+                    series.class(),
+                    escaped(&series.name),
+                    value.text(),
+                    series.mark(x, y)
+                );
+            }
+        }
+        super::element(WIDTH, bottom + FOOT, &self.title, &self.description, &svg)
+    }
+}

@@ -1,0 +1,173 @@
+//! Plots: every place is a number within its plot, and every text is escaped.
+
+use super::scale::number;
+use super::*;
+
+fn value(at: f64) -> Option<Value> {
+    Some(Value { at, interval: Some([at * 0.9, at * 1.1]) })
+}
+
+fn point_plot(rows: Vec<PointRow>, scale: Scale) -> PointPlot {
+    PointPlot {
+        title: "<t>".into(),
+        description: "a & b".into(),
+        axis: Axis::new("time, ms", scale),
+        series: vec![Series::nth(0, "\"one\""), Series::nth(1, "two")],
+        rows,
+        has_legend: true,
+    }
+}
+
+/// All numbers of the attributes with places, and whether each element is closed.
+fn check(svg: &str) {
+    assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
+    assert_eq!(svg.matches("<g").count(), svg.matches("</g>").count());
+    let view = svg.split("viewBox=\"0 0 ").nth(1).unwrap().split('"').next().unwrap();
+    let size: Vec<f64> = view.split(' ').map(|text| text.parse().unwrap()).collect();
+    for (attribute, most) in [(" x=\"", size[0]), (" y=\"", size[1])] {
+        for text in svg.split(attribute).skip(1) {
+            let at: f64 = text.split('"').next().unwrap().parse().unwrap();
+            assert!((0.0..=most).contains(&at), "{attribute}{at} beyond {most}");
+        }
+    }
+    for path in svg.split(" d=\"M").skip(1) {
+        let numbers = path.split(|letter: char| letter.is_ascii_alphabetic() || " \"".contains(letter));
+        let start: Vec<f64> = numbers.take(2).map(|text| text.parse().unwrap()).collect();
+        assert!((-5.0..=size[0]).contains(&start[0]) && (-5.0..=size[1]).contains(&start[1]), "{start:?}");
+    }
+}
+
+#[test]
+fn a_point_plot_has_a_mark_and_a_whisker_for_each_value() {
+    let rows = vec![
+        PointRow { label: "a<b".into(), values: vec![value(10.0), value(1_500.0)] },
+        PointRow { label: "c".into(), values: vec![None, Some(Value { at: 50.0, interval: None })] },
+    ];
+    let svg = point_plot(rows, Scale::Log).svg();
+    check(&svg);
+    // Two of the marks are those of the legend.
+    assert_eq!(svg.matches("class=\"mark\"").count(), 3 + 2);
+    assert_eq!(svg.matches("class=\"whisker\"").count(), 2);
+    for text in [
+        "<title>&lt;t&gt;</title>",
+        "<desc>a &amp; b</desc>",
+        ">a&lt;b<",
+        "a&lt;b, two: 1,500 (1,350 to 1,650)",
+        "&quot;one&quot;",
+    ] {
+        assert!(svg.contains(text), "{text}: {svg}");
+    }
+    assert!(svg.contains(">time, ms<") && svg.contains("role=\"img\""));
+}
+
+#[test]
+fn values_without_a_place_are_left_out() {
+    let odd = [f64::NAN, f64::INFINITY, 0.0, -1.0];
+    let rows = odd.map(|at| PointRow { label: "x".into(), values: vec![value(at), value(7.0)] });
+    let svg = point_plot(rows.into(), Scale::Log).svg();
+    check(&svg);
+    assert_eq!(svg.matches("class=\"whisker\"").count(), 4);
+    check(&point_plot(Vec::new(), Scale::Linear).svg());
+    check(&point_plot(Vec::new(), Scale::Log).svg());
+}
+
+#[test]
+fn a_line_chart_joins_its_points_and_places_the_larger_value_higher() {
+    let points = |values: [f64; 3]| -> Vec<(f64, Value)> {
+        [1.0, 10.0, 750.0].into_iter().zip(values.map(|at| value(at).unwrap())).collect()
+    };
+    let lines = vec![
+        Line { series: Series::nth(0, "low"), points: points([1.0, 2.0, 3.0]) },
+        Line { series: Series::nth(9, "high"), points: points([100.0, 200.0, 50_000.0]) },
+    ];
+    let axes = [Axis::new("threads", Scale::Log), Axis::new("operations/s", Scale::Log)];
+    let [x, y] = axes;
+    let chart = LineChart { title: "t".into(), description: "d".into(), x, y, lines, has_legend: true };
+    let svg = chart.svg();
+    check(&svg);
+    let paths: Vec<&str> = svg.split("class=\"line\" d=\"M").skip(1).collect();
+    assert_eq!(paths.len(), 2);
+    let height = |path: &str| -> f64 {
+        path.split('"')
+            .next()
+            .unwrap()
+            .split('L')
+            .next_back()
+            .unwrap()
+            .split(' ')
+            .nth(1)
+            .unwrap()
+            .parse()
+            .unwrap()
+    };
+    assert!(height(paths[1]) < height(paths[0]));
+    assert!(svg.contains("class=\"c2 hollow\""));
+}
+
+#[test]
+fn ticks_are_within_their_axis_and_few() {
+    let ranges = [[1.0, 2.0], [15.0, 1_530.0], [0.000_011, 80.5], [3.0, 3.0], [1e-9, 1e12], [999.0, 1_001.0]];
+    for scale in [Scale::Linear, Scale::Log] {
+        for range in ranges {
+            let placed = Axis::new("", scale).place(range.into_iter(), [10.0, 300.0]);
+            let ticks = placed.ticks();
+            assert!((1..=7).contains(&ticks.len()), "{scale:?} {range:?}: {}", ticks.len());
+            assert!(ticks.iter().all(|tick| (10.0..=300.0).contains(&tick.at)), "{scale:?} {range:?}");
+            assert!(ticks.windows(2).all(|pair| pair[0].at < pair[1].at && pair[0].label != pair[1].label));
+            assert!(range.iter().all(|value| (10.0..=300.0).contains(&placed.at(*value))));
+        }
+    }
+    let labels = |scale, range: [f64; 2]| -> Vec<String> {
+        Axis::new("", scale)
+            .place(range.into_iter(), [0.0, 100.0])
+            .ticks()
+            .into_iter()
+            .map(|tick| tick.label)
+            .collect()
+    };
+    assert_eq!(labels(Scale::Log, [15.0, 1_530.0]), ["10", "100", "1,000"]);
+    assert_eq!(labels(Scale::Log, [15.0, 90.0]), ["10", "20", "50", "100"]);
+    assert_eq!(labels(Scale::Linear, [3.0, 47.0]), ["0", "10", "20", "30", "40", "50"]);
+    assert_eq!(labels(Scale::Percentile, [0.0, 0.999]), ["0 %", "50 %", "90 %", "99 %", "99.9 %"]);
+}
+
+#[test]
+fn each_nine_takes_as_much_room() {
+    let placed = Axis::new("", Scale::Percentile).place([0.0, 0.999].into_iter(), [0.0, 300.0]);
+    let places = [0.0, 0.9, 0.99, 0.999, 1.0].map(|share| placed.at(share).round());
+    assert_eq!(places, [0.0, 100.0, 200.0, 300.0, 300.0]);
+}
+
+#[test]
+fn a_range_that_is_given_is_kept_for_all_plots() {
+    let axis = Axis { range: Some([10.0, 1_000.0]), ..Axis::new("", Scale::Log) };
+    let placed = axis.place([50.0].into_iter(), [0.0, 200.0]);
+    assert_eq!(
+        [1.0, 10.0, 100.0, 1_000.0, 5_000.0].map(|value| placed.at(value).round()),
+        [0.0, 0.0, 100.0, 200.0, 200.0]
+    );
+}
+
+#[test]
+fn series_differ_in_shape_and_colour() {
+    let seven: Vec<Series> = (0..7).map(|place| Series::nth(place, "s")).collect();
+    let looks = |series: &Series| (series.class(), series.mark(50.0, 50.0));
+    for (place, series) in seven.iter().enumerate() {
+        let (class, mark) = looks(series);
+        assert!(seven[..place].iter().map(looks).all(|other| other.0 != class && other.1 != mark));
+    }
+    check(&legend(&seven, 100.0));
+}
+
+#[test]
+fn a_plot_as_a_file_has_its_style() {
+    let file = standalone(&point_plot(Vec::new(), Scale::Log).svg());
+    assert!(file.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\""));
+    assert!(file.contains("<style>\n.plot ") && file.find("<style>") < file.find("<title>"));
+}
+
+#[test]
+fn labels_are_short() {
+    let texts = [0.0, 0.05, 7.0, 1_500.0, 314_880.0, 2.5e6, 3e9, -1_000.0, 99.9].map(number);
+    assert_eq!(texts, ["0", "0.05", "7", "1,500", "314,880", "2.5 M", "3 G", "-1,000", "99.9"]);
+}
