@@ -51,6 +51,8 @@ enum Command {
     Run(harness::RunSuite),
     /// Pages from what runs have kept.
     Report(report::Report),
+    /// A run with its summary and its raw samples as one file, for others to check.
+    Bundle(report::Bundle),
     /// The figures of two runs, row by row.
     Compare(report::Compare),
     /// Two builds of this program in turn: fails if the new one is slower.
@@ -74,6 +76,7 @@ fn main() -> ExitCode {
         Command::Install(install) => install.run(),
         Command::Run(run) => run.run(),
         Command::Report(report) => report.run(),
+        Command::Bundle(bundle) => bundle.run(),
         Command::Compare(compare) => compare.run(),
         Command::Gate(gate) => gate.run(),
         Command::Cell(cell) => cell.run(),

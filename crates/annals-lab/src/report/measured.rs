@@ -189,7 +189,8 @@ impl CellFigures {
 }
 
 impl Latencies {
-    fn decode(text: &str) -> Outcome<Latencies> {
+    /// Of an encoded histogram.
+    pub fn decode(text: &str) -> Outcome<Latencies> {
         use base64::Engine;
         let bytes = base64::engine::general_purpose::STANDARD.decode(text)?;
         let histogram = Deserializer::new().deserialize(&mut bytes.as_slice());
@@ -208,15 +209,14 @@ impl Latencies {
         self.0.max() as f64 / 1e9
     }
 
+    /// Every latency that occurred, with its count, ascending. Units: nanoseconds.
+    pub fn counts(&self) -> Vec<(u64, u64)> {
+        self.0.iter_recorded().map(|value| (value.value_iterated_to(), value.count_at_value())).collect()
+    }
+
     /// The longest ones, with their counts, at most `limit`, the longest first. Units: seconds.
     pub fn longest(&self, limit: usize) -> Vec<(f64, u64)> {
-        let mut values: Vec<(f64, u64)> = self
-            .0
-            .iter_recorded()
-            .map(|value| (value.value_iterated_to() as f64 / 1e9, value.count_at_value()))
-            .collect();
-        values.reverse();
-        values.truncate(limit);
-        values
+        let longest = self.counts().into_iter().rev().take(limit);
+        longest.map(|(latency, count)| (latency as f64 / 1e9, count)).collect()
     }
 }

@@ -12,6 +12,8 @@ mod markdown;
 mod page_html;
 mod csv;
 mod compare;
+mod bundle;
+mod notebook;
 pub mod html;
 pub mod plot;
 
@@ -20,6 +22,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 
+pub use bundle::Bundle;
 pub use compare::Compare;
 pub use statistics::Ratio;
 
@@ -47,6 +50,9 @@ pub struct Report {
     /// The folder in which runs are looked for.
     #[arg(long, default_value = DATA)]
     data: PathBuf,
+    /// Also a notebook with the raw data, for Jupyter.
+    #[arg(long)]
+    notebook: bool,
     /// Where the pages go [default: the folder `report` beside the runs].
     #[arg(long)]
     out: Option<PathBuf>,
@@ -79,6 +85,9 @@ impl Report {
             let name = measured.results.run.suite.clone();
             write(&out.join(format!("{name}.csv")), &csv::csv(&measured)?)?;
             pages(&out, &name, &page::page(&measured))?;
+            if self.notebook {
+                write(&out.join(format!("{name}.ipynb")), &notebook::notebook(&measured)?)?;
+            }
         }
         Ok(())
     }

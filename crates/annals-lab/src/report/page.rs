@@ -135,6 +135,10 @@ fn means(measured: &Measured) -> String {
 
 fn ratio(measured: &Measured, row: &RowRecord, volume: &str, target: &TargetName) -> Cell {
     match measured.compare(row, volume, target) {
+        // A limit is no rival: that it is faster is no finding.
+        Ok(found) if matches!(target.target_kind, Kind::Limit | Kind::Floor) => {
+            Cell::plain(ratio_cell(found.ratio).text.trim_start_matches(['▲', '▼', '=', ' ']))
+        }
         Ok(found) => ratio_cell(found.ratio),
         Err(Apart::Durability) => Cell::marked("other durability", Mark::State),
         Err(Apart::NoFigure) => match measured.shown(&row.name, volume, &target.name) {

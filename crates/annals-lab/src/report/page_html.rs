@@ -9,7 +9,13 @@ pub fn html(document: &Document) -> String {
     for finding in &document.finding {
         body += &format!("<p class=\"finding\"><strong>{}</strong></p>\n", inline(finding));
     }
+    let mut is_in_plots = false;
     for block in &document.blocks {
+        let is_plot = matches!(block, Block::Plot(_));
+        if is_plot != is_in_plots {
+            body += if is_plot { "<div class=\"plots\">\n" } else { "</div>\n" };
+            is_in_plots = is_plot;
+        }
         body += &match block {
             Block::Heading(heading) => format!("<h2>{}</h2>\n", escaped(heading)),
             Block::Text(text) => format!("<p>{}</p>\n", inline(text)),
@@ -19,10 +25,13 @@ pub fn html(document: &Document) -> String {
             }
             Block::Table(found) => table(found),
             Block::Plot(plot) => {
-                format!("<figure>\n{}<figcaption>{}</figcaption>\n</figure>\n", plot.svg, escaped(&plot.text))
+                format!("<figure>\n<figcaption>{}</figcaption>\n{}</figure>\n", escaped(&plot.text), plot.svg)
             }
             Block::Code(lines) => format!("<pre tabindex=\"0\"><code>{}</code></pre>\n", escaped(lines)),
         };
+    }
+    if is_in_plots {
+        body += "</div>\n";
     }
     html::page(&document.title, &body)
 }
