@@ -3,6 +3,7 @@
 
 // In the order a newcomer should read them: runs, the measured graph, and the lines.
 mod outcome;
+mod latencies;
 mod run;
 mod report;
 mod threads;

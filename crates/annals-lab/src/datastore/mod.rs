@@ -11,6 +11,7 @@ mod report;
 mod embedded;
 mod http;
 mod file;
+mod suite;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -25,6 +26,7 @@ use http::Http;
 use measure::{Form, Plan, measure};
 use report::{Found, Measured, Table};
 use row::{PUBLISHED_ITEMS, ROWS, Row};
+pub use suite::SUITE;
 use target::Target;
 
 /// Fewer entries make rows that change nothing; more make transactions that are too large.
@@ -113,6 +115,14 @@ impl Name {
     }
 }
 
+/// How rows are timed.
+fn plan(is_quick: bool, tries: Option<u16>, is_page: bool) -> Plan {
+    let form = if is_page { Form::Page } else { Form::Honest };
+    let (default, row_time_min) =
+        if is_quick { (QUICK_TRIES, Duration::ZERO) } else { (TRIES, ROW_TIME_MIN) };
+    Plan { form, tries: tries.map_or(default, usize::from), row_time_min }
+}
+
 impl Datastore {
     /// Measures and reports.
     ///
@@ -199,10 +209,7 @@ impl Datastore {
     }
 
     fn plan(&self) -> Plan {
-        let form = if self.page { Form::Page } else { Form::Honest };
-        let (tries, row_time_min) =
-            if self.quick { (QUICK_TRIES, Duration::ZERO) } else { (TRIES, ROW_TIME_MIN) };
-        Plan { form, tries: self.tries.map_or(tries, usize::from), row_time_min }
+        plan(self.quick, self.tries, self.page)
     }
 
     fn items(&self) -> Vec<u32> {

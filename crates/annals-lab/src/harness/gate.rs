@@ -8,8 +8,8 @@ use clap::Args;
 use super::cell::CellArguments;
 use super::install::PEERS;
 use super::measuring::Measuring;
-use super::record::Record;
-use super::suite::{Better, Part, Suite, suite};
+use super::record::{Better, Record};
+use super::suite::{Part, Suite, suite};
 use crate::outcome::Outcome;
 use crate::report::Ratio;
 use crate::run::{figure, make_folder, table};
@@ -140,8 +140,8 @@ impl Gate {
         let head_line = ["row", "volume", "new / old", "95 %", "verdict"].map(str::to_owned).to_vec();
         let mut lines = vec![head_line];
         let mut lost = Vec::new();
-        for row in suite.rows {
-            for ((name, volume), before) in base.iter().filter(|((name, _), _)| name == row.name) {
+        for row in (suite.rows)() {
+            for ((name, volume), before) in base.iter().filter(|((name, _), _)| *name == row.name) {
                 let after = head.get(&(name.clone(), volume.clone()));
                 let ratio = after.and_then(|after| Ratio::of(after, before));
                 let ratio =

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::suite::{Better, Kind};
+use super::suite::Kind;
 
 /// What was run, where, and how its figures are to be read: the file `run.json`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -10,7 +10,7 @@ pub struct Run {
     pub suite: String,
     pub title: String,
     pub text: String,
-    pub rows: Vec<RowRecord>,
+    pub rows: Vec<Row>,
     pub targets: Vec<TargetName>,
     pub volumes: Vec<String>,
     pub parts: Vec<PartRecord>,
@@ -27,13 +27,41 @@ pub struct Run {
     pub unfair: Vec<String>,
 }
 
+/// A figure that a suite measures.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct RowRecord {
+pub struct Row {
     pub name: String,
     pub title: String,
     pub unit: String,
     pub better: Better,
+    /// Figures of writes are compared only between targets that are equally durable.
     pub is_write: bool,
+}
+
+/// Which of two figures is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Better {
+    More,
+    Less,
+}
+
+impl Row {
+    /// A row of reads, of which more is better.
+    pub fn new(name: impl Into<String>, title: impl Into<String>, unit: &str) -> Row {
+        let (name, title) = (name.into(), title.into());
+        Row { name, title, unit: unit.to_owned(), better: Better::More, is_write: false }
+    }
+
+    /// The same of writes.
+    pub fn of_writes(self) -> Row {
+        Row { is_write: true, ..self }
+    }
+
+    /// The same, of which less is better.
+    pub fn less(self) -> Row {
+        Row { better: Better::Less, ..self }
+    }
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -10,7 +10,7 @@ use super::cell::CellArguments;
 use super::install::{DATA, PEERS};
 use super::measuring::Measuring;
 use super::plan::{Planned, cells};
-use super::record::{CellRecord, PartRecord, Record, RowRecord, Run, Skip, TargetName};
+use super::record::{CellRecord, PartRecord, Record, Run, Skip, TargetName};
 use super::results::Results;
 use super::suite::{Part, Suite, Target, suite};
 use crate::outcome::Outcome;
@@ -130,14 +130,17 @@ impl RunSuite {
             suite: suite.name.into(),
             title: suite.title.into(),
             text: suite.text.into(),
-            rows: suite.rows.iter().map(RowRecord::of).collect(),
+            rows: (suite.rows)(),
             targets: targets.iter().map(TargetName::of).collect(),
             volumes: if self.volume.is_empty() {
                 volumes.iter().map(|volume| (*volume).to_owned()).collect()
             } else {
                 self.volume.clone()
             },
-            parts: parts.iter().map(|part| PartRecord::of(part)).collect(),
+            parts: parts
+                .iter()
+                .map(|part| PartRecord { name: part.name.into(), rows: suite.rows_of(part) })
+                .collect(),
             repeats: self.repeat.map_or(if self.quick { 1 } else { suite.repeats }, usize::from),
             is_quick: self.quick,
             started: now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
@@ -244,23 +247,9 @@ fn parse_time(text: &str) -> Result<Duration, String> {
     Ok(Duration::from_secs(count.checked_mul(unit).ok_or_else(expected)?))
 }
 
-impl RowRecord {
-    fn of(row: &super::suite::Row) -> RowRecord {
-        let super::suite::Row { name, title, unit, better, is_write } = *row;
-        RowRecord { name: name.into(), title: title.into(), unit: unit.into(), better, is_write }
-    }
-}
-
 impl TargetName {
     fn of(target: &Target) -> TargetName {
         TargetName { name: target.name.into(), title: target.title.into(), target_kind: target.kind }
-    }
-}
-
-impl PartRecord {
-    fn of(part: &Part) -> PartRecord {
-        let rows = part.rows.iter().map(|row| (*row).to_owned()).collect();
-        PartRecord { name: part.name.into(), rows }
     }
 }
 

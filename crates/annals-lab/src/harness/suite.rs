@@ -2,11 +2,12 @@
 
 use super::cell::Cell;
 use super::install::Peer;
+use super::record::Row;
 use crate::outcome::Outcome;
-use crate::threads;
+use crate::{datastore, members, methods, threads};
 
 /// Every suite.
-pub const SUITES: &[&Suite] = &[&threads::SUITE];
+pub const SUITES: &[&Suite] = &[&threads::SUITE, &methods::SUITE, &datastore::SUITE, &members::SUITE];
 
 /// A published page that can be measured again on any of the targets.
 pub struct Suite {
@@ -14,7 +15,7 @@ pub struct Suite {
     pub title: &'static str,
     /// What the suite measures, in a sentence or two.
     pub text: &'static str,
-    pub rows: &'static [Row],
+    pub rows: fn() -> Vec<Row>,
     pub volumes: &'static [&'static str],
     pub quick_volumes: &'static [&'static str],
     /// Repeats of each part [in a full run].
@@ -25,27 +26,10 @@ pub struct Suite {
     pub unfair: &'static [&'static str],
 }
 
-/// A figure that a suite measures.
-pub struct Row {
-    pub name: &'static str,
-    pub title: &'static str,
-    pub unit: &'static str,
-    pub better: Better,
-    /// Figures of writes are compared only between targets that are equally durable.
-    pub is_write: bool,
-}
-
-/// Which of two figures is better.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Better {
-    More,
-    Less,
-}
-
 /// Rows that are measured together, in one process.
 pub struct Part {
     pub name: &'static str,
+    /// Their names; all rows of the suite if it has no other part that measures.
     pub rows: &'static [&'static str],
     /// Longest time of a cell in a full run. Units: seconds.
     pub seconds_max: u64,
@@ -101,6 +85,15 @@ impl Suite {
         Ok(found.ok_or_else(missing)?)
     }
 
+    /// The rows that a part measures.
+    pub fn rows_of(&self, part: &Part) -> Vec<String> {
+        let measures = |part: &&Part| !part.counts_syncs;
+        if part.rows.is_empty() && !part.counts_syncs && self.parts.iter().filter(measures).count() == 1 {
+            return (self.rows)().into_iter().map(|row| row.name).collect();
+        }
+        part.rows.iter().map(|row| (*row).to_owned()).collect()
+    }
+
     /// The part of this name.
     ///
     /// Errors: if there is none.
@@ -154,13 +147,13 @@ mod tests {
     #[test]
     fn every_row_is_measured_by_one_part_and_no_name_is_used_twice() {
         for suite in SUITES {
-            let mut measured: Vec<&str> = suite.parts.iter().flat_map(|part| part.rows).copied().collect();
-            let mut rows: Vec<&str> = suite.rows.iter().map(|row| row.name).collect();
+            let mut measured: Vec<String> = suite.parts.iter().flat_map(|part| suite.rows_of(part)).collect();
+            let mut rows: Vec<String> = (suite.rows)().into_iter().map(|row| row.name).collect();
             measured.sort_unstable();
             rows.sort_unstable();
             assert_eq!(measured, rows, "{}", suite.name);
             rows.dedup();
-            assert_eq!(rows.len(), suite.rows.len(), "{}", suite.name);
+            assert_eq!(rows, measured, "{}", suite.name);
             let mut names: Vec<&str> = suite.targets.iter().map(|target| target.name).collect();
             names.sort_unstable();
             names.dedup();

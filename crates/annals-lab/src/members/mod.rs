@@ -7,6 +7,7 @@ mod count;
 mod measure;
 mod published;
 mod report;
+mod suite;
 #[cfg(test)]
 mod tests;
 
@@ -22,6 +23,7 @@ use client::Place;
 use measure::{Figures, Plan, measure};
 use report::Row;
 use script::{SCRIPTS, Script, Work};
+pub use suite::SUITE;
 
 /// Sizes of the page.
 const ITEMS: [u32; 2] = [1_000, 10_000];

@@ -15,6 +15,7 @@ mod operation;
 mod http;
 mod http_body;
 mod report;
+mod suite;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -31,6 +32,7 @@ use http::Http;
 use record::Record;
 use report::{Report, Total};
 use run::Run;
+pub use suite::SUITE;
 use volume::Volume;
 
 /// Pages of the HTTP door, unless the volume has more instances per type.

@@ -2,7 +2,7 @@
 
 use super::measured::Measured;
 use super::statistics::Ratio;
-use crate::harness::{Better, Kind, RowRecord, TargetName};
+use crate::harness::{Better, Kind, Row, TargetName};
 
 /// One comparison: above 1 Annals is better.
 #[derive(Clone, Debug)]
@@ -32,7 +32,7 @@ impl Measured {
     /// Annals beside a target in one row at one volume.
     ///
     /// Figures of writes are compared with the Annals that is as durable; others with the first Annals of the run.
-    pub fn compare(&self, row: &RowRecord, volume: &str, target: &TargetName) -> Result<Comparison, Apart> {
+    pub fn compare(&self, row: &Row, volume: &str, target: &TargetName) -> Result<Comparison, Apart> {
         let durability = |name: &str| {
             self.introduction(name).map(|told| class(&told.durability).to_owned()).unwrap_or_default()
         };

@@ -2,7 +2,7 @@
 
 use super::measured::Measured;
 use super::numbers::figure;
-use crate::harness::{Kind, RowRecord};
+use crate::harness::{Kind, Row};
 
 /// A sentence for each row of a closed loop: Annals beside the best other system, at the volume at which that system is
 /// best.
@@ -19,7 +19,7 @@ pub fn findings(measured: &Measured) -> Vec<String> {
     found
 }
 
-fn finding(measured: &Measured, row: &RowRecord) -> Option<String> {
+fn finding(measured: &Measured, row: &Row) -> Option<String> {
     let peers = measured.of_kind(&[Kind::Peer, Kind::Tuned]);
     // The hardest comparison: the one in which Annals is least ahead.
     let hardest = measured

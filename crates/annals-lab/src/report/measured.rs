@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use hdrhistogram::Histogram;
-use hdrhistogram::serialization::Deserializer;
 
 use super::statistics::{interval_of_median, median};
-use crate::harness::{Figure, Kind, Record, Results, RowRecord, TargetName, TargetRecord};
+use crate::harness::{Figure, Kind, Record, Results, Row, TargetName, TargetRecord};
+use crate::latencies::decode;
 use crate::outcome::Outcome;
 
 /// Row, volume and target.
@@ -62,8 +62,8 @@ impl Measured {
     }
 
     /// The rows that have figures of any target, in the order of the suite.
-    pub fn rows(&self) -> Vec<&RowRecord> {
-        let is_measured = |row: &&RowRecord| self.cells.keys().any(|(name, _, _)| *name == row.name);
+    pub fn rows(&self) -> Vec<&Row> {
+        let is_measured = |row: &&Row| self.cells.keys().any(|(name, _, _)| *name == row.name);
         self.results.run.rows.iter().filter(is_measured).collect()
     }
 
@@ -191,12 +191,7 @@ impl CellFigures {
 impl Latencies {
     /// Of an encoded histogram.
     pub fn decode(text: &str) -> Outcome<Latencies> {
-        use base64::Engine;
-        let bytes = base64::engine::general_purpose::STANDARD.decode(text)?;
-        let histogram = Deserializer::new().deserialize(&mut bytes.as_slice());
-        let mut histogram: Histogram<u64> = histogram.map_err(|error| format!("a histogram: {error}"))?;
-        histogram.auto(true);
-        Ok(Latencies(histogram))
+        Ok(Latencies(decode(text)?))
     }
 
     /// The latency that this share of the operations does not exceed. Units: seconds.

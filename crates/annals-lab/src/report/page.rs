@@ -7,7 +7,7 @@ use super::measured::{Measured, Shown};
 use super::numbers::{bytes, figure, seconds};
 use super::plots::plots;
 use super::statistics::{Ratio, geometric_mean};
-use crate::harness::{Kind, Record, RowRecord, TargetName};
+use crate::harness::{Kind, Record, Row, TargetName};
 
 /// How many of the slowest operations of each target the page lists.
 const SLOWEST: usize = 10;
@@ -58,7 +58,7 @@ pub fn page(measured: &Measured) -> Document {
 }
 
 /// One row of the suite: volumes down, targets across.
-fn figures(measured: &Measured, row: &RowRecord) -> Table {
+fn figures(measured: &Measured, row: &Row) -> Table {
     let targets = measured.targets();
     let mut head = vec![row.unit.clone()];
     head.extend(targets.iter().map(|target| target.title.clone()));
@@ -71,7 +71,7 @@ fn figures(measured: &Measured, row: &RowRecord) -> Table {
     Table { caption: row.title.clone(), head, rows }
 }
 
-fn shown(measured: &Measured, row: &RowRecord, volume: &str, target: &TargetName) -> Cell {
+fn shown(measured: &Measured, row: &Row, volume: &str, target: &TargetName) -> Cell {
     let cell = measured.cell(&row.name, volume, &target.name);
     match measured.shown(&row.name, volume, &target.name) {
         Shown::State(state) => Cell::marked(state, Mark::State),
@@ -94,7 +94,7 @@ fn shown(measured: &Measured, row: &RowRecord, volume: &str, target: &TargetName
 /// A table of ratios for each row of the suite.
 fn ratios(measured: &Measured) -> Vec<Block> {
     let others = measured.of_kind(&[Kind::Peer, Kind::Tuned, Kind::Limit, Kind::Floor]);
-    let rows: Vec<&RowRecord> =
+    let rows: Vec<&Row> =
         measured.rows().into_iter().filter(|row| !measured.is_open_loop(&row.name)).collect();
     if others.is_empty() || rows.is_empty() || measured.of_kind(&[Kind::Ours]).is_empty() {
         return Vec::new();
@@ -133,7 +133,7 @@ fn means(measured: &Measured) -> String {
     )
 }
 
-fn ratio(measured: &Measured, row: &RowRecord, volume: &str, target: &TargetName) -> Cell {
+fn ratio(measured: &Measured, row: &Row, volume: &str, target: &TargetName) -> Cell {
     match measured.compare(row, volume, target) {
         // A limit is no rival: that it is faster is no finding.
         Ok(found) if matches!(target.target_kind, Kind::Limit | Kind::Floor) => {
@@ -218,7 +218,7 @@ fn latencies(measured: &Measured) -> Table {
 fn slowest(measured: &Measured) -> Table {
     let mut rows = Vec::new();
     for target in measured.targets() {
-        let mut longest: Vec<(f64, u64, &RowRecord, &str)> = Vec::new();
+        let mut longest: Vec<(f64, u64, &Row, &str)> = Vec::new();
         for (row, volume, own) in each(measured).filter(|(_, _, own)| own.name == target.name) {
             let cell = measured.cell(&row.name, volume, &own.name);
             let Some(latencies) = cell.and_then(|cell| cell.latencies.as_ref()) else { continue };
@@ -329,7 +329,7 @@ fn systems(measured: &Measured) -> Vec<Block> {
 }
 
 /// Every row, volume and target.
-fn each(measured: &Measured) -> impl Iterator<Item = (&RowRecord, &str, &TargetName)> {
+fn each(measured: &Measured) -> impl Iterator<Item = (&Row, &str, &TargetName)> {
     measured.rows().into_iter().flat_map(move |row| {
         measured
             .volumes(&row.name)

@@ -3,7 +3,7 @@
 use super::document::Plot;
 use super::measured::{CellFigures, Measured, Shown};
 use super::plot::{Axis, Line, LineChart, PointPlot, PointRow, Scale, Series, Value};
-use crate::harness::{RowRecord, TargetName};
+use crate::harness::{Row, TargetName};
 
 /// A row with fewer volumes gets a plot of points instead of lines.
 const LINE_VOLUMES_MIN: usize = 3;
@@ -60,7 +60,7 @@ fn plain(at: f64) -> Value {
 }
 
 /// The row against its volume.
-fn by_volume(measured: &Measured, row: &RowRecord) -> Plot {
+fn by_volume(measured: &Measured, row: &Row) -> Plot {
     let text = format!("{}: medians with intervals of 95 %, by volume", row.title);
     let chart = LineChart {
         title: row.title.clone(),
@@ -80,7 +80,7 @@ fn by_volume(measured: &Measured, row: &RowRecord) -> Plot {
 }
 
 /// The 99th percentile of the latency against the volume.
-fn tail_by_volume(measured: &Measured, row: &RowRecord) -> Option<Plot> {
+fn tail_by_volume(measured: &Measured, row: &Row) -> Option<Plot> {
     let lines = lines(measured, |target| {
         let point = |volume: &&str| {
             let latencies = measured.cell(&row.name, volume, &target.name)?.latencies.as_ref()?;
@@ -101,7 +101,7 @@ fn tail_by_volume(measured: &Measured, row: &RowRecord) -> Option<Plot> {
 }
 
 /// Medians of a row with few volumes.
-fn points(measured: &Measured, row: &RowRecord) -> Plot {
+fn points(measured: &Measured, row: &Row) -> Plot {
     let targets = measured.targets();
     let text = format!("{}: medians with intervals of 95 %", row.title);
     let point = |volume: &&str| PointRow {
@@ -123,7 +123,7 @@ fn points(measured: &Measured, row: &RowRecord) -> Plot {
 }
 
 /// Latencies by the share of operations that they cover, at one volume.
-fn percentiles(measured: &Measured, row: &RowRecord, volume: &str) -> Option<Plot> {
+fn percentiles(measured: &Measured, row: &Row, volume: &str) -> Option<Plot> {
     let lines = lines(measured, |target| {
         let cell = measured.cell(&row.name, volume, &target.name);
         let Some(latencies) = cell.and_then(|cell| cell.latencies.as_ref()) else { return Vec::new() };
@@ -142,7 +142,7 @@ fn percentiles(measured: &Measured, row: &RowRecord, volume: &str) -> Option<Plo
 }
 
 /// Operations in each tenth of a second, which shows when a system stands still.
-fn stalls(measured: &Measured, row: &RowRecord, volume: &str) -> Option<Plot> {
+fn stalls(measured: &Measured, row: &Row, volume: &str) -> Option<Plot> {
     let lines = lines(measured, |target| {
         let Some(cell) = measured.cell(&row.name, volume, &target.name) else { return Vec::new() };
         let place = |tick: usize| tick as f64 * TICK_SECONDS;
@@ -164,13 +164,13 @@ fn stalls(measured: &Measured, row: &RowRecord, volume: &str) -> Option<Plot> {
 /// Latency against the offered rate, of the rows of open loops: a plot for each volume.
 fn under_load(measured: &Measured) -> Vec<Plot> {
     let rows = measured.rows();
-    let open: Vec<&&RowRecord> = rows.iter().filter(|row| measured.is_open_loop(&row.name)).collect();
+    let open: Vec<&&Row> = rows.iter().filter(|row| measured.is_open_loop(&row.name)).collect();
     let mut volumes: Vec<&str> = open.iter().flat_map(|row| measured.volumes(&row.name)).collect();
     volumes.sort_unstable();
     volumes.dedup();
     let chart = |volume: &str| {
         let lines = lines(measured, |target| {
-            let point = |row: &&&RowRecord| {
+            let point = |row: &&&Row| {
                 let cell = measured.cell(&row.name, volume, &target.name)?;
                 let latencies = cell.latencies.as_ref().filter(|_| !cell.is_saturated())?;
                 Some((value(cell)?.at, plain(latencies.quantile(0.99) * 1e3)))

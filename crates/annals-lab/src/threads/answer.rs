@@ -1,17 +1,12 @@
 //! Answers of a system, as ADAPTERS.md describes them.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
-use hdrhistogram::Histogram;
-use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use serde::{Deserialize, Serialize};
 
 use crate::harness::Figure;
+use crate::latencies::encode_counts;
 use crate::outcome::Outcome;
-
-/// Latencies up to ten minutes. Units: nanoseconds.
-const LATENCY_MAX: u64 = 600_000_000_000;
 
 /// The answer to `open`.
 #[derive(Serialize, Deserialize)]
@@ -113,27 +108,6 @@ impl LoopAnswer {
         if let Some(text) = &self.histogram {
             return Ok(text.clone());
         }
-        let mut histogram = Histogram::<u64>::new_with_bounds(1, LATENCY_MAX, 3)?;
-        for (latency, count) in &self.latencies_ns {
-            histogram.record_n((*latency).clamp(1, LATENCY_MAX), *count)?;
-        }
-        encode(&histogram)
+        encode_counts(self.latencies_ns.iter().copied())
     }
-}
-
-/// A histogram of these latencies, encoded.
-pub fn encode_latencies(latencies: impl Iterator<Item = Duration>) -> Outcome<String> {
-    let mut histogram = Histogram::<u64>::new_with_bounds(1, LATENCY_MAX, 3)?;
-    for latency in latencies {
-        histogram.saturating_record(u64::try_from(latency.as_nanos()).unwrap_or(u64::MAX));
-    }
-    encode(&histogram)
-}
-
-/// Source: the form V2, deflated, of <https://hdrhistogram.github.io/HdrHistogram/>, in base64.
-fn encode(histogram: &Histogram<u64>) -> Outcome<String> {
-    use base64::Engine;
-    let mut bytes = Vec::new();
-    V2DeflateSerializer::new().serialize(histogram, &mut bytes).map_err(|error| error.to_string())?;
-    Ok(base64::engine::general_purpose::STANDARD.encode(bytes))
 }

@@ -11,22 +11,30 @@ mod systems;
 
 use std::time::Duration;
 
-use crate::harness::{Better, Kind, Part, Peer, Row, Suite, Target};
-
-const fn row(name: &'static str, title: &'static str, unit: &'static str) -> Row {
-    Row { name, title, unit, better: Better::More, is_write: false }
-}
-
-const fn write(name: &'static str, title: &'static str, unit: &'static str) -> Row {
-    Row { name, title, unit, better: Better::More, is_write: true }
-}
-
-const fn less(name: &'static str, title: &'static str, unit: &'static str) -> Row {
-    Row { name, title, unit, better: Better::Less, is_write: false }
-}
+use crate::harness::{Kind, Part, Peer, Row, Suite, Target};
 
 const fn jvm(name: &'static str, title: &'static str, kind: Kind) -> Target {
     Target { name, title, kind, peer: Some(Peer::Scripts { folder: "jvm", name }) }
+}
+
+fn rows() -> Vec<Row> {
+    vec![
+        Row::new("commit", "Commits of 1 vertex + 1 edge, closed loop", "commits/s").of_writes(),
+        Row::new("commit-25", "Commits at 25 % of the peak, open loop", "commits/s").of_writes(),
+        Row::new("commit-50", "Commits at 50 % of the peak, open loop", "commits/s").of_writes(),
+        Row::new("commit-75", "Commits at 75 % of the peak, open loop", "commits/s").of_writes(),
+        Row::new("commit-90", "Commits at 90 % of the peak, open loop", "commits/s").of_writes(),
+        Row::new("chain", "Reads of a chain", "operations/s"),
+        Row::new("bipartite", "Reads of a bipartite graph", "operations/s"),
+        Row::new("bulk", "Bulk load of vertices and three times as many edges", "elements/s").of_writes(),
+        Row::new("two-hops", "Two hops from a vertex by its id, after reopening", "visits/s"),
+        Row::new("reopen", "Reopening the loaded graph", "s").less(),
+        Row::new("disk", "Files of the loaded graph", "bytes/element").less(),
+        Row::new("memory", "Memory of the loaded graph", "bytes/element").less(),
+        Row::new("history-put", "Putting one entity a hundred times, one commit each", "commits/s")
+            .of_writes(),
+        Row::new("history-read", "Reading the hundred versions", "versions/s"),
+    ]
 }
 
 /// The page, with what users of such a database ask for besides.
@@ -35,22 +43,7 @@ pub const SUITE: Suite = Suite {
     title: "Commits and reads of an embedded graph, from 1 to 3,000 threads",
     text: "Each thread commits one vertex and one edge at a time and grows its own chain; then the threads walk their chains, and a \
            bipartite graph. Bulk load, reopening, history and cost are measured on a graph of a million vertices.",
-    rows: &[
-        write("commit", "Commits of 1 vertex + 1 edge, closed loop", "commits/s"),
-        write("commit-25", "Commits at 25 % of the peak, open loop", "commits/s"),
-        write("commit-50", "Commits at 50 % of the peak, open loop", "commits/s"),
-        write("commit-75", "Commits at 75 % of the peak, open loop", "commits/s"),
-        write("commit-90", "Commits at 90 % of the peak, open loop", "commits/s"),
-        row("chain", "Reads of a chain", "operations/s"),
-        row("bipartite", "Reads of a bipartite graph", "operations/s"),
-        write("bulk", "Bulk load of vertices and three times as many edges", "elements/s"),
-        row("two-hops", "Two hops from a vertex by its id, after reopening", "visits/s"),
-        less("reopen", "Reopening the loaded graph", "s"),
-        less("disk", "Files of the loaded graph", "bytes/element"),
-        less("memory", "Memory of the loaded graph", "bytes/element"),
-        write("history-put", "Putting one entity a hundred times, one commit each", "commits/s"),
-        row("history-read", "Reading the hundred versions", "versions/s"),
-    ],
+    rows,
     volumes: &["1", "2", "3", "4", "5", "10", "25", "50", "100", "150", "250", "500", "750", "1000", "3000"],
     quick_volumes: &["1", "10"],
     repeats: 3,

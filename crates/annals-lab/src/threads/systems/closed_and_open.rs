@@ -3,9 +3,10 @@
 use std::time::{Duration, Instant};
 
 use super::request::Loop;
+use crate::latencies::encode;
 use crate::outcome::Outcome;
 use crate::run::together;
-use crate::threads::answer::{LoopAnswer, encode_latencies};
+use crate::threads::answer::LoopAnswer;
 
 const TICK: Duration = Duration::from_millis(100);
 /// An operation that begins later than this after its due time is late.
@@ -15,7 +16,8 @@ const LATE: Duration = Duration::from_millis(1);
 #[derive(Default)]
 struct Done<S> {
     state: S,
-    latencies: Vec<Duration>,
+    /// Units: nanoseconds.
+    latencies: Vec<u64>,
     ticks: Vec<u64>,
     late: u64,
     dropped: u64,
@@ -56,7 +58,7 @@ pub fn repeat<S: Default + Send>(
         answer.dropped += dropped;
     }
     answer.operations = answer.ticks.iter().sum();
-    answer.histogram = Some(encode_latencies(latencies.into_iter().flatten())?);
+    answer.histogram = Some(encode(latencies.into_iter().flatten())?);
     Ok((answer, states))
 }
 
@@ -67,7 +69,7 @@ impl<S> Done<S> {
             self.ticks.resize(tick + 1, 0);
         }
         self.ticks[tick] += operations;
-        self.latencies.push(latency);
+        self.latencies.push(u64::try_from(latency.as_nanos()).unwrap_or(u64::MAX));
     }
 }
 

@@ -1,0 +1,87 @@
+//! The suite of the harness: every row of the page, on every target.
+
+use super::measure::measure;
+use super::row::ROWS;
+use super::target::{Call, Target as Store};
+use super::{Name, check, plan};
+use crate::harness::{Cell, Figure, Kind, Part, Row, Suite, Target, TargetRecord};
+use crate::latencies::encode;
+use crate::outcome::Outcome;
+use crate::run::RawFile;
+
+/// The page.
+pub const SUITE: Suite = Suite {
+    name: "datastore",
+    title: "The rows of a configuration datastore, at 1,000 to 100,000 items",
+    text: "A configuration is a container with a list of entries. Rows read, create, change and remove one entry or all of them. Each try \
+           does a real operation, and the state is restored before the next one; the figure is the median of the tries.",
+    rows,
+    volumes: &["1000", "10000", "100000"],
+    quick_volumes: &["10", "200"],
+    repeats: 3,
+    parts: &[Part { name: "rows", rows: &[], seconds_max: 3_600, counts_syncs: false, run }],
+    targets: &[
+        Target { name: "annals", title: "Annals, embedded", kind: Kind::Ours, peer: None },
+        Target { name: "annals-http", title: "Annals, over HTTP", kind: Kind::Ours, peer: None },
+        Target { name: "json-file", title: "JSON file, rewritten whole", kind: Kind::Peer, peer: None },
+    ],
+    unfair: &[
+        "One caller waits for each answer. The rows say nothing of many callers at a time.",
+        "The model is two flat lists without constraints. Yours differs.",
+        "Annals syncs each transaction to the disk; the JSON file lies in shared memory and is not synced, as the page's default plugin \
+         has it. So figures of writes are not compared with it.",
+    ],
+};
+
+fn rows() -> Vec<Row> {
+    let row = |row: &super::row::Row| {
+        let found = Row::new(row.name, row.name, "s").less();
+        if row.timed.iter().any(is_write) { found.of_writes() } else { found }
+    };
+    ROWS.iter().map(row).collect()
+}
+
+fn is_write(call: &Call) -> bool {
+    !matches!(call, Call::Find(_) | Call::Get(_) | Call::All(_))
+}
+
+fn run(cell: &mut Cell) -> Outcome<()> {
+    let folder = cell.arguments.folder.clone();
+    let name = match cell.target.name {
+        "annals" => Name::Embedded,
+        "annals-http" => Name::Http,
+        "json-file" => Name::File,
+        other => return Err(format!("target {other}: has no adapter for this suite").into()),
+    };
+    let mut target: Box<dyn Store> = name.target(Some(folder.clone()))?;
+    let durability = if target.is_durable() { "synced-group" } else { "unsynced" };
+    cell.introduce(TargetRecord {
+        target: String::new(),
+        version: env!("CARGO_PKG_VERSION").into(),
+        durability: durability.into(),
+        settings: Vec::new(),
+        syncs: None,
+    })?;
+    let mut file = RawFile::create(&folder.join("raw"))?;
+    let plan = plan(cell.arguments.quick, None, false);
+    for volume in cell.arguments.volumes.clone() {
+        let items: u32 = volume.parse().map_err(|_| format!("volume {volume:?}: expected items"))?;
+        check::check(&mut *target, items)?;
+        for row in ROWS {
+            if let Some(reason) = row.calls().find_map(|call| target.lacks(call)) {
+                cell.skip(&[row.name], reason)?;
+                continue;
+            }
+            let figure = match measure(&mut *target, row, items, plan, &mut file) {
+                Ok(samples) => Figure {
+                    operations: Some(samples.ns.len() as u64),
+                    histogram: Some(encode(samples.ns.iter().map(|ns| *ns as u64))?),
+                    ..Figure::of(plan.form.figure(&samples) / 1e9)
+                },
+                Err(error) => Figure::state(format!("ERR({error})")),
+            };
+            cell.tell(&volume, row.name, figure)?;
+        }
+    }
+    Ok(())
+}
