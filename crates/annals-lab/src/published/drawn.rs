@@ -35,8 +35,8 @@ struct Source {
 const TIME: &str = "median time, ms";
 const BY_VOLUME: &str = "\
 The point plot of the page, drawn again: each mark is the median of a method at a volume, and the line through it is the 95 % \
-bootstrap interval of that median, from the raw samples. Hollow marks are medians of the table, without their samples and so \
-without an interval. The axis is logarithmic and the same in all plots.";
+bootstrap interval of that median, from the raw samples. Above 0040-10 the marks are medians of the \
+table without their samples, and so without an interval. The axis is logarithmic and the same in all plots.";
 const BY_REPOSITORY: &str = "\
 The point plot of the page, drawn again from the raw samples: medians with their 95 % bootstrap intervals. On the logarithmic \
 axis the figures of both repositories can be read, so the plot without the larger volumes of JanusGraph is not drawn again. \
@@ -243,11 +243,11 @@ fn by_entry(page: &Page) -> Drawn {
         let [size, duration] = ["# of relations", "Test Duration (seconds)"].map(|head| table.column(head));
         let (size, duration) = size.zip(duration)?;
         let label = |row: &[Cell]| {
-            let heads = ["FCREPO Version", "Commit", "Modeshape Config", "Notes"];
-            let texts = heads.iter().filter_map(|head| Some(row[table.column(head)?].text.as_str()));
-            let machine = table.column("Environment").map_or("", |place| &row[place].text);
-            let texts: Vec<&str> = texts.filter(|text| !text.is_empty()).collect();
-            format!("{}, machine {machine}", texts.join(", "))
+            let text = |head| table.column(head).map_or("", |place| row[place].text.trim_end_matches('.'));
+            let machine = format!("machine {}", text("Environment"));
+            let texts = [text("Commit"), text("Modeshape Config"), &machine, text("Notes")];
+            let texts: Vec<&str> = texts.into_iter().filter(|text| !text.is_empty()).collect();
+            texts.join(", ")
         };
         let rows: Vec<PointRow> = table
             .rows

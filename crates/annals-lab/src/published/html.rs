@@ -2,7 +2,7 @@
 
 use super::drawn::Drawn;
 use super::page::{Cell, Chart, Page, Section, Table};
-use super::{ABOUT, NOT_IN_TEXT, fact_values, figure_value, units};
+use super::{ABOUT, NOT_IN_TEXT, fact_values, figure_value, notes};
 use crate::report::html::{self, Column, breakable, escaped};
 use crate::report::plot::legend;
 
@@ -25,8 +25,7 @@ pub fn html(page: &Page, drawn: &[Drawn]) -> String {
         .iter()
         .map(|fact| [fact.what.clone(), fact.text.clone(), fact_values(fact)])
         .collect();
-    let facts = facts.iter().map(|fact| fact.iter().collect());
-    body += &words("What the page states of its environment", &["what", "as stated", "numbers"], facts);
+    body += &words("What the page states of its environment", ["what", "as stated", "numbers"], &facts);
     for section in &page.sections {
         body += &section_html(section, drawn);
     }
@@ -50,8 +49,7 @@ fn section_html(section: &Section, drawn: &[Drawn]) -> String {
             .map(|figure| [figure.what.clone(), figure.text.clone(), figure_value(figure)])
             .collect();
         let caption = format!("Figures in the text: {}", section.heading);
-        text +=
-            &words(&caption, &["what", "as printed", "number"], rows.iter().map(|row| row.iter().collect()));
+        text += &words(&caption, ["what", "as printed", "number"], &rows);
     }
     for chart in &section.charts {
         text += &chart_html(chart, drawn);
@@ -93,10 +91,12 @@ fn items(texts: &[String]) -> String {
     )
 }
 
-/// A table of words, whose first column names the row.
-fn words<'a>(caption: &str, heads: &[&str], rows: impl Iterator<Item = Vec<&'a String>>) -> String {
-    let columns = heads.iter().map(|text| Column { text: (*text).to_owned(), is_number: false }).collect();
-    let rows = rows.map(|row| row.into_iter().map(|text| html::Cell::text(text)).collect()).collect();
+/// A table of words, whose first column names the row. A last column without a word is left out.
+fn words<const N: usize>(caption: &str, heads: [&str; N], rows: &[[String; N]]) -> String {
+    let width = if rows.iter().all(|row| row[N - 1].is_empty()) { N - 1 } else { N };
+    let columns = heads[..width].iter().map(|text| Column { text: (*text).to_owned(), is_number: false });
+    let rows = rows.iter().map(|row| row[..width].iter().map(|text| html::Cell::text(text)).collect());
+    let (columns, rows) = (columns.collect(), rows.collect());
     html::Table { caption: caption.to_owned(), columns, row_heads: 1, rows }.html()
 }
 
@@ -112,18 +112,9 @@ fn table_html(table: &Table) -> String {
         row_heads: table.row_heads,
         rows: rows.collect(),
     };
-    let units = units(table).map(|units| format!("<p class=\"note\">{}</p>\n", escaped(&units)));
     let notes: String =
-        table.notes.iter().map(|note| format!("<p class=\"note\">{}</p>\n", escaped(note))).collect();
-    let marks: String = table
-        .marks
-        .iter()
-        .map(|(mark, meaning)| {
-            let mark = if mark.is_empty() { "empty" } else { mark };
-            format!("<p class=\"note\"><strong>{}</strong>: {}</p>\n", escaped(mark), escaped(meaning))
-        })
-        .collect();
-    format!("<div class=\"table\">\n{}{}{marks}{notes}</div>\n", html.html(), units.unwrap_or_default())
+        notes(table).iter().map(|note| format!("<p class=\"note\">{}</p>\n", escaped(note))).collect();
+    format!("<div class=\"table\">\n{}{notes}</div>\n", html.html())
 }
 
 fn cell_html(table: &Table, cell: &Cell) -> html::Cell {

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::drawn::Drawn;
 use super::page::{Cell, Page, Section, Table};
-use super::{ABOUT, NOT_IN_TEXT, fact_values, figure_value, units};
+use super::{ABOUT, NOT_IN_TEXT, fact_values, figure_value, notes};
 use crate::run::page::escaped;
 use crate::run::table::aligned;
 
@@ -52,10 +52,13 @@ fn items(texts: &[String]) -> String {
     }
 }
 
+/// A table of words. A last column without a word is left out.
 fn words<const N: usize>(heads: [&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
-    let heads = heads.map(str::to_owned).to_vec();
-    let rows = rows.map(|row| row.map(|text| escaped(&text)).to_vec());
-    aligned(&[heads].into_iter().chain(rows).collect::<Vec<_>>())
+    let rows: Vec<[String; N]> = rows.map(|row| row.map(|text| escaped(&text))).collect();
+    let width = if rows.iter().all(|row| row[N - 1].is_empty()) { N - 1 } else { N };
+    let heads = heads[..width].iter().map(|text| (*text).to_owned()).collect();
+    let lines = rows.iter().map(|row| row[..width].to_vec());
+    aligned(&[heads].into_iter().chain(lines).collect::<Vec<_>>())
 }
 
 fn table_markdown(table: &Table) -> String {
@@ -63,12 +66,7 @@ fn table_markdown(table: &Table) -> String {
     let rows = table.rows.iter().map(|row| row.iter().map(cell_markdown).collect());
     let lines: Vec<Vec<String>> = [heads].into_iter().chain(rows).collect();
     let mut text = format!("\n**{}**\n\n{}", table.caption, aligned(&lines));
-    let marks = table.marks.iter().map(|(mark, meaning)| {
-        let mark = if mark.is_empty() { "empty" } else { mark };
-        format!("`{mark}`: {meaning}")
-    });
-    let notes = units(table).into_iter().chain(marks).chain(table.notes.iter().cloned());
-    let notes: String = notes.map(|note| format!("- {note}\n")).collect();
+    let notes: String = notes(table).iter().map(|note| format!("- {}\n", escaped(note))).collect();
     if !notes.is_empty() {
         let _ = write!(text, "\n{notes}");
     }

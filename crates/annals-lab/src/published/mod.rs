@@ -35,8 +35,23 @@ fn figure_value(figure: &Figure) -> String {
 
 /// The numbers of a fact.
 fn fact_values(fact: &Fact) -> String {
-    let values = fact.figures.iter().map(|figure| format!("{}: {}", figure.what, figure_value(figure)));
-    values.collect::<Vec<_>>().join(", ")
+    let value = |figure: &Figure| {
+        let is_named = figure.what == fact.what || figure.unit.as_ref() == Some(&figure.what);
+        let name = if is_named { String::new() } else { format!("{} ", figure.what) };
+        name + &figure_value(figure)
+    };
+    fact.figures.iter().map(value).collect::<Vec<_>>().join(", ")
+}
+
+/// What a reader should know of a table: its units, and what its heads and marks mean.
+fn notes(table: &Table) -> Vec<String> {
+    let heads = table.columns.iter().filter(|column| !column.text.is_empty() && !column.meaning.is_empty());
+    let heads = heads.map(|column| format!("{}: {}.", column.text, column.meaning));
+    let marks = table.marks.iter().map(|(mark, meaning)| {
+        let mark = if mark.is_empty() { "Empty" } else { mark };
+        format!("{mark}: {meaning}.")
+    });
+    units(table).into_iter().chain(heads).chain(marks).chain(table.notes.iter().cloned()).collect()
 }
 
 /// A sentence with the units of a table, if it has numbers.

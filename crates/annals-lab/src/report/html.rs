@@ -3,6 +3,8 @@
 use std::fmt::Write;
 
 const STYLE: &str = include_str!("style.css");
+/// Longer words may break.
+const WORD_LETTERS_MAX: usize = 16;
 
 /// Text as part of HTML or SVG, also within quotes.
 pub fn escaped(text: &str) -> String {
@@ -111,22 +113,28 @@ impl Table {
     }
 }
 
-/// Text that may break within long words: before a capital letter, and after a slash or a dot.
+/// Text whose long words may break: before a capital letter within a name, and after a slash or an underscore.
 pub fn breakable(text: &str) -> String {
+    let words: Vec<String> = text.split(' ').map(breakable_word).collect();
+    words.join(" ")
+}
+
+fn breakable_word(word: &str) -> String {
+    let letters: Vec<char> = word.chars().collect();
+    if letters.len() <= WORD_LETTERS_MAX {
+        return escaped(word);
+    }
     let mut html = String::new();
-    let mut word = String::new();
-    let mut letters = text.chars().peekable();
-    while let Some(letter) = letters.next() {
-        word.push(letter);
-        let next = letters.peek().copied().unwrap_or(' ');
-        let is_break = (letter.is_lowercase() && next.is_uppercase()) || letter == '/' || letter == '_';
-        if is_break && !next.is_whitespace() {
-            html += &escaped(&word);
+    let mut start = 0;
+    for place in 1..letters.len() {
+        let is_name = letters[place - 1].is_lowercase() && letters[place].is_uppercase();
+        if is_name || matches!(letters[place - 1], '/' | '_') {
+            html += &escaped(&letters[start..place].iter().collect::<String>());
             html += "<wbr>";
-            word.clear();
+            start = place;
         }
     }
-    html + &escaped(&word)
+    html + &escaped(&letters[start..].iter().collect::<String>())
 }
 
 #[cfg(test)]
@@ -137,7 +145,8 @@ mod tests {
     fn no_text_becomes_markup() {
         assert_eq!(escaped("<a href='x'>\"&\"</a>"), "&lt;a href=&#39;x&#39;&gt;&quot;&amp;&quot;&lt;/a&gt;");
         assert!(page("<b>", "<p>x</p>").contains("<title>&lt;b&gt;</title>"));
-        assert_eq!(breakable("findEntities a/b <B>"), "find<wbr>Entities a/<wbr>b &lt;B&gt;");
+        let broken = breakable("JanusGraph findEntitiesByValue 3 GiB <B>");
+        assert_eq!(broken, "JanusGraph find<wbr>Entities<wbr>By<wbr>Value 3 GiB &lt;B&gt;");
     }
 
     #[test]

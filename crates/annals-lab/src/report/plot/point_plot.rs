@@ -18,6 +18,8 @@ const LANE: f64 = 9.0;
 const GAP: f64 = 8.0;
 /// Ticks and label of the axis.
 const FOOT: f64 = 34.0;
+/// Most letters of a label that the width has room for.
+const LABEL_LETTERS_MAX: usize = 58;
 
 /// Medians with their intervals, by row and by series.
 pub struct PointPlot {
@@ -70,7 +72,8 @@ impl PointPlot {
         for (place, row) in self.rows.iter().enumerate() {
             let y = top + row_height * place as f64;
             let label = escaped(&row.label);
-            let _ = writeln!(svg, "<text class=\"row\" x=\"2\" y=\"{:.1}\">{label}</text>", y + 11.0);
+            let shown = escaped(&fitted(&row.label));
+            let _ = writeln!(svg, "<text class=\"row\" x=\"2\" y=\"{:.1}\">{shown}</text>", y + 11.0);
             for (lane, (series, value)) in self.series.iter().zip(&row.values).enumerate() {
                 let Some(value) = value.filter(|value| value.all().all(|at| self.axis.scale.has(at))) else {
                     continue;
@@ -92,4 +95,13 @@ impl PointPlot {
         }
         super::element(WIDTH, bottom + FOOT, &self.title, &self.description, &svg)
     }
+}
+
+/// A label, cut off where it is longer than the plot is wide.
+fn fitted(label: &str) -> String {
+    if label.chars().count() <= LABEL_LETTERS_MAX {
+        return label.to_owned();
+    }
+    let kept: String = label.chars().take(LABEL_LETTERS_MAX - 1).collect();
+    format!("{}…", kept.trim_end())
 }

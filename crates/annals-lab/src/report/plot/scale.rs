@@ -1,7 +1,9 @@
 //! Scales: the place of a value on an axis, and the ticks.
 
-/// Most ticks with a label.
+/// Most ticks of a linear axis.
 const TICKS_MAX: usize = 7;
+/// Most ticks of a logarithmic one: 1, 2 and 5 of three powers of ten.
+const LOG_TICKS_MAX: usize = 9;
 /// The highest share of percentiles that has a place of its own.
 const SHARE_MAX: f64 = 0.999_999;
 /// Multiples of a power of ten that are good ticks.
@@ -104,7 +106,8 @@ impl Placed {
             Scale::Log => log_ticks(least, most),
             Scale::Percentile => {
                 let nines = (1..=6).map(|nines| 1.0 - 10f64.powi(-nines));
-                [0.0, 0.5].into_iter().chain(nines).filter(|share| *share <= most + 1e-9).collect()
+                // The least share is the end of the axis, and its label would be over the next one.
+                [0.5].into_iter().chain(nines).filter(|share| *share <= most + 1e-9).collect()
             }
         };
         let label = |value: f64| match self.scale {
@@ -175,11 +178,11 @@ fn log_range(least: f64, most: f64) -> [f64; 2] {
 fn log_ticks(least: f64, most: f64) -> Vec<f64> {
     let is_within = |value: &f64| *value >= least * (1.0 - 1e-9) && *value <= most * (1.0 + 1e-9);
     let good: Vec<f64> = good_numbers(least, most).into_iter().filter(is_within).collect();
-    if good.len() <= TICKS_MAX {
+    if good.len() <= LOG_TICKS_MAX {
         return good;
     }
     let is_power = |value: &f64| (value.log10() - value.log10().round()).abs() < 1e-9;
     let powers: Vec<f64> = good.into_iter().filter(is_power).collect();
-    let every = powers.len().div_ceil(TICKS_MAX);
+    let every = powers.len().div_ceil(LOG_TICKS_MAX);
     powers.into_iter().step_by(every).collect()
 }
