@@ -25,7 +25,7 @@ final class Loop {
         /**
          * Does the operation once. `end` is the time at which the loop stops beginning operations.
          *
-         * @return as how many operations it counts
+         * @return as how many operations it counts; 0 if there is nothing to do, which ends the thread
          */
         long run(long end) throws Exception;
 
@@ -144,6 +144,9 @@ final class Loop {
         long begin = System.nanoTime();
         while (begin < end && !isStopped.get()) {
             long count = operation.run(end);
+            if (count == 0) {
+                return;
+            }
             long ended = System.nanoTime();
             record.add(start, ended, ended - begin, count);
             begin = ended;
@@ -173,6 +176,9 @@ final class Loop {
                 record.late++;
             }
             long count = operation.run(end);
+            if (count == 0) {
+                return;
+            }
             long ended = System.nanoTime();
             record.add(start, ended, ended - due, count);
         }

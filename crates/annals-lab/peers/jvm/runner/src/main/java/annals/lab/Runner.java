@@ -2,7 +2,7 @@ package annals.lab;
 
 import com.eclipsesource.json.Json;
 import com.eclipsesource.json.JsonObject;
-import com.eclipsesource.json.JsonValue;
+import com.eclipsesource.json.ParseException;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
@@ -56,17 +56,23 @@ public final class Runner {
 
     private static JsonObject answer(Requests requests, String line) {
         try {
-            JsonValue request = Json.parse(line);
-            if (!request.isObject()) {
-                throw new IllegalArgumentException("a request is a JSON object, found " + line);
-            }
-            return requests.answer(request.asObject());
+            return requests.answer(parse(line));
         } catch (Skip skip) {
             return new JsonObject().add("skip", skip.getMessage());
         } catch (Throwable error) {
             // An error of the machine, such as a full heap, is an answer too: the lab reports it.
-            error.printStackTrace();
+            if (!(error instanceof IllegalArgumentException)) {
+                error.printStackTrace();
+            }
             return new JsonObject().add("error", message(error));
+        }
+    }
+
+    private static JsonObject parse(String line) {
+        try {
+            return Json.parse(line).asObject();
+        } catch (ParseException | UnsupportedOperationException error) {
+            throw new IllegalArgumentException("a request is a JSON object, found " + line);
         }
     }
 

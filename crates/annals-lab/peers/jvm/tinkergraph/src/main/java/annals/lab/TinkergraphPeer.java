@@ -22,7 +22,7 @@ public final class TinkergraphPeer extends TinkerPopPeer {
     }
 
     @Override
-    protected Graph openGraph(boolean isBulk) {
+    protected Graph openGraph() {
         return hasTransactions ? TinkerTransactionGraph.open() : TinkerGraph.open();
     }
 

@@ -27,15 +27,19 @@ public abstract class TinkerPopPeer implements Peer {
     private Object[] bulkIds = {};
     private Object entity;
 
-    /** Opens the graph; `isBulk` if a bulk load is next and the system has settings for that. */
-    protected abstract Graph openGraph(boolean isBulk) throws Exception;
+    protected abstract Graph openGraph() throws Exception;
 
     /** True if a transaction that failed with this may succeed when it is repeated. */
     protected abstract boolean isConflict(Throwable error);
 
-    /** True if the system opens in another way for a bulk load. */
-    protected boolean hasBulkSettings() {
-        return false;
+    /** Begins a transaction of a bulk load; some systems have a lighter kind of transaction for that. */
+    protected Graph beginLoad() {
+        return graph;
+    }
+
+    /** Commits what `beginLoad` has begun. */
+    protected void commitLoad(Graph loading) {
+        commit(loading);
     }
 
     /** What finds the vertex again, without holding more of the system's memory than that. */
@@ -46,7 +50,7 @@ public abstract class TinkerPopPeer implements Peer {
     @Override
     public void open(Path path) throws Exception {
         folder = path;
-        graph = openGraph(false);
+        graph = openGraph();
     }
 
     @Override
@@ -94,65 +98,48 @@ public abstract class TinkerPopPeer implements Peer {
     }
 
     @Override
-    public void loadBipartite(long vertices) throws Exception {
+    public void loadBipartite(long vertices) {
         int half = (int) (vertices / 2);
-        switchSettings(true);
         outIds = addVertices(half, false);
         inIds = addVertices(half, false);
-        int batch = 0;
-        for (int number = 0; number < half; number++) {
-            Vertex from = vertex(graph, outIds[number]);
-            for (int edge = 0; edge < Graphs.DEGREE; edge++) {
-                from.addEdge(LINK, vertex(graph, inIds[(int) Graphs.bipartiteTarget(number, edge, half)]));
-            }
-            batch = commitFull(batch + Graphs.DEGREE);
-        }
-        commit(graph);
-        switchSettings(false);
+        addEdges(LINK, outIds, inIds, (number, edge) -> Graphs.bipartiteTarget(number, edge, half));
     }
 
     @Override
-    public void loadBulk(long vertices) throws Exception {
-        switchSettings(true);
+    public void loadBulk(long vertices) {
         bulkIds = addVertices((int) vertices, true);
-        int batch = 0;
-        for (int number = 0; number < vertices; number++) {
-            Vertex from = vertex(graph, bulkIds[number]);
-            for (int edge = 0; edge < Graphs.DEGREE; edge++) {
-                from.addEdge(BULK, vertex(graph, bulkIds[(int) Graphs.bulkTarget(number, edge, vertices)]));
-            }
-            batch = commitFull(batch + Graphs.DEGREE);
-        }
-        commit(graph);
-        switchSettings(false);
-    }
-
-    private void switchSettings(boolean isBulk) throws Exception {
-        if (hasBulkSettings()) {
-            graph.close();
-            graph = openGraph(isBulk);
-        }
+        addEdges(BULK, bulkIds, bulkIds, (number, edge) -> Graphs.bulkTarget(number, edge, vertices));
     }
 
     private Object[] addVertices(int count, boolean isNumbered) {
         Object[] ids = new Object[count];
-        int batch = 0;
-        for (int number = 0; number < count; number++) {
-            Vertex vertex = isNumbered ? graph.addVertex(NUMBER, (long) number) : graph.addVertex();
-            ids[number] = idOf(vertex);
-            batch = commitFull(batch + 1);
+        for (int first = 0; first < count; first += BATCH) {
+            Graph loading = beginLoad();
+            for (int number = first; number < Math.min(count, first + BATCH); number++) {
+                ids[number] = idOf(isNumbered ? loading.addVertex(NUMBER, (long) number) : loading.addVertex());
+            }
+            commitLoad(loading);
         }
-        commit(graph);
         return ids;
     }
 
-    /** Commits if the batch is full; returns the size of the batch after that. */
-    private int commitFull(int batch) {
-        if (batch < BATCH) {
-            return batch;
+    /** Where an edge of a graph leads to. */
+    private interface Target {
+        long number(long number, int edge);
+    }
+
+    private void addEdges(String label, Object[] sources, Object[] targets, Target target) {
+        int batch = BATCH / Graphs.DEGREE;
+        for (int first = 0; first < sources.length; first += batch) {
+            Graph loading = beginLoad();
+            for (int number = first; number < Math.min(sources.length, first + batch); number++) {
+                Vertex from = vertex(loading, sources[number]);
+                for (int edge = 0; edge < Graphs.DEGREE; edge++) {
+                    from.addEdge(label, vertex(loading, targets[(int) target.number(number, edge)]));
+                }
+            }
+            commitLoad(loading);
         }
-        commit(graph);
-        return 0;
     }
 
     @Override
