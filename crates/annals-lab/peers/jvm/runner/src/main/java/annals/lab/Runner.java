@@ -8,6 +8,7 @@ import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.lang.reflect.InvocationTargetException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystemException;
 import java.util.Locale;
 
 /** Reads requests from standard input, one a line, and writes one answer a line: the protocol of ADAPTERS.md. */
@@ -61,7 +62,7 @@ public final class Runner {
             return new JsonObject().add("skip", skip.getMessage());
         } catch (Throwable error) {
             // An error of the machine, such as a full heap, is an answer too: the lab reports it.
-            if (!(error instanceof IllegalArgumentException)) {
+            if (!(error instanceof IllegalArgumentException || error instanceof FileSystemException)) {
                 error.printStackTrace();
             }
             return new JsonObject().add("error", message(error));
