@@ -1,4 +1,4 @@
-# Finds the newest JDK of this machine: sets java_home and java_major. Sourced by `install` and `run`.
+# Finds the newest JDK of this machine: sets java_home and java_major. Sourced by `install`.
 # LAB_JAVA_HOME, then JAVA_HOME, then what stands under /usr/lib/jvm, then the java of the path.
 # Units: java_least is the lowest major version that the system runs on, java_most the highest.
 java_least=17

@@ -142,7 +142,8 @@ final class Loop {
     private void runClosed(Operation operation, Record record) throws Exception {
         long end = start + (long) (plan.seconds * SECOND_NS);
         long begin = System.nanoTime();
-        while (begin < end && !isStopped.get()) {
+        // At least once, so that every thread has a chain, even if the machine started this one after the end.
+        do {
             long count = operation.run(end);
             if (count == 0) {
                 return;
@@ -150,7 +151,7 @@ final class Loop {
             long ended = System.nanoTime();
             record.add(start, ended, ended - begin, count);
             begin = ended;
-        }
+        } while (begin < end && !isStopped.get());
     }
 
     private void runOpen(int thread, Operation operation, Record record) throws Exception {
