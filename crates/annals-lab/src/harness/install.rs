@@ -62,17 +62,21 @@ impl Peer {
         if !status.success() {
             return Err(format!("install {name}: {status}").into());
         }
-        let marker = marker(peers, folder, name);
-        Ok(std::fs::write(&marker, "").map_err(|error| format!("{}: {error}", marker.display()))?)
+        if !self.is_installed(peers) {
+            return Err(
+                format!("install {name}: {} was not written", marker(peers, folder, name).display()).into()
+            );
+        }
+        Ok(())
     }
 }
 
-/// The folder that a peer is installed in.
+/// The folder that a peer is installed in: all forms of a system share one, such as `bitsy` and `bitsy-tuned`.
 fn installed(peers: &Path, folder: &str, name: &str) -> PathBuf {
-    peers.join(folder).join(name)
+    peers.join(folder).join(name.split('-').next().unwrap_or(name))
 }
 
-/// The file that says that it was installed whole.
+/// The file that the script writes last.
 fn marker(peers: &Path, folder: &str, name: &str) -> PathBuf {
     installed(peers, folder, name).join("installed")
 }
@@ -115,7 +119,6 @@ impl Install {
         for target in chosen {
             match &target.peer {
                 None => println!("{}: nothing to install", target.name),
-                Some(peer) if peer.is_installed(&self.peers) => println!("{}: is installed", target.name),
                 Some(peer) => match peer.install(&self.peers) {
                     Ok(()) => println!("{}: installed", target.name),
                     Err(error) => failed.push(format!("{}: {error}", target.name)),

@@ -21,8 +21,8 @@ use crate::run::page::{Form, FormOptions};
 use crate::run::{Machine, Server, make_folder};
 use client::Place;
 use measure::{Figures, Plan, measure};
-use report::Row;
-use script::{SCRIPTS, Script, Work};
+use report::{Row, Target};
+use script::{SCRIPTS, Script, Wording, Work};
 pub use suite::SUITE;
 
 /// Sizes of the page.
@@ -46,6 +46,7 @@ const DOOR: &str = "/ldp";
   annals-lab members                                        # all scripts at 1,000 and 10,000 on Annals: minutes
   annals-lab members --quick                                # shows that everything runs and counts right
   annals-lab members --url http://localhost:8080/rest --items 1000
+  annals-lab members --url http://localhost:8080/rest --items 1000 --fedora6
   annals-lab members --script n-children --script n-uris --json > members.jsonl
   annals-lab members --markdown > members.md                # the page of figures, to keep outside the repository
 
@@ -61,6 +62,10 @@ pub struct Members {
     /// Only this script. Can be given several times.
     #[arg(long)]
     script: Vec<Script>,
+    /// Write the requests as Fedora 6 needs them, which refuses n-members and n-memberof as the page has them: objects
+    /// are posted as Turtle, the header Link makes an indirect container, and Prefer has the newer IRI. The results say so.
+    #[arg(long)]
+    fedora6: bool,
     /// Connections that load. Values of one resource are added with one.
     #[arg(long, default_value = "8", value_parser = clap::value_parser!(u16).range(1..=1_000))]
     connections: u16,
@@ -91,20 +96,22 @@ impl Members {
         if form == Form::Markdown {
             print!("{}", report::head(&Machine::look(folder.path())?));
         }
+        let wording = if self.fedora6 { Wording::Fedora6 } else { Wording::Page };
         let server = self.url.as_deref().unwrap_or("annals serve");
+        let target = Target { server, wording };
         let mut rows = Vec::new();
         for items in self.items() {
             for script in self.scripts() {
                 eprintln!("{server}: {}, {items} items", script.name());
-                let row = self.row(script, items, place.as_ref(), folder.path());
+                let row = self.row(script, wording, items, place.as_ref(), folder.path());
                 if form == Form::Json {
-                    println!("{}", report::json(&row, server));
+                    println!("{}", report::json(&row, target));
                 }
                 rows.push(row);
             }
         }
         if form != Form::Json {
-            print!("{}", report::table(&rows, server, form));
+            print!("{}", report::table(&rows, target, form));
         }
         let error = |row: &Row| {
             let error = row.result.as_ref().err()?;
@@ -114,7 +121,7 @@ impl Members {
         if errors.is_empty() { Ok(()) } else { Err(errors.join("\nannals-lab: ").into()) }
     }
 
-    fn row(&self, script: Script, items: u32, place: Option<&Place>, folder: &Path) -> Row {
+    fn row(&self, script: Script, wording: Wording, items: u32, place: Option<&Place>, folder: &Path) -> Row {
         let items = if script == Script::Binaries { items.min(BINARIES_MAX) } else { items } as usize;
         let binary_kb = self.binary_kb.unwrap_or(if self.quick { QUICK_BINARY_KB } else { BINARY_KB });
         let binary_bytes = binary_kb as usize * 1_000;
@@ -125,18 +132,24 @@ impl Members {
             load_time_max: Duration::from_secs(self.load_limit.into()),
         };
         let result = match place {
-            Some(place) => on_server(script, place, plan, binary_bytes, folder),
-            None => self.on_annals(script, plan, binary_bytes),
+            Some(place) => on_server(script, wording, place, plan, binary_bytes, folder),
+            None => self.on_annals(script, wording, plan, binary_bytes),
         };
         Row { script, items, binary_bytes, result: result.map_err(|error| error.to_string()) }
     }
 
     /// Runs a script on a new repository.
-    fn on_annals(&self, script: Script, plan: Plan, binary_bytes: usize) -> Outcome<Figures> {
+    fn on_annals(
+        &self,
+        script: Script,
+        wording: Wording,
+        plan: Plan,
+        binary_bytes: usize,
+    ) -> Outcome<Figures> {
         let folder = make_folder(self.folder.as_deref())?;
         let server = Server::annals(&folder.path().join("repository"))?;
         let place = Place::parse(&format!("http://{}{DOOR}", server.address))?;
-        on_server(script, &place, plan, binary_bytes, folder.path())
+        on_server(script, wording, &place, plan, binary_bytes, folder.path())
     }
 
     fn items(&self) -> Vec<u32> {
@@ -155,6 +168,7 @@ impl Members {
 /// Runs a script below a path that the server does not have yet.
 fn on_server(
     script: Script,
+    wording: Wording,
     place: &Place,
     plan: Plan,
     binary_bytes: usize,
@@ -162,5 +176,5 @@ fn on_server(
 ) -> Outcome<Figures> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH)?;
     let base = format!("{}/{}", place.path, now.as_nanos());
-    measure(&Work::new(script, place, base, binary_bytes), place, plan, folder)
+    measure(&Work::new(script, wording, place, base, binary_bytes), place, plan, folder)
 }

@@ -4,7 +4,7 @@ use serde_json::{Value as Json, json};
 
 use super::measure::{Figures, Retrieval};
 use super::published::{Published, published};
-use super::script::Script;
+use super::script::{Script, Wording};
 use crate::run::page::{self, Form};
 use crate::run::table::{aligned, time};
 use crate::run::{Machine, figure};
@@ -41,6 +41,19 @@ pub const UNFAIR: &[&str] = &[
      suites/many-members/run does.",
 ];
 
+/// The note for a run with the other wording.
+const FEDORA6: &str = "\
+The requests are not the page's own: with `--fedora6` the lab posts objects as Turtle, makes indirect containers by the header \
+`Link`, and asks for inbound references by their newer IRI. As the page has them, Fedora 6 refuses n-members and n-memberof.";
+
+/// What ran the scripts.
+#[derive(Clone, Copy)]
+pub struct Target<'a> {
+    /// Its URL or its name.
+    pub server: &'a str,
+    pub wording: Wording,
+}
+
 /// The result of a script at one size.
 pub struct Row {
     pub script: Script,
@@ -52,8 +65,13 @@ pub struct Row {
 }
 
 /// One row as JSON.
-pub fn json(row: &Row, server: &str) -> Json {
-    let mut json = json!({ "server": server, "script": row.script.name(), "items": row.items });
+pub fn json(row: &Row, target: Target<'_>) -> Json {
+    let mut json = json!({ "server": target.server, "script": row.script.name(), "items": row.items });
+    json["wording"] = match target.wording {
+        Wording::Page => "page",
+        Wording::Fedora6 => "fedora6",
+    }
+    .into();
     if row.script == Script::Binaries {
         json["binaryBytes"] = row.binary_bytes.into();
     }
@@ -91,7 +109,7 @@ pub fn head(machine: &Machine) -> String {
 }
 
 /// The table, the bars and the notes.
-pub fn table(rows: &[Row], server: &str, form: Form) -> String {
+pub fn table(rows: &[Row], target: Target<'_>, form: Form) -> String {
     let names = [
         "script",
         "items",
@@ -120,7 +138,11 @@ pub fn table(rows: &[Row], server: &str, form: Form) -> String {
             format!("\n## What is unfair\n\n{notes}")
         }
     };
-    format!("\n## {server}\n\n{}{}{errors}{notes}", aligned(&lines), bars(rows))
+    let wording = match target.wording {
+        Wording::Page => String::new(),
+        Wording::Fedora6 => format!("{FEDORA6}\n\n"),
+    };
+    format!("\n## {}\n\n{wording}{}{}{errors}{notes}", target.server, aligned(&lines), bars(rows))
 }
 
 fn line(row: &Row) -> Vec<String> {
@@ -211,12 +233,14 @@ mod tests {
         Row { script, items, binary_bytes: 1_000_000, result: Ok(figures) }
     }
 
+    const THERE: Target<'_> = Target { server: "there", wording: Wording::Page };
+
     #[test]
     fn the_table_has_the_page_beside_it_and_judges_only_the_larger_size() {
         let failed = Row { result: Err("no room".into()), ..row(Script::Binaries, 1_000) };
         let rows =
             [row(Script::Children, 10_000), row(Script::Uris, 10_000), row(Script::Members, 1_000), failed];
-        let text = table(&rows, "there", Form::Text);
+        let text = table(&rows, THERE, Form::Text);
         let line = |name: &str| text.lines().find(|line| line.starts_with(&format!("| {name}"))).unwrap();
         let cells: Vec<&str> = line("n-children").trim_matches('|').split('|').map(str::trim).collect();
         let there = "4.84 s (c4.4xlarge, file-simple) to 5.57 s (c4.2xlarge, file-simple), of 4";
@@ -245,9 +269,21 @@ mod tests {
     }
 
     #[test]
+    fn the_table_says_that_its_requests_are_not_those_of_the_page() {
+        let rows = [row(Script::Members, 1_000)];
+        let page = table(&rows, THERE, Form::Text);
+        let other = table(&rows, Target { wording: Wording::Fedora6, ..THERE }, Form::Text);
+        let told = format!("\n## there\n\n{FEDORA6}\n\n| script");
+        assert!(page.starts_with("\n## there\n\n| script"), "{page}");
+        assert!(other.starts_with(&told), "{other}");
+        let json = json(&rows[0], Target { wording: Wording::Fedora6, ..THERE });
+        assert_eq!(json["wording"], "fedora6");
+    }
+
+    #[test]
     fn an_object_has_units_in_its_names() {
         let expected = json!({
-            "server": "there", "script": "n-uris", "items": 1_000, "connections": 8, "loadS": 2.0, "requests": 1_000,
+            "server": "there", "wording": "page", "script": "n-uris", "items": 1_000, "connections": 8, "loadS": 2.0, "requests": 1_000,
             "requestsPerS": 500.0, "eachMs": { "tenth": 1.0, "half": 1.0, "last": 2.0 },
             "cold": { "firstByteMs": 2.0, "wholeMs": 30.0 }, "warm": { "firstByteMs": 1.0, "wholeMs": 20.0 },
             "curlMs": 120.0, "bytes": 7, "found": 1_000,
@@ -257,12 +293,12 @@ mod tests {
                 "entries": 2,
             },
         });
-        assert_eq!(json(&row(Script::Uris, 1_000), "there"), expected);
+        assert_eq!(json(&row(Script::Uris, 1_000), THERE), expected);
         let failed = Row { result: Err("no".into()), ..row(Script::Binaries, 7) };
         let expected = json!({
-            "server": "there", "script": "n-binaries", "items": 7, "binaryBytes": 1_000_000, "error": "no",
+            "server": "there", "wording": "page", "script": "n-binaries", "items": 7, "binaryBytes": 1_000_000, "error": "no",
             "publishedThere": null,
         });
-        assert_eq!(json(&failed, "there"), expected);
+        assert_eq!(json(&failed, THERE), expected);
     }
 }

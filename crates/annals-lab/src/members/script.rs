@@ -9,8 +9,9 @@ const PREFIXES: &str = "@prefix ldp: <http://www.w3.org/ns/ldp#> .\n@prefix pcdm
                         @prefix ore: <http://www.openarchives.org/ore/terms/> .\n";
 const UPDATE_PREFIXES: &str =
     "prefix dc: <http://purl.org/dc/elements/1.1/>\nprefix pcdm: <http://pcdm.org/models#>\n";
-const INBOUND: &str =
-    "return=representation; include=\"http://fedora.info/definitions/v4/repository#InboundReferences\"";
+const INBOUND: &str = "http://fedora.info/definitions/v4/repository#InboundReferences";
+const INBOUND_IN_FEDORA6: &str = "http://fedora.info/definitions/fcrepo#PreferInboundReferences";
+const INDIRECT: &str = "<http://www.w3.org/ns/ldp#IndirectContainer>; rel=\"type\"";
 
 /// A script of the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -39,9 +40,22 @@ pub enum Script {
 pub const SCRIPTS: [Script; 6] =
     [Script::Children, Script::Members, Script::MemberOf, Script::Uris, Script::Properties, Script::Binaries];
 
+/// How the requests are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Wording {
+    /// As the page's scripts have them.
+    #[default]
+    Page,
+    /// With the least changes that Fedora 6 needs: an object is posted as Turtle and not as an update, an indirect
+    /// container is one by its header `Link` and not by its `rdf:type`, and `Prefer` has the newer IRI of inbound
+    /// references.
+    Fedora6,
+}
+
 /// A script at work below one path.
 pub struct Work {
     pub script: Script,
+    pub wording: Wording,
     /// Below it is everything that the script makes.
     pub base: String,
     /// Bytes of a binary before its number.
@@ -91,8 +105,8 @@ impl Script {
 
 impl Work {
     /// A script below `base`, a path of the server that is not there yet.
-    pub fn new(script: Script, place: &Place, base: String, binary_bytes: usize) -> Work {
-        Work { script, base, binary_bytes, place: place.clone() }
+    pub fn new(script: Script, wording: Wording, place: &Place, base: String, binary_bytes: usize) -> Work {
+        Work { script, wording, base, binary_bytes, place: place.clone() }
     }
 
     /// Makes what the items need.
@@ -109,8 +123,8 @@ impl Work {
         }
         if self.script == Script::Members {
             let collection = self.place.url(&self.target());
-            let text = indirect("pcdm:hasMember", "ore:proxyFor", &collection);
-            client.send(&turtle("PUT", format!("{}/members", self.target()), &text))?;
+            let path = format!("{}/members", self.target());
+            client.send(&self.indirect(path, "pcdm:hasMember", "ore:proxyFor", &collection))?;
         }
         Ok(())
     }
@@ -119,7 +133,12 @@ impl Work {
     /// something.
     pub fn add(&self, client: &mut Client, number: usize) -> Outcome<Option<String>> {
         let base = &self.base;
-        let objects = || update("POST", format!("{base}/objects"), "insert { <> a pcdm:Object } where { }");
+        let objects = || match self.wording {
+            Wording::Page => {
+                update("POST", format!("{base}/objects"), "insert { <> a pcdm:Object } where { }")
+            }
+            Wording::Fedora6 => turtle("POST", format!("{base}/objects"), "<> a pcdm:Object .\n"),
+        };
         let collection = self.place.url(&self.target());
         let proxy = |object: &str| {
             format!("<> a ore:Proxy ; ore:proxyFor <{object}> ; ore:proxyIn <{collection}> .\n")
@@ -135,8 +154,7 @@ impl Work {
             Script::MemberOf => {
                 let path = client.make(&objects())?;
                 let (object, membership) = (self.place.url(&path), format!("{path}/membership"));
-                let text = indirect("pcdm:memberOf", "ore:proxyIn", &object);
-                client.send(&turtle("PUT", membership.clone(), &text))?;
+                client.send(&self.indirect(membership.clone(), "pcdm:memberOf", "ore:proxyIn", &object))?;
                 turtle("POST", membership, &proxy(&object))
             }
             Script::Uris => {
@@ -174,9 +192,30 @@ impl Work {
             _ => self.target(),
         };
         if self.script == Script::MemberOf {
-            headers.push(("Prefer", INBOUND.into()));
+            let inbound = match self.wording {
+                Wording::Page => INBOUND,
+                Wording::Fedora6 => INBOUND_IN_FEDORA6,
+            };
+            headers.push(("Prefer", format!("return=representation; include=\"{inbound}\"")));
         }
         Request { method: "GET", path, headers, body: Vec::new() }
+    }
+
+    /// The PUT of an indirect container.
+    fn indirect(&self, path: String, relation: &str, inserted: &str, resource: &str) -> Request {
+        let model = match self.wording {
+            Wording::Page => "a ldp:IndirectContainer ; ",
+            Wording::Fedora6 => "",
+        };
+        let text = format!(
+            "<> {model}ldp:hasMemberRelation {relation} ;\n  ldp:insertedContentRelation {inserted} ; \
+             ldp:membershipResource <{resource}> .\n"
+        );
+        let mut request = turtle("PUT", path, &text);
+        if self.wording == Wording::Fedora6 {
+            request.headers.push(("Link", INDIRECT.to_owned()));
+        }
+        request
     }
 
     /// The bytes of the binary with this number: zeros, then the number and a line feed.
@@ -197,14 +236,6 @@ impl Work {
         };
         format!("{}/{name}", self.base)
     }
-}
-
-/// The triples of an indirect container.
-fn indirect(relation: &str, inserted: &str, resource: &str) -> String {
-    format!(
-        "<> a ldp:IndirectContainer ; ldp:hasMemberRelation {relation} ;\n  ldp:insertedContentRelation {inserted} ; \
-         ldp:membershipResource <{resource}> .\n"
-    )
 }
 
 fn turtle(method: &'static str, path: String, text: &str) -> Request {
@@ -228,7 +259,7 @@ mod tests {
     #[test]
     fn a_binary_is_zeros_and_its_number_and_has_its_digest() {
         let place = Place::parse("http://h/r").unwrap();
-        let work = Work::new(Script::Binaries, &place, "/r/1".into(), 3);
+        let work = Work::new(Script::Binaries, Wording::Page, &place, "/r/1".into(), 3);
         assert_eq!(work.binary(12), b"\0\0\x0012\n");
         assert_eq!(hexadecimal(&Md5::digest(b"")), "d41d8cd98f00b204e9800998ecf8427e");
         assert_eq!(work.retrieval(Some("/r/1/x")).path, "/r/1/x");
@@ -238,7 +269,7 @@ mod tests {
     fn only_inlinks_need_a_preference() {
         let place = Place::parse("http://h/r").unwrap();
         for script in SCRIPTS {
-            let request = Work::new(script, &place, "/r/1".into(), 3).retrieval(None);
+            let request = Work::new(script, Wording::Page, &place, "/r/1".into(), 3).retrieval(None);
             let is_preferred = request.headers.iter().any(|(name, _)| *name == "Prefer");
             assert_eq!(is_preferred, script == Script::MemberOf, "{}", script.name());
         }

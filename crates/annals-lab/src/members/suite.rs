@@ -1,18 +1,23 @@
 //! The suite of the harness: every script of the page, on every server.
 
-use std::time::Duration;
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
 
-use super::client::Place;
-use super::script::{SCRIPTS, Script};
+use super::client::{Client, Place, Request};
+use super::script::{SCRIPTS, Script, Wording};
 use super::{BINARIES_MAX, BINARY_KB, DOOR, Plan, QUICK_BINARY_KB, QUICK_TRIES, TRIES, on_server};
-use crate::harness::{Cell, Figure, Kind, Part, Row, Suite, Target, TargetRecord};
+use crate::harness::{Cell, Figure, Kind, Part, Peer, Row, Suite, Target, TargetRecord};
 use crate::outcome::Outcome;
-use crate::run::Server;
+use crate::run::{Child, Server};
 
 /// Connections that load.
 const CONNECTIONS: usize = 8;
 /// Longest load of one script.
 const LOAD_MAX: Duration = Duration::from_secs(1_800);
+/// Longest start of a server.
+const START_MAX: Duration = Duration::from_secs(180);
 /// What is measured of each script.
 const FIGURES: [(&str, &str, &str, bool); 5] = [
     ("load", "adding all", "s", true),
@@ -33,12 +38,24 @@ pub const SUITE: Suite = Suite {
     quick_volumes: &["20"],
     repeats: 3,
     parts: &[Part { name: "scripts", rows: &[], seconds_max: 7_200, counts_syncs: false, run }],
-    targets: &[Target { name: "annals", title: "Annals", kind: Kind::Ours, peer: None }],
+    targets: &[
+        Target { name: "annals", title: "Annals", kind: Kind::Ours, peer: None },
+        fedora("fedora-4.7.5-file", "4.7.5-file", "Fedora 4.7.5, file-simple"),
+        fedora("fedora-4.7.5-postgresql", "4.7.5-postgresql", "Fedora 4.7.5 on PostgreSQL"),
+        fedora("fedora-4.7.5-mariadb", "4.7.5-mariadb", "Fedora 4.7.5 on MariaDB"),
+        fedora("fedora-6.1.0", "6.1.0", "Fedora 6.1.0"),
+    ],
     unfair: &[
         "The lab adds with eight connections, where the page's scripts have one; values and links of one resource are added with one.",
         "Client and server share the processor.",
+        "Fedora 6 refuses two of the scripts as the page has them; the lab writes their requests as it needs them.",
+        "Each system runs all scripts on one repository, one after the other, below paths of their own.",
     ],
 };
+
+const fn fedora(target: &'static str, name: &'static str, title: &'static str) -> Target {
+    Target { name: target, title, kind: Kind::Peer, peer: Some(Peer::Scripts { folder: "fedora", name }) }
+}
 
 fn rows() -> Vec<Row> {
     let row = |script: Script, (name, title, unit, is_write): (&str, &str, &str, bool)| {
@@ -49,55 +66,101 @@ fn rows() -> Vec<Row> {
     SCRIPTS.into_iter().flat_map(|script| FIGURES.map(|figure| row(script, figure))).collect()
 }
 
+/// A running server.
+struct Running {
+    place: Place,
+    wording: Wording,
+    /// Ends with this value.
+    _server: Started,
+}
+
+enum Started {
+    Annals { _server: Server },
+    Fedora { _server: Child },
+}
+
 fn run(cell: &mut Cell) -> Outcome<()> {
     let folder = cell.arguments.folder.clone();
+    let is_ours = cell.target.kind == Kind::Ours;
+    let version = if is_ours { env!("CARGO_PKG_VERSION") } else { cell.target.name };
+    let running = start(cell, &folder)?;
     cell.introduce(TargetRecord {
         target: String::new(),
-        version: env!("CARGO_PKG_VERSION").into(),
-        durability: "synced-group".into(),
-        settings: Vec::new(),
+        version: version.into(),
+        durability: if is_ours { "synced-group" } else { "synced" }.into(),
+        settings: match running.wording {
+            Wording::Page => Vec::new(),
+            Wording::Fedora6 => vec![("requests".into(), "written as Fedora 6 needs them".into())],
+        },
         syncs: None,
     })?;
     for volume in cell.arguments.volumes.clone() {
         let items: u32 = volume.parse().map_err(|_| format!("volume {volume:?}: expected items"))?;
         for script in SCRIPTS {
-            let items = if script == Script::Binaries { items.min(BINARIES_MAX) } else { items };
-            let plan = Plan {
-                items: items as usize,
-                connections: CONNECTIONS,
-                tries: cell.size(TRIES, QUICK_TRIES),
-                load_time_max: LOAD_MAX,
-            };
-            let binary_bytes = cell.size(BINARY_KB, QUICK_BINARY_KB) as usize * 1_000;
-            let below = folder.join(format!("{}-{volume}", script.name()));
-            std::fs::create_dir(&below)?;
-            let server = Server::annals(&below.join("repository"))?;
-            let place = Place::parse(&format!("http://{}{DOOR}", server.address))?;
-            let result = on_server(script, &place, plan, binary_bytes, &below);
-            drop(server);
-            // Two binaries of a gigabyte must not lie there at once.
-            std::fs::remove_dir_all(&below)?;
-            match result {
-                Ok(found) => {
-                    let times = [
-                        found.load.as_secs_f64(),
-                        found.warm.first_byte_ms / 1e3,
-                        found.cold.whole_ms / 1e3,
-                        found.warm.whole_ms / 1e3,
-                        found.curl_ms / 1e3,
-                    ];
-                    for ((name, ..), time) in FIGURES.iter().zip(times) {
-                        cell.tell(&volume, &format!("{} {name}", script.name()), Figure::of(time))?;
-                    }
-                }
-                Err(error) => {
-                    for (name, ..) in FIGURES {
-                        let state = Figure::state(format!("ERR({error})"));
-                        cell.tell(&volume, &format!("{} {name}", script.name()), state)?;
-                    }
-                }
+            measure(cell, &running, script, &volume, items)?;
+        }
+    }
+    Ok(())
+}
+
+/// Runs one script, and tells its figures or why there are none.
+fn measure(cell: &mut Cell, running: &Running, script: Script, volume: &str, items: u32) -> Outcome<()> {
+    let items = if script == Script::Binaries { items.min(BINARIES_MAX) } else { items };
+    let plan = Plan {
+        items: items as usize,
+        connections: CONNECTIONS,
+        tries: cell.size(TRIES, QUICK_TRIES),
+        load_time_max: LOAD_MAX,
+    };
+    let binary_bytes = cell.size(BINARY_KB, QUICK_BINARY_KB) as usize * 1_000;
+    let answers = tempfile::tempdir_in(&cell.arguments.folder)?;
+    let result = on_server(script, running.wording, &running.place, plan, binary_bytes, answers.path());
+    let row = |name: &str| format!("{} {name}", script.name());
+    match result {
+        Ok(found) => {
+            let times = [
+                found.load.as_secs_f64(),
+                found.warm.first_byte_ms / 1e3,
+                found.cold.whole_ms / 1e3,
+                found.warm.whole_ms / 1e3,
+                found.curl_ms / 1e3,
+            ];
+            for ((name, ..), time) in FIGURES.iter().zip(times) {
+                cell.tell(volume, &row(name), Figure::of(time))?;
+            }
+        }
+        Err(error) => {
+            for (name, ..) in FIGURES {
+                cell.tell(volume, &row(name), Figure::state(format!("ERR({error})")))?;
             }
         }
     }
     Ok(())
+}
+
+/// Starts the server of the cell's target on a new folder.
+fn start(cell: &Cell, folder: &Path) -> Outcome<Running> {
+    let Some(peer) = cell.target.peer else {
+        let server = Server::annals(&folder.join("repository"))?;
+        let place = Place::parse(&format!("http://{}{DOOR}", server.address))?;
+        return Ok(Running { place, wording: Wording::Page, _server: Started::Annals { _server: server } });
+    };
+    // Free until the server takes it.
+    let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+    let mut command = peer.command(&cell.arguments.peers)?;
+    command.arg(std::path::absolute(folder)?.join("data")).arg(port.to_string());
+    command.stdin(Stdio::null()).stdout(Stdio::null());
+    let mut server = Child::start(cell.target.name, &mut command)?;
+    let place = Place::parse(&format!("http://127.0.0.1:{port}/rest"))?;
+    let root = Request { method: "GET", path: "/rest/".into(), headers: Vec::new(), body: Vec::new() };
+    let begin = Instant::now();
+    while Client::new(&place).send(&root).is_err() {
+        server.check_running()?;
+        if begin.elapsed() > START_MAX {
+            return Err(format!("DNF({} s)", START_MAX.as_secs()).into());
+        }
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    let wording = if cell.target.name.starts_with("fedora-6") { Wording::Fedora6 } else { Wording::Page };
+    Ok(Running { place, wording, _server: Started::Fedora { _server: server } })
 }

@@ -12,6 +12,17 @@ pub struct SmallServer {
     pub address: SocketAddr,
 }
 
+/// How it differs from a server that does everything right.
+#[derive(Clone, Copy, Default)]
+pub struct Manner {
+    /// The number of the PATCH that it loses; 0 for none.
+    pub lost: usize,
+    /// Refuses updates on POST and `rdf:type` of containers, and knows only the newer IRI of inbound references.
+    pub is_fedora6: bool,
+    /// Closes a connection that was idle for more than this many requests of the others; 0 for never.
+    pub idle_max: usize,
+}
+
 #[derive(Default)]
 struct Store {
     /// Shape: subject, predicate, object as N-Triples has them.
@@ -21,8 +32,8 @@ struct Store {
     indirect: HashMap<String, [String; 3]>,
     made: usize,
     patches: usize,
-    /// The number of the PATCH that it loses.
-    lost: usize,
+    requests: usize,
+    manner: Manner,
 }
 
 struct Request {
@@ -33,11 +44,11 @@ struct Request {
 }
 
 impl SmallServer {
-    /// Starts it. It loses the PATCH with this number.
-    pub fn start(lost: usize) -> SmallServer {
+    /// Starts it.
+    pub fn start(manner: Manner) -> SmallServer {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let store = Arc::new(Mutex::new(Store { lost, ..Store::default() }));
+        let store = Arc::new(Mutex::new(Store { manner, ..Store::default() }));
         std::thread::spawn(move || {
             for stream in listener.incoming() {
                 let store = Arc::clone(&store);
@@ -49,7 +60,11 @@ impl SmallServer {
 }
 
 fn serve(mut stream: BufReader<TcpStream>, address: SocketAddr, store: &Mutex<Store>) {
+    let mut last = None;
     while let Some(request) = read(&mut stream) {
+        if store.lock().unwrap().closes_idle(&mut last) {
+            return;
+        }
         let (status, location, body) = store.lock().unwrap().answer(&request, &format!("http://{address}"));
         let mut answer = format!("HTTP/1.1 {status} x\r\n").into_bytes();
         if let Some(location) = location {
@@ -83,14 +98,30 @@ fn read(stream: &mut BufReader<TcpStream>) -> Option<Request> {
 }
 
 impl Store {
+    /// Counts a request. `last` is the number of the one before on the same connection.
+    fn closes_idle(&mut self, last: &mut Option<usize>) -> bool {
+        self.requests += 1;
+        let idle = last.replace(self.requests).map_or(0, |last| self.requests - last - 1);
+        self.manner.idle_max > 0 && idle > self.manner.idle_max
+    }
+
     /// Shape: status, `Location`, body.
     fn answer(&mut self, request: &Request, host: &str) -> (u16, Option<String>, Vec<u8>) {
         let text = String::from_utf8_lossy(&request.body).into_owned();
         let subject = format!("<{host}{}>", request.path);
         match request.method.as_str() {
             _ if request.path.starts_with("/refused") => (409, None, b"not here".to_vec()),
+            "PUT" if self.manner.is_fedora6 && text.contains("a ldp:IndirectContainer") => {
+                (409, None, b"a type of the server".to_vec())
+            }
+            "POST" if self.manner.is_fedora6 && request.head.contains("application/sparql-update") => {
+                (415, None, b"no format of RDF".to_vec())
+            }
             "PUT" => {
-                self.become_indirect(&request.path, &text);
+                let is_by_link = request.head.contains("Link: <http://www.w3.org/ns/ldp#IndirectContainer>");
+                if is_by_link || !self.manner.is_fedora6 {
+                    self.become_indirect(&request.path, &text);
+                }
                 (201, None, Vec::new())
             }
             "POST" => {
@@ -110,7 +141,7 @@ impl Store {
             }
             "PATCH" => {
                 self.patches += 1;
-                if self.patches != self.lost {
+                if self.patches != self.manner.lost {
                     let predicate = between(&text, "<> dc:", ' ').unwrap();
                     let object = between(&text, &format!("dc:{predicate} "), '}').unwrap();
                     self.add(
@@ -122,7 +153,9 @@ impl Store {
                 (204, None, Vec::new())
             }
             _ => {
-                let is_inbound = request.head.contains("InboundReferences");
+                let inbound =
+                    if self.manner.is_fedora6 { "fcrepo#PreferInbound" } else { "v4/repository#Inbound" };
+                let is_inbound = request.head.contains(inbound);
                 let lines = self
                     .triples
                     .iter()
