@@ -95,9 +95,12 @@ impl Report {
 
 /// Writes the pages of a document.
 fn pages(out: &Path, name: &str, document: &Document) -> Outcome<()> {
+    let plots = out.join("plots");
+    fs::create_dir_all(&plots).map_err(|error| format!("{}: {error}", plots.display()))?;
     for block in &document.blocks {
         if let Block::Plot(plot) = block {
-            write(&out.join(format!("{}.svg", plot.name)), &standalone(&plot.svg))?;
+            let path = plots.join(format!("{}.svg", plot.name));
+            fs::write(&path, standalone(&plot.svg)).map_err(|error| format!("{}: {error}", path.display()))?;
         }
     }
     write(&out.join(format!("{name}.html")), &page_html::html(document))?;

@@ -33,7 +33,10 @@ pub fn plots(measured: &Measured) -> Vec<Plot> {
 }
 
 fn plot(measured: &Measured, name: &str, text: String, svg: String) -> Plot {
-    Plot { name: format!("{}-{name}", measured.results.run.suite), text, svg }
+    // A row may be named in words; a file is easier to use without them.
+    let plain = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '-' };
+    let name: String = format!("{}-{name}", measured.results.run.suite).chars().map(plain).collect();
+    Plot { name, text, svg }
 }
 
 /// Each target keeps its colour and its shape in all plots of a page.

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::scale::{Axis, Placed};
-use super::series::{Series, Value, legend_lines};
+use super::series::{Series, Value, below, legend_lines};
 use crate::report::html::escaped;
 
 /// Units: pixels, as are all below.
@@ -62,7 +62,8 @@ impl LineChart {
             let _ = writeln!(
                 svg,
                 "<path class=\"grid\" d=\"M{at:.1} {top:.1}V{bottom:.1}\"/>\
-                 <text x=\"{at:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{label}</text>",
+                 <text {} y=\"{:.1}\">{label}</text>",
+                below(at, &tick.label, WIDTH),
                 bottom + 14.0
             );
         }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::scale::Axis;
-use super::series::{Series, Value, legend_lines};
+use super::series::{Series, Value, below, legend_lines};
 use crate::report::html::escaped;
 
 /// Units: pixels, as are all below.
@@ -58,7 +58,8 @@ impl PointPlot {
             let _ = writeln!(
                 svg,
                 "<path class=\"grid\" d=\"M{x:.1} {top:.1}V{bottom:.1}\"/>\
-                 <text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{label}</text>",
+                 <text {} y=\"{:.1}\">{label}</text>",
+                below(x, &tick.label, WIDTH),
                 bottom + 13.0
             );
         }

@@ -87,6 +87,19 @@ pub fn legend(series: &[Series], width: f64) -> String {
     super::element(width, height.max(1.0), "Legend", &names.join(", "), &content)
 }
 
+/// The place of a label below `x`: in its middle, unless the label would reach beyond the plot.
+///
+/// Shape: attributes of `text`.
+pub fn below(x: f64, label: &str, width: f64) -> String {
+    let half = LETTER * label.chars().count() as f64 / 2.0;
+    let (x, anchor) = match x {
+        x if x < half => (1.0, "start"),
+        x if x + half > width => (width - 1.0, "end"),
+        x => (x, "middle"),
+    };
+    format!("x=\"{x:.1}\" text-anchor=\"{anchor}\"")
+}
+
 /// The lines of a legend, and their height.
 pub fn legend_lines(series: &[Series], width: f64) -> (String, f64) {
     let (mut x, mut y) = (8.0, 0.0);
