@@ -157,12 +157,11 @@ impl Gate {
                 if is_lost {
                     lost.push(format!("{name} at {volume}"));
                 }
-                let [low, high] = ratio.interval.map(figure);
                 lines.push(vec![
                     name.clone(),
                     volume.clone(),
                     figure(ratio.ratio),
-                    format!("{low}–{high}"),
+                    ratio.interval_text(),
                     verdict.into(),
                 ]);
             }

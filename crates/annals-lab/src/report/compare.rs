@@ -46,13 +46,12 @@ impl Compare {
                         ratio if ratio.ratio > 1.0 => "better",
                         _ => "worse",
                     };
-                    let [low, high] = ratio.interval.map(figure);
                     lines.push(vec![
                         row.name.clone(),
                         volume.to_owned(),
                         target.name.clone(),
                         figure(ratio.ratio),
-                        format!("{low}–{high}"),
+                        ratio.interval_text(),
                         verdict.into(),
                     ]);
                 }

@@ -7,6 +7,11 @@ use crate::harness::{Kind, Row};
 /// A sentence for each row of a closed loop: Annals beside the best other system, at the volume at which that system is
 /// best.
 pub fn findings(measured: &Measured) -> Vec<String> {
+    if measured.results.run.is_quick {
+        return vec![
+            "A quick run: it shows that all answers are right, and finds nothing about speed.".to_owned(),
+        ];
+    }
     let found: Vec<String> = measured
         .rows()
         .into_iter()
@@ -29,20 +34,21 @@ fn finding(measured: &Measured, row: &Row) -> Option<String> {
         .filter_map(|(volume, peer)| measured.compare(row, volume, peer).ok().map(|found| (found, peer)))
         .min_by(|(one, _), (other, _)| one.ratio.ratio.total_cmp(&other.ratio.ratio))?;
     let (found, peer) = hardest;
-    let [low, high] = found.ratio.interval;
     let verdict = if found.ratio.is_no_difference() {
         format!("no difference to {}", peer.title)
     } else if found.ratio.ratio > 1.0 {
-        format!("Annals is at least {} times better than every other system", figure(found.ratio.ratio))
+        format!(
+            "Annals is at least {} times better than every other system that has this row",
+            figure(found.ratio.ratio)
+        )
     } else {
         format!("{} is {} times better than Annals", peer.title, figure(1.0 / found.ratio.ratio))
     };
     Some(format!(
-        "{}: {verdict} (at {}, beside {}; ratio {} to {}).",
+        "{}: {verdict} (at {}, beside {}; {}).",
         row.title,
         found.volume,
         peer.title,
-        figure(low),
-        figure(high)
+        found.ratio.interval_text()
     ))
 }

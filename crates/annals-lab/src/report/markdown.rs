@@ -16,7 +16,9 @@ pub fn markdown(document: &Document) -> String {
             Block::Text(paragraph) => format!("{paragraph}\n"),
             Block::List(items) => items.iter().map(|item| format!("- {item}\n")).collect(),
             Block::Table(found) => table(found),
-            Block::Plot(plot) => format!("![{}](plots/{}.svg)\n", plot.text.replace(['[', ']'], ""), plot.name),
+            Block::Plot(plot) => {
+                format!("![{}](plots/{}.svg)\n", plot.text.replace(['[', ']'], ""), plot.name)
+            }
             Block::Code(lines) => format!("```sh\n{}\n```\n", lines.trim_end()),
         };
     }

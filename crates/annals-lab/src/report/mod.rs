@@ -100,7 +100,8 @@ fn pages(out: &Path, name: &str, document: &Document) -> Outcome<()> {
     for block in &document.blocks {
         if let Block::Plot(plot) = block {
             let path = plots.join(format!("{}.svg", plot.name));
-            fs::write(&path, standalone(&plot.svg)).map_err(|error| format!("{}: {error}", path.display()))?;
+            fs::write(&path, standalone(&plot.svg))
+                .map_err(|error| format!("{}: {error}", path.display()))?;
         }
     }
     write(&out.join(format!("{name}.html")), &page_html::html(document))?;

@@ -150,13 +150,13 @@ fn ratio(measured: &Measured, row: &Row, volume: &str, target: &TargetName) -> C
 
 /// A ratio with its sign.
 pub fn ratio_cell(ratio: Ratio) -> Cell {
-    let Ratio { ratio: value, interval: [low, high] } = ratio;
+    let value = ratio.ratio;
     let (sign, mark) = match value {
         _ if ratio.is_no_difference() => ("=", Mark::None),
         value if value > 1.0 => ("▲", Mark::Better),
         _ => ("▼", Mark::Worse),
     };
-    Cell::marked(format!("{sign} {} ({}–{})", figure(value), figure(low), figure(high)), mark)
+    Cell::marked(format!("{sign} {} ({})", figure(value), ratio.interval_text()), mark)
 }
 
 /// Every row in which another system is faster.
@@ -171,13 +171,11 @@ fn faster(measured: &Measured) -> Vec<Block> {
         .filter(is_slower)
         .map(|found| {
             let inverse = found.ratio.inverse();
-            let [low, high] = inverse.interval;
             let Comparison { row, volume, ours, target, .. } = found;
             format!(
-                "`{row}` at {volume}: {target} is {} times better than {ours} ({}–{}).",
+                "`{row}` at {volume}: {target} is {} times better than {ours} ({}).",
                 figure(inverse.ratio),
-                figure(low),
-                figure(high)
+                inverse.interval_text()
             )
         })
         .collect();

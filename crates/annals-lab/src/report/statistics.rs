@@ -2,8 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use super::numbers::figure;
 use crate::graph::Random;
 use crate::run::{bootstrap, quantile};
+
+/// Fewer repeats have no interval.
+const REPEATS_MIN: usize = 3;
 
 /// The middle value; the mean of the two middle ones if their number is even.
 pub fn median(values: &[f64]) -> f64 {
@@ -22,6 +26,8 @@ pub fn interval_of_median(values: &[f64]) -> [f64; 2] {
 pub struct Ratio {
     pub ratio: f64,
     pub interval: [f64; 2],
+    /// Repeats of the side that has fewer.
+    pub repeats: usize,
 }
 
 impl Ratio {
@@ -31,7 +37,8 @@ impl Ratio {
         let pairs: Vec<f64> =
             ours.iter().filter_map(|(repeat, ours)| Some(ours / theirs.get(repeat)?)).collect();
         if pairs.len() == ours.len().max(theirs.len()) && !pairs.is_empty() {
-            return Some(Ratio { ratio: median(&pairs), interval: interval_of_median(&pairs) });
+            let interval = interval_of_median(&pairs);
+            return Some(Ratio { ratio: median(&pairs), interval, repeats: pairs.len() });
         }
         Ratio::of_runs(ours, theirs)
     }
@@ -43,13 +50,24 @@ impl Ratio {
             return None;
         }
         let interval = bootstrap(|random| median(&drawn(&ours, random)) / median(&drawn(&theirs, random)));
-        Some(Ratio { ratio: median(&ours) / median(&theirs), interval })
+        let repeats = ours.len().min(theirs.len());
+        Some(Ratio { ratio: median(&ours) / median(&theirs), interval, repeats })
     }
 
     /// The same seen from the other side.
     pub fn inverse(self) -> Ratio {
         let [low, high] = self.interval;
-        Ratio { ratio: 1.0 / self.ratio, interval: [1.0 / high, 1.0 / low] }
+        Ratio { ratio: 1.0 / self.ratio, interval: [1.0 / high, 1.0 / low], ..self }
+    }
+
+    /// The interval in words, or that there is none.
+    pub fn interval_text(self) -> String {
+        let [low, high] = self.interval.map(figure);
+        if self.repeats < REPEATS_MIN {
+            format!("of {} repeats", self.repeats)
+        } else {
+            format!("{low}–{high}")
+        }
     }
 
     /// True if the interval leaves open which figure is larger.
@@ -81,7 +99,7 @@ mod tests {
     fn repeats_that_ran_in_turn_are_compared_with_each_other() {
         let (ours, theirs) = (by_repeat(&[10.0, 200.0, 3.0]), by_repeat(&[5.0, 100.0, 1.5]));
         let ratio = Ratio::of(&ours, &theirs).unwrap();
-        assert_eq!(ratio, Ratio { ratio: 2.0, interval: [2.0, 2.0] });
+        assert_eq!(ratio, Ratio { ratio: 2.0, interval: [2.0, 2.0], repeats: 3 });
         assert!(!ratio.is_no_difference());
         assert_eq!(ratio.inverse().ratio, 0.5);
     }
