@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::adapter::{Adapter, System};
+use super::install::Peer;
 use super::record::{Figure, Record, Skip, TargetRecord};
 use super::suite::{Target, suite};
 use crate::outcome::Outcome;
@@ -84,7 +85,12 @@ impl Cell {
     pub fn adapter(&self) -> Outcome<Box<dyn System>> {
         let peer = self.target.peer.as_ref();
         let peer = peer.ok_or_else(|| format!("target {}: has no adapter", self.target.name))?;
-        Ok(Box::new(Adapter::start(self.target.name, &mut peer.command(&self.arguments.peers)?)?))
+        let mut command = peer.command(&self.arguments.peers)?;
+        // Some systems write logs where they start.
+        if matches!(peer, Peer::Scripts { .. }) {
+            command.current_dir(&self.arguments.folder);
+        }
+        Ok(Box::new(Adapter::start(self.target.name, &mut command)?))
     }
 
     /// Prints what the target says of itself.

@@ -41,7 +41,8 @@ impl Peer {
             }
             Peer::Scripts { folder, name } => {
                 let mut command = Command::new(script(folder, "run"));
-                command.arg(name).arg(installed(peers, folder, name));
+                // The command may start in another folder.
+                command.arg(name).arg(std::path::absolute(installed(peers, folder, name))?);
                 Ok(command)
             }
             Peer::Command(text) => {

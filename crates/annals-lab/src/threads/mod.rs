@@ -17,6 +17,9 @@ const fn jvm(name: &'static str, title: &'static str, kind: Kind) -> Target {
     Target { name, title, kind, peer: Some(Peer::Scripts { folder: "jvm", name }) }
 }
 
+/// The folder `ladybug` holds this one system, whose adapter is in Python.
+const LADYBUG: Peer = Peer::Scripts { folder: "ladybug", name: "ladybug" };
+
 fn rows() -> Vec<Row> {
     vec![
         Row::new("commit", "Commits of 1 vertex + 1 edge, closed loop", "commits/s").of_writes(),
@@ -78,26 +81,22 @@ pub const SUITE: Suite = Suite {
         Target { name: "disk", title: "write + fdatasync of the same bytes", kind: Kind::Limit, peer: None },
         Target { name: "null", title: "nothing", kind: Kind::Floor, peer: None },
         jvm("bitsy", "Bitsy", Kind::Peer),
-        jvm("bitsy-tuned", "Bitsy, tuned", Kind::Tuned),
+        jvm("bitsy-tuned", "Bitsy, larger log", Kind::Tuned),
         jvm("neo4j", "Neo4j, embedded", Kind::Peer),
-        jvm("neo4j-tuned", "Neo4j, embedded, tuned", Kind::Tuned),
+        jvm("neo4j-tuned", "Neo4j, embedded, memory of fixed size", Kind::Tuned),
         jvm("janusgraph", "JanusGraph on BerkeleyDB JE", Kind::Peer),
-        jvm("janusgraph-tuned", "JanusGraph on BerkeleyDB JE, tuned", Kind::Tuned),
+        jvm("janusgraph-tuned", "JanusGraph on BerkeleyDB JE, large blocks of ids", Kind::Tuned),
         jvm("tinkergraph", "TinkerGraph", Kind::Peer),
         jvm("tinkergraph-transactions", "TinkerTransactionGraph", Kind::Peer),
-        jvm("xtdb", "XTDB 1 on RocksDB", Kind::Peer),
-        jvm("xtdb-tuned", "XTDB 1 on RocksDB, tuned", Kind::Tuned),
-        jvm("arcadedb", "ArcadeDB, embedded", Kind::Peer),
-        jvm("arcadedb-tuned", "ArcadeDB, embedded, tuned", Kind::Tuned),
-        jvm("arcadedb-unsynced", "ArcadeDB with its default, not synced", Kind::Peer),
-        jvm("sqlite", "SQLite", Kind::Peer),
-        jvm("sqlite-tuned", "SQLite with a write-ahead log", Kind::Tuned),
-        Target {
-            name: "ladybug",
-            title: "Ladybug",
-            kind: Kind::Peer,
-            peer: Some(Peer::Scripts { folder: "ladybug", name: "ladybug" }),
-        },
+        jvm("xtdb", "XTDB 1 on RocksDB, synced", Kind::Peer),
+        jvm("xtdb-tuned", "XTDB 1 on RocksDB, synced, one large cache", Kind::Tuned),
+        jvm("xtdb-unsynced", "XTDB 1 on RocksDB, its default", Kind::Peer),
+        jvm("arcadedb", "ArcadeDB, embedded, synced", Kind::Peer),
+        jvm("arcadedb-tuned", "ArcadeDB, embedded, synced, a bucket for each thread", Kind::Tuned),
+        jvm("arcadedb-unsynced", "ArcadeDB, embedded, its default", Kind::Peer),
+        jvm("sqlite", "SQLite, vanilla", Kind::Peer),
+        jvm("sqlite-tuned", "SQLite, write-ahead log", Kind::Tuned),
+        Target { name: "ladybug", title: "Ladybug", kind: Kind::Peer, peer: Some(LADYBUG) },
     ],
     unfair: &[
         "The systems that run on the JVM share the two cores with its compiler and its collector of garbage; each loop is preceded by \

@@ -117,7 +117,7 @@ final class Loop {
             ready.countDown();
             isCounted = true;
             started.await();
-            if (operation == null) {
+            if (operation == null || isStopped.get()) {
                 return;
             }
             record.lastEnd = start;

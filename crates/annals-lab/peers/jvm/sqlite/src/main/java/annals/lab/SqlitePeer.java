@@ -39,8 +39,8 @@ public final class SqlitePeer implements Peer {
 
     private final boolean isTuned;
     private final AtomicLong nextId = new AtomicLong(OTHERS);
-    /** Held by a thread that writes, in the tuned form only. Fair, so that no thread starves. */
-    private final ReentrantLock writing = new ReentrantLock(true);
+    /** Held by a thread that writes, in the tuned form only. Not fair: handing it on in turn costs a third of the commits. */
+    private final ReentrantLock writing = new ReentrantLock();
     private Path folder;
     private Connection main;
     private long entity;
