@@ -24,6 +24,10 @@ pub struct LdpArguments {
     /// User and password for the source, as USER:PASSWORD
     #[arg(long, value_name = "USER:PASSWORD", env = "ANNALS_SOURCE_USER", hide_env_values = true)]
     source_user: Option<String>,
+    /// Leave out the pairs of digits that Fedora 4 puts before the UUID of a posted resource: /a/3f/51/af/56/3f51af56-…
+    /// becomes /a/3f51af56-…, everywhere
+    #[arg(long)]
+    shorten_pairs: bool,
     /// Copy at most this many levels below the root
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u16).range(1..=250))]
     depth_max: u16,
@@ -133,6 +137,7 @@ fn options(arguments: &LdpArguments, common: &Common<'_>) -> Result<Options> {
         authorization,
         author: common.author.to_owned(),
         message: common.message.to_owned(),
+        are_pairs_short: arguments.shorten_pairs,
         depth_max: usize::from(arguments.depth_max),
         resources_max: usize::try_from(arguments.resources_max).unwrap_or(usize::MAX),
         binary_bytes_max: arguments.binary_max,

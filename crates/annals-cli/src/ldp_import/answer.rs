@@ -56,19 +56,28 @@ pub fn format(headers: &HeaderMap) -> Option<RdfFormat> {
 pub fn digests(headers: &HeaderMap) -> Vec<(String, Vec<u8>)> {
     let values = headers.get_all(&DIGEST).iter().filter_map(|value| value.to_str().ok());
     let parts = values.flat_map(|value| value.split(','));
-    let digest = |part: &str| {
-        let (algorithm, digest) = part.trim().split_once('=')?;
-        let bytes_count = match &*algorithm.to_ascii_lowercase() {
-            "md5" => 16,
-            "sha" => 20,
-            "sha-256" => 32,
-            "sha-512" => 64,
-            _ => return None,
-        };
-        let bytes = from_hexadecimal(digest).or_else(|| BASE64.decode(digest).ok())?;
-        (bytes.len() == bytes_count).then(|| (algorithm.to_ascii_lowercase(), bytes))
-    };
+    let digest =
+        |part: &str| part.trim().split_once('=').and_then(|(algorithm, text)| digest(algorithm, text));
     parts.filter_map(digest).collect()
+}
+
+/// The digest in the object of `premis:hasMessageDigest`, such as `urn:sha1:…`.
+pub fn digest_of_urn(urn: &str) -> Option<(String, Vec<u8>)> {
+    let (algorithm, text) = urn.strip_prefix("urn:")?.split_once(':')?;
+    digest(algorithm, text)
+}
+
+fn digest(algorithm: &str, text: &str) -> Option<(String, Vec<u8>)> {
+    let (algorithm, bytes_count) = match &*algorithm.to_ascii_lowercase() {
+        "md5" => ("md5", 16),
+        // Fedora 4 calls it by its other name, and so do URNs.
+        "sha" | "sha1" => ("sha", 20),
+        "sha-256" => ("sha-256", 32),
+        "sha-512" => ("sha-512", 64),
+        _ => return None,
+    };
+    let bytes = from_hexadecimal(text).or_else(|| BASE64.decode(text).ok())?;
+    (bytes.len() == bytes_count).then(|| (algorithm.to_owned(), bytes))
 }
 
 // Fedora states them in hexadecimal digits, others in base64.
@@ -119,6 +128,17 @@ mod tests {
         assert_eq!(stated_model(&found), Some("DirectContainer"));
         assert_eq!(description(&found).as_deref(), Some("http://a/b/fcr:metadata"));
         assert_eq!(stated_model(&HeaderMap::new()), None);
+    }
+
+    #[test]
+    fn a_urn_has_a_digest_of_a_known_algorithm() {
+        let found = digest_of_urn("urn:sha1:da39a3ee5e6b4b0d3255bfef95601890afd80709").unwrap();
+        assert_eq!(digests_text(&[found]), "sha=2jmj7l5rSw0yVb/vlWAYkK/YBwk=");
+        for unknown in
+            ["urn:sha-512/256:00", "urn:sha1:00", "info:sha1:da39a3ee5e6b4b0d3255bfef95601890afd80709"]
+        {
+            assert_eq!(digest_of_urn(unknown), None, "{unknown}");
+        }
     }
 
     #[test]

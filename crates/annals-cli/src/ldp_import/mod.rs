@@ -27,6 +27,8 @@ pub struct Options {
     pub author: String,
     /// Why.
     pub message: String,
+    /// Whether the pairs of digits that Fedora 4 puts before a UUID are left out of addresses.
+    pub are_pairs_short: bool,
     /// Most levels below the root.
     pub depth_max: usize,
     /// Most resources, refused ones too.

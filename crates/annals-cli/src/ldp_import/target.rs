@@ -23,6 +23,15 @@ pub enum Written {
     Unchanged,
 }
 
+/// What the source says about the bytes of a binary, besides their headers.
+#[derive(Debug, Default)]
+pub struct Stated {
+    /// Shape: as of [`answer::digests`].
+    pub digests: Vec<(String, Vec<u8>)>,
+    /// It takes precedence over `Content-Disposition`, in which Fedora 4 does not escape quotes.
+    pub file_name: Option<String>,
+}
+
 /// The target.
 pub struct Target<'c> {
     client: &'c Client,
@@ -112,7 +121,7 @@ impl<'c> Target<'c> {
                 let bytes = self.client.read(response, limits.bytes_max).await?;
                 let triples = read(&*bytes, RdfFormat::NTriples, iri, &limits)
                     .map_err(|error| Trouble::Refused(format!("the target: {error}")))?;
-                let same = Roots { from: String::new(), to: String::new() };
+                let same = Roots { from: String::new(), to: String::new(), are_pairs_short: false };
                 Ok(Some((Statements::of(&triples, iri, &same).own, tag)))
             }
             StatusCode::OK => Err(Trouble::Refused("at the target there is a binary".to_owned())),
@@ -127,14 +136,20 @@ impl<'c> Target<'c> {
         &self,
         iri: &str,
         source: Response<Incoming>,
+        about: Stated,
         bytes_max: u64,
     ) -> Result<(Written, u64), Trouble> {
-        let stated = answer::digests(source.headers());
+        let stated = about.digests;
         let mut headers = self.signature.clone();
         for name in [CONTENT_TYPE, CONTENT_LENGTH, CONTENT_DISPOSITION] {
             if let Some(value) = source.headers().get(&name) {
                 headers.insert(name, value.clone());
             }
+        }
+        if let Some(name) = about.file_name {
+            let name = utf8_percent_encode(&name, NON_ALPHANUMERIC);
+            let value = HeaderValue::try_from(format!("attachment; filename*=UTF-8''{name}"));
+            headers.insert(CONTENT_DISPOSITION, value.expect("it is ASCII"));
         }
         let mut wanted = HeaderMap::new();
         let algorithms: Vec<&str> = stated.iter().map(|(algorithm, _)| algorithm.as_str()).collect();

@@ -12,16 +12,18 @@ use hyper::{Method, Response, StatusCode};
 use super::answer::{self, LDP, WANT_DIGEST};
 use super::client::{Ask, Client, Trouble};
 use super::graph::{Roots, Statements};
-use super::target::{Target, Written};
+use super::target::{Stated, Target, Written};
 use super::{Options, Report};
 
 /// How often a resource is tried whose connections fail while its bytes flow.
 const ATTEMPTS_MAX: usize = 4;
 /// How long it waits in between.
 const PAUSE: Duration = Duration::from_millis(500);
-/// N-Triples first: servers write them as they go.
-const ACCEPTED: &str =
-    "application/n-triples, text/turtle;q=0.9, application/ld+json;q=0.5, application/rdf+xml;q=0.4";
+/// N-Triples first: servers write them as they go. Fedora refuses a binary of any type that is not here.
+const ACCEPTED: &str = "application/n-triples, text/turtle;q=0.9, application/ld+json;q=0.5, \
+     application/rdf+xml;q=0.4, */*;q=0.1";
+/// In the root of Fedora 4: the places of its blank nodes, which each document describes that has them.
+const WELL_KNOWN: &str = "/.well-known";
 
 /// The bounds of one document of the source: a container names all of its children in it.
 fn limits() -> RdfLimits {
@@ -59,7 +61,11 @@ pub async fn import(
 ) -> Result<()> {
     let client = Client::new(options.time);
     let trimmed = |iri: &str| iri.trim_end_matches('/').to_owned();
-    let roots = Roots { from: trimmed(&options.from), to: trimmed(&options.to) };
+    let roots = Roots {
+        from: trimmed(&options.from),
+        to: trimmed(&options.to),
+        are_pairs_short: options.are_pairs_short,
+    };
     let target = Target::new(&client, options);
     let waiting = vec![(String::new(), 0)];
     let mut walk = Walk { options, client: &client, target, roots, report, waiting, seen: HashSet::new() };
@@ -124,8 +130,7 @@ impl Walk<'_> {
         } else {
             format!("{}{rest}", self.roots.from)
         };
-        let to =
-            if rest.is_empty() { format!("{}/", self.roots.to) } else { format!("{}{rest}", self.roots.to) };
+        let to = if rest.is_empty() { format!("{}/", self.roots.to) } else { self.roots.target(rest) };
         let response = self.get(&iri).await?;
         let model = answer::stated_model(response.headers());
         let is_binary = model == Some("NonRDFSource") || answer::format(response.headers()).is_none();
@@ -134,12 +139,32 @@ impl Walk<'_> {
         }
         let statements = self.statements(&iri, response).await?;
         let model = model.or_else(|| answer::model_of(statements.classes.iter().map(String::as_str)));
-        let written = self.target.put_graph(&to, &statements.own, model, rest.is_empty()).await;
+        let written = match self.stray_child(rest, model, &statements.children) {
+            Some(text) => Err(Trouble::Refused(text)),
+            None => self.target.put_graph(&to, &statements.own, model, rest.is_empty()).await,
+        };
         if !matches!(written, Err(Trouble::Again(_))) {
             // The children of a refused container may still have a place.
             self.note_children(&statements.children, depth, tell);
         }
         written
+    }
+
+    /// Why the target would make other memberships than the source: it takes a container between two resources for a
+    /// member.
+    fn stray_child(&self, rest: &str, model: Option<&str>, children: &[String]) -> Option<String> {
+        if !matches!(model, Some("DirectContainer" | "IndirectContainer")) {
+            return None;
+        }
+        let is_stray =
+            |child: &&String| self.roots.rest(child).is_some_and(|child| !self.roots.is_child(child, rest));
+        let child = children.iter().find(is_stray)?;
+        let remedy = if self.options.are_pairs_short {
+            ""
+        } else {
+            "; if the source is Fedora 4, import into an empty target with --shorten-pairs"
+        };
+        Some(format!("its members would differ: {child} is in it, but not directly below it{remedy}"))
     }
 
     /// The answer of the source about a resource.
@@ -187,18 +212,27 @@ impl Walk<'_> {
             let text = format!("expected at most {bytes_max} bytes, found {}", length.unwrap_or_default());
             return Err(Trouble::Refused(format!("{text}; allow more with --binary-max")));
         }
-        let description = answer::description(response.headers());
-        let is_proven = !answer::digests(response.headers()).is_empty();
-        let (written, bytes) = self.target.put_binary(to, response, bytes_max).await?;
+        let mut stated = answer::digests(response.headers());
+        let mut file_name = None;
+        let mut own = Vec::new();
+        if let Some(description) = answer::description(response.headers()) {
+            let about = self.get(&description).await?;
+            let statements = self.statements(&description, about).await?;
+            if stated.is_empty() {
+                stated = statements.digests;
+            }
+            file_name = statements.file_name;
+            own = statements.own;
+        }
+        let is_proven = !stated.is_empty();
+        let about = Stated { digests: stated, file_name };
+        let (written, bytes) = self.target.put_binary(to, response, about, bytes_max).await?;
         if written != Written::Unchanged {
             self.report.binaries_count += 1;
             self.report.bytes += bytes;
             self.report.unproven_count += u64::from(!is_proven);
         }
-        let Some(description) = description else { return Ok(written) };
-        let response = self.get(&description).await?;
-        let statements = self.statements(&description, response).await?;
-        Ok(match (written, self.target.put_description(to, &statements.own).await?) {
+        Ok(match (written, self.target.put_description(to, &own).await?) {
             (Written::Unchanged, Written::Created | Written::Updated) => Written::Updated,
             (written, _) => written,
         })
@@ -215,7 +249,8 @@ impl Walk<'_> {
                 self.refuse(child, reason, tell);
                 continue;
             };
-            if !self.seen.insert(rest.trim_end_matches('/').to_owned()) {
+            let is_known = !self.seen.insert(rest.trim_end_matches('/').to_owned());
+            if is_known || rest.trim_end_matches('/') == WELL_KNOWN {
                 continue;
             }
             if depth >= self.options.depth_max {
