@@ -13,17 +13,22 @@ const PREFIXES: &str = "@prefix dc: <http://purl.org/dc/elements/1.1/> . @prefix
 
 /// A server and the address of its root.
 pub struct Door {
-    _folder: tempfile::TempDir,
+    pub folder: tempfile::TempDir,
     pub server: Server,
     pub root: String,
 }
 
 impl Door {
     pub fn open() -> Door {
+        Door::open_with(&[])
+    }
+
+    pub fn open_with(arguments: &[&str]) -> Door {
         let folder = tempfile::tempdir().unwrap();
-        let server = Server::start(&folder.path().join("repository"), &["--ldp-root", "/rest"]);
+        let arguments = [&["--ldp-root", "/rest"], arguments].concat();
+        let server = Server::start(&folder.path().join("repository"), &arguments);
         let root = format!("http://{}/rest", server.address);
-        Door { _folder: folder, server, root }
+        Door { folder, server, root }
     }
 
     pub fn request(&self, method: &str, path: &str, headers: &[(&str, &str)], body: Option<&str>) -> Answer {

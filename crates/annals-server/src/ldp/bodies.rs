@@ -7,6 +7,7 @@ use http::header::CONTENT_TYPE;
 use http_body::Body;
 use oxrdf::Triple;
 
+use super::external;
 use super::headers::UPDATE_TYPE;
 use super::model::Model;
 use super::rdf::{RdfError, RdfErrorKind, RdfFormat, RdfLimits, read};
@@ -84,9 +85,11 @@ impl Received {
     }
 }
 
-/// True if the body of a request is a binary: its media type says so, or the client does.
+/// True if the body of a request is a binary: its media type says so, or the client does. So is an external content.
 pub fn is_upload(call: &Call, asked: Option<Model>) -> bool {
-    asked == Some(Model::NonRdfSource) || BodyKind::of(call) == BodyKind::Binary
+    asked == Some(Model::NonRdfSource)
+        || external::is_asked(&call.headers)
+        || BodyKind::of(call) == BodyKind::Binary
 }
 
 /// The answer for a media type that a method does not take.

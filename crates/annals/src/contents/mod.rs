@@ -14,6 +14,7 @@ use crate::model::{Content, Sha256};
 use crate::storage::{Store, StoreReader};
 use crate::{Error, ErrorKind, Result};
 
+pub use hashing::Hashing;
 pub(crate) use pins::{Pin, Pins};
 pub use put::{NewContent, StoredContent};
 
