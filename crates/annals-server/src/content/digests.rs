@@ -148,6 +148,14 @@ impl Check {
         self.finish()
     }
 
+    /// Takes all bytes at once.
+    ///
+    /// Errors: `digest-mismatch`.
+    pub fn check(mut self, bytes: &[u8]) -> Result<(), Problem> {
+        self.hashing.update(bytes);
+        self.finish().map(|_| ())
+    }
+
     /// The digests.
     ///
     /// Errors: `digest-mismatch`.
