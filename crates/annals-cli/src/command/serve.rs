@@ -8,7 +8,8 @@ use std::time::Duration;
 use annals::{Error, ErrorKind, Options, Result, TypeKind};
 use annals_exchange::text::{count, one_line};
 use annals_server::{
-    Host, LdpRoot, LdpSettings, Limits, LogSettings, Origin, Settings, SourcePrefix, Sources, serve,
+    Host, LdpRoot, LdpSettings, Limits, LogSettings, Origin, PublicUrl, Settings, SourcePrefix, Sources,
+    serve,
 };
 
 use crate::context::Global;
@@ -44,6 +45,10 @@ pub struct Serve {
     /// localhost, a loopback address, the address listened at (any address if that is all of them), or one of these.
     #[arg(long = "host", value_name = "NAME")]
     pub hosts: Vec<Host>,
+    /// The address by which clients call the server through a proxy, such as https://repo.example.org. The LDP door then
+    /// writes all addresses below it and takes only those for its own, and requests may use its host.
+    #[arg(long, value_name = "URL")]
+    pub public_url: Option<PublicUrl>,
     /// Let web pages of this origin (scheme, host and port) read and write; repeatable (CORS).
     #[arg(long = "cors-origin", value_name = "ORIGIN")]
     pub origins: Vec<Origin>,
@@ -217,7 +222,9 @@ impl Serve {
         let external = Sources::new(self.external_prefixes.clone(), self.external_bytes_max);
         let root = self.ldp_root.clone();
         let ldp = (!self.no_ldp).then(|| LdpSettings { root, is_if_match_required, external });
-        let settings = Settings { folder, listen: self.listen, hosts, origins, ldp, log, options, limits };
+        let public_url = self.public_url.clone();
+        let settings =
+            Settings { folder, listen: self.listen, hosts, origins, public_url, ldp, log, options, limits };
         serve(
             settings,
             |address| print(&format!("annals {verb} {place} and listens on http://{address}")),

@@ -68,7 +68,7 @@ use crate::problem::{Outcome, Problem};
 
 /// Answers a request below the root of the door. `root` is the path of the root, without a slash at its end.
 pub async fn answer(call: Box<Call>, method: Method, root: &str) -> Outcome {
-    let base = Base::of(&call.headers, &call.uri, root);
+    let base = Base::of(&call.headers, &call.uri, root, call.door.hosts.public());
     let known = base.clone();
     let is_write = [Method::POST, Method::PUT, Method::PATCH].contains(&method);
     let asked = model::Model::asked(&call.headers).unwrap_or(None);
