@@ -21,6 +21,7 @@ mod http {
     mod ldp;
     mod ldp_import;
     mod ldp_events;
+    mod ldp_external;
     mod ldp_fixity;
     mod ldp_hostile;
     mod ldp_members;

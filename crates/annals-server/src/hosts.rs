@@ -21,6 +21,14 @@ pub enum Host {
     Name(String),
 }
 
+/// The address by which clients call the server through a proxy: `https://repo.example.org`, perhaps with a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PublicUrl {
+    text: String,
+    origin: Origin,
+    host: Host,
+}
+
 /// The hosts that requests may name.
 #[derive(Clone, Debug)]
 pub struct Hosts {
@@ -30,6 +38,8 @@ pub struct Hosts {
     given: Vec<Host>,
     /// The origins whose web pages may read and write.
     origins: Vec<Origin>,
+    /// The address by which clients call the server.
+    public: Option<PublicUrl>,
 }
 
 /// The origin of web pages, as the header `Origin` has it: scheme, host and port.
@@ -69,6 +79,36 @@ impl FromStr for Origin {
     }
 }
 
+impl FromStr for PublicUrl {
+    type Err = String;
+
+    /// Reads an address as `--public-url` takes it: `https://repo.example.org`, `https://example.org/repo/`.
+    fn from_str(text: &str) -> Result<PublicUrl, String> {
+        let expected =
+            "expected http or https, a host, and perhaps a port and a path, such as https://repo.example.org";
+        let (scheme, rest) = text.split_once("://").ok_or(expected)?;
+        let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+        let path = path.trim_end_matches('/');
+        let is_segment = |segment: &str| {
+            !["", ".", ".."].contains(&segment)
+                && segment.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte))
+        };
+        if !path.split('/').skip(1).all(is_segment) {
+            return Err(expected.into());
+        }
+        let origin = format!("{scheme}://{authority}").to_ascii_lowercase();
+        let host = Host::of_authority(authority).ok_or(expected)?;
+        Ok(PublicUrl { text: format!("{origin}{path}"), origin: origin.parse().map_err(|_| expected)?, host })
+    }
+}
+
+impl PublicUrl {
+    /// The address, without a slash at its end.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+}
+
 impl Origin {
     /// The value of the header `Origin`.
     pub fn header(&self) -> &HeaderValue {
@@ -96,8 +136,13 @@ impl Host {
 
 impl Hosts {
     /// The names of a server that listens at an address, together with the hosts that it was given.
-    pub fn new(listen: IpAddr, given: Vec<Host>, origins: Vec<Origin>) -> Hosts {
-        Hosts { listen: listen.to_canonical(), given, origins }
+    pub fn new(listen: IpAddr, given: Vec<Host>, origins: Vec<Origin>, public: Option<PublicUrl>) -> Hosts {
+        Hosts { listen: listen.to_canonical(), given, origins, public }
+    }
+
+    /// The address by which clients call the server, if it was given one.
+    pub fn public(&self) -> Option<&PublicUrl> {
+        self.public.as_ref()
     }
 
     /// The origins whose web pages may read and write.
@@ -144,7 +189,8 @@ impl Hosts {
             return Ok(());
         }
         let Some(origin) = request.headers().get(ORIGIN) else { return Ok(()) };
-        if self.origins.iter().any(|known| known.header() == origin) {
+        let public = self.public.iter().map(|public| &public.origin);
+        if self.origins.iter().chain(public).any(|known| known.header() == origin) {
             return Ok(());
         }
         let of_origin =
@@ -169,7 +215,7 @@ impl Hosts {
                 address.is_loopback() || *address == self.listen || self.listen.is_unspecified()
             }
         };
-        is_own || self.given.contains(host)
+        is_own || self.given.contains(host) || self.public.as_ref().is_some_and(|public| public.host == *host)
     }
 }
 

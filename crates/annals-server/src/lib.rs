@@ -40,8 +40,8 @@ mod metrics;
 mod openapi;
 pub mod wire;
 
-pub use hosts::{Host, Origin};
-pub use ldp::{LdpRoot, LdpSettings, link, rdf};
+pub use hosts::{Host, Origin, PublicUrl};
+pub use ldp::{EXTERNAL, LdpRoot, LdpSettings, SourcePrefix, Sources, link, rdf};
 pub use limits::{Limits, STREAMS_MAX};
 pub use logging::LogSettings;
 pub use server::{Settings, serve};

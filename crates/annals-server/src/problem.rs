@@ -13,7 +13,7 @@ use serde_json::{Map, Value as Json, json};
 pub const PROBLEM_JSON: &str = "application/problem+json";
 
 /// Kinds of errors that only HTTP has, with status and title.
-pub const DOOR_KINDS: [(&str, StatusCode, &str); 16] = [
+pub const DOOR_KINDS: [(&str, StatusCode, &str); 17] = [
     ("opening", StatusCode::SERVICE_UNAVAILABLE, "the repository is still being opened"),
     ("stopping", StatusCode::SERVICE_UNAVAILABLE, "the server is stopping"),
     ("writes-refused", StatusCode::SERVICE_UNAVAILABLE, "the repository refuses writes"),
@@ -27,6 +27,7 @@ pub const DOOR_KINDS: [(&str, StatusCode, &str); 16] = [
     ("not-acceptable", StatusCode::NOT_ACCEPTABLE, "no media type that the client accepts"),
     ("precondition-required", StatusCode::PRECONDITION_REQUIRED, "the write must state a condition"),
     ("constraint-violated", StatusCode::CONFLICT, "the server does not take this statement"),
+    ("source-unavailable", StatusCode::BAD_GATEWAY, "an external content cannot be read"),
     ("unknown-host", StatusCode::MISDIRECTED_REQUEST, "the server is not known by this name"),
     ("cross-origin", StatusCode::FORBIDDEN, "a web page of another origin tried to write"),
     ("internal", StatusCode::INTERNAL_SERVER_ERROR, "the server made a mistake"),
@@ -172,6 +173,11 @@ impl Problem {
     /// The kind.
     pub fn kind(&self) -> &'static str {
         self.kind
+    }
+
+    /// What was expected, what was found, and what to do.
+    pub fn detail(&self) -> &str {
+        &self.detail
     }
 
     /// The HTTP status.

@@ -15,7 +15,7 @@ use tokio::task::JoinSet;
 
 use super::connection::{Activity, check_clock, refuse, serve_connection};
 use super::door::Door;
-use super::hosts::{Host, Hosts, Origin};
+use super::hosts::{Host, Hosts, Origin, PublicUrl};
 use super::ldp::LdpSettings;
 use super::limits::{IMPORTS_MAX, Limits, UPLOADS_MAX};
 use super::logging::{self, LogFile, LogSettings};
@@ -34,6 +34,8 @@ pub struct Settings {
     pub hosts: Vec<Host>,
     /// Origins whose web pages may read and write.
     pub origins: Vec<Origin>,
+    /// The address by which clients call the server through a proxy.
+    pub public_url: Option<PublicUrl>,
     /// The LDP door; `None` closes it.
     pub ldp: Option<LdpSettings>,
     /// The log of the process.
@@ -82,7 +84,12 @@ async fn run(
     let name = settings.folder.file_name().map(|name| name.to_string_lossy().into_owned());
     let name = percent_encoding::utf8_percent_encode(&name.unwrap_or_default(), percent_encoding::NON_ALPHANUMERIC)
         .to_string();
-    let hosts = Hosts::new(address.ip(), settings.hosts.clone(), settings.origins.clone());
+    let hosts = Hosts::new(
+        address.ip(),
+        settings.hosts.clone(),
+        settings.origins.clone(),
+        settings.public_url.clone(),
+    );
     let door = Arc::new(Door::new(settings.limits.clone(), hosts, format!("urn:annals:{name}"), settings.ldp.clone()));
     let mut signals = Signals::new()?;
     tracing::info!(version = env!("CARGO_PKG_VERSION"), %address, folder = %settings.folder.display(), "listening");

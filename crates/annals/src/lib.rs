@@ -106,7 +106,7 @@ mod maintenance;
 mod repository;
 mod operational;
 
-pub use crate::contents::{Contents, NewContent, StoredContent};
+pub use crate::contents::{Contents, Hashing, NewContent, StoredContent};
 pub use crate::feed::follow::Follow;
 pub use crate::feed::subscription::{Event, RECORDS_BEHIND_MAX, Subscription};
 pub use crate::maintenance::backup::{

@@ -142,6 +142,28 @@ fn a_commit_cannot_name_a_content_that_is_not_stored() {
 }
 
 #[test]
+fn a_commit_compares_further_digests_with_the_bytes() {
+    let repository = Repository::in_memory();
+    let stored = put(&repository, b"abc");
+    let digest = |algorithm, digits: &str| Digest::from_hex(algorithm, digits).unwrap();
+    let md5 = digest(DigestAlgorithm::Md5, "900150983cd24fb0d6963f7d28e17f72");
+    let sha1 = digest(DigestAlgorithm::Sha1, "a9993e364706816aba3e25717850c26c9cd0d89d");
+    let lie = digest(DigestAlgorithm::Md5, "900150983cd24fb0d6963f7d28e17f73");
+    let own = stored.digest(DigestAlgorithm::Sha256).unwrap();
+    let commit = |digests: &[&Digest]| {
+        let digests = digests.iter().map(|digest| Digest::clone(digest)).collect();
+        let content = Content { digests, ..Content::clone(&stored) };
+        let entity = NewEntity::new("scan").property("content", content);
+        repository.transact(|t| t.create_entity(entity.clone())).err().map(|error| error.kind())
+    };
+    assert_eq!(commit(&[&lie]), Some(ErrorKind::DigestMismatch));
+    assert_eq!(commit(&[&md5, &sha1, &own]), None);
+    // Also when the right one is known.
+    assert_eq!(commit(&[&lie, &sha1]), Some(ErrorKind::DigestMismatch));
+    assert_eq!(repository.snapshot().entities_count(), 1);
+}
+
+#[test]
 fn compaction_removes_contents_that_no_version_names() {
     let folder = tempfile::tempdir().unwrap();
     let repository = Repository::open(folder.path()).unwrap();

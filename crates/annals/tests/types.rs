@@ -115,6 +115,19 @@ fn a_many_valued_attribute_takes_sets_only() {
 }
 
 #[test]
+fn no_set_of_contents_is_declared() {
+    let repository = CheckedRepository::in_memory();
+    let scans = || attribute("scans", ValueType::Content);
+    let refused =
+        define(&repository, TypeDefinition::entity("book").attribute(scans().many())).err().unwrap();
+    assert_eq!(refused.kind(), ErrorKind::TypeViolation);
+    assert!(refused.text().contains("attribute scans: a set holds no contents"), "{refused}");
+    define(&repository, TypeDefinition::entity("book").attribute(scans())).unwrap();
+    let list = attribute("list", ValueType::List).items(ValueType::Content);
+    define(&repository, TypeDefinition::entity("shelf").attribute(list)).unwrap();
+}
+
+#[test]
 fn a_default_fills_what_is_not_given() {
     let repository = CheckedRepository::in_memory();
     let status = attribute("status", ValueType::String).required().default_value("draft");

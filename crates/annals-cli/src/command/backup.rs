@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-use annals::BackupReport;
+use annals::{BackupReport, ErrorKind, Find, Repository, Result};
 use annals_exchange::text::count;
+use annals_server::EXTERNAL;
 use clap::Args;
 use serde_json::json;
 
@@ -31,20 +32,50 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     let progress = Progress::watch_folder("backup", &arguments.folder, repository.log_bytes());
     let report = repository.backup(&arguments.folder);
     progress.finish();
-    print(context, "backed up", &report?, &arguments.folder)
+    let report = report?;
+    let external_count = external_count(&repository)?;
+    print(context, "backed up", &report, &arguments.folder, Some(external_count))?;
+    if external_count > 0 && !context.output.is_json() {
+        let number = count(external_count);
+        context
+            .output
+            .line(format!("not in the copy: the bytes of {number} external contents of the LDP door"))?;
+    }
+    Ok(())
 }
 
-/// Prints the size of a copy.
-pub fn print(context: &mut Context, verb: &str, report: &BackupReport, folder: &std::path::Path) -> Outcome {
+/// Number of binaries of the LDP door whose bytes are elsewhere.
+fn external_count(repository: &Repository) -> Result<u64> {
+    let condition = format!("`{EXTERNAL}` exists");
+    let find = Find { visited_max: usize::MAX, ..Find::parse(&condition)? };
+    match repository.snapshot().count_entities(&find) {
+        // No instance has this property.
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(0),
+        counted => counted,
+    }
+}
+
+/// Prints the size of a copy, and how many external contents have no bytes in it, if that is known.
+pub fn print(
+    context: &mut Context,
+    verb: &str,
+    report: &BackupReport,
+    folder: &std::path::Path,
+    external_count: Option<u64>,
+) -> Outcome {
     if context.output.is_json() {
-        return context.output.json(&json!({
+        let mut json = json!({
             "position": report.position.0,
             "records": report.records_count,
             "bytes": report.bytes,
             "contents": report.contents_count,
             "contentsBytes": report.contents_bytes,
             "folder": folder.display().to_string(),
-        }));
+        });
+        if let Some(number) = external_count {
+            json["externalContents"] = number.into();
+        }
+        return context.output.json(&json);
     }
     let (records, size) = (count(report.records_count), bytes(report.bytes));
     let contents = match report.contents_count {

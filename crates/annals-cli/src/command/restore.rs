@@ -57,7 +57,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
 fn backup(context: &mut Context, backup: &Path, folder: &Path) -> Outcome {
     let options = Options { memory_bytes_max: context.memory_bytes_max, ..Options::default() };
     let report = annals::restore_with(backup, folder, &options)?;
-    super::backup::print(context, "restored", &report, folder)
+    super::backup::print(context, "restored", &report, folder, None)
 }
 
 fn item(context: &mut Context, arguments: &Arguments) -> Outcome {

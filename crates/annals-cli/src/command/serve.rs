@@ -7,7 +7,10 @@ use std::time::Duration;
 
 use annals::{Error, ErrorKind, Options, Result, TypeKind};
 use annals_exchange::text::{count, one_line};
-use annals_server::{Host, LdpRoot, LdpSettings, Limits, LogSettings, Origin, Settings, serve};
+use annals_server::{
+    Host, LdpRoot, LdpSettings, Limits, LogSettings, Origin, PublicUrl, Settings, SourcePrefix, Sources,
+    serve,
+};
 
 use crate::context::Global;
 
@@ -42,6 +45,10 @@ pub struct Serve {
     /// localhost, a loopback address, the address listened at (any address if that is all of them), or one of these.
     #[arg(long = "host", value_name = "NAME")]
     pub hosts: Vec<Host>,
+    /// The address by which clients call the server through a proxy, such as https://repo.example.org. The LDP door then
+    /// writes all addresses below it and takes only those for its own, and requests may use its host.
+    #[arg(long, value_name = "URL")]
+    pub public_url: Option<PublicUrl>,
     /// Let web pages of this origin (scheme, host and port) read and write; repeatable (CORS).
     #[arg(long = "cors-origin", value_name = "ORIGIN")]
     pub origins: Vec<Origin>,
@@ -54,6 +61,14 @@ pub struct Serve {
     /// Refuse a PUT to the LDP door that replaces a resource without If-Match.
     #[arg(long = "ldp-require-if-match")]
     pub is_if_match_required: bool,
+    /// Let binaries of the LDP door have external contents below this address or folder, such as
+    /// http://images.example/public/ or file:///srv/scans; repeatable. Without it there are none. The server reads there on
+    /// behalf of every client that can write, and shows the bytes to every client that can read.
+    #[arg(long = "ldp-external", value_name = "PREFIX")]
+    pub external_prefixes: Vec<SourcePrefix>,
+    /// Largest external content.
+    #[arg(long = "ldp-external-bytes-max", value_name = "BYTES", default_value_t = 1 << 40)]
+    pub external_bytes_max: u64,
     /// Read options from this file as well, in TOML: `listen = "0.0.0.0:8280"`, `host = ["annals.example"]`. The command line
     /// and the environment win over the file.
     #[arg(long, value_name = "FILE", env = "ANNALS_CONFIG")]
@@ -204,8 +219,12 @@ impl Serve {
         let hosts = self.hosts.clone();
         let origins = self.origins.clone();
         let is_if_match_required = self.is_if_match_required;
-        let ldp = (!self.no_ldp).then(|| LdpSettings { root: self.ldp_root.clone(), is_if_match_required });
-        let settings = Settings { folder, listen: self.listen, hosts, origins, ldp, log, options, limits };
+        let external = Sources::new(self.external_prefixes.clone(), self.external_bytes_max);
+        let root = self.ldp_root.clone();
+        let ldp = (!self.no_ldp).then(|| LdpSettings { root, is_if_match_required, external });
+        let public_url = self.public_url.clone();
+        let settings =
+            Settings { folder, listen: self.listen, hosts, origins, public_url, ldp, log, options, limits };
         serve(
             settings,
             |address| print(&format!("annals {verb} {place} and listens on http://{address}")),

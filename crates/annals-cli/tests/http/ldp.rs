@@ -13,17 +13,22 @@ const PREFIXES: &str = "@prefix dc: <http://purl.org/dc/elements/1.1/> . @prefix
 
 /// A server and the address of its root.
 pub struct Door {
-    _folder: tempfile::TempDir,
+    pub folder: tempfile::TempDir,
     pub server: Server,
     pub root: String,
 }
 
 impl Door {
     pub fn open() -> Door {
+        Door::open_with(&[])
+    }
+
+    pub fn open_with(arguments: &[&str]) -> Door {
         let folder = tempfile::tempdir().unwrap();
-        let server = Server::start(&folder.path().join("repository"), &["--ldp-root", "/rest"]);
+        let arguments = [&["--ldp-root", "/rest"], arguments].concat();
+        let server = Server::start(&folder.path().join("repository"), &arguments);
         let root = format!("http://{}/rest", server.address);
-        Door { _folder: folder, server, root }
+        Door { folder, server, root }
     }
 
     pub fn request(&self, method: &str, path: &str, headers: &[(&str, &str)], body: Option<&str>) -> Answer {
@@ -341,4 +346,30 @@ fn the_interaction_model_comes_from_the_link_or_from_the_body() {
     assert_eq!(options.status, 200);
     assert!(options.header("accept-post").unwrap().contains("text/turtle"));
     assert!(options.header("allow").unwrap().contains("PATCH"));
+}
+
+#[test]
+fn behind_a_proxy_all_addresses_are_public_ones() {
+    let public = "https://repo.example/annals";
+    let door = Door::open_with(&["--public-url", public]);
+    let root = format!("{public}/rest");
+    // As a proxy passes them on: with the name of the server, and with the public one.
+    let address = door.server.address.to_string();
+    for (path, host) in [("/a", &*address), ("/b", "repo.example"), ("/c", "repo.example:8443")] {
+        let body = format!("<> <urn:p> <{root}/x>, <{}/x>, <y> .", door.root);
+        let origin = ("origin", "https://repo.example");
+        let created = door.request("PUT", path, &[TURTLE, ("host", host), origin], Some(&body));
+        assert_eq!((created.status, created.header("location")), (201, Some(&*format!("{root}{path}"))));
+        let read = door.request("GET", path, &[N_TRIPLES, ("host", host)], None);
+        for object in [format!("{root}/x"), format!("{root}/y"), format!("{}/x", door.root)] {
+            assert!(read.body.contains(&format!("<{root}{path}> <urn:p> <{object}> .")), "{}", read.body);
+        }
+        assert!(links(&read).iter().all(|link| !link.contains(&address)), "{read:?}");
+        let forged = [N_TRIPLES, ("forwarded", "host=evil.example"), ("x-forwarded-host", "evil.example")];
+        assert_eq!(door.request("GET", path, &forged, None).body, read.body);
+    }
+    // The public ones are relationships, the others are IRIs elsewhere.
+    let own = door.server.get("/v1/entities/ldp:%2Fa/neighbors?direction=out").json();
+    assert_eq!(own["items"].as_array().map(Vec::len), Some(2), "{own}");
+    assert_eq!(door.request("GET", "/a", &[("host", "evil.example")], None).status, 421);
 }

@@ -60,6 +60,46 @@ fn a_digest_that_lies_is_refused_and_an_unknown_one_too() {
 }
 
 #[test]
+fn digests_of_graphs_and_updates_are_checked_too() {
+    let door = Door::open();
+    let update = ("content-type", "application/sparql-update");
+    let (graph, insert) = ("<> <urn:p> \"1\" .", "INSERT DATA { <> <urn:p> \"2\" }");
+    assert_eq!(door.request("PUT", "/a", &[TURTLE], Some(graph)).status, 201);
+    let long = format!("{graph}{}", " ".repeat(100_000));
+    for (method, path, media_type, body) in [
+        ("PUT", "/a", TURTLE, graph),
+        ("PUT", "/a", TURTLE, &long),
+        ("POST", "/a", TURTLE, graph),
+        ("POST", "/a", update, insert),
+        ("PATCH", "/a", update, insert),
+    ] {
+        let before = (door.own("/a"), door.get("/a").header("etag").map(str::to_owned));
+        for (header, value) in [
+            ("digest", "md5=00000000000000000000000000000000"),
+            ("content-digest", "sha-256=:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=:"),
+            ("repr-digest", "sha-256=:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=:"),
+        ] {
+            let lie = door.request(method, path, &[media_type, (header, value)], Some(body));
+            assert_eq!((lie.status, &*lie.problem()), (409, "digest-mismatch"), "{method} {header}: {lie:?}");
+        }
+        for value in ["md2=00", "md5=zz"] {
+            assert_eq!(door.request(method, path, &[media_type, ("digest", value)], Some(body)).status, 400);
+        }
+        assert_eq!((door.own("/a"), door.get("/a").header("etag").map(str::to_owned)), before);
+        let digest = format!("sha={}", sha_1(body));
+        let right = door.request(method, path, &[media_type, ("digest", &digest)], Some(body));
+        assert!([201, 204].contains(&right.status), "{method}: {right:?}");
+    }
+}
+
+/// The SHA-1 of a text, in hexadecimal digits.
+fn sha_1(text: &str) -> String {
+    let mut hashing = annals::Hashing::of(&[annals::DigestAlgorithm::Sha1]);
+    hashing.update(text.as_bytes());
+    hashing.finish()[0].to_string()
+}
+
+#[test]
 fn a_description_has_size_media_type_file_name_and_digests() {
     let door = Door::open();
     let named = ("content-disposition", "attachment; filename=\"letters.txt\"");

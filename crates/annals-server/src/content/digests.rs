@@ -1,10 +1,12 @@
 //! Digests in headers: `Repr-Digest` and `Content-Digest` (RFC 9530), and the older `Digest` (RFC 3230).
 
-use annals::{Content, Digest, DigestAlgorithm};
+use annals::{Digest, DigestAlgorithm, Error, ErrorKind, Hashing};
+use axum::body::Body;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use http::{HeaderMap, HeaderName, HeaderValue};
 
+use crate::patience::FlowWait;
 use crate::problem::Problem;
 
 /// Header: digests of the bytes, `algorithm=base64` or `algorithm=hexadecimal`.
@@ -67,10 +69,21 @@ pub fn wanted(headers: &HeaderMap, name: &HeaderName) -> Result<Vec<DigestAlgori
     Ok(wanted.into_iter().map(|(_, algorithm)| algorithm).collect())
 }
 
-/// Adds the wanted digests of a content that are known, in the header that belongs to the request's.
-pub fn answer(content: &Content, headers: &HeaderMap, answer: &mut HeaderMap) -> Result<(), Problem> {
+/// The algorithms that the client wants in any header.
+pub fn wanted_in_all(headers: &HeaderMap) -> Result<Vec<DigestAlgorithm>, Problem> {
+    let mut all = wanted(headers, &WANT_DIGEST)?;
+    all.extend(wanted(headers, &WANT_REPR_DIGEST)?);
+    Ok(all)
+}
+
+/// Adds the wanted digests that are known, in the header that belongs to the request's.
+pub fn answer(
+    digest_of: impl Fn(DigestAlgorithm) -> Option<Digest>,
+    headers: &HeaderMap,
+    answer: &mut HeaderMap,
+) -> Result<(), Problem> {
     let known = |name| -> Result<Vec<Digest>, Problem> {
-        Ok(wanted(headers, name)?.into_iter().filter_map(|algorithm| content.digest(algorithm)).collect())
+        Ok(wanted(headers, name)?.into_iter().filter_map(&digest_of).collect())
     };
     let plain = |digest: &Digest| format!("{}={}", digest.algorithm().name(), BASE64.encode(digest.bytes()));
     let structured =
@@ -105,6 +118,60 @@ fn read(algorithm: DigestAlgorithm, text: &str) -> Option<Digest> {
     }
     let inner = text.strip_prefix(':').and_then(|rest| rest.strip_suffix(':')).unwrap_or(text);
     Digest::new(algorithm, &BASE64.decode(inner).ok()?).ok()
+}
+
+/// Computes digests of bytes that are not stored as a content, and compares them with those that a client states.
+pub struct Check {
+    hashing: Hashing,
+    stated: Vec<Digest>,
+}
+
+impl Check {
+    /// Computes digests by these algorithms.
+    pub fn of_wanted(wanted: &[DigestAlgorithm]) -> Check {
+        Check { hashing: Hashing::of(wanted), stated: Vec::new() }
+    }
+
+    /// Compares with these digests.
+    pub fn of_stated(stated: Vec<Digest>) -> Check {
+        let wanted: Vec<DigestAlgorithm> = stated.iter().map(Digest::algorithm).collect();
+        Check { hashing: Hashing::of(&wanted), stated }
+    }
+
+    /// Reads a body to its end. Shape: its digests.
+    ///
+    /// Errors: `digest-mismatch`; those of the body.
+    pub async fn read(mut self, wait: &mut FlowWait<'_>, body: &mut Body) -> Result<Vec<Digest>, Problem> {
+        while let Some(part) = wait.next(body).await? {
+            self.hashing.update(&part);
+        }
+        self.finish()
+    }
+
+    /// Takes all bytes at once.
+    ///
+    /// Errors: `digest-mismatch`.
+    pub fn check(mut self, bytes: &[u8]) -> Result<(), Problem> {
+        self.hashing.update(bytes);
+        self.finish().map(|_| ())
+    }
+
+    /// The digests.
+    ///
+    /// Errors: `digest-mismatch`.
+    fn finish(self) -> Result<Vec<Digest>, Problem> {
+        let found = self.hashing.finish();
+        for stated in &self.stated {
+            let same = found.iter().find(|digest| digest.algorithm() == stated.algorithm());
+            if let Some(other) = same.filter(|digest| *digest != stated) {
+                let name = stated.algorithm().name();
+                let text =
+                    format!("expected the {name} digest {stated}, found {other}; send the bytes again");
+                return Err(Error::new(ErrorKind::DigestMismatch, text).into());
+            }
+        }
+        Ok(found)
+    }
 }
 
 #[cfg(test)]

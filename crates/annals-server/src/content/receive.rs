@@ -92,7 +92,8 @@ pub async fn receive(
     outcome
 }
 
-async fn store(door: &Arc<Door>, body: &mut Body, about: NewContent) -> Result<StoredContent, Problem> {
+/// The same, of bytes that no client sends.
+pub async fn store(door: &Arc<Door>, body: &mut Body, about: NewContent) -> Result<StoredContent, Problem> {
     let repository = door.repository()?;
     if repository.is_read_only() {
         let text = "repository: it is open for reading only; write to its writer";

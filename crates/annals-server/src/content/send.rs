@@ -15,7 +15,7 @@ use http_range_header::parse_range_header;
 use hyper::body::Bytes;
 
 use super::conditions::Validators;
-use super::digests::{self, WANT_DIGEST, WANT_REPR_DIGEST};
+use super::digests;
 use crate::answer;
 use crate::call::{CancelOnDrop, heavy};
 use crate::door::Door;
@@ -93,7 +93,7 @@ pub async fn send(
     if let Some(disposition) = content.name.as_deref().and_then(disposition) {
         headers_out.insert(CONTENT_DISPOSITION, disposition);
     }
-    digests::answer(&digested, headers, headers_out)?;
+    digests::answer(|algorithm| digested.digest(algorithm), headers, headers_out)?;
     if !part.is_whole {
         let Part { start, length, .. } = part;
         let range = format!("bytes {start}-{}/{}", start + length - 1, content.size);
@@ -111,8 +111,7 @@ async fn with_digests(
     content: &Arc<Content>,
     headers: &HeaderMap,
 ) -> Result<Arc<Content>, Problem> {
-    let mut wanted = digests::wanted(headers, &WANT_DIGEST)?;
-    wanted.extend(digests::wanted(headers, &WANT_REPR_DIGEST)?);
+    let mut wanted = digests::wanted_in_all(headers)?;
     wanted.retain(|algorithm| content.digest(*algorithm).is_none());
     if wanted.is_empty() {
         return Ok(Arc::clone(content));
@@ -149,7 +148,7 @@ fn media_type(content: &Content) -> HeaderValue {
 }
 
 /// The header that names the file: in UTF-8, percent-encoded.
-fn disposition(name: &str) -> Option<HeaderValue> {
+pub fn disposition(name: &str) -> Option<HeaderValue> {
     let encoded = percent_encoding::utf8_percent_encode(name, answer::SEGMENT);
     HeaderValue::try_from(format!("attachment; filename*=UTF-8''{encoded}")).ok()
 }

@@ -35,11 +35,7 @@ fn state(request: &Request, path: &Path) -> Result<HeaderMap, Problem> {
     let mut head = HeaderMap::new();
     if let Ok((entity, model)) = view.live(path) {
         headers::add_resource(&mut head, &request.base, path, model);
-        let tag = match etag::binary_tag(&entity) {
-            Some(tag) => tag,
-            None => etag::tag_of(view, &entity)?,
-        };
-        headers::add_state(&mut head, &tag, &entity);
+        headers::add_state(&mut head, &etag::state_tag(view, &entity)?, &entity);
     }
     Ok(head)
 }

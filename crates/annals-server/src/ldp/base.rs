@@ -5,6 +5,7 @@ use http::header::HOST;
 use http::{HeaderMap, Uri};
 
 use super::path::{Path, append_encoded};
+use crate::hosts::PublicUrl;
 
 /// What an IRI names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,8 +23,12 @@ pub enum Place<'i> {
 pub struct Base(String);
 
 impl Base {
-    /// The address by which a request calls the root.
-    pub fn of(headers: &HeaderMap, uri: &Uri, root: &str) -> Base {
+    /// The address by which a request calls the root: below `public`, if the server was given an address, and whatever the
+    /// request says.
+    pub fn of(headers: &HeaderMap, uri: &Uri, root: &str, public: Option<&PublicUrl>) -> Base {
+        if let Some(public) = public {
+            return Base(format!("{}{root}", public.text()));
+        }
         let scheme = uri.scheme_str().unwrap_or("http");
         let host = headers.get(HOST).and_then(|host| host.to_str().ok()).map(str::trim);
         let authority = uri.authority().map(http::uri::Authority::as_str).or(host).unwrap_or("localhost");
@@ -100,7 +105,7 @@ mod tests {
     fn base() -> Base {
         let mut headers = HeaderMap::new();
         headers.insert(HOST, "LocalHost:8080".parse().unwrap());
-        Base::of(&headers, &Uri::from_static("/rest/a"), "/rest")
+        Base::of(&headers, &Uri::from_static("/rest/a"), "/rest", None)
     }
 
     #[test]
@@ -121,6 +126,30 @@ mod tests {
         }
         assert_eq!(base.iri(&Path::root()), "http://localhost:8080/rest/");
         assert_eq!(base.iri(&path("/a%20b")), "http://localhost:8080/rest/a%20b");
+    }
+
+    #[test]
+    fn a_public_address_is_the_only_one() {
+        let mut headers = HeaderMap::new();
+        headers.insert(HOST, "localhost:8080".parse().unwrap());
+        let public = "HTTPS://Repo.Example:8443/Annals/".parse().unwrap();
+        let base = Base::of(&headers, &Uri::from_static("/rest/a"), "/rest", Some(&public));
+        assert_eq!(base.iri(&Path::root()), "https://repo.example:8443/Annals/rest/");
+        let path = Path::parse("/a").unwrap();
+        assert_eq!(base.place("https://repo.example:8443/Annals/rest/a"), Place::Resource(path));
+        assert_eq!(base.place("http://localhost:8080/rest/a"), Place::Outside);
+        for bad in [
+            "repo.example",
+            "ftp://repo.example",
+            "https://",
+            "https://u@repo.example",
+            "https://repo.example:443",
+            "https://repo.example/a?b",
+            "https://repo.example/a//b",
+            "https://repo.example/../a",
+        ] {
+            assert!(bad.parse::<PublicUrl>().is_err(), "{bad}");
+        }
     }
 
     #[test]

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use annals::{Content, Entity, Patch, StoredContent, Value};
+use annals::{Content, Entity, Value};
 use axum::body::Body;
 use http::header::{ALLOW, EXPECT, HeaderValue};
 use http::{HeaderMap, Method, Response, StatusCode};
 
 use super::answers::{self, empty, with_head};
-use super::bytes::CONTENT;
 use super::etag::{self, Conditions};
+use super::external_binary::BinaryBytes;
 use super::headers;
 use super::model::Model;
 use super::parent::{check_container, no_container};
@@ -21,7 +21,6 @@ use super::view::{Found, View};
 use super::writer::Writer;
 use crate::call::Weight;
 use crate::content::conditions::Validators;
-use crate::content::receive::{about, receive};
 use crate::content::send::{Wanted, send};
 use crate::problem::{Outcome, Problem};
 use crate::upload::discard;
@@ -37,7 +36,8 @@ pub async fn post(mut request: Request, container: Path) -> Outcome {
         return refuse(request, problem).await;
     }
     drop(snapshot);
-    let stored = store(&mut request).await?;
+    let bytes = Arc::new(BinaryBytes::of(&mut request).await?);
+    let named = Arc::clone(&bytes);
     let wanted = slug::wanted(&request.call.headers);
     let work = move |writer: &mut Writer<'_>| {
         let view = writer.view();
@@ -45,11 +45,13 @@ pub async fn post(mut request: Request, container: Path) -> Outcome {
             check_container(view, &container, &conditions)?;
         }
         let path = slug::choose(view.snapshot, &container, wanted.as_deref())?;
-        writer.create_binary(&path, stored.value())?;
+        writer.create_binary(&path, named.properties())?;
         Ok(path)
     };
     let (path, _) = request.commit(Weight::Light, work).await?;
-    answers::created(&request, &path)
+    let mut response = answers::created(&request, &path)?;
+    bytes.add_location(&mut response);
+    Ok(response)
 }
 
 /// Answers a PUT of a binary.
@@ -62,21 +64,24 @@ pub async fn put(mut request: Request, path: Path) -> Outcome {
         return refuse(request, problem).await;
     }
     drop(snapshot);
-    let stored = store(&mut request).await?;
+    let bytes = Arc::new(BinaryBytes::of(&mut request).await?);
+    let named = Arc::clone(&bytes);
     let target = path.clone();
     let work = move |writer: &mut Writer<'_>| match check(writer.view(), &target, &conditions)? {
         Some(entity) => {
-            let patch = Patch::new().set(CONTENT, stored.value());
-            writer.transaction.update(&entity.instance_id(), patch)?;
+            writer.transaction.update(&entity.instance_id(), named.patch(&entity))?;
             Ok(false)
         }
         None => {
-            writer.create_binary(&target, stored.value())?;
+            writer.create_binary(&target, named.properties())?;
             Ok(true)
         }
     };
     let (is_new, _) = request.commit(Weight::Light, work).await?;
-    if is_new { answers::created(&request, &path) } else { answers::changed(&request, &path) }
+    let outcome = if is_new { answers::created(&request, &path) } else { answers::changed(&request, &path) };
+    let mut response = outcome?;
+    bytes.add_location(&mut response);
+    Ok(response)
 }
 
 /// The binary at a path, if one is there.
@@ -85,7 +90,7 @@ pub async fn put(mut request: Request, path: Path) -> Outcome {
 fn check<'v>(view: View<'v>, path: &Path, conditions: &Conditions) -> Result<Option<Entity<'v>>, Problem> {
     match view.find(path)? {
         Found::Live(entity, Model::NonRdfSource) => {
-            conditions.check(etag::binary_tag(&entity).as_deref())?;
+            conditions.check(Some(&etag::state_tag(view, &entity)?))?;
             Ok(Some(entity))
         }
         Found::Live(_, model) => {
@@ -127,12 +132,6 @@ pub async fn refuse(mut request: Request, problem: Problem) -> Outcome {
     Err(problem)
 }
 
-async fn store(request: &mut Request) -> Result<Arc<StoredContent>, Problem> {
-    let body = request.call.take_body();
-    let about = about(&request.call.headers)?;
-    Ok(Arc::new(receive(&request.call.door, &request.call.headers, body, about).await?))
-}
-
 /// Answers GET and HEAD of a binary, or of a memento of one. Whatever the client accepts, it gets the bytes. `head` is
 /// what the answer says about the resource.
 pub async fn get(
@@ -164,7 +163,7 @@ pub fn description_refuses(method: &Method) -> Problem {
 
 impl Writer<'_> {
     /// Creates a binary in its container.
-    pub fn create_binary(&mut self, path: &Path, content: Value) -> Result<(), Problem> {
-        self.create_with(path, Model::NonRdfSource, &Graph::default(), vec![(CONTENT.into(), content)])
+    pub fn create_binary(&mut self, path: &Path, properties: Vec<(Arc<str>, Value)>) -> Result<(), Problem> {
+        self.create_with(path, Model::NonRdfSource, &Graph::default(), properties)
     }
 }

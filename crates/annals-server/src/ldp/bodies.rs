@@ -7,12 +7,14 @@ use http::header::CONTENT_TYPE;
 use http_body::Body;
 use oxrdf::Triple;
 
+use super::external;
 use super::headers::UPDATE_TYPE;
 use super::model::Model;
 use super::rdf::{RdfError, RdfErrorKind, RdfFormat, RdfLimits, read};
 use super::request::Request;
 use crate::body::Bytes;
-use crate::call::Call;
+use crate::call::{Call, heavy};
+use crate::content::digests::{self, Check};
 use crate::problem::Problem;
 
 /// What a body is, by its media type.
@@ -54,15 +56,24 @@ impl BodyKind {
 }
 
 impl Received {
-    /// Receives the body of a request.
+    /// Receives the body of a request, and compares it with the digests that the request states.
     ///
-    /// Errors: `too-large`; `slow-request`; `busy`.
+    /// Errors: `too-large`; `slow-request`; `busy`; `digest-mismatch`; `invalid-argument` for malformed digests.
     pub async fn of(request: &mut Request) -> Result<Received, Problem> {
         let kind = BodyKind::of(&request.call);
         let call = &mut request.call;
+        let stated = digests::stated(&call.headers)?;
         let body = call.take_body();
         let bytes = Bytes::receive_any(&call.door, &call.headers, body, call.body_room.clone()).await?;
-        Ok(Received { kind, bytes })
+        let received = Received { kind, bytes };
+        if stated.is_empty() {
+            return Ok(received);
+        }
+        let check = Check::of_stated(stated);
+        if received.is_small() {
+            return check.check(received.bytes()).map(|()| received);
+        }
+        heavy(&call.door, move || check.check(received.bytes()).map(|()| received)).await
     }
 
     /// True if it is parsed fast enough for the thread of the connection.
@@ -84,9 +95,11 @@ impl Received {
     }
 }
 
-/// True if the body of a request is a binary: its media type says so, or the client does.
+/// True if the body of a request is a binary: its media type says so, or the client does. So is an external content.
 pub fn is_upload(call: &Call, asked: Option<Model>) -> bool {
-    asked == Some(Model::NonRdfSource) || BodyKind::of(call) == BodyKind::Binary
+    asked == Some(Model::NonRdfSource)
+        || external::is_asked(&call.headers)
+        || BodyKind::of(call) == BodyKind::Binary
 }
 
 /// The answer for a media type that a method does not take.

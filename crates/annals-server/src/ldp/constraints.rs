@@ -99,6 +99,8 @@ container also says its inserted content relation once. Each of them is an IRI.\
     \"An update changes statements about the resource, its parts and its blank nodes. It names no other graph and no \
 other service.\" ,
     \"The server makes the size, the media type, the file name and the digests in the description of a binary.\" ,
+    \"A binary has an external content only below the addresses that the server was given, if there are any, with a \
+handling of copy, proxy or redirect, without a body, and if the server can read it.\" ,
     \"Versions of resources come from what was committed. A POST to fcr:versions adds a version of the present state. A \
 version with a time or a state that the client chooses is refused, and no version changes.\" ,
     \"Segments that begin with fcr: are reserved.\" .

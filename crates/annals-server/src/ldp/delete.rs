@@ -26,11 +26,7 @@ pub async fn answer(request: Request, path: Path) -> Outcome {
     let work = move |writer: &mut Writer<'_>| {
         let view = writer.view();
         let (entity, _) = view.live(&path)?;
-        let tag = match etag::binary_tag(&entity) {
-            Some(tag) => tag,
-            None => etag::tag_of(view, &entity)?,
-        };
-        conditions.check(Some(&tag))?;
+        conditions.check(Some(&etag::state_tag(view, &entity)?))?;
         writer.delete(&entity)
     };
     request.commit(Weight::Heavy, work).await?;

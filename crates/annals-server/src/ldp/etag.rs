@@ -51,6 +51,11 @@ pub fn binary_tag(entity: &Entity<'_>) -> Option<String> {
     content_of(entity).and_then(|content| conditions::tag_of(&content).to_str().ok().map(str::to_owned))
 }
 
+/// The tag of any resource: that of its bytes if the repository has them, and else that of its statements.
+pub fn state_tag(view: View<'_>, entity: &Entity<'_>) -> annals::Result<String> {
+    binary_tag(entity).map_or_else(|| tag_of(view, entity), Ok)
+}
+
 /// The conditions of a request.
 #[derive(Clone, Debug, Default)]
 pub struct Conditions {

@@ -1,36 +1,57 @@
-//! What the server says about a binary in its description: size, media type, file name and digests.
+//! What the server says about a binary in its description: size, media type, file name and digests, or where its bytes
+//! are.
 
 use std::fmt::Write;
 
-use annals::{Content, Digest, DigestAlgorithm};
+use annals::{Content, Digest, DigestAlgorithm, Entity};
 use oxrdf::{Literal, NamedNode, NamedNodeRef, NamedOrBlankNode, Term, Triple};
 
+use super::bytes::content_of;
+use super::external::{External, Handling};
 use super::triples::{Sink, emit};
-use super::vocabulary::{FILE_NAME, MEDIA_TYPE, MESSAGE_DIGEST, SIZE, XSD};
+use super::vocabulary::{FILE_NAME, MEDIA_TYPE, MESSAGE_DIGEST, PROXY_FOR, REDIRECTS_TO, SIZE, XSD};
 use crate::problem::Problem;
 
 /// True for the predicates of these statements.
 pub fn is_fact(predicate: &str) -> bool {
-    [SIZE, MEDIA_TYPE, FILE_NAME, MESSAGE_DIGEST].contains(&predicate)
+    [SIZE, MEDIA_TYPE, FILE_NAME, MESSAGE_DIGEST, PROXY_FOR, REDIRECTS_TO].contains(&predicate)
 }
 
-/// Passes on the statements about a content.
+/// Passes on the statements about the bytes of a binary.
 pub fn each_triple(
-    content: &Content,
+    binary: &Entity<'_>,
     subject: &NamedOrBlankNode,
     sink: &mut Sink<'_>,
 ) -> Result<(), Problem> {
-    facts(content).iter().try_for_each(|(predicate, object)| emit(subject, predicate, object.as_ref(), sink))
+    facts(binary).iter().try_for_each(|(predicate, object)| emit(subject, predicate, object.as_ref(), sink))
 }
 
-/// True if a statement about a content is one of these.
-pub fn makes(content: &Content, triple: &Triple) -> bool {
-    facts(content).iter().any(|(predicate, object)| {
+/// True if a statement about a binary is one of these.
+pub fn makes(binary: &Entity<'_>, triple: &Triple) -> bool {
+    facts(binary).iter().any(|(predicate, object)| {
         triple.predicate == NamedNodeRef::new_unchecked(predicate) && triple.object == *object
     })
 }
 
-fn facts(content: &Content) -> Vec<(&'static str, Term)> {
+fn facts(binary: &Entity<'_>) -> Vec<(&'static str, Term)> {
+    match (content_of(binary), External::of(binary)) {
+        (Some(content), _) => facts_of_content(&content),
+        (None, Some(external)) => facts_of_external(&external),
+        (None, None) => Vec::new(),
+    }
+}
+
+/// The server says neither size nor digests of bytes that are elsewhere: they may change there.
+fn facts_of_external(external: &External) -> Vec<(&'static str, Term)> {
+    let place = if external.handling == Handling::Redirect { REDIRECTS_TO } else { PROXY_FOR };
+    let text = |text: &str| Literal::new_simple_literal(text).into();
+    let mut facts = vec![(MEDIA_TYPE, text(&external.media_type))];
+    facts.extend(NamedNode::new(&*external.url).ok().map(|url| (place, url.into())));
+    facts.extend(external.name.as_deref().map(|name| (FILE_NAME, text(name))));
+    facts
+}
+
+fn facts_of_content(content: &Content) -> Vec<(&'static str, Term)> {
     let long = NamedNode::new_unchecked(format!("{XSD}long"));
     let mut facts: Vec<(&str, Term)> = vec![
         (SIZE, Literal::new_typed_literal(content.size.to_string(), long).into()),

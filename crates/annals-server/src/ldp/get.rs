@@ -2,7 +2,7 @@
 
 use annals::{Entity, Id, Snapshot};
 use axum::body::Body;
-use http::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
+use http::header::{ACCEPT, CONTENT_TYPE, ETAG, HeaderValue};
 use http::{HeaderMap, Method, Response, StatusCode};
 
 use super::answers::with_head;
@@ -12,6 +12,8 @@ use super::bodies::problem_of;
 use super::bytes;
 use super::constraints;
 use super::etag::{self, Conditions};
+use super::external::External;
+use super::external_binary;
 use super::graph;
 use super::headers;
 use super::memento;
@@ -66,7 +68,8 @@ pub async fn show(
         None => headers::add_resource(&mut head, &request.base, &path, model),
     }
     let content = bytes::content_of(&entity).filter(|_| model == Model::NonRdfSource);
-    if is_description && content.is_none() {
+    let external = External::of(&entity).filter(|_| model == Model::NonRdfSource);
+    if is_description && content.is_none() && external.is_none() {
         return Err(no_description(&request.base, &path));
     }
     if request.method == Method::OPTIONS {
@@ -75,6 +78,11 @@ pub async fn show(
     if let Some(content) = content.filter(|_| !is_description) {
         let validators = Validators::new(&content, entity.updated().instant);
         return Box::pin(binary::get(&request, head, content, validators)).await;
+    }
+    if let Some(external) = external.filter(|_| !is_description) {
+        // Weak, and without a date: the bytes may change while the resource does not.
+        headers::append(&mut head, ETAG, etag::tag_of(view, &entity)?);
+        return Box::pin(external_binary::get(&request, head, external)).await;
     }
     let selection = Selection::asked(&request.call.headers);
     let format = format_of(&request.call.headers)?;

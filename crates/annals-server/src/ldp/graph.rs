@@ -3,7 +3,6 @@
 use annals::{Direction, Entity, Value, ValueRef};
 use oxrdf::{NamedNodeRef, NamedOrBlankNode};
 
-use super::bytes::content_of;
 use super::facts;
 use super::inbound;
 use super::membership;
@@ -32,8 +31,8 @@ pub fn each_triple(
             let class = format!("{LDP}{class}");
             emit(&subject, vocabulary::TYPE, NamedNodeRef::new_unchecked(&class).into(), sink)?;
         }
-        if let Some(content) = content_of(entity).filter(|_| model == Model::NonRdfSource) {
-            facts::each_triple(&content, &subject, sink)?;
+        if model == Model::NonRdfSource {
+            facts::each_triple(entity, &subject, sink)?;
         }
     }
     if selection.has_own {

@@ -18,6 +18,10 @@ pub static ACCEPT_POST: HeaderName = HeaderName::from_static("accept-post");
 /// Header: the media types that a PATCH takes.
 pub static ACCEPT_PATCH: HeaderName = HeaderName::from_static("accept-patch");
 
+/// Header: what the server can do with external contents.
+pub static ACCEPT_EXTERNAL_CONTENT_HANDLING: HeaderName =
+    HeaderName::from_static("accept-external-content-handling");
+
 const POST_TYPES: &str = "text/turtle, application/ld+json, application/n-triples, application/rdf+xml, application/sparql-update, */*";
 /// The media type of an update.
 pub const UPDATE_TYPE: &str = "application/sparql-update";

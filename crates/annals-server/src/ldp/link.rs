@@ -11,11 +11,23 @@ pub struct Link<'h> {
 impl Link<'_> {
     /// True if one of its relations is this one.
     pub fn is_rel(&self, wanted: &str) -> bool {
-        self.parameters.split(';').any(|parameter| {
-            let Some((name, value)) = parameter.split_once('=') else { return false };
-            let value = value.trim().trim_matches('"');
-            name.trim().eq_ignore_ascii_case("rel")
-                && value.split_ascii_whitespace().any(|known| known.eq_ignore_ascii_case(wanted))
+        let is_wanted = |known: &str| known.eq_ignore_ascii_case(wanted);
+        self.parameter("rel").is_some_and(|value| value.split_ascii_whitespace().any(is_wanted))
+    }
+}
+
+impl<'h> Link<'h> {
+    /// The value of a parameter, without its quotes; the first one counts.
+    pub fn parameter(&self, wanted: &str) -> Option<&'h str> {
+        let mut is_quoted = false;
+        // A semicolon in quotes is part of a value, for instance of a media type.
+        let mut parameters = self.parameters.split(move |character| {
+            is_quoted ^= character == '"';
+            character == ';' && !is_quoted
+        });
+        parameters.find_map(|parameter| {
+            let (name, value) = parameter.split_once('=')?;
+            name.trim().eq_ignore_ascii_case(wanted).then(|| value.trim().trim_matches('"'))
         })
     }
 }
@@ -49,6 +61,12 @@ mod tests {
         assert_eq!(links.iter().map(|link| link.target).collect::<Vec<_>>(), ["http://a/x,y", "b", "c"]);
         let are_types: Vec<_> = links.iter().map(|link| link.is_rel("type")).collect();
         assert_eq!(are_types, [true, false, true]);
+        let value = r#"<http://a/x>; REL="e"; handling=Proxy ; type="text/plain; charset=utf-8""#;
+        let link = parse(value).next().unwrap();
+        assert_eq!(
+            ["handling", "type", "title"].map(|name| link.parameter(name)),
+            [Some("Proxy"), Some("text/plain; charset=utf-8"), None]
+        );
         assert_eq!(parse("<a").count(), 0);
     }
 }

@@ -8,6 +8,9 @@ mod vocabulary;
 mod path;
 mod base;
 pub mod link;
+mod external;
+mod source_url;
+mod sources;
 mod model;
 mod types;
 mod term;
@@ -33,6 +36,7 @@ mod bodies;
 mod request;
 mod answers;
 mod parent;
+mod external_binary;
 mod binary;
 mod mementos;
 mod get;
@@ -49,7 +53,10 @@ pub mod rdf;
 use http::header::{ALLOW, HeaderMap, HeaderValue};
 use http::{Method, StatusCode};
 
+pub use external::EXTERNAL;
 pub use root::{LdpRoot, LdpSettings};
+pub use source_url::SourcePrefix;
+pub use sources::Sources;
 
 use base::Base;
 use path::Path;
@@ -61,7 +68,7 @@ use crate::problem::{Outcome, Problem};
 
 /// Answers a request below the root of the door. `root` is the path of the root, without a slash at its end.
 pub async fn answer(call: Box<Call>, method: Method, root: &str) -> Outcome {
-    let base = Base::of(&call.headers, &call.uri, root);
+    let base = Base::of(&call.headers, &call.uri, root, call.door.hosts.public());
     let known = base.clone();
     let is_write = [Method::POST, Method::PUT, Method::PATCH].contains(&method);
     let asked = model::Model::asked(&call.headers).unwrap_or(None);
@@ -165,5 +172,10 @@ async fn options(request: &Request, path: &Path) -> Outcome {
     };
     let mut head = HeaderMap::new();
     headers::add_resource(&mut head, &request.base, path, model);
+    let has_external = request.call.door.ldp.as_ref().is_some_and(|ldp| ldp.external.are_allowed());
+    if has_external && model != model::Model::RdfSource {
+        let handlings = HeaderValue::from_static(external::Handling::NAMES);
+        head.insert(&headers::ACCEPT_EXTERNAL_CONTENT_HANDLING, handlings);
+    }
     Ok(answers::with_head(answers::empty(StatusCode::OK), StatusCode::OK, head))
 }

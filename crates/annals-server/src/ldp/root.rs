@@ -3,6 +3,8 @@
 use std::str::FromStr;
 use std::sync::Arc;
 
+use super::sources::Sources;
+
 /// Settings of the door.
 #[derive(Clone, Debug)]
 pub struct LdpSettings {
@@ -10,6 +12,8 @@ pub struct LdpSettings {
     pub root: LdpRoot,
     /// True if a PUT must state with `If-Match` which state it replaces.
     pub is_if_match_required: bool,
+    /// Where external contents may be.
+    pub external: Sources,
 }
 
 /// The path of the root container: `/ldp`, `/rest`, `/a/b`.

@@ -6,7 +6,6 @@ use annals::{Entity, Value};
 use oxrdf::{NamedNode, NamedOrBlankNode, Term, Triple};
 
 use super::base::{Base, Place};
-use super::bytes::content_of;
 use super::constraints::{Refusal, check_predicate, unknown_term};
 use super::facts;
 use super::membership;
@@ -165,8 +164,7 @@ impl<'v> Managed<'v> {
                 Err(refuse("ldp:contains cannot be the relation of members; choose another predicate"))
             }
             (predicate, _) if is_own && self.model == Model::NonRdfSource && facts::is_fact(predicate) => {
-                let content = self.entity.and_then(content_of);
-                if content.is_some_and(|content| facts::makes(&content, triple)) {
+                if self.entity.is_some_and(|binary| facts::makes(binary, triple)) {
                     return Ok(true);
                 }
                 Err(refuse(

@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn literals_come_back_as_they_were_written() {
-        let base = Base::of(&HeaderMap::new(), &Uri::from_static("/"), "/ldp");
+        let base = Base::of(&HeaderMap::new(), &Uri::from_static("/"), "/ldp", None);
         for (name, text, is_native) in [
             ("string", "a\nb", true),
             ("boolean", "true", true),

@@ -32,5 +32,11 @@ pub const MESSAGE_DIGEST: &str = "http://www.loc.gov/premis/rdf/v1#hasMessageDig
 pub const MEDIA_TYPE: &str = "http://www.ebu.ch/metadata/ontologies/ebucore/ebucore#hasMimeType";
 /// The file name of a binary.
 pub const FILE_NAME: &str = "http://www.ebu.ch/metadata/ontologies/ebucore/ebucore#filename";
+/// Where the bytes of a binary are, which the server reads for each GET.
+pub const PROXY_FOR: &str = "http://fedora.info/definitions/v4/repository#proxyFor";
+/// Where the bytes of a binary are, to which the server sends clients.
+pub const REDIRECTS_TO: &str = "http://fedora.info/definitions/v4/repository#redirectsTo";
+/// The relation of a request to an external content.
+pub const EXTERNAL_CONTENT: &str = "http://fedora.info/definitions/fcrepo#ExternalContent";
 /// Where a resource takes notifications.
 pub const INBOX: &str = "http://www.w3.org/ns/ldp#inbox";

@@ -2,11 +2,20 @@
 
 use sha2::Digest as _;
 
-use crate::Result;
 use crate::model::{Digest, DigestAlgorithm, Sha256};
 
-/// Computes SHA-256, and the digests that were asked for.
-pub(crate) struct Hashing {
+/// Computes digests of bytes that pass by, in constant memory.
+///
+/// ```
+/// use annals::{DigestAlgorithm, Hashing};
+/// let mut hashing = Hashing::of(&[DigestAlgorithm::Md5]);
+/// hashing.update(b"ab");
+/// hashing.update(b"c");
+/// let digests = hashing.finish();
+/// assert_eq!(digests[0].to_string(), "900150983cd24fb0d6963f7d28e17f72");
+/// assert_eq!(digests[1].algorithm(), DigestAlgorithm::Sha256);
+/// ```
+pub struct Hashing {
     sha256: sha2::Sha256,
     md5: Option<md5::Md5>,
     sha1: Option<sha1::Sha1>,
@@ -14,6 +23,11 @@ pub(crate) struct Hashing {
 }
 
 impl Hashing {
+    /// Computes digests by these algorithms, and by SHA-256 in any case.
+    pub fn of(wanted: &[DigestAlgorithm]) -> Hashing {
+        Hashing::new(|algorithm| wanted.contains(&algorithm))
+    }
+
     pub(crate) fn new(wanted: impl Fn(DigestAlgorithm) -> bool) -> Hashing {
         Hashing {
             sha256: sha2::Sha256::new(),
@@ -23,7 +37,8 @@ impl Hashing {
         }
     }
 
-    pub(crate) fn update(&mut self, bytes: &[u8]) {
+    /// Takes the next bytes.
+    pub fn update(&mut self, bytes: &[u8]) {
         self.sha256.update(bytes);
         if let Some(md5) = &mut self.md5 {
             md5.update(bytes);
@@ -36,18 +51,24 @@ impl Hashing {
         }
     }
 
-    /// The SHA-256, and the further digests in the order of their algorithms.
-    pub(crate) fn finish(self) -> Result<(Sha256, Vec<Digest>)> {
-        let mut digests = Vec::new();
-        if let Some(md5) = self.md5 {
-            digests.push(Digest::new(DigestAlgorithm::Md5, &md5.finalize())?);
-        }
-        if let Some(sha1) = self.sha1 {
-            digests.push(Digest::new(DigestAlgorithm::Sha1, &sha1.finalize())?);
-        }
-        if let Some(sha512) = self.sha512 {
-            digests.push(Digest::new(DigestAlgorithm::Sha512, &sha512.finalize())?);
-        }
-        Ok((Sha256(self.sha256.finalize().into()), digests))
+    /// The digests of all bytes, in the order of their algorithms.
+    pub fn finish(self) -> Vec<Digest> {
+        let (sha256, mut digests) = self.finish_apart();
+        digests.push(digest(DigestAlgorithm::Sha256, &sha256.0));
+        digests.sort_by_key(Digest::algorithm);
+        digests
     }
+
+    /// The SHA-256, and the further digests in the order of their algorithms.
+    pub(crate) fn finish_apart(self) -> (Sha256, Vec<Digest>) {
+        let mut digests = Vec::new();
+        digests.extend(self.md5.map(|md5| digest(DigestAlgorithm::Md5, &md5.finalize())));
+        digests.extend(self.sha1.map(|sha1| digest(DigestAlgorithm::Sha1, &sha1.finalize())));
+        digests.extend(self.sha512.map(|sha512| digest(DigestAlgorithm::Sha512, &sha512.finalize())));
+        (Sha256(self.sha256.finalize().into()), digests)
+    }
+}
+
+fn digest(algorithm: DigestAlgorithm, bytes: &[u8]) -> Digest {
+    Digest::new(algorithm, bytes).expect("each algorithm makes digests of its length")
 }

@@ -10,10 +10,12 @@ mod rehash;
 use std::io;
 use std::sync::Arc;
 
-use crate::model::{Content, Sha256};
+use crate::cancel::Cancel;
+use crate::model::{Content, DigestAlgorithm, Sha256};
 use crate::storage::{Store, StoreReader};
 use crate::{Error, ErrorKind, Result};
 
+pub use hashing::Hashing;
 pub(crate) use pins::{Pin, Pins};
 pub use put::{NewContent, StoredContent};
 
@@ -86,9 +88,10 @@ impl Contents {
         Err(Error::new(ErrorKind::Corrupted, text))
     }
 
-    /// Pins a content until a commit is durable that names it, and checks that it is there.
+    /// Pins a content until a commit is durable that names it, and checks that it is there. If the commit names further
+    /// digests that nobody has compared with the bytes, this reads the bytes.
     ///
-    /// Errors: `NotFound`; `InvalidArgument` if its size differs; `Io`.
+    /// Errors: `NotFound`; `InvalidArgument` if its size differs; `DigestMismatch`; `Corrupted`; `Io`.
     pub(crate) fn pin(&self, content: &Content) -> Result<Pin> {
         // Order: pinned first, so that no compaction removes it after the check.
         let pin = Pins::pin(&self.pins, content.sha256);
@@ -97,7 +100,26 @@ impl Contents {
             ErrorKind::Corrupted => wrong_size(content),
             _ => error,
         })?;
+        self.prove(&pin, content)?;
         Ok(pin)
+    }
+
+    /// Compares the further digests of a content with its bytes.
+    fn prove(&self, pin: &Pin, content: &Content) -> Result<()> {
+        let stated = pin.unproven(&content.digests);
+        if stated.is_empty() {
+            return Ok(());
+        }
+        let wanted: Vec<DigestAlgorithm> = stated.iter().map(|digest| digest.algorithm()).collect();
+        let found = self.digests(content, &wanted, &Cancel::new())?;
+        for stated in stated {
+            let same = found.iter().find(|digest| digest.algorithm() == stated.algorithm());
+            if let Some(other) = same.filter(|digest| *digest != stated) {
+                return Err(put::mismatch(stated, other, content.size));
+            }
+        }
+        pin.prove(&found);
+        Ok(())
     }
 
     pub(crate) fn failed(&self, operation: &str, name: &str, error: io::Error) -> Error {

@@ -115,7 +115,7 @@ impl Contents {
         let mut pin = None;
         let stored = self.store.put_named(&mut |out| {
             let read = copy(from, out, about).and_then(|(hashing, size)| {
-                let (sha256, digests) = hashing.finish()?;
+                let (sha256, digests) = hashing.finish_apart();
                 (content.sha256, content.size, content.digests) = (sha256, size, digests.into());
                 check_digests(&content, about)
             });
@@ -131,6 +131,7 @@ impl Contents {
         }
         let is_new = stored.map_err(|error| self.failed("store a content", "new content", error))?;
         let pin = pin.expect("a content with a name is pinned");
+        pin.prove(&content.digests);
         Ok(StoredContent { content: Arc::new(content), is_new, _pin: pin })
     }
 }
@@ -175,13 +176,18 @@ fn check_digests(content: &Content, about: &NewContent) -> Result<()> {
     for expected in &about.expected {
         let Some(found) = content.digest(expected.algorithm()) else { continue };
         if found != *expected {
-            let name = expected.algorithm().name();
-            let text = format!(
-                "content: expected the {name} digest {expected}, found {found} of {} bytes; send it again",
-                content.size
-            );
-            return Err(Error::new(ErrorKind::DigestMismatch, text));
+            return Err(mismatch(expected, &found, content.size));
         }
     }
     Ok(())
+}
+
+/// The error for a content with another digest than expected.
+pub(super) fn mismatch(expected: &Digest, found: &Digest, size: u64) -> Error {
+    let name = expected.algorithm().name();
+    let text = format!(
+        "content: expected the {name} digest {expected}, found {found} of {size} bytes; send the content again, or \
+         correct the digest"
+    );
+    Error::new(ErrorKind::DigestMismatch, text)
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::graph::Graph;
-use crate::graph::actions::contents::Contents;
+use crate::graph::actions::draft::Draft;
 use crate::graph::instance::headers::{Header, HeaderNumber, PLAIN};
 use crate::graph::instance::patch::apply_patch;
 use crate::graph::instance::properties::Properties;
@@ -154,7 +154,7 @@ struct Made<'c> {
     content: &'c mut Content,
 }
 
-impl Contents for Made<'_> {
+impl Draft for Made<'_> {
     fn patch(&mut self, patch: &Patch) -> Result<()> {
         apply_patch(&mut self.content.properties, patch, |name| symbol(self.graph, name)).map(drop)
     }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::graph::Graph;
-use crate::graph::actions::contents::Contents;
+use crate::graph::actions::draft::Draft;
 use crate::graph::instance::headers::PLAIN;
 use crate::graph::instance::patch::apply_patch;
 use crate::graph::instance::properties::Properties;
@@ -157,7 +157,7 @@ struct Coming<'s> {
     classifications: Vec<AnchoredClassification>,
 }
 
-impl Contents for Coming<'_> {
+impl Draft for Coming<'_> {
     fn patch(&mut self, patch: &Patch) -> Result<()> {
         apply_patch(&mut self.properties, patch, |name| Ok(self.names.symbol(name))).map(drop)
     }

@@ -519,7 +519,8 @@ impl Transaction {
 
     /// Pins the contents that the changes name.
     ///
-    /// Errors: `NotFound` if the store does not have one; `InvalidArgument` without a store.
+    /// Errors: `NotFound` if the store does not have one; `InvalidArgument` without a store; `DigestMismatch` if it has
+    /// other further digests than a change says.
     fn pin_contents(&self) -> Result<Vec<Pin>> {
         let mut pins = Vec::new();
         for change in &self.changes {

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::bag::{Bag, BagRef, Field};
-use super::contents::Contents;
 use super::context::Context;
+use super::draft::Draft;
 use crate::Result;
 use crate::graph::Graph;
 use crate::graph::instance::headers::{Header, Shape};
@@ -67,7 +67,7 @@ pub(crate) trait Act: Sized {
 
     /// Changes the content of its instance. Does nothing for an action that does not change content, and for one whose
     /// change alone contains the whole content.
-    fn content(&self, _: &mut dyn Contents) -> Result<()> {
+    fn content(&self, _: &mut dyn Draft) -> Result<()> {
         Ok(())
     }
 

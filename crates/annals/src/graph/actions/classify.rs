@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::act::{Act, Codes, Touches};
 use super::bag::{Bag, BagRef, Field, Key, filled};
-use super::contents::Contents;
 use super::context::Context;
+use super::draft::Draft;
 use crate::graph::Graph;
 use crate::graph::put::Corrected;
 use crate::model::{ClassificationContent, Id, InstanceId, TypeKind};
@@ -61,8 +61,8 @@ impl Act for Classify {
         std::slice::from_ref(&self.content)
     }
 
-    fn content(&self, contents: &mut dyn Contents) -> Result<()> {
-        contents.classify(&self.content)
+    fn content(&self, draft: &mut dyn Draft) -> Result<()> {
+        draft.classify(&self.content)
     }
 
     fn apply(&self, graph: &mut Graph, context: Context) -> Result<()> {

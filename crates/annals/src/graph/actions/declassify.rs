@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::act::{Act, Codes, Touches};
 use super::bag::{Bag, BagRef, Field, Key};
 use super::content::not_classified;
-use super::contents::Contents;
 use super::context::Context;
+use super::draft::Draft;
 use crate::Result;
 use crate::graph::Graph;
 use crate::graph::put::Corrected;
@@ -42,8 +42,8 @@ impl Act for Declassify {
         Some(&self.name)
     }
 
-    fn content(&self, contents: &mut dyn Contents) -> Result<()> {
-        contents.declassify(&self.name)
+    fn content(&self, draft: &mut dyn Draft) -> Result<()> {
+        draft.declassify(&self.name)
     }
 
     fn apply(&self, graph: &mut Graph, context: Context) -> Result<()> {

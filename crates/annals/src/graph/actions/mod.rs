@@ -4,9 +4,9 @@ pub(crate) mod act;
 pub(crate) mod apply;
 pub(crate) mod bag;
 pub(crate) mod content;
-pub(crate) mod contents;
 pub(crate) mod context;
 pub(crate) mod copies;
+pub(crate) mod draft;
 pub(crate) mod headers;
 pub(crate) mod lifecycle;
 pub(crate) mod unchanged;
@@ -49,8 +49,8 @@ use crate::model::{ClassificationContent, Id, InstanceId};
 pub use act::Form;
 use act::{Act, Codes, Step, Touches};
 pub use bag::{Bag, BagRef, Field, Key};
-use contents::Contents;
 use context::Context;
+use draft::Draft;
 
 /// Makes [`Action`] from the list of actions.
 macro_rules! actions {
@@ -186,8 +186,8 @@ macro_rules! actions {
             }
 
             /// Changes the content of its instance.
-            pub(crate) fn content(&self, contents: &mut dyn Contents) -> Result<()> {
-                match self { $(Action::$name(act) => act.content(contents),)* }
+            pub(crate) fn content(&self, draft: &mut dyn Draft) -> Result<()> {
+                match self { $(Action::$name(act) => act.content(draft),)* }
             }
 
             /// The action that undoes `step`, unless it is a change of content.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::act::{Act, Codes, Touches};
 use super::bag::{Bag, BagRef, Field, Key};
-use super::contents::Contents;
 use super::context::Context;
+use super::draft::Draft;
 use super::lifecycle::check_not_before;
 use crate::Result;
 use crate::graph::Graph;
@@ -44,8 +44,8 @@ impl Act for PurgeClassificationCopy {
         Some(&self.name)
     }
 
-    fn content(&self, contents: &mut dyn Contents) -> Result<()> {
-        contents.declassify(&self.name)
+    fn content(&self, draft: &mut dyn Draft) -> Result<()> {
+        draft.declassify(&self.name)
     }
 
     fn apply(&self, graph: &mut Graph, context: Context) -> Result<()> {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::act::{Act, Codes, Touches};
 use super::bag::{Bag, BagRef, Field, Key};
 use super::content::{check_steps, not_classified, successor};
-use super::contents::Contents;
 use super::context::Context;
+use super::draft::Draft;
 use crate::Result;
 use crate::graph::Graph;
 use crate::graph::instance::patch::{ValueChange, apply_patch};
@@ -57,8 +57,8 @@ impl Act for Reclassify {
         Ok(graph.is_own(known.header) && graph.leaves(&known.properties, &self.patch)?)
     }
 
-    fn content(&self, contents: &mut dyn Contents) -> Result<()> {
-        contents.reclassify(&self.name, &self.patch)
+    fn content(&self, draft: &mut dyn Draft) -> Result<()> {
+        draft.reclassify(&self.name, &self.patch)
     }
 
     fn apply(&self, graph: &mut Graph, context: Context) -> Result<()> {

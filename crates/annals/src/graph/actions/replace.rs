@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::act::{Act, Codes, Touches};
 use super::bag::{Bag, BagRef, Field, Key};
-use super::contents::Contents;
 use super::context::Context;
+use super::draft::Draft;
 use crate::Result;
 use crate::graph::instance::patch::differences;
 use crate::graph::put::Corrected;
@@ -64,8 +64,8 @@ impl Act for Replace {
         self.classifications.as_ref().map_or(Ok(true), |contents| graph.carries_just(&known, contents))
     }
 
-    fn content(&self, contents: &mut dyn Contents) -> Result<()> {
-        contents.replace(&self.properties, self.classifications.as_deref())
+    fn content(&self, draft: &mut dyn Draft) -> Result<()> {
+        draft.replace(&self.properties, self.classifications.as_deref())
     }
 
     fn apply(&self, graph: &mut Graph, context: Context) -> Result<()> {

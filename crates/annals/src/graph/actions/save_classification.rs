@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::act::{Act, Codes, Touches};
 use super::bag::{Bag, BagRef, Field, Key};
-use super::contents::Contents;
 use super::context::Context;
+use super::draft::Draft;
 use super::lifecycle::check_not_before;
 use crate::Result;
 use crate::graph::Graph;
@@ -39,8 +39,8 @@ impl Act for SaveClassification {
         Some(&self.copy.name)
     }
 
-    fn content(&self, contents: &mut dyn Contents) -> Result<()> {
-        contents.save(&self.copy)
+    fn content(&self, draft: &mut dyn Draft) -> Result<()> {
+        draft.save(&self.copy)
     }
 
     fn apply(&self, graph: &mut Graph, context: Context) -> Result<()> {

@@ -3,8 +3,8 @@
 use super::act::{Act, Codes, Touches};
 use super::bag::{Bag, BagRef, Field, Key};
 use super::content::check_steps;
-use super::contents::Contents;
 use super::context::Context;
+use super::draft::Draft;
 use crate::Result;
 use crate::graph::instance::patch::apply_patch;
 use crate::graph::instance::unpacked::Instance;
@@ -42,8 +42,8 @@ impl Act for Update {
         graph.leaves_instance(&self.instance, &self.patch)
     }
 
-    fn content(&self, contents: &mut dyn Contents) -> Result<()> {
-        contents.patch(&self.patch)
+    fn content(&self, draft: &mut dyn Draft) -> Result<()> {
+        draft.patch(&self.patch)
     }
 
     fn apply(&self, graph: &mut Graph, context: Context) -> Result<()> {

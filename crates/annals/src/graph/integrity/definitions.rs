@@ -98,6 +98,13 @@ fn check_attribute_type(definition: &TypeDefinition, attribute: &AttributeDefini
         );
         return Err(violation(definition, text));
     }
+    if attribute.is_many && *value_type == ValueType::Content {
+        let text = format!(
+            "attribute {name}: a set holds no contents; expected an attribute with one content, or a list with items of \
+             contents"
+        );
+        return Err(violation(definition, text));
+    }
     for limit in attribute.minimum.iter().chain(&attribute.maximum) {
         if limit.value_type() != *value_type || !limit.is_scalar() {
             let text = format!(

@@ -1,4 +1,4 @@
-//! The effects of actions on the content of an instance, for different holders: reading history, and making an anchor.
+//! An instance that actions change step by step, when history is read, and when an anchor is made.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use crate::Result;
 use crate::model::{ClassificationContent, ClassificationCopy, Patch, Value};
 
 /// Properties and classifications of an instance that are changed step by step. The changes were checked before.
-pub(crate) trait Contents {
+pub(crate) trait Draft {
     /// Changes some properties.
     fn patch(&mut self, patch: &Patch) -> Result<()>;
 
