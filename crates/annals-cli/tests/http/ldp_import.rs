@@ -226,7 +226,7 @@ fn what_fedora_4_does_in_its_own_way_arrives_as_it_was_meant() {
         let answers = [
             (
                 "/rest/".to_owned(),
-                basic(format!("<> ldp:contains <.well-known> , <col> , <direct> , <scan> .")),
+                basic("<> ldp:contains <.well-known> , <col> , <direct> , <scan> .".to_owned()),
             ),
             (
                 "/rest/col".into(),

@@ -70,13 +70,9 @@ fn rows() -> Vec<Row> {
 struct Running {
     place: Place,
     wording: Wording,
-    /// Ends with this value.
-    _server: Started,
-}
-
-enum Started {
-    Annals { _server: Server },
-    Fedora { _server: Child },
+    /// The one of them that runs ends with this value.
+    _annals: Option<Server>,
+    _fedora: Option<Child>,
 }
 
 fn run(cell: &mut Cell) -> Outcome<()> {
@@ -143,7 +139,7 @@ fn start(cell: &Cell, folder: &Path) -> Outcome<Running> {
     let Some(peer) = cell.target.peer else {
         let server = Server::annals(&folder.join("repository"))?;
         let place = Place::parse(&format!("http://{}{DOOR}", server.address))?;
-        return Ok(Running { place, wording: Wording::Page, _server: Started::Annals { _server: server } });
+        return Ok(Running { place, wording: Wording::Page, _annals: Some(server), _fedora: None });
     };
     // Free until the server takes it.
     let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
@@ -162,5 +158,5 @@ fn start(cell: &Cell, folder: &Path) -> Outcome<Running> {
         std::thread::sleep(Duration::from_millis(200));
     }
     let wording = if cell.target.name.starts_with("fedora-6") { Wording::Fedora6 } else { Wording::Page };
-    Ok(Running { place, wording, _server: Started::Fedora { _server: server } })
+    Ok(Running { place, wording, _annals: None, _fedora: Some(server) })
 }

@@ -172,7 +172,7 @@ impl Annals {
             let mut visits = 0;
             for middle in snapshot.neighbors(&vertex_id(random.below(self.vertices)), Direction::Out, None)? {
                 visits += 1;
-                for end in snapshot.neighbors(&middle?.entity.id(), Direction::Out, None)? {
+                for end in snapshot.neighbors(middle?.entity.id(), Direction::Out, None)? {
                     end?;
                     visits += 1;
                 }
@@ -186,7 +186,7 @@ impl Annals {
         let snapshot = self.repository()?.snapshot();
         let mut numbers = Vec::new();
         for middle in snapshot.neighbors(&vertex_id(number), Direction::Out, None)? {
-            for end in snapshot.neighbors(&middle?.entity.id(), Direction::Out, None)? {
+            for end in snapshot.neighbors(middle?.entity.id(), Direction::Out, None)? {
                 let number = end?.entity.property("number").and_then(|value| value.as_integer());
                 numbers.push(u64::try_from(number.ok_or("a vertex has no number")?)?);
             }
