@@ -138,7 +138,7 @@ fn chart_html(chart: &Chart, drawn: &[Drawn]) -> String {
     let missing = if chart.in_text { "" } else { NOT_IN_TEXT };
     let note = format!("<p class=\"missing\">Image of the page: {what}. {missing}</p>\n");
     let again = drawn.iter().find(|drawn| drawn.name == chart.name);
-    note + &again.map_or(String::new(), |drawn| drawn_html(drawn))
+    note + &again.map_or(String::new(), drawn_html)
 }
 
 fn drawn_html(drawn: &Drawn) -> String {
