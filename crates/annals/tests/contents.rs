@@ -151,7 +151,7 @@ fn a_commit_compares_further_digests_with_the_bytes() {
     let lie = digest(DigestAlgorithm::Md5, "900150983cd24fb0d6963f7d28e17f73");
     let own = stored.digest(DigestAlgorithm::Sha256).unwrap();
     let commit = |digests: &[&Digest]| {
-        let digests = digests.iter().map(|digest| Digest::clone(digest)).collect();
+        let digests = digests.iter().copied().cloned().collect();
         let content = Content { digests, ..Content::clone(&stored) };
         let entity = NewEntity::new("scan").property("content", content);
         repository.transact(|t| t.create_entity(entity.clone())).err().map(|error| error.kind())
