@@ -14,11 +14,13 @@ mod larger;
 mod methods;
 mod datastore;
 mod members;
+mod suites;
 mod published;
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use suites::SUITES;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -57,7 +59,7 @@ enum Command {
     /// The figures of two runs, row by row.
     Compare(report::Compare),
     /// Two builds of this program in turn: fails if the new one is slower.
-    Gate(harness::Gate),
+    Gate(report::Gate),
     /// One part of a suite on one target, in a separate process. Prints its records as JSON.
     #[command(hide = true)]
     Cell(harness::CellArguments),
@@ -73,14 +75,14 @@ fn main() -> ExitCode {
         Command::Methods(methods) => methods.run(),
         Command::Datastore(datastore) => datastore.run(),
         Command::Members(members) => members.run(),
-        Command::List(list) => list.run(),
-        Command::Install(install) => install.run(),
-        Command::Run(run) => run.run(),
+        Command::List(list) => list.run(SUITES),
+        Command::Install(install) => install.run(SUITES),
+        Command::Run(run) => run.run(SUITES),
         Command::Report(report) => report.run(),
         Command::Bundle(bundle) => bundle.run(),
         Command::Compare(compare) => compare.run(),
-        Command::Gate(gate) => gate.run(),
-        Command::Cell(cell) => cell.run(),
+        Command::Gate(gate) => gate.run(SUITES),
+        Command::Cell(cell) => cell.run(SUITES),
         Command::Round(job) => lines::run_round(&job),
     };
     match outcome {

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::adapter::{Adapter, System};
-use super::install::Peer;
+use super::peer::Peer;
 use super::record::{Figure, Record, Skip, TargetRecord};
-use super::suite::{Target, suite};
+use super::suite::Suite;
+use super::target::Target;
 use crate::outcome::Outcome;
 
 /// The options of a cell's process.
@@ -46,8 +47,8 @@ impl CellArguments {
     /// Measures, and prints each record as it comes.
     ///
     /// Errors: whatever stopped the part; what was printed before stands.
-    pub fn run(self) -> Outcome<()> {
-        let suite = suite(&self.suite)?;
+    pub fn run(self, suites: &[&'static Suite]) -> Outcome<()> {
+        let suite = Suite::named(suites, &self.suite)?;
         let (target, part) = (suite.target(&self.target, &self.adapter)?, suite.part(&self.part)?);
         (part.run)(&mut Cell { arguments: self, target })
     }

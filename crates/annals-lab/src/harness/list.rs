@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::install::PEERS;
-use super::suite::SUITES;
+use super::suite::Suite;
 use crate::outcome::Outcome;
 
 /// Options of `list`.
@@ -18,8 +18,8 @@ pub struct List {
 
 impl List {
     /// Prints every suite.
-    pub fn run(&self) -> Outcome<()> {
-        for suite in SUITES {
+    pub fn run(&self, suites: &[&'static Suite]) -> Outcome<()> {
+        for suite in suites {
             println!("{}: {}\n  {}", suite.name, suite.title, suite.text);
             println!("  volumes: {}", suite.volumes.join(", "));
             for target in suite.targets {

@@ -3,6 +3,8 @@
 //! A *suite* has rows. A *target* is a system that a suite measures. A *part* of a suite measures some rows at some
 //! volumes on one target; one repeat of one part on one target is a *cell*.
 
+mod peer;
+mod target;
 mod suite;
 mod record;
 mod results;
@@ -11,7 +13,6 @@ mod cell;
 mod process;
 mod measuring;
 mod run;
-mod gate;
 mod steady;
 mod adapter;
 mod syncs;
@@ -20,12 +21,13 @@ mod list;
 
 pub use adapter::{Answered, System};
 pub use cell::{Cell, CellArguments};
-pub use gate::Gate;
-pub use install::{DATA, Install, Peer};
+pub use install::{DATA, Install, PEERS};
 pub use list::List;
-pub use measuring::bytes_in;
+pub use measuring::{Measuring, bytes_in};
+pub use peer::Peer;
 pub use record::{Better, CellRecord, Figure, Record, Row, Syncs, TargetName, TargetRecord};
 pub use results::{Results, newest_runs};
 pub use run::RunSuite;
 pub use steady::steady_from;
-pub use suite::{Kind, Part, Suite, Target};
+pub use suite::{Part, Suite};
+pub use target::{Kind, Target};

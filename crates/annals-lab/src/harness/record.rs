@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::suite::Kind;
+use super::target::Kind;
 
 /// What was run, where, and how its figures are to be read: the file `run.json`.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -12,7 +12,8 @@ use super::measuring::Measuring;
 use super::plan::{Planned, cells};
 use super::record::{CellRecord, PartRecord, Record, Run, Skip, TargetName};
 use super::results::Results;
-use super::suite::{Part, Suite, Target, suite};
+use super::suite::{Part, Suite};
+use super::target::Target;
 use crate::outcome::Outcome;
 use crate::run::{Machine, WRONG_ANSWER, command_line, make_folder};
 
@@ -66,8 +67,8 @@ impl RunSuite {
     /// Measures, and keeps what it measured.
     ///
     /// Errors: if an option is wrong. That a system failed is a result.
-    pub fn run(&self) -> Outcome<()> {
-        let suite = suite(&self.suite)?;
+    pub fn run(&self, suites: &[&'static Suite]) -> Outcome<()> {
+        let suite = Suite::named(suites, &self.suite)?;
         let folder = make_folder(self.folder.as_deref())?;
         let mut results = match &self.resume {
             Some(path) => {

@@ -12,6 +12,7 @@ mod markdown;
 mod page_html;
 mod csv;
 mod compare;
+mod gate;
 mod bundle;
 mod notebook;
 pub mod html;
@@ -24,7 +25,7 @@ use clap::{Args, Subcommand};
 
 pub use bundle::Bundle;
 pub use compare::Compare;
-pub use statistics::Ratio;
+pub use gate::Gate;
 
 use crate::harness::{DATA, Results, newest_runs};
 use crate::outcome::Outcome;

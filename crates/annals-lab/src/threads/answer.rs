@@ -1,12 +1,16 @@
 //! Answers of a system, as ADAPTERS.md describes them.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use crate::harness::Figure;
 use crate::latencies::encode_counts;
 use crate::outcome::Outcome;
+
+/// Longest wait for an answer beyond the time that the request itself names.
+pub const ANSWER_MAX: Duration = Duration::from_secs(60);
 
 /// The answer to `open`.
 #[derive(Serialize, Deserialize)]

@@ -2,8 +2,7 @@
 
 use serde_json::json;
 
-use super::ANSWER_MAX;
-use super::answer::LoopAnswer;
+use super::answer::{ANSWER_MAX, LoopAnswer};
 use super::systems::{open, start};
 use super::warm::{ask, warmed_loop};
 use crate::harness::{Answered, Cell, Figure, System};

@@ -2,8 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::ANSWER_MAX;
-use super::answer::Took;
+use super::answer::{ANSWER_MAX, Took};
 use super::systems::{open, start};
 use crate::harness::{Answered, Cell, Figure};
 use crate::outcome::Outcome;

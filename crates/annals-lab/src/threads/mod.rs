@@ -1,6 +1,7 @@
 //! The suite `threads`: the page of an embedded graph database that commits from 750 threads.
 
 mod answer;
+mod bulk_graph;
 mod commits;
 mod reads;
 mod whole;
@@ -8,8 +9,6 @@ mod history;
 mod syncs;
 mod warm;
 mod systems;
-
-use std::time::Duration;
 
 use crate::harness::{Kind, Part, Peer, Row, Suite, Target};
 
@@ -108,6 +107,3 @@ pub const SUITE: Suite = Suite {
         "The vertices and edges have no properties, as on the page; systems that index or compress properties cannot show it here.",
     ],
 };
-
-/// Longest wait for an answer beyond the time that the request itself names.
-const ANSWER_MAX: Duration = Duration::from_secs(60);

@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::ANSWER_MAX;
-use super::answer::{Degrees, Took};
+use super::answer::{ANSWER_MAX, Degrees, Took};
 use super::commits::state;
 use super::systems::{open, start};
 use super::warm::warmed_loop;

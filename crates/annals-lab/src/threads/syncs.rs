@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::ANSWER_MAX;
+use super::answer::ANSWER_MAX;
 use super::systems::{open, start};
 use super::warm::ask;
 use crate::harness::{Answered, Cell, Syncs, TargetRecord};

@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::ANSWER_MAX;
-use super::answer::LoopAnswer;
+use super::answer::{ANSWER_MAX, LoopAnswer};
 use crate::harness::{Answered, Cell, Figure, System, steady_from};
 use crate::outcome::Outcome;
 

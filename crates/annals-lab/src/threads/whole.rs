@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::ANSWER_MAX;
-use super::answer::{Count, Memory, Numbers, Took};
+use super::answer::{ANSWER_MAX, Count, Memory, Numbers, Took};
+use super::bulk_graph::ends;
 use super::systems::{open, start};
 use super::warm::warmed_loop;
 use crate::harness::{Answered, Cell, Figure, System, bytes_in};
@@ -58,11 +58,6 @@ pub fn run(cell: &mut Cell) -> Outcome<()> {
     }
     let _: Value = system.must(&json!({ "do": "close" }), ANSWER_MAX)?;
     Ok(())
-}
-
-/// The three ends of the edges of a vertex.
-pub fn ends(vertices: u64, from: u64) -> [u64; 3] {
-    [0, 1, 2].map(|place| (from * 2_654_435_761 + place * 40_503 + 1) % vertices)
 }
 
 fn check(system: &mut dyn System, vertices: u64) -> Outcome<()> {

@@ -14,7 +14,7 @@ use crate::harness::System;
 use crate::outcome::Outcome;
 use crate::run::{Timed, resident_bytes};
 use crate::threads::answer::{Count, Degrees, Memory, Numbers, Opened, Took};
-use crate::threads::whole::ends;
+use crate::threads::bulk_graph::ends;
 
 /// A repository and the chains of the last commits.
 pub struct Annals {

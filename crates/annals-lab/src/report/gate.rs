@@ -5,13 +5,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::cell::CellArguments;
-use super::install::PEERS;
-use super::measuring::Measuring;
-use super::record::{Better, Record};
-use super::suite::{Part, Suite, suite};
+use super::statistics::Ratio;
+use crate::harness::{Better, CellArguments, Measuring, PEERS, Part, Record, Suite};
 use crate::outcome::Outcome;
-use crate::report::Ratio;
 use crate::run::{figure, make_folder, table};
 
 /// Options of `gate`.
@@ -57,8 +53,8 @@ impl Gate {
     /// Measures both programs in turn and compares.
     ///
     /// Errors: if a row lost more than is allowed, and the interval leaves no doubt of it; if a cell failed.
-    pub fn run(&self) -> Outcome<()> {
-        let suite = suite(&self.suite)?;
+    pub fn run(&self, suites: &[&'static Suite]) -> Outcome<()> {
+        let suite = Suite::named(suites, &self.suite)?;
         suite.target(&self.target, &[])?;
         if !(0.0..100.0).contains(&self.allow) {
             return Err(format!("--allow {}: expected a percentage from 0 to 100", self.allow).into());
