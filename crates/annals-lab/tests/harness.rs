@@ -47,8 +47,13 @@ fn a_quick_run_measures_every_part_of_every_target_and_makes_a_page() {
     assert_eq!(cells, expected);
     let counted = found.iter().find(|record| record["kind"] == "target" && record["target"] == "annals");
     let syncs = &counted.expect("Annals introduces itself")["syncs"];
-    let [commits, calls] = ["commits", "syncs"].map(|name| syncs[name].as_u64().unwrap());
-    assert!(commits > 0 && calls >= commits, "each commit of a lone thread is synced: {syncs}");
+    let traced = Command::new("strace").args(["-qq", "-o", "/dev/null", "true"]).status();
+    if traced.expect("strace is installed").success() {
+        let [commits, calls] = ["commits", "syncs"].map(|name| syncs[name].as_u64().unwrap());
+        assert!(commits > 0 && calls >= commits, "each commit of a lone thread is synced: {syncs}");
+    } else {
+        assert!(syncs.is_null(), "nothing was counted: {syncs}");
+    }
 
     let output = lab(path, &["report"]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

@@ -8,7 +8,7 @@ use super::cell::CellArguments;
 use super::process::{Ended, watch};
 use super::record::{CellRecord, Record, Syncs, TargetRecord};
 use super::suite::Part;
-use super::syncs::{count_syncs, under_strace};
+use super::syncs::{can_trace, count_syncs, under_strace};
 use crate::outcome::Outcome;
 use crate::run::own_seconds;
 
@@ -35,8 +35,8 @@ impl Measuring {
         let folder = &arguments.folder;
         std::fs::create_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         let trace = folder.with_extension("strace");
-        let mut command =
-            if part.counts_syncs { under_strace(program, &trace) } else { Command::new(program) };
+        let is_traced = part.counts_syncs && can_trace();
+        let mut command = if is_traced { under_strace(program, &trace) } else { Command::new(program) };
         command.args(arguments.options());
         let seconds_max = if arguments.quick { QUICK_SECONDS_MAX } else { part.seconds_max };
         let cpu = own_seconds();
@@ -50,9 +50,12 @@ impl Measuring {
             Ok(())
         })?;
         if let Some(mut target) = introduced {
-            if let Some(Syncs { commits, .. }) = target.syncs {
-                target.syncs = Some(Syncs { commits, syncs: count_syncs(&trace)? });
-            }
+            target.syncs = match target.syncs {
+                Some(Syncs { commits, .. }) if is_traced => {
+                    Some(Syncs { commits, syncs: count_syncs(&trace)? })
+                }
+                _ => None,
+            };
             tell(Record::Target(target))?;
         }
         Ok(CellRecord {

@@ -1,7 +1,7 @@
 //! Counts the calls that sync: a cell runs below strace, so that the system's durability is seen and not believed.
 
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use crate::outcome::Outcome;
 
@@ -14,6 +14,17 @@ pub fn under_strace(program: &Path, log: &Path) -> Command {
     command.args(["-f", "-qq", "-e", &format!("trace={CALLS}"), "-e", "signal=none", "-o"]);
     command.arg(log).arg(program);
     command
+}
+
+/// True if this machine lets a program trace another one. Some containers do not.
+pub fn can_trace() -> bool {
+    let mut command = Command::new("strace");
+    command
+        .args(["-qq", "-o", "/dev/null", "true"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
 }
 
 /// The calls that sync in the log of strace. A call that was interrupted by another thread's line counts once.
