@@ -45,8 +45,8 @@ pub struct Serve {
     /// localhost, a loopback address, the address listened at (any address if that is all of them), or one of these.
     #[arg(long = "host", value_name = "NAME")]
     pub hosts: Vec<Host>,
-    /// The address by which clients call the server through a proxy, such as https://repo.example.org. The LDP door then
-    /// writes all addresses below it and takes only those for its own, and requests may use its host.
+    /// The address by which clients call the server through a proxy, such as `https://repo.example.org`. The LDP door
+    /// then writes all addresses below it and takes only those for its own, and requests may use its host.
     #[arg(long, value_name = "URL")]
     pub public_url: Option<PublicUrl>,
     /// Let web pages of this origin (scheme, host and port) read and write; repeatable (CORS).
@@ -62,7 +62,7 @@ pub struct Serve {
     #[arg(long = "ldp-require-if-match")]
     pub is_if_match_required: bool,
     /// Let binaries of the LDP door have external contents below this address or folder, such as
-    /// http://images.example/public/ or file:///srv/scans; repeatable. Without it there are none. The server reads there on
+    /// `http://images.example/public/` or `file:///srv/scans`; repeatable. Without it there are none. The server reads there on
     /// behalf of every client that can write, and shows the bytes to every client that can read.
     #[arg(long = "ldp-external", value_name = "PREFIX")]
     pub external_prefixes: Vec<SourcePrefix>,

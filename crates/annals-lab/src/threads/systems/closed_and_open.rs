@@ -137,15 +137,16 @@ mod tests {
 
     #[test]
     fn an_open_loop_keeps_its_rate_and_measures_from_the_due_time() {
-        // Ten operations in a second, each of which takes three tenths: every one but the first waits.
+        // Ten operations are due in a second, each of which takes 0.35 s: every one but the first waits. A busy machine may
+        // be 0.3 s late and changes nothing.
         let wanted = Loop { threads: 1, seconds: 1.0, rate: Some(10.0) };
         let (answer, _) = repeat(wanted, |_, (): &mut ()| {
-            std::thread::sleep(Duration::from_millis(300));
+            std::thread::sleep(Duration::from_millis(350));
             Ok(1)
         })
         .unwrap();
-        assert_eq!((answer.operations, answer.dropped), (4, 6));
-        assert_eq!(answer.late, 3);
+        assert_eq!((answer.operations, answer.dropped), (3, 7));
+        assert!(answer.late >= 2, "{}", answer.late);
         let calm = Loop { threads: 2, seconds: 0.5, rate: Some(40.0) };
         let (answer, _) = repeat(calm, |_, (): &mut ()| Ok(1)).unwrap();
         assert_eq!(answer.operations + answer.dropped, 20);
