@@ -13,7 +13,11 @@ use crate::problem::Problem;
 impl Writer<'_> {
     /// Deletes a resource and everything that it contains.
     pub fn delete(&mut self, resource: &Entity<'_>) -> Result<(), Problem> {
-        let container = self.view().container(resource)?;
+        // Order: before the deletions, because an update first applies all that the transaction has so far, and the commit
+        // applies it again.
+        if let Some(container) = self.view().container(resource)? {
+            self.touch(&container)?;
+        }
         let mut below = vec![resource.clone()];
         let mut index = 0;
         while let Some(entity) = below.get(index).cloned() {
@@ -41,7 +45,7 @@ impl Writer<'_> {
         if !kept.contains(resource.id()) {
             self.transaction.delete(&resource.instance_id())?;
         }
-        container.map_or(Ok(()), |container| self.touch(&container))
+        Ok(())
     }
 
     /// True if a resource outside of a set refers to this one.
