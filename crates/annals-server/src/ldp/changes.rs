@@ -34,7 +34,8 @@ impl Writer<'_> {
         removed: &[Triple],
         added: &[Triple],
     ) -> Result<(), Problem> {
-        let kept: HashSet<&Triple> = added.iter().collect();
+        // Most updates only add, and then nothing needs to be kept.
+        let kept: HashSet<&Triple> = if removed.is_empty() { HashSet::new() } else { added.iter().collect() };
         let mut targets = Targets::default();
         let start = self.transaction.changes_count();
         for triple in removed.iter().filter(|triple| !kept.contains(triple)) {

@@ -65,12 +65,11 @@ impl Update {
             return Err(RdfError::new(RdfErrorKind::TooLarge, text + "; send several updates"));
         }
         let update = Update { parsed };
-        if let Some(changes) = update.ground() {
-            changes
-                .removed
-                .iter()
-                .chain(&changes.added)
-                .try_for_each(|triple| check_terms(triple, limits).map(|_| ()))?;
+        if update.is_ground() {
+            for step in update.parsed.operations.iter().map(ground_step) {
+                let mut triples = step.removed.iter().chain(&step.added);
+                triples.try_for_each(|triple| check_terms(triple, limits).map(|_| ()))?;
+            }
         }
         Ok(update)
     }
@@ -347,7 +346,8 @@ impl Ordered {
 
     /// True if it was there.
     fn remove(&mut self, triple: &Triple) -> bool {
-        self.places.remove(triple).is_some()
+        // Most updates only add: an empty set need not compute the hash of the triple.
+        !self.places.is_empty() && self.places.remove(triple).is_some()
     }
 
     fn contains(&self, triple: &Triple) -> bool {
