@@ -20,6 +20,8 @@ mod expression;
 mod matching;
 mod solutions;
 pub mod update;
+#[cfg(any(test, feature = "fuzz"))]
+pub mod fuzz;
 #[cfg(test)]
 mod tests;
 

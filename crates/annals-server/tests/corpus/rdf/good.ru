@@ -1,0 +1,1 @@
+1PREFIX u: <urn:u:> DELETE { <> u:p ?o } INSERT { <> u:q ?o , [ u:r 1 ] } WHERE { <> u:p ?o FILTER(?o > 1 && regex(str(?o), "a")) OPTIONAL { ?o u:s ?x } } ; INSERT DATA { <#a> u:p "x"@en }
