@@ -226,7 +226,7 @@ fn what_fedora_4_does_in_its_own_way_arrives_as_it_was_meant() {
         let answers = [
             (
                 "/rest/".to_owned(),
-                basic("<> ldp:contains <.well-known> , <col> , <direct> , <scan> .".to_owned()),
+                basic("<> ldp:contains <.well-known> , <col> , <direct> , <scan> .".into()),
             ),
             (
                 "/rest/col".into(),

@@ -185,7 +185,7 @@ fn curl(place: &Place, request: &Request, folder: &Path, expected: &[u8]) -> Out
 
 /// Checks the last retrieval. Returns the count of the script.
 fn check(work: &Work, body: &[u8], items: usize) -> Outcome<usize> {
-    let Some(pattern) = work.script.pattern() else {
+    let Some(pattern) = work.pattern() else {
         // Each binary was answered with 2xx; the last one is read back.
         return if is_binary(work, body, items) {
             Ok(items)

@@ -63,7 +63,8 @@ pub struct Members {
     #[arg(long)]
     script: Vec<Script>,
     /// Write the requests as Fedora 6 needs them, which refuses n-members and n-memberof as the page has them: objects
-    /// are posted as Turtle, the header Link makes an indirect container, and Prefer has the newer IRI. The results say so.
+    /// are posted as Turtle, the header Link makes an indirect container, Prefer has the newer IRI, and n-memberof counts
+    /// the proxies. The results say so.
     #[arg(long)]
     fedora6: bool,
     /// Connections that load. Values of one resource are added with one.

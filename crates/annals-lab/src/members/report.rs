@@ -44,7 +44,9 @@ pub const UNFAIR: &[&str] = &[
 /// The note for a run with the other wording.
 const FEDORA6: &str = "\
 The requests are not the page's own: with `--fedora6` the lab posts objects as Turtle, makes indirect containers by the header \
-`Link`, and asks for inbound references by their newer IRI. As the page has them, Fedora 6 refuses n-members and n-memberof.";
+`Link`, and asks for inbound references by their newer IRI. As the page has them, Fedora 6 refuses n-members and n-memberof. \
+Fedora 6 lists no memberships among the inbound references, so n-memberof retrieves and counts the proxies only: half of the \
+lines that the page has.";
 
 /// What ran the scripts.
 #[derive(Clone, Copy)]

@@ -76,18 +76,6 @@ impl Script {
         }
     }
 
-    /// The text that the script counts in the lines of the last retrieval; `None` for binaries, which it does not list.
-    pub fn pattern(self) -> Option<&'static str> {
-        match self {
-            Script::Children => Some("ldp#contains"),
-            Script::Members => Some("hasMember"),
-            Script::MemberOf => Some("memberOf"),
-            Script::Uris => Some("relation"),
-            Script::Properties => Some("title"),
-            Script::Binaries => None,
-        }
-    }
-
     /// Requests for one item.
     pub fn requests(self) -> usize {
         match self {
@@ -178,6 +166,19 @@ impl Work {
             client.send(&request).map(|_| None)
         } else {
             client.make(&request).map(Some)
+        }
+    }
+
+    /// The text that the script counts in the lines of the last retrieval; `None` for binaries, which it does not list.
+    pub fn pattern(&self) -> Option<&'static str> {
+        match (self.script, self.wording) {
+            (Script::Children, _) => Some("ldp#contains"),
+            (Script::Members, _) => Some("hasMember"),
+            (Script::MemberOf, Wording::Page) => Some("memberOf"),
+            (Script::MemberOf, Wording::Fedora6) => Some("proxyIn"),
+            (Script::Uris, _) => Some("relation"),
+            (Script::Properties, _) => Some("title"),
+            (Script::Binaries, _) => None,
         }
     }
 

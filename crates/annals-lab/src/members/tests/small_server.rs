@@ -17,7 +17,8 @@ pub struct SmallServer {
 pub struct Manner {
     /// The number of the PATCH that it loses; 0 for none.
     pub lost: usize,
-    /// Refuses updates on POST and `rdf:type` of containers, and knows only the newer IRI of inbound references.
+    /// Refuses updates on POST and `rdf:type` of containers, knows only the newer IRI of inbound references, and lists no
+    /// memberships among them.
     pub is_fedora6: bool,
     /// Closes a connection that was idle for more than this many requests of the others; 0 for never.
     pub idle_max: usize,
@@ -156,10 +157,11 @@ impl Store {
                 let inbound =
                     if self.manner.is_fedora6 { "fcrepo#PreferInbound" } else { "v4/repository#Inbound" };
                 let is_inbound = request.head.contains(inbound);
-                let lines = self
-                    .triples
-                    .iter()
-                    .filter(|triple| triple[0] == subject || is_inbound && triple[2] == subject);
+                let is_hidden =
+                    |triple: &[String; 3]| self.manner.is_fedora6 && triple[1].contains("memberOf");
+                let lines = self.triples.iter().filter(|triple| {
+                    triple[0] == subject || is_inbound && triple[2] == subject && !is_hidden(triple)
+                });
                 let lines: String = lines.map(|[a, b, c]| format!("{a} {b} {c} .\n")).collect();
                 let binary = self.binaries.get(&request.path);
                 (200, None, binary.cloned().unwrap_or(lines.into_bytes()))
