@@ -18,7 +18,7 @@ fn committer(queue_transactions: usize, log: impl Log + 'static) -> Arc<Committe
     let limits = Limits { queue_transactions, queue_bytes: 1 << 20 };
     let clock = Arc::new(crate::Instant::now);
     let empty = Indexed::new(Graph::with_spill(None), Arc::default());
-    Arc::new(Committer::new(empty, Arc::new(source), clock, None, limits, None))
+    Arc::new(Committer::new(empty, Arc::new(source), None, clock, None, limits, None))
 }
 
 fn graph_at(position: u64) -> Graph {
