@@ -55,7 +55,8 @@ def loop(request, work, chains):
             else:
                 time.sleep(max(0, due - now))
                 late[number] += bool(rate) and time.monotonic() - start > due + 0.001
-                operations = work(connection, chains[number])
+                if not (operations := work(connection, chains[number])):
+                    break
                 end = time.monotonic() - start
                 ticks[int(end * 10)] += operations
                 latencies[max(1, int(float("%.3g" % ((end - due) * 1e9))))] += 1
@@ -78,6 +79,8 @@ def commits(request):
 
 
 def chains(request):
+    if request["threads"] > len(CHAINS):
+        raise ValueError("fewer threads than that have committed")
     return loop(request, walk, CHAINS) | {"steps": [chain.get("steps", 0) for chain in CHAINS]}
 
 

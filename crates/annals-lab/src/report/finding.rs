@@ -4,8 +4,8 @@ use super::measured::Measured;
 use super::numbers::figure;
 use crate::harness::{Kind, Row};
 
-/// A sentence for each row of a closed loop: Annals beside the best other system, at the volume at which that system is
-/// best.
+/// A sentence for each row of a closed loop: the comparison with another system, at any volume, in which Annals is least
+/// ahead.
 pub fn findings(measured: &Measured) -> Vec<String> {
     if measured.results.run.is_quick {
         return vec![
@@ -26,7 +26,6 @@ pub fn findings(measured: &Measured) -> Vec<String> {
 
 fn finding(measured: &Measured, row: &Row) -> Option<String> {
     let peers = measured.of_kind(&[Kind::Peer, Kind::Tuned]);
-    // The hardest comparison: the one in which Annals is least ahead.
     let hardest = measured
         .volumes(&row.name)
         .into_iter()
@@ -38,7 +37,7 @@ fn finding(measured: &Measured, row: &Row) -> Option<String> {
         format!("no difference to {}", peer.title)
     } else if found.ratio.ratio > 1.0 {
         format!(
-            "Annals is at least {} times better than every other system that has this row",
+            "Annals is at least {} times better than every system that it is compared with",
             figure(found.ratio.ratio)
         )
     } else {

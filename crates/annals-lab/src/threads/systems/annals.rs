@@ -28,6 +28,33 @@ pub struct Annals {
     resident_before: u64,
 }
 
+/// So many reads share a snapshot, as those of the peers share a transaction.
+const READS_PER_SNAPSHOT: usize = 1_000;
+
+/// What the reads of a thread need.
+struct Reads {
+    random: Random,
+    snapshot: Snapshot,
+    /// Reads of this snapshot so far.
+    count: usize,
+}
+
+impl Reads {
+    fn new(thread: usize, repository: &Repository) -> Reads {
+        Reads { random: Random::new(thread as u64), snapshot: repository.snapshot(), count: 0 }
+    }
+
+    /// Counts a read, which may take a new snapshot.
+    fn next(&mut self, repository: &Repository) -> &mut Reads {
+        if self.count == READS_PER_SNAPSHOT {
+            self.snapshot = repository.snapshot();
+            self.count = 0;
+        }
+        self.count += 1;
+        self
+    }
+}
+
 /// The chain of a thread.
 #[derive(Clone, Default)]
 struct Chain {
@@ -151,12 +178,13 @@ impl Annals {
     fn bipartite(&self, wanted: Loop) -> Outcome<Value> {
         let repository = self.repository()?;
         let half = self.vertices / 2;
-        let (answer, _) = repeat(wanted, |thread, own: &mut Option<(Random, Snapshot, Id)>| {
-            let (random, snapshot, at) = own.get_or_insert_with(|| {
-                let mut random = Random::new(thread as u64);
-                let at = vertex_id(random.below(half));
-                (random, repository.snapshot(), at)
+        let (answer, _) = repeat(wanted, |thread, own: &mut Option<(Reads, Id)>| {
+            let (reads, at) = own.get_or_insert_with(|| {
+                let mut reads = Reads::new(thread, repository);
+                let at = vertex_id(reads.random.below(half));
+                (reads, at)
             });
+            let Reads { snapshot, random, .. } = reads.next(repository);
             let target = any(snapshot, at, Direction::Out, random)?;
             *at = any(snapshot, &target, Direction::In, random)?;
             Ok(8)
@@ -166,9 +194,9 @@ impl Annals {
 
     fn two_hops(&self, wanted: Loop) -> Outcome<Value> {
         let repository = self.repository()?;
-        let (answer, _) = repeat(wanted, |thread, own: &mut Option<(Random, Snapshot)>| {
-            let (random, snapshot) =
-                own.get_or_insert_with(|| (Random::new(thread as u64), repository.snapshot()));
+        let (answer, _) = repeat(wanted, |thread, own: &mut Option<Reads>| {
+            let reads = own.get_or_insert_with(|| Reads::new(thread, repository));
+            let Reads { snapshot, random, .. } = reads.next(repository);
             let mut visits = 0;
             for middle in snapshot.neighbors(&vertex_id(random.below(self.vertices)), Direction::Out, None)? {
                 visits += 1;

@@ -23,7 +23,8 @@ struct Done<S> {
     dropped: u64,
 }
 
-/// Repeats `work` on each thread; it returns what one turn of it counts as. Returns the states of the threads, too.
+/// Repeats `work` on each thread; it returns what one turn of it counts as. A turn that counts as nothing has nothing to do,
+/// and ends its thread. Returns the states of the threads, too.
 ///
 /// Errors: the first one of any thread.
 pub fn repeat<S: Default + Send>(
@@ -80,6 +81,9 @@ fn closed<S: Default>(length: Duration, mut work: impl FnMut(&mut S) -> Outcome<
     let mut before = start;
     while before - start < length {
         let operations = work(&mut done.state)?;
+        if operations == 0 {
+            break;
+        }
         let now = Instant::now();
         done.count(now - start, now - before, operations);
         before = now;
@@ -105,6 +109,9 @@ fn open<S: Default>(
             std::thread::sleep(due.saturating_sub(now));
             done.late += u64::from(start.elapsed() > due + LATE);
             let operations = work(&mut done.state)?;
+            if operations == 0 {
+                break;
+            }
             let end = start.elapsed();
             done.count(end, end - due, operations);
         }
@@ -133,6 +140,18 @@ mod tests {
         assert_eq!(answer.operations, 2 * turns.into_inner());
         assert_eq!(answer.operations, 2 * states.iter().sum::<u64>());
         assert!(answer.ticks.len() >= 3 && answer.seconds >= 0.25);
+    }
+
+    #[test]
+    fn a_thread_that_has_nothing_to_do_ends_at_once() {
+        let wanted = Loop { threads: 2, seconds: 30.0, rate: None };
+        let (answer, turns) = repeat(wanted, |_, turns: &mut u64| {
+            *turns += 1;
+            Ok(0)
+        })
+        .unwrap();
+        assert_eq!((answer.operations, turns), (0, vec![1, 1]));
+        assert!(answer.seconds < 20.0 && answer.ticks.is_empty());
     }
 
     #[test]
