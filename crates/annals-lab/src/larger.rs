@@ -20,7 +20,7 @@ use rustix::fs::{Advice, fadvise};
 
 use crate::graph::Random;
 use crate::outcome::Outcome;
-use crate::run::make_folder;
+use crate::run::{make_folder, median};
 
 /// Entities in one transaction of the bulk load, and transactions in progress at once.
 const BATCH: usize = 1_000;
@@ -379,11 +379,6 @@ fn status_bytes(name: &str) -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix(name));
     line.and_then(|line| line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()).unwrap_or(0) * 1024
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
 }
 
 fn gibibytes(bytes: u64) -> f64 {

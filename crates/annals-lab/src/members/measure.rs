@@ -9,7 +9,7 @@ use super::client::{Client, Place, Request};
 use super::count::{check_triples, lines_with};
 use super::script::{Script, Work};
 use crate::outcome::Outcome;
-use crate::run::quantile;
+use crate::run::median;
 
 /// Items around the 10th, the half and the last whose median is the time there.
 const WINDOW: usize = 11;
@@ -220,11 +220,6 @@ fn growth(each_ms: &[f64]) -> [f64; 3] {
         median(each_ms.iter().skip(from).take(WINDOW).copied().collect())
     };
     [around(9), around(each_ms.len() / 2), around(each_ms.len())]
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    quantile(&values, 0.5)
 }
 
 fn milliseconds(time: Duration) -> f64 {

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use hdrhistogram::Histogram;
 
-use super::statistics::{interval_of_median, median};
+use super::statistics::interval_of_median;
 use crate::harness::{Figure, Kind, Record, Results, Row, TargetName, TargetRecord};
 use crate::latencies::decode;
 use crate::outcome::Outcome;
+use crate::run::median;
 
 /// Row, volume and target.
 pub type Key = (String, String, String);
@@ -179,7 +180,8 @@ impl CellFigures {
         if values.is_empty() {
             return Shown::State(self.state.clone().unwrap_or_else(|| "SKIP(no figure)".to_owned()));
         }
-        Shown::Value { median: median(&values), interval: interval_of_median(&values) }
+        let interval = interval_of_median(&values);
+        Shown::Value { median: median(values), interval }
     }
 
     /// True if its latencies must not be compared.

@@ -258,7 +258,7 @@ fn cost(measured: &Measured) -> Table {
             }
             let of = |value: fn(&crate::harness::CellRecord) -> f64| {
                 let values: Vec<f64> = cells.iter().map(|cell| value(cell)).collect();
-                super::statistics::median(&values)
+                crate::run::median(values)
             };
             let bad = cells.iter().find(|cell| cell.outcome != "ok").map(|cell| cell.outcome.as_str());
             rows.push(vec![

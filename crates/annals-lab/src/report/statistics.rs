@@ -4,21 +4,14 @@ use std::collections::BTreeMap;
 
 use super::numbers::figure;
 use crate::graph::Random;
-use crate::run::{bootstrap, quantile};
+use crate::run::{bootstrap, median};
 
 /// Fewer repeats have no interval.
 const REPEATS_MIN: usize = 3;
 
-/// The middle value; the mean of the two middle ones if their number is even.
-pub fn median(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    quantile(&sorted, 0.5)
-}
-
 /// The 95 % confidence interval of the median, as far as the repeats tell.
 pub fn interval_of_median(values: &[f64]) -> [f64; 2] {
-    bootstrap(|random| median(&drawn(values, random)))
+    bootstrap(|random| median(drawn(values, random)))
 }
 
 /// How many times one figure is another one, with the interval of 95 %.
@@ -38,7 +31,7 @@ impl Ratio {
             ours.iter().filter_map(|(repeat, ours)| Some(ours / theirs.get(repeat)?)).collect();
         if pairs.len() == ours.len().max(theirs.len()) && !pairs.is_empty() {
             let interval = interval_of_median(&pairs);
-            return Some(Ratio { ratio: median(&pairs), interval, repeats: pairs.len() });
+            return Some(Ratio { ratio: median(pairs.clone()), interval, repeats: pairs.len() });
         }
         Ratio::of_runs(ours, theirs)
     }
@@ -49,9 +42,9 @@ impl Ratio {
         if ours.is_empty() || theirs.is_empty() {
             return None;
         }
-        let interval = bootstrap(|random| median(&drawn(&ours, random)) / median(&drawn(&theirs, random)));
+        let interval = bootstrap(|random| median(drawn(&ours, random)) / median(drawn(&theirs, random)));
         let repeats = ours.len().min(theirs.len());
-        Some(Ratio { ratio: median(&ours) / median(&theirs), interval, repeats })
+        Some(Ratio { ratio: median(ours) / median(theirs), interval, repeats })
     }
 
     /// The same seen from the other side.

@@ -33,5 +33,5 @@ pub use raw_file::RawFile;
 pub use report::figure;
 pub use sample::{Latencies, Sample, Timed, WRONG_ANSWER, agree, in_turn, per_second};
 pub use server::{Load, Server, request};
-pub use summary::{bootstrap, quantile};
+pub use summary::{bootstrap, median, quantile};
 pub use threads::together;

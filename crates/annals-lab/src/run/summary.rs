@@ -93,7 +93,7 @@ fn scatter_of(name: &str, values: &[f64]) -> Option<String> {
 }
 
 /// The middle value; the mean of the two middle ones if their number is even.
-fn median(mut values: Vec<f64>) -> f64 {
+pub fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     quantile(&values, 0.5)
 }
