@@ -17,7 +17,14 @@ pub struct RawFile {
 
 impl RawFile {
     /// Creates it, full of zeros and synced.
+    ///
+    /// Errors: those of the file system, with the path and what the file needs.
     pub fn create(path: &Path) -> Outcome<RawFile> {
+        let needs = format!("{}: needs {} MiB for durable writes", path.display(), FILE_BYTES >> 20);
+        Ok(RawFile::filled(path).map_err(|error| format!("{needs}: {error}"))?)
+    }
+
+    fn filled(path: &Path) -> std::io::Result<RawFile> {
         let file = File::create(path)?;
         let zeros = vec![0; 1 << 20];
         for offset in (0..FILE_BYTES).step_by(zeros.len()) {
