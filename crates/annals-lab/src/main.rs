@@ -37,9 +37,6 @@ struct Arguments {
 enum Command {
     /// Every line of the table of limits: Annals, the limit measured in turn with it, and the bar.
     Limits(run::Limits),
-    /// More payload than memory: whether Annals keeps a budget, compared with the disk and a repository without a
-    /// budget.
-    Larger(larger::Larger),
     /// Every method of a metadata repository, with the data and in the order of the published runs.
     Methods(methods::Methods),
     /// Every row of a published benchmark of a configuration datastore, on Annals and on a JSON file.
@@ -71,7 +68,6 @@ enum Command {
 fn main() -> ExitCode {
     let outcome = match Arguments::parse().command {
         Command::Limits(limits) => limits.run(),
-        Command::Larger(larger) => larger.run(),
         Command::Methods(methods) => methods.run(),
         Command::Datastore(datastore) => datastore.run(),
         Command::Members(members) => members.run(),

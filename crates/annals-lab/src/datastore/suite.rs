@@ -4,7 +4,7 @@ use super::measure::measure;
 use super::row::ROWS;
 use super::target::{Call, Target as Store};
 use super::{Name, check, plan};
-use crate::harness::{Cell, Figure, Kind, Part, Row, Suite, Target, TargetRecord};
+use crate::harness::{Cell, Figure, Form, Kind, Part, Row, Suite, Target, TargetRecord};
 use crate::latencies::encode;
 use crate::outcome::Outcome;
 use crate::run::RawFile;
@@ -16,6 +16,7 @@ pub const SUITE: Suite = Suite {
     text: "A configuration is a container with a list of entries. Rows read, create, change and remove one entry or all of them. Each try \
            does a real operation, and the state is restored before the next one; the figure is the median of the tries.",
     rows,
+    form: Form::RowsDown,
     volumes: &["1000", "10000", "100000"],
     quick_volumes: &["10", "200"],
     repeats: 3,

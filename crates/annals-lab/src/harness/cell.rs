@@ -94,17 +94,24 @@ impl Cell {
         Ok(Box::new(Adapter::start(self.target.name, &mut command)?))
     }
 
-    /// Prints what the target says of itself.
+    /// Prints what a target says of itself: the one of this cell, unless it names another that is measured beside it.
     pub fn introduce(&mut self, mut target: TargetRecord) -> Outcome<()> {
-        self.target.name.clone_into(&mut target.target);
+        if target.target.is_empty() {
+            self.target.name.clone_into(&mut target.target);
+        }
         print(&Record::Target(target))
     }
 
     /// Prints a figure of this cell.
     pub fn tell(&mut self, volume: &str, row: &str, figure: Figure) -> Outcome<()> {
+        self.tell_of(self.target.name, volume, row, figure)
+    }
+
+    /// Prints a figure of a target that is measured beside the one of this cell.
+    pub fn tell_of(&mut self, target: &str, volume: &str, row: &str, figure: Figure) -> Outcome<()> {
         let CellArguments { part, repeat, .. } = &self.arguments;
         print(&Record::Figure(Box::new(Figure {
-            target: self.target.name.to_owned(),
+            target: target.to_owned(),
             part: part.clone(),
             repeat: *repeat,
             volume: volume.to_owned(),

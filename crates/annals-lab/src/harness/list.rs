@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::install::PEERS;
+use super::peer::Peer;
 use super::suite::Suite;
 use crate::outcome::Outcome;
 
@@ -24,7 +25,7 @@ impl List {
             println!("  volumes: {}", suite.volumes.join(", "));
             for target in suite.targets {
                 let state = match &target.peer {
-                    None => "part of this program",
+                    None | Some(Peer::Beside(_)) => "part of this program",
                     Some(peer) if peer.is_installed(&self.peers) => "installed",
                     Some(_) => "not installed",
                 };

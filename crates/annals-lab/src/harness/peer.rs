@@ -12,6 +12,8 @@ pub enum Peer {
     Scripts { folder: &'static str, name: &'static str },
     /// By a command for the shell: a system of the user's own.
     Command(&'static str),
+    /// Measured in the cells of this target, in turn with it.
+    Beside(&'static str),
 }
 
 impl Peer {
@@ -19,7 +21,7 @@ impl Peer {
     pub fn is_installed(&self, peers: &Path) -> bool {
         match self {
             Peer::Scripts { folder, name } => marker(peers, folder, name).is_file(),
-            Peer::Command(_) => true,
+            Peer::Command(_) | Peer::Beside(_) => true,
         }
     }
 
@@ -42,6 +44,7 @@ impl Peer {
                 command.args(["-c", text]);
                 Ok(command)
             }
+            Peer::Beside(target) => Err(format!("is measured by {target}").into()),
         }
     }
 

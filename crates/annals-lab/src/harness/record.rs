@@ -11,6 +11,8 @@ pub struct Run {
     pub title: String,
     pub text: String,
     pub rows: Vec<Row>,
+    #[serde(default)]
+    pub form: Form,
     pub targets: Vec<TargetName>,
     pub volumes: Vec<String>,
     pub parts: Vec<PartRecord>,
@@ -25,6 +27,17 @@ pub struct Run {
     /// Reasons to distrust all figures.
     pub doubts: Vec<String>,
     pub unfair: Vec<String>,
+}
+
+/// What goes down the tables of figures, as on the published page. Systems go across.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Form {
+    /// A table for each row of the suite.
+    #[default]
+    VolumesDown,
+    /// A table for each volume.
+    RowsDown,
 }
 
 /// A figure that a suite measures.

@@ -9,6 +9,7 @@ use clap::Args;
 use super::cell::CellArguments;
 use super::install::{DATA, PEERS};
 use super::measuring::Measuring;
+use super::peer::Peer;
 use super::plan::{Planned, cells};
 use super::record::{CellRecord, PartRecord, Record, Run, Skip, TargetName};
 use super::results::Results;
@@ -132,6 +133,7 @@ impl RunSuite {
             title: suite.title.into(),
             text: suite.text.into(),
             rows: (suite.rows)(),
+            form: suite.form,
             targets: targets.iter().map(TargetName::of).collect(),
             volumes: if self.volume.is_empty() {
                 volumes.iter().map(|volume| (*volume).to_owned()).collect()
@@ -159,6 +161,9 @@ impl RunSuite {
         let mut targets = Vec::new();
         for name in results.run.targets.iter().map(|target| target.name.clone()).collect::<Vec<_>>() {
             let target = suite.target(&name, &self.adapter)?;
+            if matches!(target.peer, Some(Peer::Beside(_))) {
+                continue;
+            }
             if target.peer.as_ref().is_none_or(|peer| peer.is_installed(&self.peers)) {
                 targets.push(target);
                 continue;

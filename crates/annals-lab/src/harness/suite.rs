@@ -1,7 +1,7 @@
 //! What a suite consists of.
 
 use super::cell::Cell;
-use super::record::Row;
+use super::record::{Form, Row};
 use super::target::Target;
 use crate::outcome::Outcome;
 
@@ -12,6 +12,7 @@ pub struct Suite {
     /// What the suite measures, in a sentence or two.
     pub text: &'static str,
     pub rows: fn() -> Vec<Row>,
+    pub form: Form,
     pub volumes: &'static [&'static str],
     pub quick_volumes: &'static [&'static str],
     /// Repeats of each part [in a full run].
@@ -23,6 +24,7 @@ pub struct Suite {
 }
 
 /// Rows that are measured together, in one process.
+#[derive(Clone, Copy)]
 pub struct Part {
     pub name: &'static str,
     /// Their names; all rows of the suite if it has no other part that measures.

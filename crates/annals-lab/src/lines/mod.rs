@@ -20,8 +20,10 @@ mod many_values;
 mod methods;
 mod http;
 mod content;
+mod suite;
 
 pub use hand_over::HandOver;
+pub use suite::SUITE;
 
 use crate::outcome::Outcome;
 use crate::run::{Job, Sample, write_sample};

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use super::client::{Client, Place, Request};
 use super::script::{SCRIPTS, Script, Wording};
 use super::{BINARIES_MAX, BINARY_KB, DOOR, Plan, QUICK_BINARY_KB, QUICK_TRIES, TRIES, on_server};
-use crate::harness::{Cell, Figure, Kind, Part, Peer, Row, Suite, Target, TargetRecord};
+use crate::harness::{Cell, Figure, Form, Kind, Part, Peer, Row, Suite, Target, TargetRecord};
 use crate::outcome::Outcome;
 use crate::run::{Child, Server};
 
@@ -34,6 +34,7 @@ pub const SUITE: Suite = Suite {
     text: "Six scripts add children, members, collections, links, values and binaries to a repository over LDP, and retrieve what they \
            added. The numbers of items in the answers are checked.",
     rows,
+    form: Form::RowsDown,
     volumes: &["1000", "10000"],
     quick_volumes: &["20"],
     repeats: 3,

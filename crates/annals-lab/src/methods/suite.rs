@@ -5,7 +5,7 @@ use super::record::quantile;
 use super::row::{Bar, ROWS};
 use super::volume::Volume;
 use super::{in_process, over_http};
-use crate::harness::{Cell, Figure, Kind, Part, Row, Suite, Target, TargetRecord};
+use crate::harness::{Cell, Figure, Form, Kind, Part, Row, Suite, Target, TargetRecord};
 use crate::latencies::encode;
 use crate::outcome::Outcome;
 
@@ -17,6 +17,7 @@ pub const SUITE: Suite = Suite {
            type, one call after the other. The figure is the median of all calls of a method, as on the page. A volume i-s has i instances \
            for each type and pages of s.",
     rows,
+    form: Form::RowsDown,
     volumes: &["0005-02", "0010-05", "0020-10"],
     quick_volumes: &["0001-01"],
     repeats: 3,

@@ -66,6 +66,30 @@ impl Document {
     }
 }
 
+impl Document {
+    /// The plot of this name.
+    pub fn plot(&self, name: &str) -> Option<&Plot> {
+        self.blocks.iter().find_map(|block| match block {
+            Block::Plot(plot) if plot.name == name => Some(plot),
+            _ => None,
+        })
+    }
+
+    /// Drops all plots but those of these names, and headings that have nothing left.
+    pub fn keep_plots(&mut self, names: &[String]) {
+        self.blocks.retain(|block| match block {
+            Block::Plot(plot) => names.contains(&plot.name),
+            _ => true,
+        });
+        let is_heading = |block: &Block| matches!(block, Block::Heading(_));
+        let ends = |next: Option<&Block>| next.is_none_or(is_heading);
+        let kept = (0..self.blocks.len())
+            .filter(|at| !(is_heading(&self.blocks[*at]) && ends(self.blocks.get(at + 1))))
+            .map(|at| self.blocks[at].clone());
+        self.blocks = kept.collect();
+    }
+}
+
 impl Cell {
     /// A cell without a meaning of its own.
     pub fn plain(text: impl Into<String>) -> Cell {
@@ -75,5 +99,23 @@ impl Cell {
     /// A cell with a meaning.
     pub fn marked(text: impl Into<String>, mark: Mark) -> Cell {
         Cell { text: text.into(), mark }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_without_its_plots_has_no_empty_heading() {
+        let plot =
+            |name: &str| Block::Plot(Plot { name: name.into(), text: String::new(), svg: "<svg/>".into() });
+        let heading = |text: &str| Block::Heading(text.into());
+        let blocks = vec![heading("Plots"), plot("a"), plot("b"), heading("Cost"), Block::Text("low".into())];
+        let mut page = Document { blocks: blocks.clone(), ..Document::default() };
+        page.keep_plots(&["b".into()]);
+        assert_eq!(page.blocks, [&blocks[..1], &blocks[2..]].concat());
+        page.keep_plots(&[]);
+        assert_eq!(page.blocks, blocks[3..]);
     }
 }

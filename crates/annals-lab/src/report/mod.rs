@@ -6,6 +6,7 @@ mod comparison;
 mod numbers;
 mod finding;
 mod document;
+mod figures;
 mod page;
 mod plots;
 mod markdown;
@@ -41,7 +42,8 @@ use plot::standalone;
     after_help = "Examples:
   annals-lab report published                            # the five pages as they were published
   annals-lab report                                      # the newest run of each suite in lab-data
-  annals-lab report lab-data/threads-20260101T120000 --out page"
+  annals-lab report lab-data/threads-20260101T120000 --out page
+  annals-lab report --markdown --plot threads-commit --out docs/results"
 )]
 pub struct Report {
     #[command(subcommand)]
@@ -54,6 +56,12 @@ pub struct Report {
     /// Also a notebook with the raw data, for Jupyter.
     #[arg(long)]
     notebook: bool,
+    /// Only Markdown, to be kept beside the sources: without plots, except for those that --plot names.
+    #[arg(long, conflicts_with = "notebook")]
+    markdown: bool,
+    /// Name of a plot that the Markdown keeps: its file without `.svg`.
+    #[arg(long, requires = "markdown")]
+    plot: Vec<String>,
     /// Where the pages go [default: the folder `report` beside the runs].
     #[arg(long)]
     out: Option<PathBuf>,
@@ -81,32 +89,53 @@ impl Report {
         }
         let out = self.out.clone().unwrap_or_else(|| self.data.join("report"));
         fs::create_dir_all(&out).map_err(|error| format!("{}: {error}", out.display()))?;
+        let mut missing: Vec<&String> = self.plot.iter().collect();
         for run in runs {
             let measured = Measured::of(Results::read(&run)?)?;
             let name = measured.results.run.suite.clone();
+            if self.markdown {
+                let mut document = page::page(&measured);
+                document.keep_plots(&self.plot);
+                missing.retain(|name| document.plot(name).is_none());
+                plots(&out, &document)?;
+                write(&out.join(format!("{name}.md")), &markdown::markdown(&document))?;
+                continue;
+            }
             write(&out.join(format!("{name}.csv")), &csv::csv(&measured)?)?;
             pages(&out, &name, &page::page(&measured))?;
             if self.notebook {
                 write(&out.join(format!("{name}.ipynb")), &notebook::notebook(&measured)?)?;
             }
         }
-        Ok(())
+        match missing.first() {
+            None => Ok(()),
+            Some(name) => Err(format!(
+                "plot {name:?}: no page has it; the folder `plots` of a report without --markdown shows the names"
+            )
+            .into()),
+        }
     }
 }
 
 /// Writes the pages of a document.
 fn pages(out: &Path, name: &str, document: &Document) -> Outcome<()> {
+    plots(out, document)?;
+    write(&out.join(format!("{name}.html")), &page_html::html(document))?;
+    write(&out.join(format!("{name}.md")), &markdown::markdown(document))
+}
+
+/// Writes the plots of a document, each in a file of its own.
+fn plots(out: &Path, document: &Document) -> Outcome<()> {
     let plots = out.join("plots");
-    fs::create_dir_all(&plots).map_err(|error| format!("{}: {error}", plots.display()))?;
     for block in &document.blocks {
         if let Block::Plot(plot) = block {
+            fs::create_dir_all(&plots).map_err(|error| format!("{}: {error}", plots.display()))?;
             let path = plots.join(format!("{}.svg", plot.name));
             fs::write(&path, standalone(&plot.svg))
                 .map_err(|error| format!("{}: {error}", path.display()))?;
         }
     }
-    write(&out.join(format!("{name}.html")), &page_html::html(document))?;
-    write(&out.join(format!("{name}.md")), &markdown::markdown(document))
+    Ok(())
 }
 
 fn write(path: &Path, text: &str) -> Outcome<()> {

@@ -2,6 +2,10 @@
 
 /// Three significant digits, with separated thousands.
 pub fn figure(value: f64) -> String {
+    if value != 0.0 && value.abs() < 0.1 && value.is_finite() {
+        let decimals = 2 - value.abs().log10().floor() as i32;
+        return format!("{value:.*}", decimals.max(0) as usize);
+    }
     let rounded = if value.abs() >= 1_000.0 && value.is_finite() {
         let factor = 10f64.powi(value.abs().log10().floor() as i32 - 2);
         (value / factor).round() * factor
@@ -36,6 +40,10 @@ mod tests {
     #[test]
     fn numbers_have_three_digits_that_matter() {
         assert_eq!([1_234_567.0, 48.126, 0.5, 999.6].map(figure), ["1,230,000", "48.13", "0.500", "1,000"]);
+        assert_eq!(
+            [0.0, 0.099_96, 0.012_34, 0.000_412_3].map(figure),
+            ["0.000", "0.1000", "0.0123", "0.000412"]
+        );
         assert_eq!([12.0, 2_048.0, 5.0e9].map(bytes), ["12 B", "2.0 KiB", "4.7 GiB"]);
         assert_eq!([0.000_012, 3.0].map(seconds), ["12.0 µs", "3.00 s"]);
     }

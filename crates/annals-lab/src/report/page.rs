@@ -2,6 +2,7 @@
 
 use super::comparison::{Apart, Comparison};
 use super::document::{Block, Cell, Document, Mark, Table};
+use super::figures::{figures, kind_of, missing};
 use super::finding::findings;
 use super::measured::{Measured, Shown};
 use super::numbers::{bytes, figure, seconds};
@@ -28,10 +29,11 @@ pub fn page(measured: &Measured) -> Document {
         let doubts = run.doubts.iter().map(|doubt| format!("All figures: {doubt}.")).collect();
         document.section("Distrust", [Block::List(doubts)]);
     }
-    document.section("Figures", measured.rows().iter().map(|row| Block::Table(figures(measured, row))));
+    document.section("Figures", figures(measured));
     document.section("Annals beside each system", ratios(measured));
     document.section("Plots", plots(measured).into_iter().map(Block::Plot));
     document.section("Where another system is faster", faster(measured));
+    document.section("Where a figure is missing", missing(measured));
     document.section("Latencies", [Block::Table(latencies(measured))]);
     document.section("Slowest operations", [Block::Table(slowest(measured))]);
     document.section("Cost", [Block::Table(cost(measured))]);
@@ -55,40 +57,6 @@ pub fn page(measured: &Measured) -> Document {
         ],
     );
     document
-}
-
-/// One row of the suite: volumes down, targets across.
-fn figures(measured: &Measured, row: &Row) -> Table {
-    let targets = measured.targets();
-    let mut head = vec![row.unit.clone()];
-    head.extend(targets.iter().map(|target| target.title.clone()));
-    let line = |volume: &&str| {
-        let mut cells = vec![Cell::plain(*volume)];
-        cells.extend(targets.iter().map(|target| shown(measured, row, volume, target)));
-        cells
-    };
-    let rows = measured.volumes(&row.name).iter().map(line).collect();
-    Table { caption: row.title.clone(), head, rows }
-}
-
-fn shown(measured: &Measured, row: &Row, volume: &str, target: &TargetName) -> Cell {
-    let cell = measured.cell(&row.name, volume, &target.name);
-    match measured.shown(&row.name, volume, &target.name) {
-        Shown::State(state) => Cell::marked(state, Mark::State),
-        Shown::Value { median, interval: [low, high] } => {
-            let mut text = figure(median);
-            if cell.is_some_and(|cell| cell.values.len() > 1) {
-                text += &format!(" ({}–{})", figure(low), figure(high));
-            }
-            if let Some(state) = cell.and_then(|cell| cell.state.as_ref()) {
-                text += &format!(" {state}");
-            }
-            if cell.is_some_and(|cell| cell.unsteady > 0) {
-                text += " ~";
-            }
-            Cell::plain(text)
-        }
-    }
 }
 
 /// A table of ratios for each row of the suite.
@@ -142,7 +110,7 @@ fn ratio(measured: &Measured, row: &Row, volume: &str, target: &TargetName) -> C
         Ok(found) => ratio_cell(found.ratio),
         Err(Apart::Durability) => Cell::marked("other durability", Mark::State),
         Err(Apart::NoFigure) => match measured.shown(&row.name, volume, &target.name) {
-            Shown::State(state) => Cell::marked(state.split('(').next().unwrap_or("SKIP"), Mark::State),
+            Shown::State(state) => Cell::marked(kind_of(&state), Mark::State),
             Shown::Value { .. } => Cell::marked("no figure of Annals", Mark::State),
         },
     }

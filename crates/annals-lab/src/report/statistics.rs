@@ -57,7 +57,10 @@ impl Ratio {
     pub fn interval_text(self) -> String {
         let [low, high] = self.interval.map(figure);
         if self.repeats < REPEATS_MIN {
-            format!("of {} repeats", self.repeats)
+            match self.repeats {
+                1 => "measured once".to_owned(),
+                repeats => format!("of {repeats} repeats"),
+            }
         } else {
             format!("{low}–{high}")
         }

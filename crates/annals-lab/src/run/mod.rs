@@ -20,7 +20,7 @@ mod server;
 mod connection;
 mod raw_file;
 
-pub use catalogue::{MEMORY, SAME_WORK};
+pub use catalogue::{Growth, LINES, Line, MEMORY, Mark, SAME_WORK};
 pub use child::Child;
 pub use connection::Connection;
 pub use cores::Cores;
@@ -33,5 +33,6 @@ pub use raw_file::RawFile;
 pub use report::figure;
 pub use sample::{Latencies, Sample, Timed, WRONG_ANSWER, agree, in_turn, per_second};
 pub use server::{Load, Server, request};
+pub use size::Size;
 pub use summary::{bootstrap, median, quantile};
 pub use threads::together;

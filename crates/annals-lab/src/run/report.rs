@@ -29,7 +29,7 @@ const UNFAIR: &[&str] = &[
      compares Annals with another database.",
     "The data are generated: random ids, instances of one shape, and mostly few relationships for each entity. Your data differ.",
     "Everything is in memory, and each side reads its data before the clock starts. A first read after a start takes longer. \
-     `annals-lab larger` measures more data than memory.",
+     `annals-lab run larger` measures more data than memory.",
     "Each thread waits for its answer before it asks again. Where requests come at their own pace, those behind a slow one wait \
      longer than the 99th percentiles here say.",
     "Over HTTP, the program that makes the load takes time on the same cores as the server.",

@@ -10,7 +10,7 @@ mod syncs;
 mod warm;
 mod systems;
 
-use crate::harness::{Kind, Part, Peer, Row, Suite, Target};
+use crate::harness::{Form, Kind, Part, Peer, Row, Suite, Target};
 
 const fn jvm(name: &'static str, title: &'static str, kind: Kind) -> Target {
     Target { name, title, kind, peer: Some(Peer::Scripts { folder: "jvm", name }) }
@@ -46,6 +46,7 @@ pub const SUITE: Suite = Suite {
     text: "Each thread commits one vertex and one edge at a time and grows its own chain; then the threads walk their chains, and a \
            bipartite graph. Bulk load, reopening, history and cost are measured on a graph of a million vertices.",
     rows,
+    form: Form::VolumesDown,
     volumes: &["1", "2", "3", "4", "5", "10", "25", "50", "100", "150", "250", "500", "750", "1000", "3000"],
     quick_volumes: &["1", "10"],
     repeats: 3,

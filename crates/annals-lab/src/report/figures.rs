@@ -1,0 +1,114 @@
+//! The tables of figures, in the form of the published page, and the reasons where there is none.
+
+use std::collections::BTreeMap;
+
+use super::document::{Block, Cell, Mark, Table};
+use super::measured::{Measured, Shown};
+use super::numbers::figure;
+use crate::harness::{Form, Row, TargetName};
+
+/// A state longer than this stands in a table by its kind only. Units: characters.
+const STATE_LENGTH_MAX: usize = 16;
+
+/// All tables of figures.
+pub fn figures(measured: &Measured) -> Vec<Block> {
+    let rows = measured.rows();
+    match measured.results.run.form {
+        Form::VolumesDown => rows.into_iter().map(|row| Block::Table(by_volume(measured, row))).collect(),
+        Form::RowsDown => {
+            let mut volumes: Vec<&str> = Vec::new();
+            for volume in rows.iter().flat_map(|row| measured.volumes(&row.name)) {
+                if !volumes.contains(&volume) {
+                    volumes.push(volume);
+                }
+            }
+            volumes.into_iter().map(|volume| Block::Table(by_row(measured, &rows, volume))).collect()
+        }
+    }
+}
+
+/// Volumes down.
+fn by_volume(measured: &Measured, row: &Row) -> Table {
+    let line = |volume: &&str| line(measured, row, volume, volume);
+    let rows = measured.volumes(&row.name).iter().map(line).collect();
+    Table { caption: row.title.clone(), head: head(measured, &row.unit), rows }
+}
+
+/// Rows down.
+fn by_row(measured: &Measured, rows: &[&Row], volume: &str) -> Table {
+    let has = |row: &&&Row| measured.volumes(&row.name).contains(&volume);
+    let line = |row: &&Row| line(measured, row, volume, &format!("{}, {}", row.title, row.unit));
+    let rows = rows.iter().filter(has).map(line).collect();
+    Table { caption: format!("At {volume}"), head: head(measured, "row"), rows }
+}
+
+fn head(measured: &Measured, first: &str) -> Vec<String> {
+    let titles = measured.targets().into_iter().map(|target| target.title.clone());
+    std::iter::once(first.to_owned()).chain(titles).collect()
+}
+
+fn line(measured: &Measured, row: &Row, volume: &str, label: &str) -> Vec<Cell> {
+    let figures = measured.targets().into_iter().map(|target| shown(measured, row, volume, target));
+    std::iter::once(Cell::plain(label)).chain(figures).collect()
+}
+
+fn shown(measured: &Measured, row: &Row, volume: &str, target: &TargetName) -> Cell {
+    let cell = measured.cell(&row.name, volume, &target.name);
+    match measured.shown(&row.name, volume, &target.name) {
+        Shown::State(state) if state.chars().count() > STATE_LENGTH_MAX => {
+            Cell::marked(kind_of(&state), Mark::State)
+        }
+        Shown::State(state) => Cell::marked(state, Mark::State),
+        Shown::Value { median, interval: [low, high] } => {
+            let mut text = figure(median);
+            if cell.is_some_and(|cell| cell.values.len() > 1) {
+                text += &format!(" ({}–{})", figure(low), figure(high));
+            }
+            if let Some(state) = cell.and_then(|cell| cell.state.as_ref()) {
+                text += &format!(" {}", kind_of(state));
+            }
+            if cell.is_some_and(|cell| cell.unsteady > 0) {
+                text += " ~";
+            }
+            Cell::plain(text)
+        }
+    }
+}
+
+/// `ERR` of `ERR(…)`.
+pub fn kind_of(state: &str) -> &str {
+    state.split('(').next().unwrap_or(state)
+}
+
+/// Every system and reason without a figure, with the rows.
+pub fn missing(measured: &Measured) -> Vec<Block> {
+    let mut reasons: BTreeMap<(usize, String), Vec<String>> = BTreeMap::new();
+    for (place, target) in measured.targets().into_iter().enumerate() {
+        for row in measured.rows() {
+            for volume in measured.volumes(&row.name) {
+                let Shown::State(state) = measured.shown(&row.name, volume, &target.name) else { continue };
+                reasons.entry((place, state)).or_default().push(format!("{} at {volume}", row.name));
+            }
+        }
+    }
+    let targets = measured.targets();
+    let line = |((place, state), rows): ((usize, String), Vec<String>)| {
+        let title = Cell::plain(targets[place].title.as_str());
+        vec![title, Cell::marked(state, Mark::State), Cell::plain(shortened(&rows))]
+    };
+    let rows: Vec<Vec<Cell>> = reasons.into_iter().map(line).collect();
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    let head = ["system", "state", "of"].map(str::to_owned).to_vec();
+    vec![Block::Table(Table { caption: "What stands in the place of a figure".into(), head, rows })]
+}
+
+/// The first few, and how many there are besides.
+fn shortened(rows: &[String]) -> String {
+    const SHOWN: usize = 4;
+    match rows.len().checked_sub(SHOWN) {
+        None | Some(0) => rows.join(", "),
+        Some(more) => format!("{}, and {more} more", rows[..SHOWN].join(", ")),
+    }
+}
