@@ -82,6 +82,9 @@ pub struct TargetName {
     pub name: String,
     pub title: String,
     pub target_kind: Kind,
+    /// The target in whose cells it is measured, if it has none of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beside: Option<String>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -51,9 +51,11 @@ impl Results {
     /// Keeps only figures of cells that have ended, in the file too, so that the others can be measured again.
     pub fn drop_unfinished(&mut self) -> Outcome<()> {
         let ended: HashSet<(String, String, usize)> = self.ended().collect();
+        let beside = |name: &str| self.run.targets.iter().find(|target| target.name == name)?.beside.as_ref();
         self.records.retain(|record| match record {
             Record::Figure(figure) => {
-                ended.contains(&(figure.target.clone(), figure.part.clone(), figure.repeat))
+                let host = beside(&figure.target).unwrap_or(&figure.target);
+                ended.contains(&(host.clone(), figure.part.clone(), figure.repeat))
             }
             _ => true,
         });
@@ -108,4 +110,69 @@ pub fn newest_runs(folder: &Path) -> Outcome<Vec<PathBuf>> {
 
 fn at(path: &Path) -> impl Fn(std::io::Error) -> String {
     move |error| format!("{}: {error}", path.display())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::record::{CellRecord, Figure, Form, TargetName};
+    use super::super::target::Kind;
+    use super::*;
+
+    #[test]
+    fn a_figure_stays_if_the_cell_that_measured_it_has_ended() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = |name: &str, beside: Option<&str>| TargetName {
+            name: name.into(),
+            title: name.into(),
+            target_kind: Kind::Ours,
+            beside: beside.map(str::to_owned),
+        };
+        let run = Run {
+            suite: "limits".into(),
+            title: String::new(),
+            text: String::new(),
+            rows: Vec::new(),
+            form: Form::RowsDown,
+            targets: vec![target("annals", None), target("limit", Some("annals")), target("disk", None)],
+            volumes: Vec::new(),
+            parts: Vec::new(),
+            repeats: 2,
+            is_quick: true,
+            started: String::new(),
+            command: String::new(),
+            environment: Vec::new(),
+            doubts: Vec::new(),
+            unfair: Vec::new(),
+        };
+        let mut results = Results::create(&folder.path().join("run"), run).unwrap();
+        let figure = |target: &str, repeat| {
+            let (target, part) = (target.to_owned(), "get".to_owned());
+            Record::Figure(Box::new(Figure { target, part, repeat, ..Figure::of(1.0) }))
+        };
+        let end = CellRecord {
+            target: "annals".into(),
+            part: "get".into(),
+            repeat: 0,
+            outcome: "ok".into(),
+            seconds: 1.0,
+            cpu_seconds: 1.0,
+            memory_bytes_max: 1,
+            disk_bytes: 1,
+        };
+        for record in [figure("annals", 0), figure("limit", 0), Record::Cell(end), figure("disk", 0)] {
+            results.add(record).unwrap();
+        }
+        results.add(figure("limit", 1)).unwrap();
+        results.drop_unfinished().unwrap();
+        let kept: Vec<(String, usize)> = Results::read(&results.folder)
+            .unwrap()
+            .records
+            .iter()
+            .filter_map(|record| match record {
+                Record::Figure(figure) => Some((figure.target.clone(), figure.repeat)),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(kept, [("annals".to_owned(), 0), ("limit".to_owned(), 0)]);
+    }
 }

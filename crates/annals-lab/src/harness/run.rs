@@ -255,7 +255,11 @@ fn parse_time(text: &str) -> Result<Duration, String> {
 
 impl TargetName {
     fn of(target: &Target) -> TargetName {
-        TargetName { name: target.name.into(), title: target.title.into(), target_kind: target.kind }
+        let beside = match target.peer {
+            Some(Peer::Beside(host)) => Some(host.to_owned()),
+            _ => None,
+        };
+        TargetName { name: target.name.into(), title: target.title.into(), target_kind: target.kind, beside }
     }
 }
 

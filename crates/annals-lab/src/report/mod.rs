@@ -7,6 +7,7 @@ mod numbers;
 mod finding;
 mod document;
 mod figures;
+mod peak;
 mod page;
 mod plots;
 mod markdown;

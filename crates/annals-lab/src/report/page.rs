@@ -6,6 +6,7 @@ use super::figures::{figures, kind_of, missing};
 use super::finding::findings;
 use super::measured::{Measured, Shown};
 use super::numbers::{bytes, figure, seconds};
+use super::peak::peaks;
 use super::plots::plots;
 use super::statistics::{Ratio, geometric_mean};
 use crate::harness::{Kind, Record, Row, TargetName};
@@ -31,6 +32,7 @@ pub fn page(measured: &Measured) -> Document {
     }
     document.section("Figures", figures(measured));
     document.section("Annals beside each system", ratios(measured));
+    document.section("How many threads", peaks(measured));
     document.section("Plots", plots(measured).into_iter().map(Block::Plot));
     document.section("Where another system is faster", faster(measured));
     document.section("Where a figure is missing", missing(measured));

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::answer::{ANSWER_MAX, LoopAnswer};
 use super::systems::{open, start};
-use super::warm::{ask, warmed_loop};
+use super::warm::{SECONDS, ask, warm_first, warmed_loop};
 use crate::harness::{Answered, Cell, Figure, System};
 use crate::outcome::Outcome;
 use crate::run::agree;
@@ -27,11 +27,12 @@ pub fn run(cell: &mut Cell) -> Outcome<()> {
             continue;
         }
         let threads: usize = volume.parse().map_err(|_| format!("volume {volume:?}: expected threads"))?;
+        let is_first = running.is_none();
         let mut system = match running.take() {
             Some(system) => system,
             None => start(cell)?,
         };
-        match measure(cell, &mut *system, &volume, threads) {
+        match measure(cell, &mut *system, &volume, threads, is_first) {
             Ok(()) => running = Some(system),
             Err(error) => {
                 let text = error.to_string();
@@ -51,9 +52,18 @@ pub fn state(error: &str) -> String {
     if error.starts_with("DNF(") { error.to_owned() } else { format!("ERR({error})") }
 }
 
-fn measure(cell: &mut Cell, system: &mut dyn System, volume: &str, threads: usize) -> Outcome<()> {
+fn measure(
+    cell: &mut Cell,
+    system: &mut dyn System,
+    volume: &str,
+    threads: usize,
+    is_first: bool,
+) -> Outcome<()> {
     open(system, cell, &format!("commits-{threads}"))?;
     let request = json!({ "do": "commits", "threads": threads });
+    if is_first {
+        warm_first(cell, system, &request)?;
+    }
     let warmed = match warmed_loop(cell, system, &request)? {
         Answered::Answer(warmed) => warmed,
         Answered::Skip(reason) => return cell.skip(&["commit"], &reason),
@@ -66,7 +76,7 @@ fn measure(cell: &mut Cell, system: &mut dyn System, volume: &str, threads: usiz
             let rate = peak * share;
             let mut request = request.clone();
             request["rate"] = rate.into();
-            if let Answered::Answer(answer) = ask(system, &request, cell.size(1.5, 0.2))? {
+            if let Answered::Answer(answer) = ask(system, &request, cell.size(SECONDS, 0.2))? {
                 cell.tell(volume, row, saturated(&answer, rate)?)?;
             }
         }

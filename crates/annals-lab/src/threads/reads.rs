@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::answer::{ANSWER_MAX, Degrees, Took};
 use super::commits::state;
 use super::systems::{open, start};
-use super::warm::warmed_loop;
+use super::warm::{warm_first, warmed_loop};
 use crate::harness::{Answered, Cell, Figure};
 use crate::outcome::Outcome;
 use crate::run::agree;
@@ -28,6 +28,7 @@ pub fn run(cell: &mut Cell) -> Outcome<()> {
     }
     let degrees: Degrees = system.must(&json!({ "do": "bipartite-check" }), LOAD_MAX)?;
     agree("the bipartite graph", degrees, expected(vertices))?;
+    warm_first(cell, system, &json!({ "do": "bipartite", "threads": 1 }))?;
     for volume in cell.arguments.volumes.clone() {
         let threads: usize = volume.parse().map_err(|_| format!("volume {volume:?}: expected threads"))?;
         match warmed_loop(cell, system, &json!({ "do": "bipartite", "threads": threads })) {

@@ -8,9 +8,13 @@ use super::answer::{ANSWER_MAX, LoopAnswer};
 use crate::harness::{Answered, Cell, Figure, System, steady_from};
 use crate::outcome::Outcome;
 
-/// Seconds of one warm-up, and how many there are at most.
-const WARM_SECONDS: f64 = 0.5;
-const WARM_MAX: usize = 6;
+/// Seconds of a measured loop.
+pub const SECONDS: f64 = 1.2;
+/// Seconds of one warm-up. There are at least two, and at most as many as take the time of a loop.
+const WARM_SECONDS: f64 = 0.3;
+const WARM_MAX: usize = 4;
+/// Seconds of the first warm-up of a process, in which virtual machines compile.
+const FIRST_SECONDS: f64 = 3.0;
 const TICK_SECONDS: f64 = 0.1;
 
 /// A loop that a system was warm for.
@@ -28,9 +32,13 @@ impl Warmed {
     }
 }
 
+/// Asks for a loop in a process that has just started, and drops its figures.
+pub fn warm_first(cell: &Cell, system: &mut dyn System, request: &Value) -> Outcome<()> {
+    ask(system, request, cell.size(FIRST_SECONDS, 0.1)).map(drop)
+}
+
 /// Asks for a loop again and again, for a short time, until its rate is steady; then for the measured time.
 pub fn warmed_loop(cell: &Cell, system: &mut dyn System, request: &Value) -> Outcome<Answered<Warmed>> {
-    let seconds = cell.size(1.5, 0.2);
     let mut ticks = Vec::new();
     let mut steady = None;
     for _ in 0..cell.size(WARM_MAX, 1) {
@@ -44,7 +52,7 @@ pub fn warmed_loop(cell: &Cell, system: &mut dyn System, request: &Value) -> Out
         }
     }
     let warm_after = steady.map(|place| place as f64 * TICK_SECONDS);
-    Ok(match ask(system, request, seconds)? {
+    Ok(match ask(system, request, cell.size(SECONDS, 0.2))? {
         Answered::Answer(answer) => {
             Answered::Answer(Warmed { answer, warm_after, is_steady: steady.is_some() })
         }
