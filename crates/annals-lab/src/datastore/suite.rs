@@ -26,15 +26,17 @@ pub const SUITE: Suite = Suite {
         Target { name: "annals-http", title: "Annals, over HTTP", kind: Kind::Ours, peer: None },
         Target { name: "json-file", title: "JSON file, rewritten whole", kind: Kind::Peer, peer: None },
         store("postgresql", "PostgreSQL"),
+        store("redis", "Redis, each write synced"),
+        store("redis-unsynced", "Redis, with its defaults"),
     ],
     unfair: &[
         "One caller waits for each answer. The rows say nothing of many callers at a time.",
         "The model is two flat lists without constraints. Yours differs.",
-        "Annals and PostgreSQL sync each transaction to the disk. The JSON file lies in shared memory, as the page's default plugin has it. \
-         So figures of writes are compared only between equals.",
-        "PostgreSQL gets keys, and no paths. It checks no parents and keeps no history, and its tables are made \
+        "Annals, PostgreSQL and the synced Redis sync each transaction to the disk. Redis with its defaults does not, and the JSON \
+         file lies in shared memory, as the page's default plugin has it. So figures of writes are compared only between equals.",
+        "PostgreSQL and Redis get keys, and no paths. They check no parents and keep no history, and their tables and keys are made \
          for the two lists.",
-        "It stores pushed operational data durably. Annals keeps these in memory, except in the row with subscribers.",
+        "They store pushed operational data durably. Annals keeps these in memory, except in the row with subscribers.",
         "Rows named cached repeat their twins, except with the JSON file: Annals has its tree in memory always, and no client of the stores \
          keeps a copy.",
         "Annals, embedded, is in the process of the caller. The stores and Annals over HTTP are other processes.",

@@ -5,6 +5,7 @@ mod tree;
 mod server;
 mod subscribers;
 mod postgresql;
+mod redis;
 
 use super::content::{Content, Entry, Order};
 use super::target::{Answer, Call, Store, Target, Whole, middle};
@@ -12,6 +13,7 @@ use crate::harness::{Cell, TargetRecord};
 use crate::outcome::Outcome;
 
 use postgresql::Postgresql;
+use redis::Redis;
 use server::Server;
 use subscribers::Subscribers;
 use tree::Tree;
@@ -37,6 +39,7 @@ impl Stored {
         let mut server = Server::start(cell)?;
         let tree: Box<dyn Tree> = match cell.target.name {
             "postgresql" => Box::new(server.answer(Postgresql::connect)?),
+            "redis" | "redis-unsynced" => Box::new(server.answer(Redis::connect)?),
 
             other => return Err(format!("target {other}: has no adapter for this suite").into()),
         };
