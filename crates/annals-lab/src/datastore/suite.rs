@@ -28,13 +28,16 @@ pub const SUITE: Suite = Suite {
         store("postgresql", "PostgreSQL"),
         store("redis", "Redis, each write synced"),
         store("redis-unsynced", "Redis, with its defaults"),
+        store("ferretdb", "FerretDB, a stand-in for MongoDB"),
     ],
     unfair: &[
         "One caller waits for each answer. The rows say nothing of many callers at a time.",
         "The model is two flat lists without constraints. Yours differs.",
-        "Annals, PostgreSQL and the synced Redis sync each transaction to the disk. Redis with its defaults does not, and the JSON \
+        "Annals, PostgreSQL, FerretDB and the synced Redis sync each transaction to the disk. Redis with its defaults does not, and the JSON \
          file lies in shared memory, as the page's default plugin has it. So figures of writes are compared only between equals.",
-        "PostgreSQL and Redis get keys, and no paths. They check no parents and keep no history, and their tables and keys are made \
+        "FerretDB is a stand-in for MongoDB, which is in no package registry: it speaks its protocol, and keeps documents in SQLite. Its \
+         figures say nothing about MongoDB. It has no transactions, so a change of several entries is several commands.",
+        "PostgreSQL, Redis and FerretDB get keys, and no paths. They check no parents and keep no history, and their tables and keys are made \
          for the two lists.",
         "They store pushed operational data durably. Annals keeps these in memory, except in the row with subscribers.",
         "Rows named cached repeat their twins, except with the JSON file: Annals has its tree in memory always, and no client of the stores \

@@ -6,12 +6,13 @@ mod server;
 mod subscribers;
 mod postgresql;
 mod redis;
+mod ferretdb;
 
 use super::content::{Content, Entry, Order};
 use super::target::{Answer, Call, Store, Target, Whole, middle};
 use crate::harness::{Cell, TargetRecord};
 use crate::outcome::Outcome;
-
+use ferretdb::Ferretdb;
 use postgresql::Postgresql;
 use redis::Redis;
 use server::Server;
@@ -41,6 +42,7 @@ impl Stored {
             "postgresql" => Box::new(server.answer(Postgresql::connect)?),
             "redis" | "redis-unsynced" => Box::new(server.answer(Redis::connect)?),
 
+            "ferretdb" => Box::new(server.answer(Ferretdb::connect)?),
             other => return Err(format!("target {other}: has no adapter for this suite").into()),
         };
         Ok(Stored { subscribers: None, tree, _server: server, count: 0 })
