@@ -11,6 +11,7 @@ mod report;
 mod embedded;
 mod http;
 mod file;
+mod stores;
 mod suite;
 
 use std::path::PathBuf;

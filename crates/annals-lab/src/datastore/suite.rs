@@ -2,9 +2,10 @@
 
 use super::measure::measure;
 use super::row::ROWS;
+use super::stores::Stored;
 use super::target::{Call, Target as Store};
 use super::{Name, check, plan};
-use crate::harness::{Cell, Figure, Form, Kind, Part, Row, Suite, Target, TargetRecord};
+use crate::harness::{Cell, Figure, Form, Kind, Part, Peer, Row, Suite, Target, TargetRecord};
 use crate::latencies::encode;
 use crate::outcome::Outcome;
 use crate::run::RawFile;
@@ -25,14 +26,30 @@ pub const SUITE: Suite = Suite {
         Target { name: "annals", title: "Annals, embedded", kind: Kind::Ours, peer: None },
         Target { name: "annals-http", title: "Annals, over HTTP", kind: Kind::Ours, peer: None },
         Target { name: "json-file", title: "JSON file, rewritten whole", kind: Kind::Peer, peer: None },
+        store("postgresql", "PostgreSQL"),
+        store("redis", "Redis, each write synced"),
+        store("redis-unsynced", "Redis, with its defaults"),
+        store("ferretdb", "FerretDB, a stand-in for MongoDB"),
     ],
     unfair: &[
         "One caller waits for each answer. The rows say nothing of many callers at a time.",
         "The model is two flat lists without constraints. Yours differs.",
-        "Annals syncs each transaction to the disk; the JSON file lies in shared memory and is not synced, as the page's default plugin \
-         has it. So figures of writes are not compared with it.",
+        "Annals, PostgreSQL, FerretDB and the synced Redis sync each transaction to the disk. Redis with its defaults does not, and the JSON \
+         file lies in shared memory, as the page's default plugin has it. So figures of writes are compared only between equals.",
+        "FerretDB is a stand-in for MongoDB, which is in no package registry: it speaks its protocol, and keeps documents in SQLite. Its \
+         figures say nothing about MongoDB. It has no transactions, so a change of several entries is several commands.",
+        "PostgreSQL, Redis and FerretDB get keys, and no paths. They check no parents and keep no history, and their tables and keys are made \
+         for the two lists.",
+        "They store pushed operational data durably. Annals keeps these in memory, except in the row with subscribers.",
+        "Rows named cached repeat their twins, except with the JSON file: Annals has its tree in memory always, and no client of the stores \
+         keeps a copy.",
+        "Annals, embedded, is in the process of the caller. The stores and Annals over HTTP are other processes.",
     ],
 };
+
+const fn store(name: &'static str, title: &'static str) -> Target {
+    Target { name, title, kind: Kind::Peer, peer: Some(Peer::Scripts { folder: "stores", name }) }
+}
 
 fn rows() -> Vec<Row> {
     let row = |row: &super::row::Row| {
@@ -48,21 +65,7 @@ fn is_write(call: &Call) -> bool {
 
 fn run(cell: &mut Cell) -> Outcome<()> {
     let folder = cell.arguments.folder.clone();
-    let name = match cell.target.name {
-        "annals" => Name::Embedded,
-        "annals-http" => Name::Http,
-        "json-file" => Name::File,
-        other => return Err(format!("target {other}: has no adapter for this suite").into()),
-    };
-    let mut target: Box<dyn Store> = name.target(Some(folder.clone()))?;
-    let durability = if target.is_durable() { "synced-group" } else { "unsynced" };
-    cell.introduce(TargetRecord {
-        target: String::new(),
-        version: env!("CARGO_PKG_VERSION").into(),
-        durability: durability.into(),
-        settings: Vec::new(),
-        syncs: None,
-    })?;
+    let mut target = start(cell)?;
     let mut file = RawFile::create(&folder.join("raw"))?;
     let plan = plan(cell.arguments.quick, None, false);
     for volume in cell.arguments.volumes.clone() {
@@ -85,4 +88,27 @@ fn run(cell: &mut Cell) -> Outcome<()> {
         }
     }
     Ok(())
+}
+
+/// Starts the cell's target, and tells what it says of itself.
+fn start(cell: &mut Cell) -> Outcome<Box<dyn Store>> {
+    let name = match cell.target.name {
+        "annals" => Name::Embedded,
+        "annals-http" => Name::Http,
+        "json-file" => Name::File,
+        _ => {
+            let mut stored = Stored::start(cell)?;
+            cell.introduce(stored.record()?)?;
+            return Ok(Box::new(stored));
+        }
+    };
+    let target = name.target(Some(cell.arguments.folder.clone()))?;
+    cell.introduce(TargetRecord {
+        target: String::new(),
+        version: env!("CARGO_PKG_VERSION").into(),
+        durability: if target.is_durable() { "synced-group" } else { "unsynced" }.into(),
+        settings: Vec::new(),
+        syncs: None,
+    })?;
+    Ok(target)
 }

@@ -32,7 +32,7 @@ pub use page::command_line;
 pub use raw_file::RawFile;
 pub use report::figure;
 pub use sample::{Latencies, Sample, Timed, WRONG_ANSWER, agree, in_turn, per_second};
-pub use server::{Load, Server, request};
+pub use server::{Load, Server, free_address, request};
 pub use size::Size;
 pub use summary::{bootstrap, median, quantile};
 pub use threads::together;

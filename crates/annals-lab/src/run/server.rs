@@ -163,7 +163,7 @@ fn nginx(folder: &Path) -> Command {
 }
 
 /// Free at this moment. If another program takes it before the server does, the server reports it.
-fn free_address() -> Outcome<SocketAddr> {
+pub fn free_address() -> Outcome<SocketAddr> {
     Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?)
 }
 
