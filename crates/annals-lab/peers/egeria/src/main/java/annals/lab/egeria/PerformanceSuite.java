@@ -24,11 +24,12 @@ import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollec
 /**
  * Runs Egeria's Performance Test Suite on one of Egeria's repositories, within a budget.
  *
- * <p>Writes `samples_ns.csv` (see TimedCollection) and then `end.json`: {"end": "all", "budget" or "stopped", "failures":
- * [{"profile": TEXT, "method": TEXT, "text": TEXT}]}. The method of a failure is empty if the suite does not name it.
+ * <p>Writes `samples_ns.csv` (see TimedCollection) and then `end.json`: {"version": TEXT, "settings": {NAME: TEXT}, "end":
+ * "all", "budget" or "stopped", "failures": [{"profile": TEXT, "method": TEXT, "text": TEXT}]}. The method of a failure is
+ * empty if the suite does not name it.
  */
 final class PerformanceSuite {
-    /** How long a call has to be over after its line was refused. Units: milliseconds. */
+    /** Time for the evidence of the call that ended last. Units: milliseconds. */
     private static final long SETTLE_MS = 500;
     private static final Pattern METHOD = Pattern.compile(" from method (\\w+) ");
 
@@ -87,6 +88,10 @@ final class PerformanceSuite {
             Thread.sleep(SETTLE_MS);
         }
         Map<String, Object> end = new LinkedHashMap<>();
+        end.put("version", System.getProperty("lab.version"));
+        end.put("settings", Map.of(
+            "java", System.getProperty("java.version"),
+            "flags", String.join(" ", ManagementFactory.getRuntimeMXBean().getInputArguments())));
         end.put("end", isBudgetSpent ? "budget" : isComplete() ? "all" : "stopped");
         end.put("failures", failures());
         Files.writeString(folder.resolve("end.json"), new ObjectMapper().writeValueAsString(end));
