@@ -18,8 +18,9 @@ const FAILURE_MAX: usize = 160;
 /// How a run of the suite ended: the file `end.json`.
 #[derive(Debug, Deserialize)]
 pub struct End {
+    /// Of Egeria and of Java.
     pub version: String,
-    /// Of Java and its virtual machine.
+    /// What differs from the defaults.
     pub settings: BTreeMap<String, String>,
     pub end: How,
     pub failures: Vec<Failure>,
@@ -266,7 +267,8 @@ mod tests {
     fn an_end_that_cannot_be_read_is_named() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("end.json");
-        let good = r#"{"version": "3.5", "settings": {"java": "17"}, "end": "budget", "failures": []}"#;
+        let good =
+            r#"{"version": "3.5", "settings": {"java flags": "-Xmx6g"}, "end": "budget", "failures": []}"#;
         std::fs::write(&path, good).unwrap();
         assert_eq!(End::read(&path).unwrap().end, How::Budget);
         std::fs::write(&path, good.replace("budget", "tired")).unwrap();

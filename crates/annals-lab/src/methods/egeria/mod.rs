@@ -65,8 +65,6 @@ pub fn run(cell: &mut Cell, seconds_max: u64) -> Outcome<()> {
         for (row, figure) in ROWS.iter().zip(figures(&calls, &end, budget)?) {
             cell.tell(text, &row.name(), figure)?;
         }
-        // A store on disk is as large as all calls made it; the next volume needs the room.
-        std::fs::remove_dir_all(&folder)?;
     }
     Ok(())
 }
@@ -77,7 +75,7 @@ fn introduce(cell: &mut Cell, end: &End) -> Outcome<()> {
     cell.introduce(TargetRecord {
         target: String::new(),
         version: end.version.clone(),
-        // The log of BerkeleyDB and the index of Lucene sync at each write, as strace shows: peers/README.md.
+        // BerkeleyDB syncs its log at each write, and Lucene its files, as strace shows: peers/README.md.
         durability: if is_in_memory { "memory" } else { "synced" }.into(),
         settings: end.settings.clone().into_iter().collect(),
         syncs: None,

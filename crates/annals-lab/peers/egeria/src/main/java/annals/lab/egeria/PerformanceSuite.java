@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import org.odpi.openmetadata.adminservices.configuration.properties.RepositoryPerformanceWorkbenchConfig;
@@ -88,10 +89,9 @@ final class PerformanceSuite {
             Thread.sleep(SETTLE_MS);
         }
         Map<String, Object> end = new LinkedHashMap<>();
-        end.put("version", System.getProperty("lab.version"));
-        end.put("settings", Map.of(
-            "java", System.getProperty("java.version"),
-            "flags", String.join(" ", ManagementFactory.getRuntimeMXBean().getInputArguments())));
+        end.put("version", System.getProperty("lab.version", "unknown") + " on Java " + Runtime.version());
+        end.put("settings", Map.of("java flags", ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
+            .filter(flag -> flag.startsWith("-X")).collect(Collectors.joining(" "))));
         end.put("end", isBudgetSpent ? "budget" : isComplete() ? "all" : "stopped");
         end.put("failures", failures());
         Files.writeString(folder.resolve("end.json"), new ObjectMapper().writeValueAsString(end));
