@@ -32,7 +32,9 @@ import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollec
 final class PerformanceSuite {
     /** Time for the evidence of the call that ended last. Units: milliseconds. */
     private static final long SETTLE_MS = 500;
-    private static final Pattern METHOD = Pattern.compile(" from method (\\w+) ");
+    /** The text of an exception: its name, the method, and its message. */
+    private static final Pattern EXCEPTION = Pattern.compile(
+        "caught exception (\\w+) from method (\\w+) .*? Exception message was : (.*?)\\.\\s+Method was invoked", Pattern.DOTALL);
 
     private volatile TimedCollection timed;
     private volatile PerformanceWorkPad pad;
@@ -127,13 +129,14 @@ final class PerformanceSuite {
     private static Map<String, String> failure(PerformanceProfile profile, OpenMetadataConformanceTestEvidence evidence) {
         String text = evidence.getAssertionId() == null ? "no reason given" : evidence.getAssertionId();
         String method = evidence.getMethodName();
-        if (method == null) {
-            Matcher named = METHOD.matcher(text);
-            method = named.find() ? named.group(1) : "";
+        Matcher exception = EXCEPTION.matcher(text);
+        if (exception.find()) {
+            method = exception.group(2);
+            text = exception.group(1) + ": " + exception.group(3);
         }
         Map<String, String> failure = new LinkedHashMap<>();
         failure.put("profile", profile.getProfileName());
-        failure.put("method", method);
+        failure.put("method", method == null ? "" : method);
         failure.put("text", text);
         return failure;
     }
