@@ -13,7 +13,7 @@ use crate::outcome::Outcome;
 use crate::run::own_seconds;
 
 /// Longest time of a cell in a quick run. Units: seconds.
-const QUICK_SECONDS_MAX: u64 = 120;
+pub const QUICK_SECONDS_MAX: u64 = 120;
 
 /// A cell, and the program that measures it.
 pub struct Measuring {

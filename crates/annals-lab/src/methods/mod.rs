@@ -15,6 +15,7 @@ mod operation;
 mod http;
 mod http_body;
 mod report;
+mod egeria;
 mod suite;
 
 use std::path::{Path, PathBuf};
