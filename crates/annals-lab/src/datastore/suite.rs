@@ -40,9 +40,12 @@ pub const SUITE: Suite = Suite {
          figures say nothing about MongoDB. It has no transactions, so a change of several entries is several commands.",
         "PostgreSQL, Redis and FerretDB get keys, and no paths. They check no parents and keep no history, and their tables and keys are made \
          for the two lists.",
-        "They store pushed operational data durably. Annals keeps these in memory, except in the row with subscribers.",
+        "PostgreSQL, Redis and FerretDB store pushed operational data as they store the configuration. Annals keeps these data in memory, \
+         except in the row with subscribers.",
         "Rows named cached repeat their twins, except with the JSON file: Annals has its tree in memory always, and no client of the stores \
          keeps a copy.",
+        "The memory of a cell is that of its process group. The processes that PostgreSQL starts for connections leave the group, so they do \
+         not count.",
         "Annals, embedded, is in the process of the caller. The stores and Annals over HTTP are other processes.",
     ],
 };
