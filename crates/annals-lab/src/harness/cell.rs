@@ -26,6 +26,9 @@ pub struct CellArguments {
     pub volumes: Vec<String>,
     #[arg(long)]
     pub quick: bool,
+    /// Longest time of the cell.
+    #[arg(long)]
+    pub seconds_max: u64,
     /// An empty folder, which is removed when the cell has ended.
     #[arg(long)]
     pub folder: PathBuf,
@@ -55,7 +58,18 @@ impl CellArguments {
 
     /// The same as options of a command.
     pub fn options(&self) -> Vec<String> {
-        let CellArguments { suite, part, target, repeat, volumes, quick, folder, peers, adapter } = self;
+        let CellArguments {
+            suite,
+            part,
+            target,
+            repeat,
+            volumes,
+            quick,
+            seconds_max,
+            folder,
+            peers,
+            adapter,
+        } = self;
         let mut options: Vec<String> = vec!["cell".into()];
         let text = |path: &PathBuf| path.display().to_string();
         let named = [
@@ -64,6 +78,7 @@ impl CellArguments {
             ("--target", target.clone()),
             ("--repeat", repeat.to_string()),
             ("--volumes", volumes.join(",")),
+            ("--seconds-max", seconds_max.to_string()),
             ("--folder", text(folder)),
             ("--peers", text(peers)),
         ];

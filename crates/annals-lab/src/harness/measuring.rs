@@ -12,9 +12,6 @@ use super::syncs::{can_trace, count_syncs, under_strace};
 use crate::outcome::Outcome;
 use crate::run::own_seconds;
 
-/// Longest time of a cell in a quick run. Units: seconds.
-pub const QUICK_SECONDS_MAX: u64 = 120;
-
 /// A cell, and the program that measures it.
 pub struct Measuring {
     /// This program, or another build of it.
@@ -38,7 +35,7 @@ impl Measuring {
         let is_traced = part.counts_syncs && can_trace();
         let mut command = if is_traced { under_strace(program, &trace) } else { Command::new(program) };
         command.args(arguments.options());
-        let seconds_max = if arguments.quick { QUICK_SECONDS_MAX } else { part.seconds_max };
+        let seconds_max = arguments.seconds_max;
         let cpu = own_seconds();
         let mut introduced: Option<TargetRecord> = None;
         let ended = watch(&mut command, log, Duration::from_secs(seconds_max), |line| {

@@ -47,6 +47,9 @@ pub struct RunSuite {
     /// No cell begins later than this after the start, such as 90s, 10m or 2h.
     #[arg(long, value_parser = parse_time)]
     budget: Option<Duration>,
+    /// Longest time of a cell, if that is less than the suite's: what it has not measured by then is DNF.
+    #[arg(long, value_parser = parse_time)]
+    cell_time: Option<Duration>,
     /// A small, short run: it shows that all answers are right; its figures say nothing.
     #[arg(long)]
     quick: bool,
@@ -190,9 +193,11 @@ impl RunSuite {
         results: &mut Results,
     ) -> Outcome<CellRecord> {
         let folder = tempfile::Builder::new().prefix(cell.target).tempdir_in(folder)?;
+        let part = suite.part(cell.part)?;
+        let seconds_max = part.seconds_max(results.run.is_quick);
         let measuring = Measuring {
             program: std::env::current_exe()?,
-            part: suite.part(cell.part)?,
+            part,
             arguments: CellArguments {
                 suite: suite.name.into(),
                 part: cell.part.into(),
@@ -200,6 +205,7 @@ impl RunSuite {
                 repeat: cell.repeat,
                 volumes: results.run.volumes.clone(),
                 quick: results.run.is_quick,
+                seconds_max: self.cell_time.map_or(seconds_max, |time| time.as_secs().clamp(1, seconds_max)),
                 folder: folder.path().join("data"),
                 peers: self.peers.clone(),
                 adapter: self.adapter.clone(),

@@ -36,6 +36,16 @@ pub struct Part {
     pub run: fn(&mut Cell) -> Outcome<()>,
 }
 
+/// Longest time of a cell in a quick run. Units: seconds.
+const QUICK_SECONDS_MAX: u64 = 120;
+
+impl Part {
+    /// Longest time of a cell. Units: seconds.
+    pub fn seconds_max(&self, is_quick: bool) -> u64 {
+        if is_quick { QUICK_SECONDS_MAX } else { self.seconds_max }
+    }
+}
+
 impl Suite {
     /// The suite of this name.
     ///

@@ -10,9 +10,6 @@ use crate::harness::{Cell, Figure, Form, Kind, Part, Row, Suite, Target, TargetR
 use crate::latencies::encode;
 use crate::outcome::Outcome;
 
-/// Longest time of a cell. Units: seconds.
-const SECONDS_MAX: u64 = 3_600;
-
 /// The page.
 pub const SUITE: Suite = Suite {
     name: "methods",
@@ -25,7 +22,7 @@ pub const SUITE: Suite = Suite {
     volumes: &["0005-02", "0010-05", "0020-10"],
     quick_volumes: &["0001-01"],
     repeats: 3,
-    parts: &[Part { name: "calls", rows: &[], seconds_max: SECONDS_MAX, counts_syncs: false, run }],
+    parts: &[Part { name: "calls", rows: &[], seconds_max: 3_600, counts_syncs: false, run }],
     targets: &[
         Target { name: "annals", title: "Annals, embedded", kind: Kind::Ours, peer: None },
         Target { name: "annals-http", title: "Annals, over HTTP", kind: Kind::Ours, peer: None },
@@ -54,7 +51,7 @@ fn rows() -> Vec<Row> {
 
 fn run(cell: &mut Cell) -> Outcome<()> {
     if cell.target.peer.is_some() {
-        return egeria::run(cell, SECONDS_MAX);
+        return egeria::run(cell);
     }
     cell.introduce(TargetRecord {
         target: String::new(),

@@ -111,6 +111,7 @@ impl Gate {
                 repeat,
                 volumes,
                 quick: self.quick,
+                seconds_max: part.seconds_max(self.quick),
                 folder: folder.path().join("data"),
                 peers: PEERS.into(),
                 adapter: Vec::new(),

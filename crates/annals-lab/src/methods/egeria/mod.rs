@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use super::row::ROWS;
 use super::volume::Volume;
-use crate::harness::{Cell, Kind, Peer, QUICK_SECONDS_MAX, Target, TargetRecord};
+use crate::harness::{Cell, Kind, Peer, Target, TargetRecord};
 use crate::outcome::Outcome;
 use crate::run::Child;
 use figures::{End, figures};
@@ -35,10 +35,10 @@ const fn target(name: &'static str, installed: &'static str, title: &'static str
 
 /// Runs the suite at each volume of the cell, and tells the figures of all rows.
 ///
-/// The volumes share `seconds_max`, the longest time of a cell: what one leaves over is for those after it.
-pub fn run(cell: &mut Cell, seconds_max: u64) -> Outcome<()> {
+/// The volumes share the longest time of the cell: what one leaves over is for those after it.
+pub fn run(cell: &mut Cell) -> Outcome<()> {
     let start = Instant::now();
-    let seconds_max = cell.size(seconds_max, QUICK_SECONDS_MAX) - RESERVE_SECONDS;
+    let seconds_max = cell.arguments.seconds_max.saturating_sub(RESERVE_SECONDS);
     let volumes = cell.arguments.volumes.clone();
     for (number, text) in volumes.iter().enumerate() {
         let volume: Volume = text.parse()?;
