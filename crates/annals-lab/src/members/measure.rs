@@ -109,19 +109,17 @@ pub fn measure(work: &Work, place: &Place, plan: Plan, folder: &Path) -> Outcome
     })
 }
 
-/// Adds all items, the next one as soon as a connection is free. The first goes alone: Fedora 4 declares namespaces and
-/// types when they occur first, and fails when two requests do so at a time.
+/// Adds all items, the next one as soon as a connection is free.
 fn load(work: &Work, place: &Place, connections: usize, plan: Plan) -> Outcome<Load> {
     let (next, has_failed) = (AtomicUsize::new(1), AtomicBool::new(false));
     let start = Instant::now();
     // The error is a text, because it crosses threads.
-    let add_up_to = |last: usize| -> Result<Vec<(usize, f64, Option<String>)>, String> {
+    let add = || -> Result<Vec<(usize, f64, Option<String>)>, String> {
         let mut client = Client::new(place);
         let mut added = Vec::new();
         while !has_failed.load(Ordering::Relaxed) {
             let number = next.fetch_add(1, Ordering::Relaxed);
-            if number > last {
-                next.fetch_min(number, Ordering::Relaxed);
+            if number > plan.items {
                 break;
             }
             let begin = Instant::now();
@@ -141,9 +139,9 @@ fn load(work: &Work, place: &Place, connections: usize, plan: Plan) -> Outcome<L
         }
         Ok(added)
     };
-    let mut all = add_up_to(1)?;
     let mut added = std::thread::scope(|scope| -> Outcome<Vec<_>> {
-        let threads: Vec<_> = (0..connections).map(|_| scope.spawn(|| add_up_to(plan.items))).collect();
+        let threads: Vec<_> = (0..connections).map(|_| scope.spawn(add)).collect();
+        let mut all = Vec::with_capacity(plan.items);
         for thread in threads {
             all.extend(thread.join().map_err(|_| "a thread that loads panicked")??);
         }

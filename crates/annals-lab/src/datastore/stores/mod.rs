@@ -41,7 +41,6 @@ impl Stored {
         let tree: Box<dyn Tree> = match cell.target.name {
             "postgresql" => Box::new(server.answer(Postgresql::connect)?),
             "redis" | "redis-unsynced" => Box::new(server.answer(Redis::connect)?),
-
             "ferretdb" => Box::new(server.answer(Ferretdb::connect)?),
             other => return Err(format!("target {other}: has no adapter for this suite").into()),
         };
