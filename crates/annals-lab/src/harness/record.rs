@@ -144,7 +144,7 @@ pub struct Figure {
     /// In the unit of the row; none if there is a `state`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<f64>,
-    /// `DNF(…)`, `OOM`, `ERR(…)`, `SAT` or `SKIP(…)`.
+    /// `DNF(…)`, `OOM`, `ERR(…)` or `SKIP(…)`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::document::{Block, Cell, Mark, Table};
-use super::measured::{Measured, Shown};
-use super::numbers::figure;
+use super::measured::{CellFigures, Measured, Shown};
+use super::numbers::{figure, seconds};
 use crate::harness::{Form, Row, TargetName};
 
 /// A state longer than this stands in a table by its kind only. Units: characters.
@@ -31,13 +31,18 @@ pub fn figures(measured: &Measured) -> Vec<Block> {
 fn by_volume(measured: &Measured, row: &Row) -> Table {
     let line = |volume: &&str| line(measured, row, volume, volume);
     let rows = measured.volumes(&row.name).iter().map(line).collect();
-    Table { caption: row.title.clone(), head: head(measured, &row.unit), rows }
+    let first = if time_unit(row).is_some() { "volume" } else { &row.unit };
+    Table { caption: row.title.clone(), head: head(measured, first), rows }
 }
 
 /// Rows down.
 fn by_row(measured: &Measured, rows: &[&Row], volume: &str) -> Table {
     let has = |row: &&&Row| measured.volumes(&row.name).contains(&volume);
-    let line = |row: &&Row| line(measured, row, volume, &format!("{}, {}", row.title, row.unit));
+    let label = |row: &Row| match time_unit(row) {
+        Some(_) => row.title.clone(),
+        None => format!("{}, {}", row.title, row.unit),
+    };
+    let line = |row: &&Row| line(measured, row, volume, &label(row));
     let rows = rows.iter().filter(has).map(line).collect();
     Table { caption: format!("At {volume}"), head: head(measured, "row"), rows }
 }
@@ -52,6 +57,15 @@ fn line(measured: &Measured, row: &Row, volume: &str, label: &str) -> Vec<Cell> 
     std::iter::once(Cell::plain(label)).chain(figures).collect()
 }
 
+/// The unit of a row of times, which are shown with units of their own. Units: seconds.
+fn time_unit(row: &Row) -> Option<f64> {
+    match row.unit.as_str() {
+        "s" => Some(1.0),
+        "ms" => Some(1e-3),
+        _ => None,
+    }
+}
+
 fn shown(measured: &Measured, row: &Row, volume: &str, target: &TargetName) -> Cell {
     let cell = measured.cell(&row.name, volume, &target.name);
     match measured.shown(&row.name, volume, &target.name) {
@@ -60,12 +74,17 @@ fn shown(measured: &Measured, row: &Row, volume: &str, target: &TargetName) -> C
         }
         Shown::State(state) => Cell::marked(state, Mark::State),
         Shown::Value { median, interval: [low, high] } => {
-            let mut text = figure(median);
+            let text_of =
+                |value: f64| time_unit(row).map_or_else(|| figure(value), |unit| seconds(value * unit));
+            let mut text = text_of(median);
             if cell.is_some_and(|cell| cell.values.len() > 1) {
-                text += &format!(" ({}–{})", figure(low), figure(high));
+                text += &format!(" ({}–{})", text_of(low), text_of(high));
             }
             if let Some(state) = cell.and_then(|cell| cell.state.as_ref()) {
                 text += &format!(" {}", kind_of(state));
+            }
+            if cell.is_some_and(CellFigures::is_saturated) {
+                text += " SAT";
             }
             if cell.is_some_and(|cell| cell.unsteady > 0) {
                 text += " ~";

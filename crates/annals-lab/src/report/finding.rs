@@ -1,53 +1,53 @@
-//! What a run found, in a sentence for each row that matters.
+//! What a run found: a sentence for each other system.
 
+use super::comparison::Comparison;
 use super::measured::Measured;
 use super::numbers::figure;
-use crate::harness::{Kind, Row};
+use super::statistics::geometric_mean;
+use crate::harness::{Kind, TargetName};
 
-/// A sentence for each row of a closed loop: the comparison with another system, at any volume, in which Annals is least
-/// ahead.
+/// A sentence for each system that Annals is compared with: the mean of all ratios, the least and the greatest.
 pub fn findings(measured: &Measured) -> Vec<String> {
     if measured.results.run.is_quick {
         return vec![
             "A quick run: it shows that all answers are right, and finds nothing about speed.".to_owned(),
         ];
     }
-    let found: Vec<String> = measured
-        .rows()
-        .into_iter()
-        .filter(|row| !measured.is_open_loop(&row.name))
-        .filter_map(|row| finding(measured, row))
-        .collect();
+    let comparisons = measured.comparisons();
+    let peers = measured.of_kind(&[Kind::Peer, Kind::Tuned]);
+    let found: Vec<String> =
+        peers.into_iter().filter_map(|peer| finding(measured, peer, &comparisons)).collect();
     if found.is_empty() {
         return vec!["This run compares Annals with no other system.".to_owned()];
     }
     found
 }
 
-fn finding(measured: &Measured, row: &Row) -> Option<String> {
-    let peers = measured.of_kind(&[Kind::Peer, Kind::Tuned]);
-    let hardest = measured
-        .volumes(&row.name)
-        .into_iter()
-        .flat_map(|volume| peers.iter().map(move |peer| (volume, peer)))
-        .filter_map(|(volume, peer)| measured.compare(row, volume, peer).ok().map(|found| (found, peer)))
-        .min_by(|(one, _), (other, _)| one.ratio.ratio.total_cmp(&other.ratio.ratio))?;
-    let (found, peer) = hardest;
-    let verdict = if found.ratio.is_no_difference() {
-        format!("no difference to {}", peer.title)
-    } else if found.ratio.ratio > 1.0 {
+fn finding(measured: &Measured, peer: &TargetName, comparisons: &[Comparison]) -> Option<String> {
+    let mut own: Vec<&Comparison> = comparisons.iter().filter(|found| found.target == peer.name).collect();
+    own.sort_by(|one, other| one.ratio.ratio.total_cmp(&other.ratio.ratio));
+    let ratios: Vec<f64> = own.iter().map(|found| found.ratio.ratio).collect();
+    let (mean, least, greatest) = (geometric_mean(&ratios)?, own.first()?, own.last()?);
+    let place = |found: &Comparison| {
+        let title = measured.results.run.rows.iter().find(|row| row.name == found.row);
+        let title = title.map_or(found.row.as_str(), |row| row.title.as_str());
         format!(
-            "Annals is at least {} times better than every system that it is compared with",
-            figure(found.ratio.ratio)
+            "{} in \"{title}\" at {} ({})",
+            figure(found.ratio.ratio),
+            found.volume,
+            found.ratio.interval_text()
         )
+    };
+    let figures =
+        if ratios.len() == 1 { "the one figure".to_owned() } else { format!("{} figures", ratios.len()) };
+    let range = if ratios.len() == 1 {
+        place(least)
     } else {
-        format!("{} is {} times better than Annals", peer.title, figure(1.0 / found.ratio.ratio))
+        format!("from {} to {}", place(least), place(greatest))
     };
     Some(format!(
-        "{}: {verdict} (at {}, beside {}; {}).",
-        row.title,
-        found.volume,
+        "Annals beside {}: {} times as good in the geometric mean of {figures} that both have, {range}.",
         peer.title,
-        found.ratio.interval_text()
+        figure(mean)
     ))
 }

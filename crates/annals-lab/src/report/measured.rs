@@ -10,6 +10,9 @@ use crate::latencies::decode;
 use crate::outcome::Outcome;
 use crate::run::median;
 
+/// Least share of the offered rate that a system must reach.
+const KEPT_UP_MIN: f64 = 0.95;
+
 /// Row, volume and target.
 pub type Key = (String, String, String);
 
@@ -30,6 +33,8 @@ pub struct CellFigures {
     /// Repeats that never got steady.
     pub unsteady: usize,
     pub late: Option<f64>,
+    /// The rate at which operations were due, of an open loop. Units: operations per second.
+    pub offered: Option<f64>,
     pub retries: u64,
     /// Counts in each tenth of a second, of the first repeat.
     pub ticks: Vec<u64>,
@@ -165,6 +170,7 @@ impl CellFigures {
         }
         self.unsteady += usize::from(figure.never_steady);
         self.retries += figure.retries;
+        self.offered = self.offered.or(figure.offered);
         if let Some(late) = figure.late {
             self.late = Some(self.late.map_or(late, |before| before.max(late)));
         }
@@ -184,9 +190,10 @@ impl CellFigures {
         Shown::Value { median: median(values), interval }
     }
 
-    /// True if its latencies must not be compared.
+    /// True if the system kept up with so little of an open loop that its latencies say nothing but that.
     pub fn is_saturated(&self) -> bool {
-        self.state.as_deref() == Some("SAT")
+        let values: Vec<f64> = self.values.values().copied().collect();
+        !values.is_empty() && self.offered.is_some_and(|offered| median(values) < KEPT_UP_MIN * offered)
     }
 }
 

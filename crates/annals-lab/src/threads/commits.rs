@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::answer::{ANSWER_MAX, LoopAnswer};
+use super::answer::ANSWER_MAX;
 use super::systems::{open, start};
 use super::warm::{SECONDS, ask, warm_first, warmed_loop};
 use crate::harness::{Answered, Cell, Figure, System};
@@ -77,20 +77,12 @@ fn measure(
             let mut request = request.clone();
             request["rate"] = rate.into();
             if let Answered::Answer(answer) = ask(system, &request, cell.size(SECONDS, 0.2))? {
-                cell.tell(volume, row, saturated(&answer, rate)?)?;
+                cell.tell(volume, row, answer.figure(Some(rate))?)?;
             }
         }
     }
     let _: serde_json::Value = system.must(&json!({ "do": "close" }), ANSWER_MAX)?;
     Ok(())
-}
-
-/// The figure of an open loop; its latency is not compared if too many operations were late.
-fn saturated(answer: &LoopAnswer, rate: f64) -> Outcome<Figure> {
-    const LATE_MAX: f64 = 0.05;
-    let figure = answer.figure(Some(rate))?;
-    let is_late = figure.late.is_some_and(|late| late > LATE_MAX);
-    Ok(Figure { state: is_late.then(|| "SAT".to_owned()), ..figure })
 }
 
 /// Walks the chains that the last commits grew. `commits` is how many those were.
