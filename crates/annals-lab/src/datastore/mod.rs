@@ -8,6 +8,7 @@ mod check;
 mod measure;
 mod cost;
 mod report;
+mod subscribers;
 mod embedded;
 mod http;
 mod file;

@@ -1,6 +1,6 @@
 //! Annals in this process, on real files: each transaction is durable before the next.
 
-mod subscribers;
+mod feed;
 
 use std::hint::black_box;
 use std::path::PathBuf;
@@ -12,10 +12,11 @@ use annals::{
 use tempfile::TempDir;
 
 use super::content::{Content, Entry, List, Order, OrderedEntry, leaf};
+use super::subscribers::Subscribers;
 use super::target::{Answer, Call, Keys, Store, Target, Whole, middle};
 use crate::outcome::Outcome;
 use crate::run::make_folder;
-use subscribers::Subscribers;
+use feed::feeds;
 
 /// The name of the lease, and of the provider.
 const LEASE: &str = "lab";
@@ -185,14 +186,14 @@ impl Target for Embedded {
                 // Subscriptions to a lease that is not recorded end when its state is packed.
                 opened.operational.end_lease(LEASE)?;
                 opened.operational.open_lease(LEASE, LEASE_MAX, true)?;
-                opened.subscribers = Some(Subscribers::start(&opened.repository, count)?);
+                opened.subscribers = Some(Subscribers::start(feeds(&opened.repository, count)?));
                 Ok(Answer::Done)
             }
             Call::Hear => {
                 let opened = self.opened();
                 let position = opened.repository.snapshot().position();
                 let subscribers = opened.subscribers.as_mut().ok_or("there are no subscribers")?;
-                subscribers.wait(position).map(|()| Answer::Done)
+                subscribers.wait(position.0.into()).map(|()| Answer::Done)
             }
             Call::Unsubscribe => {
                 let subscribers = self.opened().subscribers.take().ok_or("there are no subscribers")?;

@@ -3,12 +3,12 @@
 // In the order a newcomer should read them.
 mod tree;
 mod server;
-mod subscribers;
 mod postgresql;
 mod redis;
 mod ferretdb;
 
 use super::content::{Content, Entry, Order};
+use super::subscribers::Subscribers;
 use super::target::{Answer, Call, Store, Target, Whole, middle};
 use crate::harness::{Cell, TargetRecord};
 use crate::outcome::Outcome;
@@ -16,7 +16,6 @@ use ferretdb::Ferretdb;
 use postgresql::Postgresql;
 use redis::Redis;
 use server::Server;
-use subscribers::Subscribers;
 use tree::Tree;
 
 /// Why no store has the row with a provider.

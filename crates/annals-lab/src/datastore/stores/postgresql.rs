@@ -7,9 +7,9 @@ use std::time::Duration;
 use postgres::fallible_iterator::FallibleIterator;
 use postgres::{Client, Config, IsolationLevel, NoTls, Statement};
 
-use super::subscribers::{Event, Feed, Position};
 use super::tree::{Tree, name};
 use crate::datastore::content::{Content, Entry, List, OrderedEntry};
+use crate::datastore::subscribers::{Event, Feed, Position};
 use crate::datastore::target::Store;
 use crate::harness::TargetRecord;
 use crate::outcome::Outcome;

@@ -9,9 +9,9 @@ use redis::io::tcp::TcpSettings;
 use redis::{Connection, IntoConnectionInfo, Pipeline, cmd, pipe};
 use serde::{Deserialize, Serialize};
 
-use super::subscribers::{Event, Feed, Position};
 use super::tree::{Tree, name};
 use crate::datastore::content::{Content, Entry, List, OrderedEntry};
+use crate::datastore::subscribers::{Event, Feed, Position};
 use crate::datastore::target::Store;
 use crate::harness::TargetRecord;
 use crate::outcome::Outcome;

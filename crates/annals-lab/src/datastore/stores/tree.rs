@@ -1,7 +1,7 @@
 //! What a store does for the rows.
 
-use super::subscribers::{Feed, Position};
 use crate::datastore::content::{Content, Entry, List};
+use crate::datastore::subscribers::{Feed, Position};
 use crate::datastore::target::Store;
 use crate::harness::TargetRecord;
 use crate::outcome::Outcome;

@@ -7,9 +7,9 @@ use std::collections::HashMap;
 
 use bson::{Document, doc};
 
-use super::subscribers::{Feed, Position};
 use super::tree::{Tree, name};
 use crate::datastore::content::{Content, Entry, List, OrderedEntry};
+use crate::datastore::subscribers::{Feed, Position};
 use crate::datastore::target::Store;
 use crate::harness::TargetRecord;
 use crate::outcome::Outcome;

@@ -1,4 +1,4 @@
-//! Subscribers to the entries of `lst` of a store: threads that each read every change over a connection of their own.
+//! Subscribers to the entries of `lst`: threads that each visit every change.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,7 +13,7 @@ const LOOK_INTERVAL: Duration = Duration::from_millis(50);
 /// Longest time between a change and its event.
 const HEAR_TIME_MAX: Duration = Duration::from_secs(120);
 
-/// Where a change stands among all changes. Only a store knows what its parts mean.
+/// Where a change stands among all changes. Only the target knows what its parts mean.
 pub type Position = u128;
 
 /// Changes that a subscriber received at once.
@@ -23,7 +23,7 @@ pub struct Event {
     pub changes_count: usize,
 }
 
-/// The changes of a store, as one subscriber receives them.
+/// The changes of a target, as one subscriber receives them.
 pub trait Feed: Send {
     /// Waits for changes, at most this long. It visits each of them.
     ///
