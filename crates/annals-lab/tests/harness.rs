@@ -58,6 +58,9 @@ fn a_quick_run_measures_every_part_of_every_target_and_makes_a_page() {
     let output = lab(path, &["report"]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let page = std::fs::read_to_string(path.join("lab-data/report/threads.md")).unwrap();
+    let output = lab(path, &["report", "--markdown", "--plot", "nothing", "--out", "other"]);
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success() && errors.contains("plot \"nothing\": no page has it"), "{errors}");
     for heading in ["Distrust", "Figures", "Latencies", "Cost", "Systems", "Environment", "What is unfair"] {
         assert!(page.contains(&format!("\n## {heading}\n")), "{heading}");
     }
@@ -157,9 +160,10 @@ fn wrong_answers_crashes_and_babble_are_results() {
 #[test]
 fn what_cannot_be_run_is_refused_with_what_can() {
     let folder = tempfile::tempdir().unwrap();
-    let cases: [(&[&str], &str); 6] = [
+    let cases: [(&[&str], &str); 7] = [
         (&["run", "nothing"], "expected one of threads"),
         (&["run", "threads", "--target", "oracle"], "expected one of annals"),
+        (&["run", "limits", "--target", "limit"], "is measured in turn with annals"),
         (&["run", "threads", "--part", "none"], "has no part \"none\""),
         (&["run", "threads", "--budget", "ten"], "expected a time such as 90s"),
         (&["report"], "lab-data"),

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::peer::Peer;
 use super::suite::Suite;
 use super::target::Target;
 use crate::outcome::Outcome;
@@ -46,7 +47,7 @@ impl Install {
         let mut failed = Vec::new();
         for target in chosen {
             match &target.peer {
-                None => println!("{}: nothing to install", target.name),
+                None | Some(Peer::Beside(_)) => println!("{}: nothing to install", target.name),
                 Some(peer) => match peer.install(&self.peers) {
                     Ok(()) => println!("{}: installed", target.name),
                     Err(error) => failed.push(format!("{}: {error}", target.name)),

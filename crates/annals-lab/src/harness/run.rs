@@ -125,6 +125,14 @@ impl RunSuite {
         names.extend(added.filter(|name| !self.target.contains(name)).collect::<Vec<_>>());
         let targets: Vec<Target> =
             names.iter().map(|name| suite.target(name, &self.adapter)).collect::<Outcome<_>>()?;
+        for target in &targets {
+            if let Some(Peer::Beside(host)) = target.peer
+                && !names.iter().any(|name| name == host)
+            {
+                let name = target.name;
+                return Err(format!("target {name}: is measured in turn with {host}; choose both").into());
+            }
+        }
         let now = jiff::Timestamp::now();
         let mut doubts = machine.doubts();
         if self.quick {
