@@ -160,11 +160,16 @@ fn wrong_answers_crashes_and_babble_are_results() {
 #[test]
 fn what_cannot_be_run_is_refused_with_what_can() {
     let folder = tempfile::tempdir().unwrap();
-    let cases: [(&[&str], &str); 7] = [
+    let cases: [(&[&str], &str); 12] = [
         (&["run", "nothing"], "expected one of threads"),
         (&["run", "threads", "--target", "oracle"], "expected one of annals"),
         (&["run", "limits", "--target", "limit"], "is measured in turn with annals"),
         (&["run", "threads", "--part", "none"], "has no part \"none\""),
+        (&["run", "threads", "--volume", "0"], "expected 1 to 10000 threads"),
+        (&["run", "methods", "--volume", "5"], "such as 0005-02"),
+        (&["run", "datastore", "--volume", "1"], "items"),
+        (&["run", "members", "--volume", "0"], "expected 1 to 1000000 items"),
+        (&["run", "limits", "--volume", "1,101"], "volume \"101\": expected 1 to 100 times the size"),
         (&["run", "threads", "--budget", "ten"], "expected a time such as 90s"),
         (&["report"], "lab-data"),
         (&["install", "oracle"], "no target has this name"),

@@ -4,8 +4,8 @@ use super::measure::measure;
 use super::row::ROWS;
 use super::stores::Stored;
 use super::target::{Call, Target as Store};
-use super::{Name, check, plan};
-use crate::harness::{Cell, Figure, Form, Kind, Part, Peer, Row, Suite, Target, TargetRecord};
+use super::{ITEMS_MAX, ITEMS_MIN, Name, check, plan};
+use crate::harness::{Cell, Figure, Form, Kind, Part, Peer, Row, Suite, Target, TargetRecord, whole};
 use crate::latencies::encode;
 use crate::outcome::Outcome;
 use crate::run::RawFile;
@@ -19,6 +19,7 @@ pub const SUITE: Suite = Suite {
     rows,
     form: Form::RowsDown,
     volumes: &["1000", "10000", "100000"],
+    check_volume: |text| items(text).map(drop),
     quick_volumes: &["10", "200"],
     repeats: 3,
     parts: &[Part { name: "rows", rows: &[], seconds_max: 3_600, counts_syncs: false, run }],
@@ -54,6 +55,11 @@ const fn store(name: &'static str, title: &'static str) -> Target {
     Target { name, title, kind: Kind::Peer, peer: Some(Peer::Scripts { folder: "stores", name }) }
 }
 
+/// The number of items of a volume.
+fn items(volume: &str) -> Outcome<u32> {
+    whole(volume, "items", ITEMS_MIN..=ITEMS_MAX)
+}
+
 fn rows() -> Vec<Row> {
     let row = |row: &super::row::Row| {
         let found = Row::new(row.name, row.name, "s").less();
@@ -72,7 +78,7 @@ fn run(cell: &mut Cell) -> Outcome<()> {
     let mut file = RawFile::create(&folder.join("raw"))?;
     let plan = plan(cell.arguments.quick, None, false);
     for volume in cell.arguments.volumes.clone() {
-        let items: u32 = volume.parse().map_err(|_| format!("volume {volume:?}: expected items"))?;
+        let items = items(&volume)?;
         check::check(&mut *target, items)?;
         for row in ROWS {
             if let Some(reason) = row.calls().find_map(|call| target.lacks(call)) {

@@ -116,6 +116,9 @@ impl RunSuite {
         for name in &self.part {
             suite.part(name)?;
         }
+        for volume in &self.volume {
+            (suite.check_volume)(volume)?;
+        }
         let mut names = if self.target.is_empty() {
             suite.targets.iter().map(|target| target.name.to_owned()).collect()
         } else {

@@ -1,5 +1,7 @@
 //! What a suite consists of.
 
+use std::ops::RangeInclusive;
+
 use super::cell::Cell;
 use super::record::{Form, Row};
 use super::target::Target;
@@ -14,6 +16,8 @@ pub struct Suite {
     pub rows: fn() -> Vec<Row>,
     pub form: Form,
     pub volumes: &'static [&'static str],
+    /// Errors: if the text is no volume of the suite.
+    pub check_volume: fn(&str) -> Outcome<()>,
     pub quick_volumes: &'static [&'static str],
     /// Repeats of each part [in a full run].
     pub repeats: usize,
@@ -38,6 +42,15 @@ pub struct Part {
 
 /// Longest time of a cell in a quick run. Units: seconds.
 const QUICK_SECONDS_MAX: u64 = 120;
+
+/// The number in a volume.
+///
+/// Errors: unless it is in `range`; `what` names what it counts.
+pub fn whole(volume: &str, what: &str, range: RangeInclusive<u32>) -> Outcome<u32> {
+    let number = volume.parse().ok().filter(|number| range.contains(number));
+    let expected = || format!("volume {volume:?}: expected {} to {} {what}", range.start(), range.end());
+    Ok(number.ok_or_else(expected)?)
+}
 
 impl Part {
     /// Longest time of a cell. Units: seconds.

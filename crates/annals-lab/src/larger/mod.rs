@@ -5,12 +5,17 @@ mod disk;
 mod graph;
 mod commits;
 
-use crate::harness::{Cell, Form, Kind, Part, Row, Suite, Target, TargetRecord};
+use crate::harness::{Cell, Form, Kind, Part, Row, Suite, Target, TargetRecord, whole};
 use crate::outcome::Outcome;
 use documents::budget;
 
 const COMMIT_ROWS: &[&str] = &["commit-1", "commit-10", "commit-100"];
 const GRAPH_ROWS: &[&str] = &["load", "checkpoint", "open", "get-cold", "get-warm", "resident", "growth"];
+
+/// The number of entities of a volume.
+fn entities(volume: &str) -> Outcome<usize> {
+    Ok(whole(volume, "entities", 1..=1 << 30)? as usize)
+}
 
 fn rows() -> Vec<Row> {
     let commit = |threads: usize| {
@@ -40,6 +45,7 @@ pub const SUITE: Suite = Suite {
     rows,
     form: Form::RowsDown,
     volumes: &["4000000"],
+    check_volume: |text| entities(text).map(drop),
     quick_volumes: &["100000"],
     repeats: 3,
     parts: &[
@@ -74,10 +80,7 @@ fn run_commits(cell: &mut Cell) -> Outcome<()> {
 
 fn for_volumes(cell: &mut Cell, work: impl Fn(&mut Cell, usize) -> Outcome<()>) -> Outcome<()> {
     for volume in cell.arguments.volumes.clone() {
-        let elements: usize = volume.parse().map_err(|_| format!("volume {volume:?}: expected entities"))?;
-        if elements == 0 || elements > 1 << 30 {
-            return Err(format!("volume {volume:?}: expected 1 to {} entities", 1 << 30).into());
-        }
+        let elements = entities(&volume)?;
         let settings = match cell.target.name {
             "annals" => vec![("memory_bytes_max".to_owned(), budget(elements).to_string())],
             _ => Vec::new(),

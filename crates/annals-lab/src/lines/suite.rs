@@ -1,7 +1,7 @@
 //! The suite `limits`: every line, beside the limit that is measured in turn with it in the same process.
 
 use super::EXPERIMENTS;
-use crate::harness::{Cell, Figure, Form, Kind, Part, Peer, Row, Suite, Target, TargetRecord};
+use crate::harness::{Cell, Figure, Form, Kind, Part, Peer, Row, Suite, Target, TargetRecord, whole};
 use crate::outcome::Outcome;
 use crate::run::{Growth, Job, LINES, Line, Mark, Size, median};
 
@@ -14,6 +14,7 @@ pub const SUITE: Suite = Suite {
     rows,
     form: Form::RowsDown,
     volumes: &["1"],
+    check_volume: |text| scale(text).map(drop),
     quick_volumes: &["1"],
     repeats: 5,
     parts: &PARTS,
@@ -53,6 +54,11 @@ const fn count() -> usize {
     count
 }
 
+/// How many times the size of a volume is that of the command `limits`.
+fn scale(volume: &str) -> Outcome<u64> {
+    Ok(whole(volume, "times the size", 1..=100)?.into())
+}
+
 fn rows() -> Vec<Row> {
     let row = |line: &Line| {
         let found = Row::new(line.name, format!("{}, beside {}", line.name, line.limit), line.unit);
@@ -87,8 +93,7 @@ fn run(cell: &mut Cell) -> Outcome<()> {
     let experiment = EXPERIMENTS.iter().find(|experiment| experiment.name == name);
     let experiment = experiment.ok_or_else(|| format!("experiment {name}: there is none of this name"))?;
     for volume in cell.arguments.volumes.clone() {
-        let scale = volume.parse().ok().filter(|scale| (1..=100).contains(scale));
-        let scale = scale.ok_or_else(|| format!("volume {volume:?}: expected a scale from 1 to 100"))?;
+        let scale = scale(&volume)?;
         let folder = tempfile::Builder::new().prefix(experiment.name).tempdir_in(&cell.arguments.folder)?;
         let job = Job {
             experiment: experiment.name.into(),

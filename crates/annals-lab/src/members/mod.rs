@@ -27,7 +27,7 @@ pub use suite::SUITE;
 
 /// Sizes of the page.
 const ITEMS: [u32; 2] = [1_000, 10_000];
-const ITEMS_MAX: i64 = 1_000_000;
+const ITEMS_MAX: u32 = 1_000_000;
 /// Size and binary of a quick run.
 const QUICK_ITEMS: u32 = 20;
 const QUICK_BINARY_KB: u32 = 10;
@@ -57,7 +57,7 @@ pub struct Members {
     #[arg(long)]
     url: Option<String>,
     /// Sizes: items of each script. 1000,10000 unless given; at most 1,000 binaries.
-    #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=ITEMS_MAX))]
+    #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=ITEMS_MAX as i64))]
     items: Vec<u32>,
     /// Only this script. Can be given several times.
     #[arg(long)]

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use super::client::{Client, Place, Request};
 use super::script::{SCRIPTS, Script, Wording};
-use super::{BINARIES_MAX, BINARY_KB, DOOR, Plan, QUICK_BINARY_KB, QUICK_TRIES, TRIES, on_server};
-use crate::harness::{Cell, Figure, Form, Kind, Part, Peer, Row, Suite, Target, TargetRecord};
+use super::{BINARIES_MAX, BINARY_KB, DOOR, ITEMS_MAX, Plan, QUICK_BINARY_KB, QUICK_TRIES, TRIES, on_server};
+use crate::harness::{Cell, Figure, Form, Kind, Part, Peer, Row, Suite, Target, TargetRecord, whole};
 use crate::outcome::Outcome;
 use crate::run::{Child, Server};
 
@@ -36,6 +36,7 @@ pub const SUITE: Suite = Suite {
     rows,
     form: Form::RowsDown,
     volumes: &["1000", "10000"],
+    check_volume: |text| items(text).map(drop),
     quick_volumes: &["20"],
     repeats: 3,
     parts: &[Part { name: "scripts", rows: &[], seconds_max: 7_200, counts_syncs: false, run }],
@@ -57,6 +58,11 @@ pub const SUITE: Suite = Suite {
 
 const fn fedora(target: &'static str, name: &'static str, title: &'static str) -> Target {
     Target { name: target, title, kind: Kind::Peer, peer: Some(Peer::Scripts { folder: "fedora", name }) }
+}
+
+/// The number of items of a volume.
+fn items(volume: &str) -> Outcome<u32> {
+    whole(volume, "items", 1..=ITEMS_MAX)
 }
 
 fn rows() -> Vec<Row> {
@@ -93,7 +99,7 @@ fn run(cell: &mut Cell) -> Outcome<()> {
         syncs: None,
     })?;
     for volume in cell.arguments.volumes.clone() {
-        let items: u32 = volume.parse().map_err(|_| format!("volume {volume:?}: expected items"))?;
+        let items = items(&volume)?;
         for script in SCRIPTS {
             measure(cell, &running, script, &volume, items)?;
         }

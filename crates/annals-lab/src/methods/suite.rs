@@ -20,6 +20,7 @@ pub const SUITE: Suite = Suite {
     rows,
     form: Form::RowsDown,
     volumes: &["0005-02", "0010-05", "0020-10"],
+    check_volume: |text| Ok(text.parse::<Volume>().map(drop)?),
     quick_volumes: &["0001-01"],
     repeats: 3,
     parts: &[Part { name: "calls", rows: &[], seconds_max: 3_600, counts_syncs: false, run }],

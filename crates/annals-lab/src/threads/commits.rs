@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::answer::ANSWER_MAX;
 use super::systems::{open, start};
+use super::volume::threads;
 use super::warm::{SECONDS, ask, warm_first, warmed_loop};
 use crate::harness::{Answered, Cell, Figure, System};
 use crate::outcome::Outcome;
@@ -26,7 +27,7 @@ pub fn run(cell: &mut Cell) -> Outcome<()> {
             cell.tell(&volume, "commit", Figure::state("SKIP(failed at three smaller numbers)"))?;
             continue;
         }
-        let threads: usize = volume.parse().map_err(|_| format!("volume {volume:?}: expected threads"))?;
+        let threads = threads(&volume)?;
         let is_first = running.is_none();
         let mut system = match running.take() {
             Some(system) => system,

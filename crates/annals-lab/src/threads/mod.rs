@@ -1,5 +1,6 @@
 //! The suite `threads`: the page of an embedded graph database that commits from 750 threads.
 
+mod volume;
 mod answer;
 mod bulk_graph;
 mod commits;
@@ -48,6 +49,7 @@ pub const SUITE: Suite = Suite {
     rows,
     form: Form::VolumesDown,
     volumes: &["1", "2", "3", "4", "5", "10", "25", "50", "100", "150", "250", "500", "750", "1000", "3000"],
+    check_volume: |text| volume::threads(text).map(drop),
     quick_volumes: &["1", "10"],
     repeats: 3,
     parts: &[

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::answer::{ANSWER_MAX, Degrees, Took};
 use super::commits::state;
 use super::systems::{open, start};
+use super::volume::threads;
 use super::warm::{warm_first, warmed_loop};
 use crate::harness::{Answered, Cell, Figure};
 use crate::outcome::Outcome;
@@ -30,7 +31,7 @@ pub fn run(cell: &mut Cell) -> Outcome<()> {
     agree("the bipartite graph", degrees, expected(vertices))?;
     warm_first(cell, system, &json!({ "do": "bipartite", "threads": 1 }))?;
     for volume in cell.arguments.volumes.clone() {
-        let threads: usize = volume.parse().map_err(|_| format!("volume {volume:?}: expected threads"))?;
+        let threads = threads(&volume)?;
         match warmed_loop(cell, system, &json!({ "do": "bipartite", "threads": threads })) {
             Ok(Answered::Answer(warmed)) => cell.tell(&volume, "bipartite", warmed.figure(None)?)?,
             Ok(Answered::Skip(reason)) => return cell.skip(&["bipartite"], &reason),
