@@ -96,6 +96,16 @@ pub trait Target {
     /// Changes many instances in one transaction, without a time limit.
     fn load(&mut self, calls: Vec<Call>) -> Outcome<()>;
 
+    /// At most this many entities, evenly spread, are the start of graph queries.
+    fn starts_max(&self) -> usize {
+        usize::MAX
+    }
+
+    /// Why it cannot purge an entity with very many relationships, if it cannot.
+    fn lacks_hubs(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Reads an instance, without a time limit.
     fn look(&mut self, id: &InstanceId, then: Option<Instant>) -> Outcome<Option<Looked>>;
 }

@@ -14,6 +14,8 @@ mod engine;
 mod operation;
 mod http;
 mod http_body;
+mod datalog;
+mod documents;
 mod report;
 mod egeria;
 mod suite;

@@ -82,7 +82,7 @@ pub fn properties(properties: &Properties) -> Json {
 }
 
 /// A value of a kind that the suite makes.
-fn to_json(value: &Value) -> Json {
+pub fn to_json(value: &Value) -> Json {
     match value {
         Value::Boolean(one) => (*one).into(),
         Value::Integer(one) => (*one).into(),

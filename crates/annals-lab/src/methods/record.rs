@@ -48,12 +48,25 @@ pub struct Samples {
 /// All samples of a run.
 pub struct Record {
     rows: Vec<Samples>,
+    /// The rows that were measured before the present phase.
+    earlier: Vec<bool>,
 }
 
 impl Record {
     /// Nothing yet.
     pub fn new() -> Record {
-        Record { rows: ROWS.iter().map(|_| Samples::default()).collect() }
+        Record { rows: ROWS.iter().map(|_| Samples::default()).collect(), earlier: vec![false; ROWS.len()] }
+    }
+
+    /// A phase begins.
+    pub fn begin_phase(&mut self) {
+        let is_measured = |row: &Samples| row.all.iter().any(|sample| sample.part != Part::LookUp);
+        self.earlier = self.rows.iter().map(is_measured).collect();
+    }
+
+    /// True if the row with this number was measured before the present phase: later phases may add look-ups to it.
+    pub fn is_earlier(&self, number: usize) -> bool {
+        self.earlier[number]
     }
 
     /// The samples of a row, to add to.

@@ -1,14 +1,21 @@
 //! The suite of the harness: every row of the published tables, in process and over HTTP.
 
+use std::time::{Duration, Instant};
+
 use super::archive::Archive;
-use super::egeria;
-use super::record::quantile;
-use super::row::{Bar, ROWS};
+use super::call::Target as _;
+use super::documents::{self, Documents};
+use super::record::{Samples, quantile};
+use super::row::{Bar, Method, ROWS};
+use super::run::Run;
 use super::volume::Volume;
-use super::{in_process, over_http};
+use super::{egeria, in_process, over_http, phases};
 use crate::harness::{Cell, Figure, Form, Kind, Part, Row, Suite, Target, TargetRecord};
 use crate::latencies::encode;
 use crate::outcome::Outcome;
+
+/// Time of a cell that no call may use: for the figures. Units: seconds.
+const RESERVE_SECONDS: u64 = 10;
 
 /// The page.
 pub const SUITE: Suite = Suite {
@@ -30,6 +37,7 @@ pub const SUITE: Suite = Suite {
         egeria::MEMORY,
         egeria::MEMORY_REST,
         egeria::JANUSGRAPH,
+        documents::XTDB,
     ],
     unfair: &[
         "One caller waits for each answer, as in the original.",
@@ -38,6 +46,10 @@ pub const SUITE: Suite = Suite {
         "Egeria's repositories are measured by the original suite, at whose calls the lab takes the time; it uses types of release 3.5, \
          Annals those of 3.4.",
         "Annals continues pages by cursor, the original by offset. In the original, only the first page of a search as of a time is one.",
+        "The documents in XTDB are as near to those of Egeria's connector for XTDB as the calls need: that connector is in no package \
+         registry. It keeps texts in Lucene, too; here a search by text compares the texts of all documents of the type. Its calls come \
+         from the lab, as those of Annals do, and the adapter takes the time of each. Its graph queries start at 50 entities, evenly \
+         spread over the types, and not at all.",
         "A row of which the original suite found one call to fail has no figure.",
     ],
 };
@@ -51,6 +63,9 @@ fn rows() -> Vec<Row> {
 }
 
 fn run(cell: &mut Cell) -> Outcome<()> {
+    if cell.target.name == documents::XTDB.name {
+        return run_documents(cell);
+    }
     if cell.target.peer.is_some() {
         return egeria::run(cell);
     }
@@ -72,24 +87,67 @@ fn run(cell: &mut Cell) -> Outcome<()> {
             other => return Err(format!("target {other}: has no adapter for this suite").into()),
         };
         for (number, row) in ROWS.iter().enumerate() {
-            let samples = record.at(number);
-            let sorted = samples.sorted_ns(|_| true);
-            let figure = match quantile(&sorted, 0.5) {
-                Some(median) => Figure {
-                    operations: Some(sorted.len() as u64),
-                    histogram: Some(encode(sorted.iter().copied())?),
-                    ..Figure::of(median as f64 / 1e6)
-                },
-                None => {
-                    let refusal = samples.first_refusal.clone();
-                    Figure::state(
-                        refusal
-                            .map_or("SKIP(no call had a result)".to_owned(), |text| format!("ERR({text})")),
-                    )
-                }
-            };
-            cell.tell(&text, &row.name(), figure)?;
+            cell.tell(&text, &row.name(), figure(record.at(number))?)?;
         }
     }
     Ok(())
+}
+
+/// The same with documents in XTDB. The volumes share the longest time of the cell: what one leaves over is for those
+/// after it.
+fn run_documents(cell: &mut Cell) -> Outcome<()> {
+    let start = Instant::now();
+    let seconds_max = cell.arguments.seconds_max.saturating_sub(RESERVE_SECONDS);
+    let archive = Archive::new()?;
+    let volumes = cell.arguments.volumes.clone();
+    for (number, text) in volumes.iter().enumerate() {
+        let left = seconds_max.saturating_sub(start.elapsed().as_secs());
+        let budget = (left / (volumes.len() - number) as u64).max(1);
+        let folder = cell.arguments.folder.join(text);
+        let deadline = Instant::now() + Duration::from_secs(budget);
+        let (mut documents, introduction) = Documents::open(cell, &archive, &folder, deadline)?;
+        if number == 0 {
+            cell.introduce(introduction)?;
+        }
+        let mut run = Run::new(&mut documents, &archive, text.parse()?, &folder)?;
+        let ended = phases::all(&mut run, |name, elapsed| {
+            eprintln!("{text} {name}: {:.1} s", elapsed.as_secs_f64());
+        });
+        let record = run.record;
+        for (number, row) in ROWS.iter().enumerate() {
+            if number == Method::PurgeHub as usize
+                && let Some(reason) = documents.lacks_hubs()
+            {
+                cell.tell(text, &row.name(), Figure::state(format!("SKIP({reason})")))?;
+                continue;
+            }
+            let figure = match &ended {
+                Err(_) if record.is_earlier(number) => figure(record.at(number))?,
+                Err(_) if documents.is_over => Figure::state(format!("DNF({budget} s)")),
+                // The cell reports the error itself.
+                Err(_) => continue,
+                Ok(()) => figure(record.at(number))?,
+            };
+            cell.tell(text, &row.name(), figure)?;
+        }
+        if !documents.is_over {
+            ended?;
+        }
+    }
+    Ok(())
+}
+
+/// The median of all calls. Units: milliseconds.
+fn figure(samples: &Samples) -> Outcome<Figure> {
+    let sorted = samples.sorted_ns(|_| true);
+    let Some(median) = quantile(&sorted, 0.5) else {
+        let refusal = samples.first_refusal.as_ref();
+        let state = refusal.map_or("SKIP(no call had a result)".to_owned(), |text| format!("ERR({text})"));
+        return Ok(Figure::state(state));
+    };
+    Ok(Figure {
+        operations: Some(sorted.len() as u64),
+        histogram: Some(encode(sorted.iter().copied())?),
+        ..Figure::of(median as f64 / 1e6)
+    })
 }

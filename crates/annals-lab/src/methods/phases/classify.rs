@@ -120,6 +120,8 @@ impl Run<'_> {
         if let Some(book) = &mut self.book
             && let Some(kept) = book.entities.iter_mut().find(|kept| kept.id == *id)
         {
+            // A copy replaces one that was attached here.
+            kept.classifications.retain(|(carried, _)| carried != name);
             kept.classifications.push((Arc::clone(name), properties));
         }
         Ok(())

@@ -42,9 +42,15 @@ pub fn queries(run: &mut Run, then: Option<Instant>) -> Outcome<()> {
         }
     };
     let archive = run.archive;
+    let count = archive.entities.len() * run.volume.instances;
+    let every = count.div_ceil(run.target.starts_max()).max(1);
+    let mut number = 0;
     for one in &archive.entities {
         for start in run.look_up(rows.look_up, TypeKind::Entity, Find::of(&one.name), then)? {
-            run.around(&rows, start, then)?;
+            if number % every == 0 {
+                run.around(&rows, start, then)?;
+            }
+            number += 1;
         }
     }
     Ok(())

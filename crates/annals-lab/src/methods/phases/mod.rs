@@ -66,6 +66,7 @@ const PHASES: &[Phase] = &[
 pub fn all(run: &mut Run, mut tell: impl FnMut(&str, std::time::Duration)) -> Outcome<()> {
     for (name, phase) in PHASES {
         let start = Clock::now();
+        run.record.begin_phase();
         phase(run).map_err(|error| format!("{name}: {error}"))?;
         tell(name, start.elapsed());
     }

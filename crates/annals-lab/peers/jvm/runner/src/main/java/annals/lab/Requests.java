@@ -14,7 +14,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** Answers the requests of the suite `threads` by means of one system. */
-final class Requests {
+final class Requests implements Answers {
     private static final int THREADS_MAX = 100_000;
     private static final double SECONDS_MAX = 86_400;
     private static final long VERTICES_MAX = 100_000_000;
@@ -32,7 +32,8 @@ final class Requests {
         this.peer = peer;
     }
 
-    JsonObject answer(JsonObject request) throws Exception {
+    @Override
+    public JsonObject answer(JsonObject request) throws Exception {
         String what = text(request, "do");
         if (what.equals("open")) {
             return open(Path.of(text(request, "folder")));
@@ -59,8 +60,8 @@ final class Requests {
         };
     }
 
-    /** Closes the system if the lab has not done so. */
-    void leave() throws Exception {
+    @Override
+    public void leave() throws Exception {
         if (folder != null) {
             close();
         }

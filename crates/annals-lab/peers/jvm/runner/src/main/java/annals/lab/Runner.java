@@ -23,9 +23,9 @@ public final class Runner {
             System.err.println("usage: Runner TARGET");
             System.exit(2);
         }
-        Requests requests;
+        Answers requests;
         try {
-            requests = new Requests(peer(arguments[0]));
+            requests = answers(arguments[0]);
         } catch (IllegalArgumentException error) {
             System.err.println(message(error));
             System.exit(2);
@@ -41,21 +41,28 @@ public final class Runner {
         System.exit(0);
     }
 
-    /** A target is the name of a system, or this name, a dash and a form of it: `sqlite`, `sqlite-tuned`. */
-    private static Peer peer(String target) throws Exception {
+    /**
+     * A target is the name of a system, or this name, a dash and a form of it: `sqlite`, `sqlite-tuned`. The form
+     * `documents` answers the requests of another suite, `methods`.
+     */
+    private static Answers answers(String target) throws Exception {
         String[] parts = target.split("-", 2);
         String name = parts[0].substring(0, 1).toUpperCase(Locale.ROOT) + parts[0].substring(1);
+        String form = parts.length > 1 ? parts[1] : "";
         try {
+            if (form.equals("documents")) {
+                return (Answers) Class.forName("annals.lab." + name + "Documents").getConstructor().newInstance();
+            }
             Class<?> found = Class.forName("annals.lab." + name + "Peer");
-            return (Peer) found.getConstructor(String.class).newInstance(parts.length > 1 ? parts[1] : "");
+            return new Requests((Peer) found.getConstructor(String.class).newInstance(form));
         } catch (ClassNotFoundException error) {
-            throw new IllegalArgumentException("target " + target + ": no class annals.lab." + name + "Peer here");
+            throw new IllegalArgumentException("target " + target + ": no class " + error.getMessage() + " here");
         } catch (InvocationTargetException error) {
             throw new IllegalArgumentException("target " + target + ": " + message(error.getCause()), error);
         }
     }
 
-    private static JsonObject answer(Requests requests, String line) {
+    private static JsonObject answer(Answers requests, String line) {
         try {
             return requests.answer(parse(line));
         } catch (Skip skip) {

@@ -133,6 +133,13 @@ public final class XtdbPeer implements Peer {
         await(submit(documents));
     }
 
+    /** Commits a transaction; returns when its changes can be read. */
+    TransactionInstant commit(Transaction transaction) {
+        TransactionInstant submitted = node.submitTx(transaction);
+        await(submitted);
+        return submitted;
+    }
+
     private void await(TransactionInstant transaction) {
         node.awaitTx(transaction, INDEXED_WITHIN);
         if (!node.hasTxCommitted(transaction)) {
