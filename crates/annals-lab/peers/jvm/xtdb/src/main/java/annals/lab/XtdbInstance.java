@@ -216,6 +216,7 @@ final class XtdbInstance {
         if (value instanceof Date date) {
             return new JsonObject().add("$timestamp", date.toInstant().toString());
         }
-        return Json.value((Double) value);
+        // Json.value would write 23.0 as 23.
+        return Json.parse(value.toString());
     }
 }
