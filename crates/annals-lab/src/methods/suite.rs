@@ -49,7 +49,7 @@ pub const SUITE: Suite = Suite {
         "The documents in XTDB are as near to those of Egeria's connector for XTDB as the calls need: that connector is in no package \
          registry. It keeps texts in Lucene, too; here a search by text compares the texts of all documents of the type. Its calls come \
          from the lab, as those of Annals do, and the adapter takes the time of each. Its graph queries start at 50 entities, evenly \
-         spread over the types, and not at all.",
+         spread over the types, and not at all of them.",
         "A row of which the original suite found one call to fail has no figure.",
     ],
 };
