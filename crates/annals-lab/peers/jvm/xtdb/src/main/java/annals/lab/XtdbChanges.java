@@ -126,9 +126,13 @@ final class XtdbChanges {
 
     /** A live instance. */
     private XtdbInstance read(String id) throws XtdbDocuments.Refusal {
+        return read(id, XtdbInstance.LIVE);
+    }
+
+    private XtdbInstance read(String id, String state) throws XtdbDocuments.Refusal {
         XtdbInstance one = find(id);
-        if (one == null || !one.is(XtdbInstance.LIVE)) {
-            throw new XtdbDocuments.Refusal(id + ": no such instance");
+        if (one == null || !one.is(state)) {
+            throw new XtdbDocuments.Refusal(id + ": no " + state + " instance has this id");
         }
         return one;
     }
@@ -259,23 +263,15 @@ final class XtdbChanges {
         one.set("state", XtdbInstance.DELETED);
     }
 
-    private XtdbInstance readDeleted(String id) throws XtdbDocuments.Refusal {
-        XtdbInstance one = find(id);
-        if (one == null || !one.is(XtdbInstance.DELETED)) {
-            throw new XtdbDocuments.Refusal(id + ": it is not deleted");
-        }
-        return one;
-    }
-
     private void restore(String id) throws XtdbDocuments.Refusal {
-        XtdbInstance one = update(readDeleted(id));
+        XtdbInstance one = update(read(id, XtdbInstance.DELETED));
         one.set("status", one.get("statusOnDelete"));
         one.set("state", XtdbInstance.LIVE);
     }
 
     private void purge(String id, boolean isDeletedOnly) throws XtdbDocuments.Refusal {
         if (isDeletedOnly) {
-            readDeleted(id);
+            read(id, XtdbInstance.DELETED);
         }
         evict(id);
     }

@@ -87,6 +87,9 @@ public final class XtdbDocuments implements Answers {
     }
 
     private JsonObject open(JsonObject request) throws Exception {
+        if (isOpen) {
+            throw new IllegalArgumentException("open: a repository is open already");
+        }
         for (JsonValue value : request.get("types").asArray()) {
             XtdbInstance.Type type = XtdbInstance.Type.of(value.asObject());
             types.put(type.name(), type);
