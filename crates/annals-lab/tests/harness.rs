@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -154,6 +155,35 @@ fn wrong_answers_crashes_and_babble_are_results() {
         }
         // The runs of one second have one name.
         std::fs::remove_dir_all(path.join("lab-data")).unwrap();
+    }
+}
+
+#[test]
+fn a_cell_ends_with_the_run_that_was_killed() {
+    let folder = tempfile::tempdir().unwrap();
+    let pid = folder.path().join("pid");
+    // It says who it is, and never answers.
+    let adapter = format!("mute=echo $$ > {}; sleep 100 & wait", pid.display());
+    let arguments =
+        ["run", "threads", "--quick", "--target", "mute", "--part", "history", "--adapter", &adapter];
+    let mut run = Command::new(env!("CARGO_BIN_EXE_annals-lab"));
+    let mut run = run.args(arguments).current_dir(folder.path()).spawn().unwrap();
+    let deadline = Instant::now() + Duration::from_secs(60);
+    let number = loop {
+        let text = std::fs::read_to_string(&pid).unwrap_or_default();
+        if text.ends_with('\n') {
+            break text.trim().to_owned();
+        }
+        assert!(Instant::now() < deadline, "the adapter was not started");
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    run.kill().unwrap();
+    run.wait().unwrap();
+    let lives =
+        || std::fs::read_to_string(format!("/proc/{number}/stat")).is_ok_and(|text| !text.contains(") Z "));
+    while lives() {
+        assert!(Instant::now() < deadline, "the adapter {number} outlives the run");
+        std::thread::sleep(Duration::from_millis(100));
     }
 }
 

@@ -6,6 +6,7 @@ use clap::Args;
 
 use super::adapter::{Adapter, System};
 use super::peer::Peer;
+use super::process::end_with_run;
 use super::record::{Figure, Record, Skip, TargetRecord};
 use super::suite::Suite;
 use super::target::Target;
@@ -51,6 +52,7 @@ impl CellArguments {
     ///
     /// Errors: whatever stopped the part; what was printed before stands.
     pub fn run(self, suites: &[&'static Suite]) -> Outcome<()> {
+        end_with_run();
         let suite = Suite::named(suites, &self.suite)?;
         let (target, part) = (suite.target(&self.target, &self.adapter)?, suite.part(&self.part)?);
         (part.run)(&mut Cell { arguments: self, target })

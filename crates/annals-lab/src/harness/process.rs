@@ -7,9 +7,14 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, getpgrp, kill_process_group, test_kill_process};
 
 use crate::outcome::Outcome;
+
+/// The variable that tells the processes of a cell the number of the process that runs the suite.
+const RUN: &str = "ANNALS_LAB_RUN";
+/// How often a cell looks whether the suite still runs.
+const RUN_INTERVAL: Duration = Duration::from_secs(1);
 
 /// How often the memory of the processes is read.
 const LOOK_INTERVAL: Duration = Duration::from_millis(100);
@@ -44,6 +49,7 @@ pub fn watch(
 ) -> Outcome<Ended> {
     let errors = std::fs::File::create(log).map_err(|error| format!("{}: {error}", log.display()))?;
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(errors).process_group(0);
+    command.env(RUN, std::process::id().to_string());
     let start = Instant::now();
     let mut child = command.spawn().map_err(|error| format!("start {:?}: {error}", command.get_program()))?;
     let group = Group(Pid::from_child(&child));
@@ -78,6 +84,19 @@ pub fn watch(
     drop(group);
     child.wait()?;
     Ok(Ended { status, seconds: start.elapsed().as_secs_f64(), memory_bytes_max })
+}
+
+/// Ends all processes of this cell when the process that runs the suite has ended, by SIGKILL too. Until its next record
+/// a cell would not notice, and a system that it started would disturb whatever is measured next.
+pub fn end_with_run() {
+    let run = std::env::var(RUN).ok().and_then(|text| Pid::from_raw(text.parse().ok()?));
+    let Some(run) = run else { return };
+    std::thread::spawn(move || {
+        while test_kill_process(run).is_ok() {
+            std::thread::sleep(RUN_INTERVAL);
+        }
+        drop(Group(getpgrp()));
+    });
 }
 
 /// Resident memory of all processes of a group. Units: bytes.
