@@ -85,7 +85,7 @@ pub const SUITE: Suite = Suite {
         jvm("bitsy", "Bitsy", Kind::Peer),
         jvm("bitsy-tuned", "Bitsy, larger log", Kind::Tuned),
         jvm("neo4j", "Neo4j, embedded", Kind::Peer),
-        jvm("neo4j-tuned", "Neo4j, embedded, memory of fixed size", Kind::Tuned),
+        jvm("neo4j-tuned", "Neo4j, embedded, memory of fixed size, any number of transactions", Kind::Tuned),
         jvm("janusgraph", "JanusGraph on BerkeleyDB JE", Kind::Peer),
         jvm("janusgraph-tuned", "JanusGraph on BerkeleyDB JE, large blocks of ids", Kind::Tuned),
         jvm("tinkergraph", "TinkerGraph", Kind::Peer),

@@ -15,8 +15,8 @@ import org.neo4j.io.ByteUnit;
 
 /**
  * Neo4j embedded, by its Java interface; nodes are found by their internal id. The log is synced once for all
- * transactions that wait. Tuned: the page cache has a fixed size, and the heap has one size that is touched at the start
- * (`target.env`). Bulk load: transactions of 10,000 elements; the offline import only makes whole new databases.
+ * transactions that wait. Tuned: the page cache has a fixed size, the heap has one size that is touched at the start
+ * (`target.env`), and any number of transactions may be open, where the default allows 1,000. Bulk load: transactions of 10,000 elements; the offline import only makes whole new databases.
  * Source: <https://neo4j.com/docs/operations-manual/current/performance/memory-configuration/>.
  */
 @SuppressWarnings("deprecation") // Ids of type long are deprecated, and the fastest way to find a node again.
@@ -28,6 +28,8 @@ public final class Neo4jPeer implements Peer {
 
     private static final int BATCH = 10_000;
     private static final long TUNED_PAGE_CACHE_BYTES = ByteUnit.gibiBytes(2);
+    /** No limit. */
+    private static final int TUNED_TRANSACTIONS_MAX = 0;
 
     private final boolean isTuned;
     private DatabaseManagementService service;
@@ -51,6 +53,7 @@ public final class Neo4jPeer implements Peer {
         DatabaseManagementServiceBuilder builder = new DatabaseManagementServiceBuilder(folder.toAbsolutePath());
         if (isTuned) {
             builder.setConfig(GraphDatabaseSettings.pagecache_memory, TUNED_PAGE_CACHE_BYTES);
+            builder.setConfig(GraphDatabaseSettings.max_concurrent_transactions, TUNED_TRANSACTIONS_MAX);
         }
         service = builder.build();
         database = service.database(GraphDatabaseSettings.DEFAULT_DATABASE_NAME);
@@ -71,6 +74,8 @@ public final class Neo4jPeer implements Peer {
         Map<String, String> settings = new TreeMap<>();
         if (isTuned) {
             settings.put(GraphDatabaseSettings.pagecache_memory.name(), Long.toString(TUNED_PAGE_CACHE_BYTES));
+            settings.put(
+                    GraphDatabaseSettings.max_concurrent_transactions.name(), Integer.toString(TUNED_TRANSACTIONS_MAX));
         }
         return settings;
     }
