@@ -62,6 +62,12 @@ fn a_quick_run_measures_every_part_of_every_target_and_makes_a_page() {
     let output = lab(path, &["report", "--markdown", "--plot", "nothing", "--out", "other"]);
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(!output.status.success() && errors.contains("plot \"nothing\": no page has it"), "{errors}");
+    let short = std::fs::read_to_string(path.join("other/threads.md")).unwrap();
+    for (page, volumes) in [(&page, 2), (&short, 1)] {
+        let percentiles =
+            page.lines().filter(|line| line.starts_with("| commit |") && line.contains("Annals, files"));
+        assert_eq!(percentiles.count(), volumes, "{page}");
+    }
     for heading in ["Distrust", "Figures", "Latencies", "Cost", "Systems", "Environment", "What is unfair"] {
         assert!(page.contains(&format!("\n## {heading}\n")), "{heading}");
     }
@@ -95,6 +101,8 @@ fn an_adapter_of_ones_own_is_measured_beside_annals_and_a_run_that_was_broken_of
     std::fs::write(whole.join("records.jsonl"), cut).unwrap();
     let again = [&["run", "threads", "--resume", whole.to_str().unwrap()], &common[1..]].concat();
     assert_eq!(run(path, &again), whole);
+    let text = std::fs::read_to_string(whole.join("run.json")).unwrap();
+    assert!(text.contains("the run went on at "), "{text}");
     let cells = |records: &[Value]| {
         let mut cells: Vec<String> = of_kind(records, "cell", ["target", "part", "outcome"])
             .iter()

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::record::{Record, Run};
 use crate::outcome::Outcome;
+use crate::run::WRONG_ANSWER;
 
 /// What a run has measured so far.
 pub struct Results {
@@ -26,7 +27,7 @@ impl Results {
             let text = format!("{}: holds a run already; go on with it by --resume", folder.display());
             return Err(text.into());
         }
-        fs::write(&path, serde_json::to_string_pretty(&run)?).map_err(at(&path))?;
+        replace(&path, &serde_json::to_string_pretty(&run)?)?;
         let records = folder.join("records.jsonl");
         File::create_new(&records).map_err(at(&records))?;
         Ok(Results { folder: folder.to_owned(), run, records: Vec::new() })
@@ -48,8 +49,26 @@ impl Results {
         Ok(Results { folder: folder.to_owned(), run, records })
     }
 
-    /// Keeps only figures of cells that have ended, in the file too, so that the others can be measured again.
-    pub fn drop_unfinished(&mut self) -> Outcome<()> {
+    /// Goes on with a run that was broken off, or with more repeats: keeps the figures of cells that have ended, so that the
+    /// others can be measured again, and the doubts about what is measured from now on. In the files too.
+    ///
+    /// Errors: if the run has more repeats already.
+    pub fn go_on(&mut self, repeats: Option<usize>, doubts: Vec<String>) -> Outcome<()> {
+        if let Some(repeats) = repeats {
+            let folder = self.folder.display();
+            if repeats < self.run.repeats {
+                let text =
+                    format!("{folder}: has {} repeats; --repeat can only add to them", self.run.repeats);
+                return Err(text.into());
+            }
+            self.run.repeats = repeats;
+        }
+        self.run.doubts.extend(doubts);
+        replace(&self.folder.join("run.json"), &serde_json::to_string_pretty(&self.run)?)?;
+        self.drop_unfinished()
+    }
+
+    fn drop_unfinished(&mut self) -> Outcome<()> {
         let ended: HashSet<(String, String, usize)> = self.ended().collect();
         let beside = |name: &str| self.run.targets.iter().find(|target| target.name == name)?.beside.as_ref();
         self.records.retain(|record| match record {
@@ -59,22 +78,26 @@ impl Results {
             }
             _ => true,
         });
-        let path = self.folder.join("records.jsonl");
-        let new = self.folder.join("records.new");
         let mut text = String::new();
         for record in &self.records {
             text += &serde_json::to_string(record)?;
             text.push('\n');
         }
-        fs::write(&new, text).map_err(at(&new))?;
-        fs::rename(&new, &path).map_err(at(&path))?;
-        Ok(())
+        replace(&self.folder.join("records.jsonl"), &text)
     }
 
     /// The cells that have ended: target, part and repeat.
     pub fn ended(&self) -> impl Iterator<Item = (String, String, usize)> {
         self.records.iter().filter_map(|record| match record {
             Record::Cell(cell) => Some((cell.target.clone(), cell.part.clone(), cell.repeat)),
+            _ => None,
+        })
+    }
+
+    /// The targets whose answers were wrong.
+    pub fn wrong(&self) -> impl Iterator<Item = String> {
+        self.records.iter().filter_map(|record| match record {
+            Record::Cell(cell) if cell.outcome.contains(WRONG_ANSWER) => Some(cell.target.clone()),
             _ => None,
         })
     }
@@ -88,6 +111,14 @@ impl Results {
         self.records.push(record);
         Ok(())
     }
+}
+
+/// Replaces a file in one step, so that a crash leaves the old one or the new one.
+fn replace(path: &Path, text: &str) -> Outcome<()> {
+    let new = path.with_extension("new");
+    fs::write(&new, text).map_err(at(&new))?;
+    fs::rename(&new, path).map_err(at(path))?;
+    Ok(())
 }
 
 /// The newest run of each suite below a folder, by the names of the runs, which begin with the suite and its start.
@@ -163,9 +194,12 @@ mod tests {
             results.add(record).unwrap();
         }
         results.add(figure("limit", 1)).unwrap();
-        results.drop_unfinished().unwrap();
-        let kept: Vec<(String, usize)> = Results::read(&results.folder)
-            .unwrap()
+        let error = results.go_on(Some(1), Vec::new()).unwrap_err().to_string();
+        assert!(error.contains("has 2 repeats; --repeat can only add"), "{error}");
+        results.go_on(Some(3), vec!["later".into()]).unwrap();
+        let read = Results::read(&results.folder).unwrap();
+        assert_eq!((read.run.repeats, read.run.doubts), (3, vec!["later".to_owned()]));
+        let kept: Vec<(String, usize)> = read
             .records
             .iter()
             .filter_map(|record| match record {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use tempfile::TempDir;
 
 use super::cell::CellArguments;
 use super::install::{DATA, PEERS};
@@ -18,13 +19,17 @@ use super::target::Target;
 use crate::outcome::Outcome;
 use crate::run::{Machine, WRONG_ANSWER, command_line, make_folder};
 
+/// Longest time to remove the files of a cell before the progress says so.
+const REMOVAL_SILENT: Duration = Duration::from_secs(2);
+
 /// Options of `run`.
 #[derive(Args)]
 #[command(after_help = "Examples:
   annals-lab run threads --quick --target annals,null   # a minute: shows that all answers are right
   annals-lab run threads --target annals,bitsy,neo4j    # after `annals-lab install bitsy neo4j`
   annals-lab run threads --volume 1,10,750 --repeat 5 --budget 30m
-  annals-lab run threads --resume lab-data/threads-20260101T120000")]
+  annals-lab run threads --resume lab-data/threads-20260101T120000
+  annals-lab run threads --resume lab-data/threads-20260101T120000 --repeat 5")]
 pub struct RunSuite {
     /// Name of the suite, as `annals-lab list` tells it.
     suite: String,
@@ -56,8 +61,8 @@ pub struct RunSuite {
     /// Folder of runs.
     #[arg(long, default_value = DATA)]
     out: PathBuf,
-    /// Go on with a run that was broken off.
-    #[arg(long, conflicts_with_all = ["volume", "part", "repeat"])]
+    /// Go on with a run that was broken off, or with more repeats.
+    #[arg(long, conflicts_with_all = ["volume", "part"])]
     resume: Option<PathBuf>,
     /// Folder of the installed peers.
     #[arg(long, default_value = PEERS)]
@@ -80,7 +85,7 @@ impl RunSuite {
                 if results.run.suite != suite.name {
                     return Err(format!("{}: is a run of {}", path.display(), results.run.suite).into());
                 }
-                results.drop_unfinished()?;
+                results.go_on(self.repeat.map(usize::from), later(&Machine::look(folder.path())?))?;
                 results
             }
             None => self.begin(suite, folder.path())?,
@@ -196,13 +201,14 @@ impl RunSuite {
         Ok(targets)
     }
 
+    /// Measures a cell, in the folder that it also returns.
     fn cell(
         &self,
         suite: &Suite,
         cell: &Planned,
         folder: &Path,
         results: &mut Results,
-    ) -> Outcome<CellRecord> {
+    ) -> Outcome<(CellRecord, TempDir)> {
         let folder = tempfile::Builder::new().prefix(cell.target).tempdir_in(folder)?;
         let part = suite.part(cell.part)?;
         let seconds_max = part.seconds_max(results.run.is_quick);
@@ -223,16 +229,16 @@ impl RunSuite {
             },
             log: results.folder.join(format!("logs/{}-{}-{}.log", cell.target, cell.part, cell.repeat)),
         };
-        measuring.run(|record| results.add(record))
+        Ok((measuring.run(|record| results.add(record))?, folder))
     }
 
     fn measure(&self, suite: &Suite, cells: &[Planned], folder: &Path, results: &mut Results) -> Outcome<()> {
         let start = Instant::now();
-        let mut wrong: HashSet<&str> = HashSet::new();
+        let mut wrong: HashSet<String> = results.wrong().collect();
         for (number, cell) in cells.iter().enumerate() {
             let left = || {
-                let each = start.elapsed().as_secs_f64() / number.max(1) as f64;
-                format!("about {:.0} min left", each * (cells.len() - number) as f64 / 60.0)
+                let each = start.elapsed().as_secs_f64() / number as f64;
+                format!("; about {:.0} min left", each * (cells.len() - number) as f64 / 60.0)
             };
             let left = if number == 0 { String::new() } else { left() };
             let Planned { part, target, repeat } = cell;
@@ -240,19 +246,54 @@ impl RunSuite {
                 eprintln!("the budget is spent: {} cells are left for --resume", cells.len() - number);
                 break;
             }
-            if wrong.contains(target) {
+            if wrong.contains(*target) {
                 continue;
             }
-            eprint!("[{}/{}] {target}, {part}, repeat {}; {left} … ", number + 1, cells.len(), repeat + 1);
-            let record = self.cell(suite, cell, folder, results)?;
-            eprintln!("{} after {:.0} s", record.outcome, record.seconds);
-            if record.outcome.contains(WRONG_ANSWER) {
-                eprintln!("{target}: its answers are wrong, so it is not measured further");
-                wrong.insert(target);
-            }
+            eprint!("[{}/{}] {target}, {part}, repeat {}{left} … ", number + 1, cells.len(), repeat + 1);
+            let (record, data) = self.cell(suite, cell, folder, results)?;
+            eprint!("{} after {:.0} s", record.outcome, record.seconds);
+            let is_wrong = record.outcome.contains(WRONG_ANSWER);
             results.add(Record::Cell(record))?;
+            remove(data);
+            eprintln!();
+            if is_wrong {
+                eprintln!("{target}: its answers are wrong, so it is not measured further");
+                wrong.insert((*target).to_owned());
+            }
         }
         Ok(())
+    }
+}
+
+/// The doubts about what is measured when a run goes on.
+fn later(machine: &Machine) -> Vec<String> {
+    let now = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ");
+    let commit = machine.facts.iter().find(|(name, _)| *name == "commit").map_or("unknown", |(_, text)| text);
+    let mut doubts = vec![format!(
+        "the run went on at {now}, with commit {commit}: what it measured from then on was not measured in turn with what came before"
+    )];
+    doubts.extend(machine.doubts().into_iter().map(|doubt| format!("{doubt}, at {now}")));
+    doubts
+}
+
+/// Removes what a cell wrote, and says so if that takes long: a repository can leave hundreds of thousands of files.
+fn remove(data: TempDir) {
+    let path = data.path().to_owned();
+    let removing = std::thread::spawn(move || data.close());
+    let start = Instant::now();
+    while !removing.is_finished() && start.elapsed() < REMOVAL_SILENT {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let is_long = !removing.is_finished();
+    if is_long {
+        eprint!("; removes its files");
+    }
+    let removed = removing.join().expect("removing does not panic");
+    if is_long {
+        eprint!(", {:.0} s", start.elapsed().as_secs_f64());
+    }
+    if let Err(error) = removed {
+        eprint!("; {} is left: {error}", path.display());
     }
 }
 

@@ -8,7 +8,8 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use super::measured::Measured;
-use super::{csv, markdown, page};
+use super::page::{Extent, page};
+use super::{csv, markdown};
 use crate::harness::Results;
 use crate::outcome::Outcome;
 
@@ -40,7 +41,7 @@ impl Bundle {
             header.set_mode(0o644);
             Ok(archive.append_data(&mut header, folder.join(name), text.as_bytes()).map_err(at)?)
         };
-        add("summary.md", &markdown::markdown(&page::page(&measured)))?;
+        add("summary.md", &markdown::markdown(&page(&measured, Extent::Whole)))?;
         add("summary.csv", &csv::csv(&measured)?)?;
         let targets: Vec<_> = measured
             .results

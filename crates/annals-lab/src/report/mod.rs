@@ -9,6 +9,7 @@ mod document;
 mod figures;
 mod peak;
 mod page;
+mod percentiles;
 mod plots;
 mod markdown;
 mod page_html;
@@ -34,6 +35,7 @@ use crate::outcome::Outcome;
 use crate::published::Published;
 use document::{Block, Document};
 use measured::Measured;
+use page::{Extent, page};
 use plot::standalone;
 
 /// Options of `report`.
@@ -57,7 +59,8 @@ pub struct Report {
     /// Also a notebook with the raw data, for Jupyter.
     #[arg(long)]
     notebook: bool,
-    /// Only Markdown, to be kept beside the sources: without plots, except for those that --plot names.
+    /// Only Markdown, to be kept beside the sources: without plots, except for those that --plot names, and with the
+    /// latencies of each row at its last volume only.
     #[arg(long, conflicts_with = "notebook")]
     markdown: bool,
     /// Name of a plot that the Markdown keeps: its file without `.svg`.
@@ -95,7 +98,7 @@ impl Report {
             let measured = Measured::of(Results::read(&run)?)?;
             let name = measured.results.run.suite.clone();
             if self.markdown {
-                let mut document = page::page(&measured);
+                let mut document = page(&measured, Extent::Short);
                 document.keep_plots(&self.plot);
                 missing.retain(|name| document.plot(name).is_none());
                 plots(&out, &document)?;
@@ -103,7 +106,7 @@ impl Report {
                 continue;
             }
             write(&out.join(format!("{name}.csv")), &csv::csv(&measured)?)?;
-            pages(&out, &name, &page::page(&measured))?;
+            pages(&out, &name, &page(&measured, Extent::Whole))?;
             if self.notebook {
                 write(&out.join(format!("{name}.ipynb")), &notebook::notebook(&measured)?)?;
             }

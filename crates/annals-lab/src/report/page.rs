@@ -7,15 +7,21 @@ use super::finding::findings;
 use super::measured::{Measured, Shown};
 use super::numbers::{bytes, figure, seconds};
 use super::peak::peaks;
+use super::percentiles::{latencies, slowest};
 use super::plots::plots;
 use super::statistics::{Ratio, geometric_mean};
 use crate::harness::{Kind, Record, Row, TargetName};
 
-/// How many of the slowest operations of each target the page lists.
-const SLOWEST: usize = 10;
+/// How much a page says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    Whole,
+    /// To be kept beside sources: the latencies of each row at its last volume only.
+    Short,
+}
 
 /// The page of a run.
-pub fn page(measured: &Measured) -> Document {
+pub fn page(measured: &Measured, extent: Extent) -> Document {
     let run = &measured.results.run;
     let mut document = Document { title: run.title.clone(), finding: findings(measured), blocks: Vec::new() };
     document.blocks.push(Block::Text(run.text.clone()));
@@ -36,7 +42,7 @@ pub fn page(measured: &Measured) -> Document {
     document.section("Plots", plots(measured).into_iter().map(Block::Plot));
     document.section("Where another system is faster", faster(measured));
     document.section("Where a figure is missing", missing(measured));
-    document.section("Latencies", [Block::Table(latencies(measured))]);
+    document.section("Latencies", [Block::Table(latencies(measured, extent))]);
     document.section("Slowest operations", [Block::Table(slowest(measured))]);
     document.section("Cost", [Block::Table(cost(measured))]);
     document.section("Systems", systems(measured));
@@ -155,60 +161,6 @@ fn faster(measured: &Measured) -> Vec<Block> {
     vec![Block::List(items)]
 }
 
-/// Percentiles of all rows that have them.
-fn latencies(measured: &Measured) -> Table {
-    let head = ["row", "volume", "system", "p50", "p90", "p99", "p99.9", "longest", "late", "retries"];
-    let mut rows = Vec::new();
-    for (row, volume, target) in each(measured) {
-        let Some(cell) = measured.cell(&row.name, volume, &target.name) else { continue };
-        let Some(latencies) = &cell.latencies else { continue };
-        let mut cells =
-            vec![Cell::plain(row.name.as_str()), Cell::plain(volume), Cell::plain(target.title.as_str())];
-        if cell.is_saturated() {
-            cells.extend((0..5).map(|_| Cell::marked("SAT", Mark::State)));
-        } else {
-            cells
-                .extend([0.5, 0.9, 0.99, 0.999].map(|share| Cell::plain(seconds(latencies.quantile(share)))));
-            cells.push(Cell::plain(seconds(latencies.max())));
-        }
-        let late = cell.late.map_or(String::new(), |late| format!("{:.1} %", 100.0 * late));
-        cells.extend([Cell::plain(late), Cell::plain(cell.retries.to_string())]);
-        rows.push(cells);
-    }
-    Table {
-        caption: "Latencies of all repeats together. In an open loop they count from the time at which an operation was due".into(),
-        head: head.map(str::to_owned).to_vec(),
-        rows,
-    }
-}
-
-/// The longest latencies of each target.
-fn slowest(measured: &Measured) -> Table {
-    let mut rows = Vec::new();
-    for target in measured.targets() {
-        let mut longest: Vec<(f64, u64, &Row, &str)> = Vec::new();
-        for (row, volume, own) in each(measured).filter(|(_, _, own)| own.name == target.name) {
-            let cell = measured.cell(&row.name, volume, &own.name);
-            let Some(latencies) = cell.and_then(|cell| cell.latencies.as_ref()) else { continue };
-            longest.extend(
-                latencies.longest(SLOWEST).into_iter().map(|(time, count)| (time, count, row, volume)),
-            );
-        }
-        longest.sort_by(|one, other| other.0.total_cmp(&one.0));
-        for (time, count, row, volume) in longest.into_iter().take(SLOWEST) {
-            rows.push(vec![
-                Cell::plain(target.title.as_str()),
-                Cell::plain(row.name.as_str()),
-                Cell::plain(volume),
-                Cell::plain(seconds(time)),
-                Cell::plain(count.to_string()),
-            ]);
-        }
-    }
-    let head = ["system", "row", "volume", "time", "operations"].map(str::to_owned).to_vec();
-    Table { caption: format!("The {SLOWEST} longest latencies of each system"), head, rows }
-}
-
 /// What each part cost.
 fn cost(measured: &Measured) -> Table {
     let mut rows = Vec::new();
@@ -294,14 +246,4 @@ fn systems(measured: &Measured) -> Vec<Block> {
         rows,
     };
     vec![Block::Table(table)]
-}
-
-/// Every row, volume and target.
-fn each(measured: &Measured) -> impl Iterator<Item = (&Row, &str, &TargetName)> {
-    measured.rows().into_iter().flat_map(move |row| {
-        measured
-            .volumes(&row.name)
-            .into_iter()
-            .flat_map(move |volume| measured.targets().into_iter().map(move |target| (row, volume, target)))
-    })
 }
