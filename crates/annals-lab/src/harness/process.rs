@@ -99,23 +99,55 @@ pub fn end_with_run() {
     });
 }
 
-/// Resident memory of all processes of a group. Units: bytes.
+/// Memory of all processes of a group and of their descendants. Units: bytes.
 fn memory_of(group: Pid) -> u64 {
-    let Ok(processes) = std::fs::read_dir("/proc") else { return 0 };
-    let resident = |name: &str| {
-        let text = std::fs::read_to_string(format!("/proc/{name}/stat")).ok()?;
+    let Ok(entries) = std::fs::read_dir("/proc") else { return 0 };
+    let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    let processes: Vec<Process> = pids.filter_map(Process::read).collect();
+    let (members, mut others): (Vec<Process>, Vec<Process>) =
+        processes.into_iter().partition(|process| process.group == group.as_raw_nonzero().get());
+    let mut bytes = members.iter().map(|process| process.resident_bytes).sum();
+    let mut parents: Vec<i32> = members.iter().map(|process| process.pid).collect();
+    while !parents.is_empty() {
+        let (children, left): (Vec<Process>, Vec<Process>) =
+            others.into_iter().partition(|process| parents.contains(&process.parent));
+        bytes += children.iter().map(Process::own_bytes).sum::<u64>();
+        parents = children.iter().map(|process| process.pid).collect();
+        others = left;
+    }
+    bytes
+}
+
+/// What the system says of a process.
+struct Process {
+    pid: i32,
+    parent: i32,
+    group: i32,
+    resident_bytes: u64,
+}
+
+impl Process {
+    /// None if it has ended.
+    fn read(pid: i32) -> Option<Process> {
+        let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
         // Source: proc_pid_stat(5): after the name in parentheses follow state, parent and group; field 24 is the
         // resident memory in pages.
         let mut fields = text.rsplit(')').next()?.split_whitespace();
-        let is_member = fields.nth(2)?.parse() == Ok(group.as_raw_nonzero().get());
+        let parent = fields.nth(1)?.parse().ok()?;
+        let group = fields.next()?.parse().ok()?;
         let pages: u64 = fields.nth(18)?.parse().ok()?;
-        is_member.then_some(pages * rustix::param::page_size() as u64)
-    };
-    let names = processes.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    names
-        .filter(|name| name.starts_with(|letter: char| letter.is_ascii_digit()))
-        .filter_map(|name| resident(&name))
-        .sum()
+        Some(Process { pid, parent, group, resident_bytes: pages * rustix::param::page_size() as u64 })
+    }
+
+    /// Resident memory, with its part of what it shares. The processes of PostgreSQL leave the group of their server, and
+    /// share most of their memory.
+    fn own_bytes(&self) -> u64 {
+        // Source: proc_pid_smaps(5).
+        let text = std::fs::read_to_string(format!("/proc/{}/smaps_rollup", self.pid)).unwrap_or_default();
+        let share =
+            text.lines().find_map(|line| line.strip_prefix("Pss:")?.trim().strip_suffix(" kB")?.parse().ok());
+        share.map_or(self.resident_bytes, |kibibytes: u64| 1_024 * kibibytes)
+    }
 }
 
 #[cfg(test)]
@@ -145,6 +177,19 @@ mod tests {
         assert_eq!(lines, ["one", "two"]);
         assert_eq!(ended.status.and_then(|status| status.code()), Some(3));
         assert!(ended.memory_bytes_max > 100_000, "{}", ended.memory_bytes_max);
+    }
+
+    #[test]
+    fn memory_of_a_child_that_left_the_group_is_seen() {
+        let folder = tempfile::tempdir().unwrap();
+        let peak = |lines: &str| {
+            let log = folder.path().join("log");
+            watch(&mut shell(lines), &log, Duration::from_secs(20), |_| Ok(())).unwrap().memory_bytes_max
+        };
+        let hold = "python3 -c 'import time; held = b\"x\" * 50_000_000; time.sleep(1)'";
+        let (inside, outside) =
+            (peak(&format!("{hold}; true")), peak(&format!("setsid --wait {hold}; true")));
+        assert!(inside > 50_000_000 && outside > 50_000_000, "{inside} {outside}");
     }
 
     #[test]
