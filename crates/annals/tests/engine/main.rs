@@ -1,0 +1,65 @@
+//! The tests of the engine, in one program: what they share is compiled once, and they fill all cores together. Tests that
+//! measure the memory of their process are programs of their own, and so are those that read the sources.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+// The log alone.
+mod log_conformance;
+mod log_recovery;
+mod log_crash;
+mod log_maintenance;
+mod log_reader;
+mod log_speed;
+mod stores;
+mod leaders;
+
+// What a repository does.
+mod smoke;
+mod types;
+mod type_model;
+mod constraints;
+mod validation;
+mod unchanged;
+mod lifecycle;
+mod lifecycle_races;
+mod containment;
+mod containment_model;
+mod contents;
+mod tree;
+mod tree_history;
+mod tree_speed;
+mod members_speed;
+mod many;
+mod undo;
+mod history;
+mod logged;
+mod lineage;
+mod operational;
+mod clock;
+mod limits;
+
+// Searches and walks.
+mod candidates;
+mod searches;
+mod graph_queries;
+mod graph_proxies;
+mod graph_speed;
+
+// Writers, readers and threads.
+mod isolation;
+mod writers;
+mod tickets;
+mod retry;
+mod subscriptions;
+
+// What is kept, and what a crash leaves.
+mod durability;
+mod maintenance;
+mod compaction;
+mod golden_records;
+mod fuzz_decoder;
+mod repository_crash;
+
+// Random histories beside a plain model.
+mod model;

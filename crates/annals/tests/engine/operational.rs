@@ -1,0 +1,252 @@
+//! The operational view: what is pushed under leases and told by providers, merged over the running tree.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use crate::support::declare_lists;
+use annals::log::{FaultLog, FaultPlan, MemoryLog};
+use annals::*;
+
+const LONG: Duration = Duration::from_secs(600);
+
+fn path(text: &str) -> TreePath {
+    TreePath::parse(text).unwrap()
+}
+
+fn kind_of<T>(result: Result<T>) -> ErrorKind {
+    result.err().expect("it should be refused").kind()
+}
+
+fn lease(name: &str) -> Origin {
+    Origin::Lease(name.into())
+}
+
+/// Two items of a sorted list and two of one that users order.
+fn running() -> Repository {
+    let repository = Repository::in_memory();
+    declare_lists(&repository);
+    repository
+        .transact(|t| {
+            for k in [1, 3] {
+                t.tree().set(&path(&format!("/cont/lst[k1={k}][k2='a']/l")), "running")?;
+            }
+            for k in [9, 5] {
+                t.tree().set(&path(&format!("/cont/usr-lst[k={k}]/l")), "running")?;
+            }
+            Ok(())
+        })
+        .unwrap();
+    repository
+}
+
+fn listed(item: &OperationalItem, list: &str, key: &str) -> Vec<(i64, Origin)> {
+    let key = |item: &OperationalItem| match item.property(key) {
+        Some((Value::Integer(number), _)) => (*number, item.origin.clone()),
+        other => panic!("{other:?}"),
+    };
+    item.children(list).map(key).collect()
+}
+
+#[test]
+fn pushed_state_is_merged_with_its_origin_and_is_gone_with_its_lease() {
+    let repository = running();
+    let operational = Operational::over(&repository).unwrap();
+    let before = repository.snapshot().position();
+    operational.open_lease("a", LONG, false).unwrap();
+    operational
+        .push("a", |tree| {
+            tree.set(&path("/cont/lst[k1=2][k2='a']/l"), "pushed")?;
+            tree.set(&path("/cont/lst[k1=3][k2='a']/l"), "pushed")?;
+            tree.set(&path("/cont/usr-lst[k=1]/l"), "pushed")
+        })
+        .unwrap();
+    let all = operational.get(&path("/cont"), None).unwrap().unwrap();
+    let expected = [(1, Origin::Running), (2, lease("a")), (3, Origin::Running)];
+    assert_eq!(listed(&all, "lst", "k1"), expected);
+    // What users ordered keeps its order; what they do not know of stands behind it.
+    let expected = [(9, Origin::Running), (5, Origin::Running), (1, lease("a"))];
+    assert_eq!(listed(&all, "usr-lst", "k"), expected);
+    let third = operational.get(&path("/cont/lst[k2='a'][k1='3']"), None).unwrap().unwrap();
+    assert_eq!(third.property("l"), Some((&"pushed".into(), lease("a"))));
+    assert_eq!(third.property("k1"), Some((&3.into(), Origin::Running)));
+    // A later change of a leaf, and of what is not there.
+    operational.push("a", |tree| tree.set(&path("/cont/lst[k1=3][k2='a']/l"), "again")).unwrap();
+    assert_eq!(kind_of(operational.push("a", |tree| tree.delete(&path("/none")))), ErrorKind::NotFound);
+    let flat = operational.get(&path("/cont"), Some(0)).unwrap().unwrap();
+    assert!(flat.children.is_empty());
+    // Nothing of it is in the history.
+    assert_eq!(repository.snapshot().position(), before);
+    operational.end_lease("a").unwrap();
+    let all = operational.get(&path("/cont"), None).unwrap().unwrap();
+    assert_eq!(listed(&all, "lst", "k1").len(), 2);
+    assert_eq!(kind_of(operational.push("a", |_| Ok(()))), ErrorKind::NotFound);
+    assert_eq!(kind_of(operational.end_lease("a")), ErrorKind::NotFound);
+}
+
+#[test]
+fn a_lease_ends_by_itself_unless_it_is_renewed() {
+    let repository = running();
+    let operational = Operational::over(&repository).unwrap();
+    operational.open_lease("short", Duration::from_millis(300), false).unwrap();
+    operational.open_lease("kept", Duration::from_millis(300), false).unwrap();
+    for name in ["short", "kept"] {
+        operational.push(name, |tree| tree.set(&path(&format!("/{name}/leaf")), 1)).unwrap();
+    }
+    let mut subscription = operational.subscribe("short", &path("/short"), None).unwrap();
+    operational.renew("kept", LONG).unwrap();
+    std::thread::sleep(Duration::from_millis(400));
+    assert!(operational.get(&path("/short"), None).unwrap().is_none());
+    assert!(operational.get(&path("/kept"), None).unwrap().is_some());
+    assert_eq!(operational.leases().unwrap().len(), 1);
+    assert_eq!(kind_of(operational.renew("short", LONG)), ErrorKind::NotFound);
+    // Whoever subscribed learns of it.
+    let event = subscription.wait(Duration::from_secs(10)).unwrap().unwrap();
+    let WatchedChange::Tree(change) = &event.changes[0] else { panic!("{event:?}") };
+    assert_eq!(change.kind, TreeChangeKind::Deleted);
+    // The name is free again, and nothing is left.
+    operational.open_lease("short", LONG, false).unwrap();
+    assert!(operational.get(&path("/short"), None).unwrap().is_none());
+}
+
+#[test]
+fn state_is_told_in_parts_and_held_to_the_types_of_its_values() {
+    let repository = Repository::in_memory();
+    let name = AttributeDefinition::new("name", ValueType::String).key();
+    let mtu = AttributeDefinition::new("mtu", ValueType::Integer).required();
+    let interface = TypeDefinition::entity("interface").attribute(name).attribute(mtu).closed();
+    repository
+        .transact(|t| {
+            t.define_type(interface.clone())?;
+            t.define_type(TypeDefinition::relationship("contains").containing())
+        })
+        .unwrap();
+    let operational = Operational::over(&repository).unwrap();
+    operational.open_lease("a", LONG, false).unwrap();
+    let item = path("/interface[name='eth0']");
+    operational.push("a", |tree| tree.merge(&item, &Item::new())).unwrap();
+    assert!(operational.get(&item, None).unwrap().is_some());
+    let wrong = Item::new().property("mtu", true);
+    assert_eq!(kind_of(operational.push("a", |tree| tree.merge(&item, &wrong))), ErrorKind::InvalidProperty);
+    // A type that is declared later is learned.
+    let speed = AttributeDefinition::new("speed", ValueType::Integer);
+    repository.transact(|t| t.define_type(interface.clone().attribute(speed.clone()))).unwrap();
+    operational.push("a", |tree| tree.merge(&item, &Item::new().property("speed", 10))).unwrap();
+}
+
+#[test]
+fn providers_are_asked_when_what_they_tell_is_read() {
+    let repository = running();
+    let operational = Operational::over(&repository).unwrap();
+    let calls = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&calls);
+    let at = path("/cont/state");
+    let provider = operational
+        .provide("sensors", &at, move |_| {
+            counted.fetch_add(1, Ordering::SeqCst);
+            let inner = Item::new().property("celsius", 40);
+            Ok(Some(Item::new().property("is-up", true).child("temperature", inner)))
+        })
+        .unwrap();
+    let of_provider = Origin::Provider("sensors".into());
+    let all = operational.get(&path("/"), None).unwrap().unwrap();
+    let state = all.children("cont").next().unwrap().children("state").next().unwrap().clone();
+    assert_eq!(
+        (state.origin.clone(), state.property("is-up")),
+        (of_provider.clone(), Some((&true.into(), of_provider.clone())))
+    );
+    assert_eq!(listed(all.children("cont").next().unwrap(), "lst", "k1").len(), 2);
+    let inner = operational.get(&path("/cont/state/temperature"), None).unwrap().unwrap();
+    assert_eq!(inner.property("celsius"), Some((&40.into(), of_provider)));
+    assert!(operational.get(&path("/cont/lst[k1=1][k2='a']"), None).unwrap().is_some());
+    assert_eq!(calls.load(Ordering::SeqCst), 2, "it is not asked for what is elsewhere");
+    let failing = operational.provide("broken", &path("/cont/state"), |_| {
+        Err(Error::new(ErrorKind::Unavailable, "the sensor does not answer"))
+    });
+    assert_eq!(kind_of(operational.get(&at, None)), ErrorKind::Unavailable);
+    drop(failing);
+    drop(provider);
+    assert!(operational.get(&at, None).unwrap().is_none());
+}
+
+#[test]
+fn what_a_lease_records_is_in_the_history_and_gone_after_it_also_after_a_crash() {
+    let repository = running();
+    let operational = Operational::over(&repository).unwrap();
+    operational.open_lease("log", LONG, true).unwrap();
+    operational.push("log", |tree| tree.set(&path("/cont/temperature"), 40)).unwrap();
+    let position = repository.snapshot().position();
+    let found = operational.get(&path("/cont"), None).unwrap().unwrap();
+    assert_eq!(found.property("temperature"), Some((&40.into(), lease("log"))));
+    // As after a crash: the lease could not end.
+    std::mem::forget(operational);
+    let operational = Operational::over(&repository).unwrap();
+    assert!(operational.get(&path("/cont"), None).unwrap().unwrap().property("temperature").is_none());
+    let then = repository.snapshot().as_of(AsOf { position: Some(position), ..AsOf::default() }).unwrap();
+    let root = Id::new("lease:log").unwrap();
+    let recorded = then.tree_below(&root).item(&path("/cont/temperature")).unwrap().unwrap();
+    assert_eq!(recorded.value(), Some(40.into()));
+    operational.open_lease("log", LONG, true).unwrap();
+    operational.push("log", |tree| tree.set(&path("/cont/temperature"), 41)).unwrap();
+    operational.end_lease("log").unwrap();
+    assert!(repository.snapshot().tree_below(&root).item(&path("/cont")).unwrap().is_none());
+}
+
+#[test]
+fn a_repository_without_room_keeps_no_lease_and_hides_no_view() {
+    let log = Arc::new(FaultLog::new(MemoryLog::new(), FaultPlan::default()));
+    let repository = Repository::with_log(log.clone(), Options::default()).unwrap();
+    repository.transact(|t| t.tree().set(&path("/cont/leaf"), 1)).unwrap();
+    let operational = Operational::over(&repository).unwrap();
+    for (name, lasts) in [("short", Duration::from_millis(300)), ("ended", LONG)] {
+        operational.open_lease(name, lasts, true).unwrap();
+        operational.push(name, |tree| tree.set(&path(&format!("/cont/{name}")), 1)).unwrap();
+    }
+    log.set_plan(FaultPlan { append_full: 1_000, ..FaultPlan::default() });
+    assert_eq!(kind_of(operational.end_lease("ended")), ErrorKind::NoRoom);
+    std::thread::sleep(Duration::from_millis(400));
+    let shown = operational.get(&path("/cont"), None).unwrap().unwrap();
+    let names: Vec<&str> = shown.properties.iter().map(|(name, ..)| &**name).collect();
+    assert_eq!((names, operational.leases().unwrap().len()), (vec!["leaf"], 0));
+    assert_eq!(kind_of(operational.open_lease("short", LONG, true)), ErrorKind::NoRoom);
+    log.set_plan(FaultPlan::default());
+    for name in ["short", "ended"] {
+        let root = Id::new(&format!("lease:{name}")).unwrap();
+        let is_left = || repository.snapshot().tree_below(&root).item(&path("/cont")).unwrap().is_some();
+        for _ in 0..500 {
+            if is_left() {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+        }
+        assert!(!is_left(), "{name}");
+    }
+}
+
+#[test]
+fn what_is_pushed_for_long_is_packed_and_stays_and_subscriptions_end() {
+    let operational = Operational::over(&running()).unwrap();
+    operational.open_lease("a", LONG, false).unwrap();
+    operational.push("a", |tree| tree.set(&path("/cont/lst[k1=2][k2='a']/l"), "kept")).unwrap();
+    let mut subscription = operational.subscribe("a", &path("/cont"), None).unwrap();
+    let text = |number: usize| format!("{number}{}", "x".repeat(4 << 20));
+    for number in 0..70 {
+        operational.push("a", |tree| tree.set(&path("/cont/text"), text(number))).unwrap();
+    }
+    while let Ok(Some(_)) = subscription.poll() {}
+    assert_eq!(kind_of(subscription.poll()), ErrorKind::Closed);
+    let all = operational.get(&path("/cont"), None).unwrap().unwrap();
+    assert_eq!(all.property("text"), Some((&text(69).as_str().into(), lease("a"))));
+    assert_eq!(listed(&all, "lst", "k1").len(), 3);
+    operational.push("a", |tree| tree.delete(&path("/cont/text"))).unwrap();
+}
+
+#[test]
+fn names_and_times_out_of_bounds_are_refused() {
+    let operational = Operational::over(&running()).unwrap();
+    for (name, lasts) in [("", LONG), ("a/b", LONG), ("a", Duration::ZERO), ("a", LEASE_MAX + LONG)] {
+        assert_eq!(kind_of(operational.open_lease(name, lasts, false)), ErrorKind::InvalidArgument, "{name}");
+    }
+    operational.open_lease("a", LONG, false).unwrap();
+    assert_eq!(kind_of(operational.open_lease("a", LONG, false)), ErrorKind::AlreadyExists);
+    assert_eq!(kind_of(operational.provide("p", &path("//x"), |_| Ok(None))), ErrorKind::InvalidArgument);
+}
