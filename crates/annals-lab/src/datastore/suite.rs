@@ -5,7 +5,7 @@ use super::row::ROWS;
 use super::stores::Stored;
 use super::target::{Call, Target as Store};
 use super::{ITEMS_MAX, ITEMS_MIN, Name, check, plan};
-use crate::harness::{Cell, Figure, Form, Kind, Part, Peer, Row, Suite, Target, TargetRecord, whole};
+use crate::harness::{Cell, Figure, Form, Kind, Part, Peer, Reason, Row, Suite, Target, TargetRecord, whole};
 use crate::latencies::encode;
 use crate::outcome::Outcome;
 use crate::run::RawFile;
@@ -45,9 +45,33 @@ pub const SUITE: Suite = Suite {
          except in the row with subscribers.",
         "Rows named cached repeat their twins, except with the JSON file: Annals has its tree in memory always, and no client of the stores \
          keeps a copy.",
-        "The memory of a cell is that of its process group. The processes that PostgreSQL starts for connections leave the group, so they do \
-         not count.",
         "Annals, embedded, is in the process of the caller. The stores and Annals over HTTP are other processes.",
+    ],
+    reasons: &[
+        Reason {
+            targets: &["postgresql", "redis", "redis-unsynced"],
+            rows: &[
+                "create batch",
+                "create user ordered",
+                "create all",
+                "remove all",
+                "remove whole",
+                "many oper",
+            ],
+            text: "An entry of a list is one row or one key there. In Annals it is an entity and a relationship to its container: each gets a \
+                   version, a name and its place in indexes, and what is removed stays in the history. So whole lists are filled and emptied \
+                   faster there, and twelve subscribers hear of it earlier.",
+        },
+        Reason {
+            targets: &["redis", "redis-unsynced"],
+            rows: &["remove all", "remove whole"],
+            text: "Redis forgets a key with a list of any length in one step.",
+        },
+        Reason {
+            targets: &["json-file"],
+            rows: &["get"],
+            text: "Once it is read, the JSON file is a tree in memory without versions, which is asked and returned as it is.",
+        },
     ],
 };
 

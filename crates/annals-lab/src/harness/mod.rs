@@ -29,5 +29,5 @@ pub use record::{Better, CellRecord, Figure, Form, Record, Row, Syncs, TargetNam
 pub use results::{Results, newest_runs};
 pub use run::RunSuite;
 pub use steady::steady_from;
-pub use suite::{Part, Suite, whole};
+pub use suite::{Part, Reason, Suite, whole};
 pub use target::{Kind, Target};

@@ -25,6 +25,17 @@ pub struct Suite {
     pub targets: &'static [Target],
     /// Why the comparison may be unfair, and to whom.
     pub unfair: &'static [&'static str],
+    /// Why other systems are faster, where they are.
+    pub reasons: &'static [Reason],
+}
+
+/// Why systems are faster than Annals in some rows.
+pub struct Reason {
+    /// Their names.
+    pub targets: &'static [&'static str],
+    /// How the names of these rows begin.
+    pub rows: &'static [&'static str],
+    pub text: &'static str,
 }
 
 /// Rows that are measured together, in one process.

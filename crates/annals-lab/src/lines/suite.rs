@@ -28,6 +28,7 @@ pub const SUITE: Suite = Suite {
         "Where the limit is Annals itself in an easier case, the ratio says nothing of the machine.",
         "`annals-lab limits` lists further reasons, and judges each line by its bar.",
     ],
+    reasons: &[],
 };
 
 /// An experiment that has lines is a part.

@@ -54,6 +54,7 @@ pub const SUITE: Suite = Suite {
         "Fedora 6 refuses two of the scripts as the page has them; the lab writes their requests as it needs them.",
         "Each system runs all scripts on one repository, one after the other, below paths of their own.",
     ],
+    reasons: &[],
 };
 
 const fn fedora(target: &'static str, name: &'static str, title: &'static str) -> Target {

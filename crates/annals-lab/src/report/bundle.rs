@@ -9,8 +9,8 @@ use flate2::write::GzEncoder;
 
 use super::measured::Measured;
 use super::page::{Extent, page};
-use super::{csv, markdown};
-use crate::harness::Results;
+use super::{csv, markdown, reasons};
+use crate::harness::{Results, Suite};
 use crate::outcome::Outcome;
 
 /// Options of `bundle`.
@@ -27,7 +27,7 @@ impl Bundle {
     /// Packs the summary, the configurations of the targets, the raw samples and the logs.
     ///
     /// Errors: if there is no run, or the archive exists.
-    pub fn run(&self) -> Outcome<()> {
+    pub fn run(&self, suites: &[&Suite]) -> Outcome<()> {
         let measured = Measured::of(Results::read(&self.run)?)?;
         let out = self.out.clone().unwrap_or_else(|| self.run.with_extension("tar.gz"));
         let at = |error: std::io::Error| format!("{}: {error}", out.display());
@@ -41,7 +41,8 @@ impl Bundle {
             header.set_mode(0o644);
             Ok(archive.append_data(&mut header, folder.join(name), text.as_bytes()).map_err(at)?)
         };
-        add("summary.md", &markdown::markdown(&page(&measured, Extent::Whole)))?;
+        let reasons = reasons(suites, &measured.results.run.suite);
+        add("summary.md", &markdown::markdown(&page(&measured, reasons, Extent::Whole)))?;
         add("summary.csv", &csv::csv(&measured)?)?;
         let targets: Vec<_> = measured
             .results

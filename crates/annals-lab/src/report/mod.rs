@@ -8,6 +8,7 @@ mod finding;
 mod document;
 mod figures;
 mod peak;
+mod faster;
 mod page;
 mod percentiles;
 mod plots;
@@ -21,6 +22,7 @@ mod notebook;
 pub mod html;
 pub mod plot;
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -30,7 +32,7 @@ pub use bundle::Bundle;
 pub use compare::Compare;
 pub use gate::Gate;
 
-use crate::harness::{DATA, Results, newest_runs};
+use crate::harness::{DATA, Reason, Results, Suite, newest_runs};
 use crate::outcome::Outcome;
 use crate::published::Published;
 use document::{Block, Document};
@@ -82,7 +84,7 @@ impl Report {
     /// Writes the pages of each run: HTML, Markdown with plots, and comma-separated values.
     ///
     /// Errors: if there is no run, or one cannot be read.
-    pub fn run(&self) -> Outcome<()> {
+    pub fn run(&self, suites: &[&Suite]) -> Outcome<()> {
         if let Some(Other::Published(published)) = &self.other {
             return published.run();
         }
@@ -94,11 +96,20 @@ impl Report {
         let out = self.out.clone().unwrap_or_else(|| self.data.join("report"));
         fs::create_dir_all(&out).map_err(|error| format!("{}: {error}", out.display()))?;
         let mut missing: Vec<&String> = self.plot.iter().collect();
+        let mut written = HashSet::new();
         for run in runs {
             let measured = Measured::of(Results::read(&run)?)?;
             let name = measured.results.run.suite.clone();
+            if !written.insert(name.clone()) {
+                let run = run.display();
+                return Err(format!(
+                    "{run}: a second run of {name}; write its page by itself, with another --out"
+                )
+                .into());
+            }
+            let reasons = reasons(suites, &name);
             if self.markdown {
-                let mut document = page(&measured, Extent::Short);
+                let mut document = page(&measured, reasons, Extent::Short);
                 document.keep_plots(&self.plot);
                 missing.retain(|name| document.plot(name).is_none());
                 plots(&out, &document)?;
@@ -106,7 +117,7 @@ impl Report {
                 continue;
             }
             write(&out.join(format!("{name}.csv")), &csv::csv(&measured)?)?;
-            pages(&out, &name, &page(&measured, Extent::Whole))?;
+            pages(&out, &name, &page(&measured, reasons, Extent::Whole))?;
             if self.notebook {
                 write(&out.join(format!("{name}.ipynb")), &notebook::notebook(&measured)?)?;
             }
@@ -119,6 +130,11 @@ impl Report {
             .into()),
         }
     }
+}
+
+/// Why other systems are faster, of the suite of this name.
+fn reasons(suites: &[&Suite], name: &str) -> &'static [Reason] {
+    suites.iter().find(|suite| suite.name == name).map_or(&[], |suite| suite.reasons)
 }
 
 /// Writes the pages of a document.

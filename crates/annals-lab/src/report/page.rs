@@ -1,7 +1,8 @@
 //! The page of a run: what it found, the figures, the ratios, the latencies, the cost, and what readers must know.
 
-use super::comparison::{Apart, Comparison};
+use super::comparison::Apart;
 use super::document::{Block, Cell, Document, Mark, Table};
+use super::faster::faster;
 use super::figures::{figures, kind_of, missing};
 use super::finding::findings;
 use super::measured::{Measured, Shown};
@@ -10,7 +11,7 @@ use super::peak::peaks;
 use super::percentiles::{latencies, slowest};
 use super::plots::plots;
 use super::statistics::{Ratio, geometric_mean};
-use crate::harness::{Kind, Record, Row, TargetName};
+use crate::harness::{Kind, Reason, Record, Row, TargetName};
 
 /// How much a page says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,8 +21,8 @@ pub enum Extent {
     Short,
 }
 
-/// The page of a run.
-pub fn page(measured: &Measured, extent: Extent) -> Document {
+/// The page of a run. `reasons` are those of its suite.
+pub fn page(measured: &Measured, reasons: &[Reason], extent: Extent) -> Document {
     let run = &measured.results.run;
     let mut document = Document { title: run.title.clone(), finding: findings(measured), blocks: Vec::new() };
     document.blocks.push(Block::Text(run.text.clone()));
@@ -40,7 +41,7 @@ pub fn page(measured: &Measured, extent: Extent) -> Document {
     document.section("Annals beside each system", ratios(measured));
     document.section("How many threads", peaks(measured));
     document.section("Plots", plots(measured).into_iter().map(Block::Plot));
-    document.section("Where another system is faster", faster(measured));
+    document.section("Where another system is faster", faster(&measured.comparisons(), reasons));
     document.section("Where a figure is missing", missing(measured));
     document.section("Latencies", [Block::Table(latencies(measured, extent))]);
     document.section("Slowest operations", [Block::Table(slowest(measured))]);
@@ -133,32 +134,6 @@ pub fn ratio_cell(ratio: Ratio) -> Cell {
         _ => ("▼", Mark::Worse),
     };
     Cell::marked(format!("{sign} {} ({})", figure(value), ratio.interval_text()), mark)
-}
-
-/// Every row in which another system is faster.
-fn faster(measured: &Measured) -> Vec<Block> {
-    let comparisons = measured.comparisons();
-    if comparisons.is_empty() {
-        return Vec::new();
-    }
-    let is_slower = |found: &&Comparison| found.ratio.ratio < 1.0 && !found.ratio.is_no_difference();
-    let items: Vec<String> = comparisons
-        .iter()
-        .filter(is_slower)
-        .map(|found| {
-            let inverse = found.ratio.inverse();
-            let Comparison { row, volume, ours, target, .. } = found;
-            format!(
-                "`{row}` at {volume}: {target} is {} times better than {ours} ({}).",
-                figure(inverse.ratio),
-                inverse.interval_text()
-            )
-        })
-        .collect();
-    if items.is_empty() {
-        return vec![Block::Text("In no row that both have.".into())];
-    }
-    vec![Block::List(items)]
 }
 
 /// What each part cost.

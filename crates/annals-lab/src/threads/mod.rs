@@ -11,7 +11,7 @@ mod syncs;
 mod warm;
 mod systems;
 
-use crate::harness::{Form, Kind, Part, Peer, Row, Suite, Target};
+use crate::harness::{Form, Kind, Part, Peer, Reason, Row, Suite, Target};
 
 const fn jvm(name: &'static str, title: &'static str, kind: Kind) -> Target {
     Target { name, title, kind, peer: Some(Peer::Scripts { folder: "jvm", name }) }
@@ -108,5 +108,17 @@ pub const SUITE: Suite = Suite {
         "Annals runs in the process of the harness, written in the same language; a peer runs in an adapter, which runs the measured \
          loop itself, so that no request crosses a process inside a measured operation.",
         "The vertices and edges have no properties, as on the page; systems that index or compress properties cannot show it here.",
+    ],
+    reasons: &[
+        Reason {
+            targets: &["tinkergraph", "tinkergraph-transactions"],
+            rows: &["commit", "bulk"],
+            text: "TinkerGraph keeps no log and no history, and has no index of its edges to keep.",
+        },
+        Reason {
+            targets: &["tinkergraph", "tinkergraph-transactions"],
+            rows: &["chain", "bipartite", "two-hops"],
+            text: "The edges of TinkerGraph are pointers from object to object. Annals looks an edge up as of a position.",
+        },
     ],
 };

@@ -1,0 +1,121 @@
+//! Where another system is faster than Annals, and why.
+
+use super::comparison::Comparison;
+use super::document::Block;
+use super::numbers::figure;
+use super::statistics::Ratio;
+use crate::harness::Reason;
+
+/// A system that is better than a form of Annals in a row.
+struct Better<'c> {
+    row: &'c str,
+    target: &'c str,
+    ours: &'c str,
+    /// By volume: how many times.
+    times: Vec<(&'c str, Ratio)>,
+}
+
+/// Every row in which another system is better, at which volumes, and why as far as it is known.
+pub fn faster(comparisons: &[Comparison], reasons: &[Reason]) -> Vec<Block> {
+    if comparisons.is_empty() {
+        return Vec::new();
+    }
+    let better = better(comparisons);
+    if better.is_empty() {
+        return vec![Block::Text("In no row that both have.".into())];
+    }
+    let used = reasons.iter().filter(|reason| better.iter().any(|found| found.has(reason)));
+    let mut why: Vec<String> = used.map(|reason| reason.text.to_owned()).collect();
+    let unknown = better.iter().filter(|found| !reasons.iter().any(|reason| found.has(reason)));
+    let unknown: Vec<String> = unknown.map(|found| format!("`{}` ({})", found.row, found.target)).collect();
+    if !unknown.is_empty() {
+        why.push(format!("Nobody has found out yet: {}.", unknown.join(", ")));
+    }
+    let told = better.iter().map(Better::text).collect();
+    vec![Block::List(told), Block::Text("Why:".into()), Block::List(why)]
+}
+
+fn better(comparisons: &[Comparison]) -> Vec<Better<'_>> {
+    let mut all: Vec<Better> = Vec::new();
+    for Comparison { row, volume, ours, target, ratio } in comparisons {
+        if ratio.ratio >= 1.0 || ratio.is_no_difference() {
+            continue;
+        }
+        let is_same = |found: &&mut Better| [found.row, found.target, found.ours] == [row, target, ours];
+        let times = (volume.as_str(), ratio.inverse());
+        match all.iter_mut().find(is_same) {
+            Some(found) => found.times.push(times),
+            None => all.push(Better { row, target, ours, times: vec![times] }),
+        }
+    }
+    all
+}
+
+impl Better<'_> {
+    /// True if the reason is one of these.
+    fn has(&self, reason: &Reason) -> bool {
+        reason.targets.contains(&self.target) && reason.rows.iter().any(|row| self.row.starts_with(row))
+    }
+
+    fn text(&self) -> String {
+        let Better { row, target, ours, times } = self;
+        let volumes: Vec<&str> = times.iter().map(|(volume, _)| *volume).collect();
+        let ratios = || times.iter().map(|(_, ratio)| ratio.ratio);
+        let least = figure(ratios().fold(f64::MAX, f64::min));
+        let most = figure(ratios().fold(f64::MIN, f64::max));
+        let times = match times.as_slice() {
+            [(_, ratio)] => {
+                format!("{} times better than {ours} ({})", figure(ratio.ratio), ratio.interval_text())
+            }
+            _ => {
+                let is_once = times.iter().all(|(_, ratio)| ratio.repeats == 1);
+                let once = if is_once { " (each measured once)" } else { "" };
+                format!("{least} to {most} times better than {ours}{once}")
+            }
+        };
+        format!("`{row}` at {}: {target} is {times}.", volumes.join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn comparison(row: &str, volume: &str, target: &str, ratio: f64) -> Comparison {
+        let own = |value: f64| std::iter::once((0, value)).collect();
+        let ratio = Ratio::of(&own(ratio), &own(1.0)).expect("both have a value");
+        let [row, volume, ours, target] = [row, volume, "annals", target].map(str::to_owned);
+        Comparison { row, volume, ours, target, ratio }
+    }
+
+    const REASONS: &[Reason] = &[
+        Reason { targets: &["quick"], rows: &["read"], text: "it forgets" },
+        Reason { targets: &["slow"], rows: &["read"], text: "it never is" },
+    ];
+
+    #[test]
+    fn a_system_is_named_once_for_a_row_with_all_volumes_and_the_reason_if_it_is_known() {
+        let comparisons = [
+            comparison("read", "1", "quick", 0.5),
+            comparison("read", "1", "slow", 3.0),
+            comparison("read", "10", "quick", 0.25),
+            comparison("read", "100", "quick", 2.0),
+            comparison("write", "1", "quick", 0.5),
+        ];
+        let told = vec![
+            "`read` at 1, 10: quick is 2.00 to 4.00 times better than annals (each measured once)."
+                .to_owned(),
+            "`write` at 1: quick is 2.00 times better than annals (measured once).".to_owned(),
+        ];
+        let why = vec!["it forgets".to_owned(), "Nobody has found out yet: `write` (quick).".to_owned()];
+        let expected = [Block::List(told), Block::Text("Why:".into()), Block::List(why)];
+        assert_eq!(faster(&comparisons, REASONS), expected);
+    }
+
+    #[test]
+    fn a_page_on_which_nothing_is_faster_says_so_and_one_without_other_systems_says_nothing() {
+        let none = vec![Block::Text("In no row that both have.".into())];
+        assert_eq!(faster(&[comparison("read", "1", "slow", 3.0)], REASONS), none);
+        assert_eq!(faster(&[], REASONS), []);
+    }
+}
