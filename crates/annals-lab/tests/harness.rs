@@ -72,6 +72,11 @@ fn a_quick_run_measures_every_part_of_every_target_and_makes_a_page() {
         assert!(page.contains(&format!("\n## {heading}\n")), "{heading}");
     }
     assert!(page.contains("\n| two-hops") || page.contains("Two hops from a vertex"), "{page}");
+    let mut runs = std::fs::read_dir(path.join("lab-data")).unwrap().map(|entry| entry.unwrap().path());
+    let run = runs.find(|path| path.join("run.json").exists()).expect("the run");
+    let output = lab(path, &["report", run.to_str().unwrap(), run.to_str().unwrap()]);
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success() && errors.contains("a second run of threads"), "{errors}");
     let csv = std::fs::read_to_string(path.join("lab-data/report/threads.csv")).unwrap();
     assert!(csv.lines().any(|line| line.starts_with("commit,commits/s,10,annals,")), "{csv}");
 }
@@ -115,6 +120,12 @@ fn an_adapter_of_ones_own_is_measured_beside_annals_and_a_run_that_was_broken_of
     assert_eq!(cells(&resumed), cells(&found));
     let count = |records: &[Value]| records.iter().filter(|record| record["kind"] == "figure").count();
     assert_eq!(count(&resumed), count(&found), "no figure is there twice or missing");
+    let before = std::fs::read_to_string(whole.join("run.json")).unwrap();
+    let output = lab(path, &again);
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success() && errors.contains("nothing is left to measure"), "{errors}");
+    let after = std::fs::read_to_string(whole.join("run.json")).unwrap();
+    assert_eq!(after, before, "a refusal changes nothing");
     let output = lab(path, &["compare", whole.to_str().unwrap(), whole.to_str().unwrap()]);
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success() && text.contains("no difference"), "{text}");
@@ -193,6 +204,16 @@ fn a_cell_ends_with_the_run_that_was_killed() {
         assert!(Instant::now() < deadline, "the adapter {number} outlives the run");
         std::thread::sleep(Duration::from_millis(100));
     }
+}
+
+#[test]
+fn a_gate_without_figures_does_not_open() {
+    let folder = tempfile::tempdir().unwrap();
+    let base = env!("CARGO_BIN_EXE_annals-lab");
+    let arguments = ["gate", "threads", "--base", base, "--part", "syncs", "--repeat", "2", "--quick"];
+    let output = lab(folder.path(), &arguments);
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success() && errors.contains("expected figures to compare"), "{errors}");
 }
 
 #[test]

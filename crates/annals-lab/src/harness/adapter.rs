@@ -1,9 +1,9 @@
 //! A system that answers requests: a part of this program, or an adapter in a process of its own. ADAPTERS.md describes
 //! the requests.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{ChildStdin, Command, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -36,7 +36,7 @@ impl dyn System + '_ {
         if let Some(reason) = answer.get("skip") {
             return Ok(Answered::Skip(reason.as_str().unwrap_or("no reason given").to_owned()));
         }
-        let text = answer.to_string();
+        let text: String = answer.to_string().chars().take(TOLD_LENGTH_MAX).collect();
         let read = serde_json::from_value(answer);
         Ok(Answered::Answer(read.map_err(|error| format!("{request}: answered {text}: {error}"))?))
     }
@@ -54,6 +54,12 @@ impl dyn System + '_ {
     }
 }
 
+/// Longest answer: many times that of a loop with all its latencies.
+const ANSWER_BYTES_MAX: u64 = 64 << 20;
+
+/// How much of an answer an error tells. Units: characters.
+const TOLD_LENGTH_MAX: usize = 200;
+
 /// An adapter in a process of its own, which ends with this value.
 pub struct Adapter {
     child: Child,
@@ -68,16 +74,35 @@ impl Adapter {
         let mut child = Child::start(name, command)?;
         let requests = child.process().stdin.take().expect("standard input is a pipe");
         let output = child.process().stdout.take().expect("standard output is a pipe");
-        let (send, answers) = channel();
+        let (send, answers) = sync_channel(1);
         std::thread::spawn(move || {
-            for line in BufReader::new(output).lines() {
-                if send.send(line).is_err() {
+            let mut output = BufReader::new(output);
+            while let Some(line) = next_line(&mut output).transpose() {
+                let is_last = line.is_err();
+                if send.send(line).is_err() || is_last {
                     return;
                 }
             }
         });
         Ok(Adapter { child, requests, answers })
     }
+}
+
+/// The next line; None at the end.
+///
+/// Errors: if it is longer than [`ANSWER_BYTES_MAX`], or no text.
+fn next_line(output: &mut impl BufRead) -> std::io::Result<Option<String>> {
+    let mut line = Vec::new();
+    output.take(ANSWER_BYTES_MAX).read_until(b'\n', &mut line)?;
+    if line.is_empty() {
+        return Ok(None);
+    }
+    if line.len() as u64 == ANSWER_BYTES_MAX {
+        let text = format!("expected an answer of less than {ANSWER_BYTES_MAX} bytes, found a longer line");
+        return Err(std::io::Error::other(text));
+    }
+    let text = String::from_utf8(line).map_err(std::io::Error::other)?;
+    Ok(Some(text.trim_end_matches('\n').to_owned()))
 }
 
 impl System for Adapter {
@@ -99,11 +124,28 @@ impl System for Adapter {
                 return Err(format!("the adapter ended, {status}, at {request}").into());
             }
         };
+        let told: String = line.chars().take(TOLD_LENGTH_MAX).collect();
         let answer: Value =
-            serde_json::from_str(&line).map_err(|error| format!("{request}: answered {line:?}: {error}"))?;
+            serde_json::from_str(&line).map_err(|error| format!("{request}: answered {told:?}: {error}"))?;
         match answer.get("error") {
             Some(error) => Err(format!("{request}: {}", error.as_str().unwrap_or("failed")).into()),
             None => Ok(answer),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_without_end_is_refused_and_not_kept() {
+        let mut output = BufReader::new(b"{}\nlast".chain(std::io::repeat(b'x')));
+        assert_eq!(next_line(&mut output).unwrap().as_deref(), Some("{}"));
+        let error = next_line(&mut output).unwrap_err().to_string();
+        assert!(error.contains("found a longer line"), "{error}");
+        assert_eq!(next_line(&mut &b""[..]).unwrap(), None);
+        assert_eq!(next_line(&mut &b"cut"[..]).unwrap().as_deref(), Some("cut"));
+        assert!(next_line(&mut &b"\xff\n"[..]).is_err());
     }
 }

@@ -10,7 +10,10 @@ use super::record::{CellRecord, Record, Syncs, TargetRecord};
 use super::suite::Part;
 use super::syncs::{can_trace, count_syncs, under_strace};
 use crate::outcome::Outcome;
-use crate::run::own_seconds;
+use crate::run::{WRONG_ANSWER, own_seconds};
+
+/// What the error of an adapter contains that was killed by SIGKILL.
+const KILLED: &str = "signal: 9";
 
 /// A cell, and the program that measures it.
 pub struct Measuring {
@@ -26,7 +29,7 @@ pub struct Measuring {
 impl Measuring {
     /// Measures, and calls `tell` with each record as it comes.
     ///
-    /// Errors: those of `tell`, and if the program prints anything else than records.
+    /// Errors: those of `tell`.
     pub fn run(&self, mut tell: impl FnMut(Record) -> Outcome<()>) -> Outcome<CellRecord> {
         let Measuring { program, part, arguments, log } = self;
         let folder = &arguments.folder;
@@ -38,14 +41,20 @@ impl Measuring {
         let seconds_max = arguments.seconds_max;
         let cpu = own_seconds();
         let mut introduced: Option<TargetRecord> = None;
+        // What is no record: a line that was cut off because the process was killed, or babble.
+        let mut babble = None;
         let ended = watch(&mut command, log, Duration::from_secs(seconds_max), |line| {
-            let read = serde_json::from_str::<Record>(line);
-            match read.map_err(|error| format!("{}: printed {line:?}: {error}", arguments.target))? {
-                Record::Target(target) if part.counts_syncs => introduced = Some(target),
-                record => tell(record)?,
+            match serde_json::from_str::<Record>(line) {
+                Ok(Record::Target(target)) if part.counts_syncs => introduced = Some(target),
+                Ok(record) => tell(record)?,
+                Err(error) => babble = Some(format!("ERR(the cell printed {line:?}: {error})")),
             }
             Ok(())
         })?;
+        let mut outcome = outcome(&ended, seconds_max, log);
+        if outcome == "ok" {
+            outcome = babble.unwrap_or(outcome);
+        }
         if let Some(mut target) = introduced {
             target.syncs = match target.syncs {
                 Some(Syncs { commits, .. }) if is_traced => {
@@ -53,15 +62,18 @@ impl Measuring {
                 }
                 _ => None,
             };
+            if outcome == "ok" {
+                outcome = durability(&target).unwrap_or(outcome);
+            }
             tell(Record::Target(target))?;
         }
         Ok(CellRecord {
             target: arguments.target.clone(),
             part: part.name.into(),
             repeat: arguments.repeat,
-            outcome: outcome(&ended, seconds_max, log),
+            outcome,
             seconds: ended.seconds,
-            cpu_seconds: own_seconds() - cpu,
+            cpu_seconds: own_seconds() - cpu + ended.killed_cpu_seconds,
             memory_bytes_max: ended.memory_bytes_max,
             disk_bytes: bytes_in(folder),
         })
@@ -75,14 +87,28 @@ fn outcome(ended: &Ended, seconds_max: u64, log: &Path) -> String {
     if status.success() {
         return "ok".into();
     }
-    let text = std::fs::read_to_string(log).unwrap_or_default();
+    let text = std::fs::read(log).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
     let last = text.lines().rev().find_map(|line| line.strip_prefix("annals-lab: "));
     let last = last.unwrap_or("ended without a reason; see its log");
-    // Only the system kills a cell: the lab would have said so.
-    if status.signal() == Some(9) || text.contains("OutOfMemoryError") {
+    if last.contains(WRONG_ANSWER) {
+        return format!("ERR({last})");
+    }
+    // Only the system kills a cell or an adapter: the lab would have said so.
+    if status.signal() == Some(9) || last.contains(KILLED) || text.contains("OutOfMemoryError") {
         return "OOM".into();
     }
     if last.starts_with("DNF(") { last.to_owned() } else { format!("ERR({last})") }
+}
+
+/// What is wrong with what a target says of its durability, if its syncs were counted.
+fn durability(target: &TargetRecord) -> Option<String> {
+    let Syncs { commits, syncs } = target.syncs?;
+    let is_short = target.durability.starts_with("synced") && syncs < commits;
+    is_short.then(|| {
+        let claim = &target.durability;
+        format!("ERR({WRONG_ANSWER}: it says {claim}, and made {syncs} calls that sync for {commits} commits of a lone thread)")
+    })
 }
 
 /// Bytes of all files below a folder.
@@ -94,4 +120,32 @@ pub fn bytes_in(folder: &Path) -> u64 {
         Err(_) => 0,
     };
     entries.filter_map(Result::ok).map(bytes).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_target_that_syncs_less_often_than_it_says_is_wrong() {
+        let target = |durability: &str, syncs: Option<u64>| TargetRecord {
+            target: "it".into(),
+            version: "1".into(),
+            durability: durability.into(),
+            settings: Vec::new(),
+            syncs: syncs.map(|syncs| Syncs { commits: 100, syncs }),
+        };
+        for (durability_told, syncs, is_wrong) in [
+            ("synced", Some(99), true),
+            ("synced-group", Some(0), true),
+            ("synced", Some(100), false),
+            ("synced", None, false),
+            ("unsynced", Some(3), false),
+            ("memory", Some(0), false),
+        ] {
+            let found = durability(&target(durability_told, syncs));
+            assert_eq!(found.is_some(), is_wrong, "{durability_told} {syncs:?}: {found:?}");
+            assert!(found.is_none_or(|text| text.contains(WRONG_ANSWER)));
+        }
+    }
 }

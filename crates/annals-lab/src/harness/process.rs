@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, getpgrp, kill_process_group, test_kill_process};
 
 use crate::outcome::Outcome;
+use crate::run::TICKS_PER_SECOND;
 
 /// The variable that tells the processes of a cell the number of the process that runs the suite.
 const RUN: &str = "ANNALS_LAB_RUN";
@@ -18,6 +19,8 @@ const RUN_INTERVAL: Duration = Duration::from_secs(1);
 
 /// How often the memory of the processes is read.
 const LOOK_INTERVAL: Duration = Duration::from_millis(100);
+/// At which of these looks the memory of processes outside of the group is read, too.
+const OUTSIDE_LOOKS: u32 = 10;
 
 /// How a cell's processes ended.
 pub struct Ended {
@@ -26,6 +29,9 @@ pub struct Ended {
     pub seconds: f64,
     /// Of all processes together.
     pub memory_bytes_max: u64,
+    /// Of the processes that lived when the time was over, and of those that they had waited for. A process that is killed
+    /// takes what its children used with it.
+    pub killed_cpu_seconds: f64,
 }
 
 /// Kills a process group when dropped, so that no system outlives its cell.
@@ -62,7 +68,7 @@ pub fn watch(
             }
         }
     });
-    let mut memory_bytes_max = 0;
+    let mut usage = Usage::default();
     let mut is_open = true;
     let status = loop {
         match lines.recv_timeout(LOOK_INTERVAL) {
@@ -73,7 +79,7 @@ pub fn watch(
                 std::thread::sleep(Duration::from_millis(1));
             }
         }
-        memory_bytes_max = memory_bytes_max.max(memory_of(group.0));
+        usage.look(group.0);
         if !is_open && let Some(status) = child.try_wait()? {
             break Some(status);
         }
@@ -81,9 +87,11 @@ pub fn watch(
             break None;
         }
     };
+    let killed_cpu_seconds = if status.is_none() { cpu_seconds_of(group.0) } else { 0.0 };
     drop(group);
     child.wait()?;
-    Ok(Ended { status, seconds: start.elapsed().as_secs_f64(), memory_bytes_max })
+    let seconds = start.elapsed().as_secs_f64();
+    Ok(Ended { status, seconds, memory_bytes_max: usage.memory_bytes_max, killed_cpu_seconds })
 }
 
 /// Ends all processes of this cell when the process that runs the suite has ended, by SIGKILL too. Until its next record
@@ -99,23 +107,51 @@ pub fn end_with_run() {
     });
 }
 
-/// Memory of all processes of a group and of their descendants. Units: bytes.
-fn memory_of(group: Pid) -> u64 {
-    let Ok(entries) = std::fs::read_dir("/proc") else { return 0 };
+/// What the processes of a cell use.
+#[derive(Default)]
+struct Usage {
+    memory_bytes_max: u64,
+    looks: u32,
+    /// Of the processes that left the group, at the last look at them. Units: bytes.
+    outside_bytes: u64,
+}
+
+impl Usage {
+    fn look(&mut self, group: Pid) {
+        let (members, outside) = processes_of(group);
+        // The system walks all pages of a process to tell its part of what it shares.
+        if self.looks.is_multiple_of(OUTSIDE_LOOKS) {
+            self.outside_bytes = outside.iter().map(Process::own_bytes).sum();
+        }
+        self.looks += 1;
+        let inside: u64 = members.iter().map(|process| process.resident_bytes).sum();
+        self.memory_bytes_max = self.memory_bytes_max.max(inside + self.outside_bytes);
+    }
+}
+
+/// Processor time of all processes of a cell, and of the children that they waited for.
+fn cpu_seconds_of(group: Pid) -> f64 {
+    let (members, outside) = processes_of(group);
+    members.iter().chain(&outside).map(|process| process.cpu_seconds).sum()
+}
+
+/// The processes of a group, and their descendants that have left it.
+fn processes_of(group: Pid) -> (Vec<Process>, Vec<Process>) {
+    let Ok(entries) = std::fs::read_dir("/proc") else { return (Vec::new(), Vec::new()) };
     let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
     let processes: Vec<Process> = pids.filter_map(Process::read).collect();
     let (members, mut others): (Vec<Process>, Vec<Process>) =
         processes.into_iter().partition(|process| process.group == group.as_raw_nonzero().get());
-    let mut bytes = members.iter().map(|process| process.resident_bytes).sum();
+    let mut outside: Vec<Process> = Vec::new();
     let mut parents: Vec<i32> = members.iter().map(|process| process.pid).collect();
     while !parents.is_empty() {
         let (children, left): (Vec<Process>, Vec<Process>) =
             others.into_iter().partition(|process| parents.contains(&process.parent));
-        bytes += children.iter().map(Process::own_bytes).sum::<u64>();
         parents = children.iter().map(|process| process.pid).collect();
+        outside.extend(children);
         others = left;
     }
-    bytes
+    (members, outside)
 }
 
 /// What the system says of a process.
@@ -124,19 +160,26 @@ struct Process {
     parent: i32,
     group: i32,
     resident_bytes: u64,
+    /// Its own, and that of the children that it has waited for.
+    cpu_seconds: f64,
 }
 
 impl Process {
     /// None if it has ended.
     fn read(pid: i32) -> Option<Process> {
         let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-        // Source: proc_pid_stat(5): after the name in parentheses follow state, parent and group; field 24 is the
-        // resident memory in pages.
-        let mut fields = text.rsplit(')').next()?.split_whitespace();
-        let parent = fields.nth(1)?.parse().ok()?;
-        let group = fields.next()?.parse().ok()?;
-        let pages: u64 = fields.nth(18)?.parse().ok()?;
-        Some(Process { pid, parent, group, resident_bytes: pages * rustix::param::page_size() as u64 })
+        // Source: proc_pid_stat(5): after the name in parentheses follow state, parent and group; the fields 14 to 17 are
+        // times of the processor, and field 24 is the resident memory in pages.
+        let fields: Vec<&str> = text.rsplit(')').next()?.split_whitespace().collect();
+        let field = |number: usize| fields.get(number - 3)?.parse::<i64>().ok();
+        let ticks: i64 = (14..=17).filter_map(field).sum();
+        Some(Process {
+            pid,
+            parent: i32::try_from(field(4)?).ok()?,
+            group: i32::try_from(field(5)?).ok()?,
+            resident_bytes: u64::try_from(field(24)?).ok()? * rustix::param::page_size() as u64,
+            cpu_seconds: ticks as f64 / TICKS_PER_SECOND,
+        })
     }
 
     /// Resident memory, with its part of what it shares. The processes of PostgreSQL leave the group of their server, and
@@ -197,13 +240,15 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let log = folder.path().join("log");
         let mut pid = String::new();
-        let ended =
-            watch(&mut shell("sleep 100 & echo $!; wait"), &log, Duration::from_millis(300), |line| {
-                line.clone_into(&mut pid);
-                Ok(())
-            })
-            .unwrap();
+        // The child works, so that its processor time is seen, too.
+        let text = "(while :; do :; done) & echo $!; wait";
+        let ended = watch(&mut shell(text), &log, Duration::from_millis(900), |line| {
+            line.clone_into(&mut pid);
+            Ok(())
+        })
+        .unwrap();
         assert!(ended.status.is_none() && ended.seconds < 20.0);
+        assert!(ended.killed_cpu_seconds > 0.1, "{}", ended.killed_cpu_seconds);
         let state = |pid: &str| std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
         let is_gone = |pid: &str| state(pid).is_empty() || state(pid).contains(") Z ");
         let deadline = Instant::now() + Duration::from_secs(10);

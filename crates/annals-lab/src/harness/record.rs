@@ -94,7 +94,7 @@ pub struct PartRecord {
 }
 
 /// One line of the file `records.jsonl`.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Record {
     Target(TargetRecord),

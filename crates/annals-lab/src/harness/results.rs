@@ -1,11 +1,11 @@
 //! The folder of a run: `run.json`, `records.jsonl`, and the logs of the cells.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use super::record::{Record, Run};
+use super::record::{CellRecord, Record, Run};
 use crate::outcome::Outcome;
 use crate::run::WRONG_ANSWER;
 
@@ -35,9 +35,7 @@ impl Results {
 
     /// Reads a run. A line that was cut off at the end is left out.
     pub fn read(folder: &Path) -> Outcome<Results> {
-        let path = folder.join("run.json");
-        let run = fs::read_to_string(&path).map_err(at(&path))?;
-        let run = serde_json::from_str(&run).map_err(|error| format!("{}: {error}", path.display()))?;
+        let run = read_run(folder)?;
         let path = folder.join("records.jsonl");
         let text = fs::read_to_string(&path).map_err(at(&path))?;
         let whole = text.rfind('\n').map_or("", |end| &text[..end]);
@@ -49,21 +47,26 @@ impl Results {
         Ok(Results { folder: folder.to_owned(), run, records })
     }
 
-    /// Goes on with a run that was broken off, or with more repeats: keeps the figures of cells that have ended, so that the
-    /// others can be measured again, and the doubts about what is measured from now on. In the files too.
+    /// Adds repeats to a run; [`Results::go_on`] writes it down.
     ///
     /// Errors: if the run has more repeats already.
-    pub fn go_on(&mut self, repeats: Option<usize>, doubts: Vec<String>) -> Outcome<()> {
-        if let Some(repeats) = repeats {
-            let folder = self.folder.display();
-            if repeats < self.run.repeats {
-                let text =
-                    format!("{folder}: has {} repeats; --repeat can only add to them", self.run.repeats);
-                return Err(text.into());
-            }
-            self.run.repeats = repeats;
+    pub fn set_repeats(&mut self, repeats: usize) -> Outcome<()> {
+        if repeats < self.run.repeats {
+            let (folder, before) = (self.folder.display(), self.run.repeats);
+            return Err(format!("{folder}: has {before} repeats; --repeat can only add to them").into());
         }
+        self.run.repeats = repeats;
+        Ok(())
+    }
+
+    /// Goes on with a run: keeps the figures of cells that have ended, so that the others can be measured again, and the
+    /// doubts about what is measured from now on. In the files too. `installed` are targets that are no longer skipped.
+    pub fn go_on(&mut self, doubts: Vec<String>, installed: &[&str]) -> Outcome<()> {
         self.run.doubts.extend(doubts);
+        self.records.retain(|record| match record {
+            Record::Skip(skip) => !(skip.rows.is_empty() && installed.contains(&skip.target.as_str())),
+            _ => true,
+        });
         replace(&self.folder.join("run.json"), &serde_json::to_string_pretty(&self.run)?)?;
         self.drop_unfinished()
     }
@@ -88,18 +91,33 @@ impl Results {
 
     /// The cells that have ended: target, part and repeat.
     pub fn ended(&self) -> impl Iterator<Item = (String, String, usize)> {
+        self.cells().map(|cell| (cell.target.clone(), cell.part.clone(), cell.repeat))
+    }
+
+    /// The ends of all cells.
+    pub fn cells(&self) -> impl Iterator<Item = &CellRecord> {
         self.records.iter().filter_map(|record| match record {
-            Record::Cell(cell) => Some((cell.target.clone(), cell.part.clone(), cell.repeat)),
+            Record::Cell(cell) => Some(cell),
             _ => None,
         })
     }
 
-    /// The targets whose answers were wrong.
-    pub fn wrong(&self) -> impl Iterator<Item = String> {
-        self.records.iter().filter_map(|record| match record {
-            Record::Cell(cell) if cell.outcome.contains(WRONG_ANSWER) => Some(cell.target.clone()),
+    /// The targets of which an answer was wrong.
+    pub fn wrong(&self) -> BTreeSet<String> {
+        let is_wrong = |text: &str| text.contains(WRONG_ANSWER);
+        let of = |record: &Record| match record {
+            Record::Cell(cell) if is_wrong(&cell.outcome) => Some(cell.target.clone()),
+            Record::Figure(figure) if figure.state.as_deref().is_some_and(is_wrong) => {
+                Some(figure.target.clone())
+            }
             _ => None,
-        })
+        };
+        self.records.iter().filter_map(of).collect()
+    }
+
+    /// Adds a record unless it is there.
+    pub fn add_once(&mut self, record: Record) -> Outcome<()> {
+        if self.records.contains(&record) { Ok(()) } else { self.add(record) }
     }
 
     /// Adds a record, to the file at once.
@@ -121,22 +139,33 @@ fn replace(path: &Path, text: &str) -> Outcome<()> {
     Ok(())
 }
 
-/// The newest run of each suite below a folder, by the names of the runs, which begin with the suite and its start.
+/// The newest run of each suite below a folder. One that cannot be read is named on standard error.
 pub fn newest_runs(folder: &Path) -> Outcome<Vec<PathBuf>> {
-    let mut newest: std::collections::BTreeMap<String, PathBuf> = std::collections::BTreeMap::new();
+    let mut newest: BTreeMap<String, (String, PathBuf)> = BTreeMap::new();
     for entry in fs::read_dir(folder).map_err(at(folder))? {
         let path = entry?.path();
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if let Some((suite, _)) = name.split_once('-')
-            && path.join("run.json").is_file()
-        {
-            let kept = newest.entry(suite.to_owned()).or_insert_with(|| path.clone());
-            if *kept < path {
-                *kept = path;
+        if !path.join("run.json").is_file() {
+            continue;
+        }
+        match read_run(&path) {
+            Ok(Run { suite, started, .. }) => {
+                let found = (started, path);
+                let kept = newest.entry(suite).or_insert_with(|| found.clone());
+                if *kept < found {
+                    *kept = found;
+                }
             }
+            Err(error) => eprintln!("left out: {error}"),
         }
     }
-    Ok(newest.into_values().collect())
+    Ok(newest.into_values().map(|(_, path)| path).collect())
+}
+
+/// What was run in a folder.
+fn read_run(folder: &Path) -> Outcome<Run> {
+    let path = folder.join("run.json");
+    let text = fs::read_to_string(&path).map_err(at(&path))?;
+    Ok(serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))?)
 }
 
 fn at(path: &Path) -> impl Fn(std::io::Error) -> String {
@@ -145,7 +174,7 @@ fn at(path: &Path) -> impl Fn(std::io::Error) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::record::{CellRecord, Figure, Form, TargetName};
+    use super::super::record::{Figure, Form, TargetName};
     use super::super::target::Kind;
     use super::*;
 
@@ -194,9 +223,10 @@ mod tests {
             results.add(record).unwrap();
         }
         results.add(figure("limit", 1)).unwrap();
-        let error = results.go_on(Some(1), Vec::new()).unwrap_err().to_string();
+        let error = results.set_repeats(1).unwrap_err().to_string();
         assert!(error.contains("has 2 repeats; --repeat can only add"), "{error}");
-        results.go_on(Some(3), vec!["later".into()]).unwrap();
+        results.set_repeats(3).unwrap();
+        results.go_on(vec!["later".into()], &[]).unwrap();
         let read = Results::read(&results.folder).unwrap();
         assert_eq!((read.run.repeats, read.run.doubts), (3, vec!["later".to_owned()]));
         let kept: Vec<(String, usize)> = read

@@ -17,7 +17,7 @@ use super::results::Results;
 use super::suite::{Part, Suite};
 use super::target::Target;
 use crate::outcome::Outcome;
-use crate::run::{Machine, WRONG_ANSWER, command_line, make_folder};
+use crate::run::{Machine, command_line, make_folder};
 
 /// Longest time to remove the files of a cell before the progress says so.
 const REMOVAL_SILENT: Duration = Duration::from_secs(2);
@@ -62,7 +62,7 @@ pub struct RunSuite {
     #[arg(long, default_value = DATA)]
     out: PathBuf,
     /// Go on with a run that was broken off, or with more repeats.
-    #[arg(long, conflicts_with_all = ["volume", "part"])]
+    #[arg(long, conflicts_with_all = ["target", "volume", "part", "quick"])]
     resume: Option<PathBuf>,
     /// Folder of the installed peers.
     #[arg(long, default_value = PEERS)]
@@ -80,17 +80,10 @@ impl RunSuite {
         let suite = Suite::named(suites, &self.suite)?;
         let folder = make_folder(self.folder.as_deref())?;
         let mut results = match &self.resume {
-            Some(path) => {
-                let mut results = Results::read(path)?;
-                if results.run.suite != suite.name {
-                    return Err(format!("{}: is a run of {}", path.display(), results.run.suite).into());
-                }
-                results.go_on(self.repeat.map(usize::from), later(&Machine::look(folder.path())?))?;
-                results
-            }
+            Some(path) => self.read(suite, path)?,
             None => self.begin(suite, folder.path())?,
         };
-        let targets = self.installed(suite, &mut results)?;
+        let (targets, skips) = self.installed(suite, &results)?;
         let parts: Vec<&Part> = suite
             .parts
             .iter()
@@ -104,9 +97,32 @@ impl RunSuite {
             |cell: &Planned| !ended.contains(&(cell.target.to_owned(), cell.part.to_owned(), cell.repeat));
         let cells: Vec<Planned> =
             cells(&order, &names, results.run.repeats).into_iter().filter(is_open).collect();
+        if self.resume.is_some() {
+            if cells.is_empty() {
+                let run = results.folder.display();
+                return Err(format!("{run}: nothing is left to measure; --repeat adds repeats").into());
+            }
+            results.go_on(later(&Machine::look(folder.path())?), &names)?;
+        }
+        for skip in skips {
+            eprintln!("{}: {}", skip.target, skip.reason);
+            results.add_once(Record::Skip(skip))?;
+        }
         self.measure(suite, &cells, folder.path(), &mut results)?;
         println!("{}", results.folder.display());
         Ok(())
+    }
+
+    /// The run that this command goes on with.
+    fn read(&self, suite: &Suite, folder: &Path) -> Outcome<Results> {
+        let mut results = Results::read(folder)?;
+        if results.run.suite != suite.name {
+            return Err(format!("{}: is a run of {}", folder.display(), results.run.suite).into());
+        }
+        if let Some(repeats) = self.repeat {
+            results.set_repeats(usize::from(repeats))?;
+        }
+        Ok(results)
     }
 
     /// The new run of this command.
@@ -175,11 +191,11 @@ impl RunSuite {
         Results::create(&self.out.join(name), run)
     }
 
-    /// The targets of the run that can be started; the others are skipped with the reason.
-    fn installed(&self, suite: &Suite, results: &mut Results) -> Outcome<Vec<Target>> {
-        let mut targets = Vec::new();
-        for name in results.run.targets.iter().map(|target| target.name.clone()).collect::<Vec<_>>() {
-            let target = suite.target(&name, &self.adapter)?;
+    /// The targets of the run that can be started, and why the others cannot.
+    fn installed(&self, suite: &Suite, results: &Results) -> Outcome<(Vec<Target>, Vec<Skip>)> {
+        let (mut targets, mut skips) = (Vec::new(), Vec::new());
+        for TargetName { name, .. } in &results.run.targets {
+            let target = suite.target(name, &self.adapter)?;
             if matches!(target.peer, Some(Peer::Beside(_))) {
                 continue;
             }
@@ -188,17 +204,9 @@ impl RunSuite {
                 continue;
             }
             let reason = format!("not installed; install it by `annals-lab install {name}`");
-            eprintln!("{name}: {reason}");
-            let skip = Record::Skip(Skip { target: name, rows: Vec::new(), reason });
-            if !results
-                .records
-                .iter()
-                .any(|record| matches!((record, &skip), (Record::Skip(a), Record::Skip(b)) if a == b))
-            {
-                results.add(skip)?;
-            }
+            skips.push(Skip { target: name.clone(), rows: Vec::new(), reason });
         }
-        Ok(targets)
+        Ok((targets, skips))
     }
 
     /// Measures a cell, in the folder that it also returns.
@@ -234,7 +242,6 @@ impl RunSuite {
 
     fn measure(&self, suite: &Suite, cells: &[Planned], folder: &Path, results: &mut Results) -> Outcome<()> {
         let start = Instant::now();
-        let mut wrong: HashSet<String> = results.wrong().collect();
         for (number, cell) in cells.iter().enumerate() {
             let left = || {
                 let each = start.elapsed().as_secs_f64() / number as f64;
@@ -246,19 +253,17 @@ impl RunSuite {
                 eprintln!("the budget is spent: {} cells are left for --resume", cells.len() - number);
                 break;
             }
-            if wrong.contains(*target) {
+            if results.wrong().contains(*target) {
                 continue;
             }
             eprint!("[{}/{}] {target}, {part}, repeat {}{left} … ", number + 1, cells.len(), repeat + 1);
             let (record, data) = self.cell(suite, cell, folder, results)?;
             eprint!("{} after {:.0} s", record.outcome, record.seconds);
-            let is_wrong = record.outcome.contains(WRONG_ANSWER);
             results.add(Record::Cell(record))?;
             remove(data);
             eprintln!();
-            if is_wrong {
+            if results.wrong().contains(*target) {
                 eprintln!("{target}: its answers are wrong, so it is not measured further");
-                wrong.insert((*target).to_owned());
             }
         }
         Ok(())

@@ -9,7 +9,7 @@ use super::client::{Client, Place, Request};
 use super::count::{check_triples, lines_with};
 use super::script::{Script, Work};
 use crate::outcome::Outcome;
-use crate::run::median;
+use crate::run::{WRONG_ANSWER, agree, median};
 
 /// Items around the 10th, the half and the last whose median is the time there.
 const WINDOW: usize = 11;
@@ -190,7 +190,7 @@ fn check(work: &Work, body: &[u8], items: usize) -> Outcome<usize> {
         return if is_binary(work, body, items) {
             Ok(items)
         } else {
-            Err("a binary has other bytes than were sent".into())
+            Err(format!("{WRONG_ANSWER}: a binary has other bytes than were sent").into())
         };
     };
     check_triples(body)?;
@@ -207,9 +207,7 @@ fn is_binary(work: &Work, body: &[u8], number: usize) -> bool {
 
 fn check_count(body: &[u8], pattern: &str, expected: usize) -> Outcome<usize> {
     let found = lines_with(body, pattern);
-    if found != expected {
-        return Err(format!("lines with {pattern:?}: expected {expected}, found {found}").into());
-    }
+    agree(&format!("lines with {pattern:?}"), found, expected)?;
     Ok(found)
 }
 
@@ -240,7 +238,7 @@ mod tests {
     #[test]
     fn a_wrong_count_is_told_with_both_numbers() {
         let error = check_count(b"<a> <title> <b> .\n", "title", 2).unwrap_err().to_string();
-        assert_eq!(error, "lines with \"title\": expected 2, found 1");
+        assert_eq!(error, "lines with \"title\": wrong answer: expected 2, found 1");
         assert_eq!(check_count(b"", "memberOf", 0).unwrap(), 0);
     }
 }

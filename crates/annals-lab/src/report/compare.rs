@@ -32,7 +32,8 @@ impl Compare {
         }
         let head = ["row", "volume", "system", "other / one", "95 %", ""].map(str::to_owned).to_vec();
         let mut lines = vec![head];
-        for row in one.rows() {
+        // Rates of an open loop say nothing: each target is offered a share of its own peak.
+        for row in one.rows().into_iter().filter(|row| !one.is_open_loop(&row.name)) {
             for volume in one.volumes(&row.name) {
                 for target in one.targets() {
                     let values = |measured: &Measured| {

@@ -1,6 +1,6 @@
 //! Every figure of a run as comma-separated values, one line a figure.
 
-use super::measured::{Measured, Shown};
+use super::measured::{CellFigures, Measured, Shown};
 use crate::outcome::Outcome;
 
 /// Row, volume, target, the median with its interval, and percentiles of the latency.
@@ -30,7 +30,9 @@ pub fn csv(measured: &Measured) -> Outcome<String> {
                 let cell = measured.cell(&row.name, volume, &target.name);
                 let mut fields =
                     vec![row.name.clone(), row.unit.clone(), volume.to_owned(), target.name.clone()];
-                let state = cell.and_then(|cell| cell.state.clone()).unwrap_or_default();
+                let is_saturated = cell.is_some_and(CellFigures::is_saturated);
+                let state = cell.and_then(|cell| cell.state.clone());
+                let state = state.unwrap_or_else(|| if is_saturated { "SAT".into() } else { String::new() });
                 match measured.shown(&row.name, volume, &target.name) {
                     Shown::Value { median, interval: [low, high] } => {
                         fields.extend([median, low, high].map(|value| value.to_string()));
@@ -41,7 +43,7 @@ pub fn csv(measured: &Measured) -> Outcome<String> {
                         fields.push(state);
                     }
                 }
-                let latencies = cell.and_then(|cell| cell.latencies.as_ref());
+                let latencies = cell.filter(|_| !is_saturated).and_then(|cell| cell.latencies.as_ref());
                 fields.extend([0.5, 0.9, 0.99, 0.999].map(|share| {
                     latencies.map(|latencies| latencies.quantile(share).to_string()).unwrap_or_default()
                 }));

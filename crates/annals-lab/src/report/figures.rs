@@ -105,7 +105,14 @@ pub fn missing(measured: &Measured) -> Vec<Block> {
     for (place, target) in measured.targets().into_iter().enumerate() {
         for row in measured.rows() {
             for volume in measured.volumes(&row.name) {
-                let Shown::State(state) = measured.shown(&row.name, volume, &target.name) else { continue };
+                let state = match measured.shown(&row.name, volume, &target.name) {
+                    Shown::State(state) => state,
+                    Shown::Value { .. } => {
+                        let cell = measured.cell(&row.name, volume, &target.name);
+                        let Some(state) = cell.and_then(|cell| cell.state.as_ref()) else { continue };
+                        format!("{state}, in a repeat")
+                    }
+                };
                 reasons.entry((place, state)).or_default().push(format!("{} at {volume}", row.name));
             }
         }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::statistics::Ratio;
-use crate::harness::{Better, CellArguments, Measuring, PEERS, Part, Record, Suite};
+use crate::harness::{Better, CellArguments, Figure, Measuring, PEERS, Part, Record, Suite};
 use crate::outcome::Outcome;
 use crate::run::{figure, make_folder, table};
 
@@ -120,10 +120,14 @@ impl Gate {
         };
         let mut figures = Vec::new();
         let ended = measuring.run(|record| {
-            if let Record::Figure(figure) = record
-                && let Some(value) = figure.value
-            {
-                figures.push(((figure.row, figure.volume), value));
+            let Record::Figure(figure) = record else { return Ok(()) };
+            let Figure { row, volume, value, state, offered, .. } = *figure;
+            if let Some(state) = state {
+                return Err(format!("{}, {row} at {volume}: {state}", program.display()).into());
+            }
+            // An open loop offers each build a share of its own peak, so its rate says nothing.
+            if let (Some(value), None) = (value, offered) {
+                figures.push(((row, volume), value));
             }
             Ok(())
         })?;
@@ -162,6 +166,9 @@ impl Gate {
                     verdict.into(),
                 ]);
             }
+        }
+        if lines.len() == 1 {
+            return Err("expected figures to compare, found none; choose parts that measure rows".into());
         }
         print!("{}", table::aligned(&lines));
         if lost.is_empty() {

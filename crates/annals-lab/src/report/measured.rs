@@ -8,7 +8,7 @@ use super::statistics::interval_of_median;
 use crate::harness::{Figure, Kind, Record, Results, Row, TargetName, TargetRecord};
 use crate::latencies::decode;
 use crate::outcome::Outcome;
-use crate::run::median;
+use crate::run::{WRONG_ANSWER, median};
 
 /// Least share of the offered rate that a system must reach.
 const KEPT_UP_MIN: f64 = 0.95;
@@ -33,8 +33,8 @@ pub struct CellFigures {
     /// Repeats that never got steady.
     pub unsteady: usize,
     pub late: Option<f64>,
-    /// The rate at which operations were due, of an open loop. Units: operations per second.
-    pub offered: Option<f64>,
+    /// Of an open loop, the rate that each repeat reached, divided by the rate at which operations were due.
+    pub kept_up: Vec<f64>,
     pub retries: u64,
     /// Counts in each tenth of a second, of the first repeat.
     pub ticks: Vec<u64>,
@@ -64,22 +64,59 @@ impl Measured {
                 cells.entry(key).or_default().add(figure)?;
             }
         }
-        Ok(Measured { results, cells })
+        let mut measured = Measured { results, cells };
+        measured.add_failures();
+        measured.drop_wrong();
+        Ok(measured)
     }
 
-    /// The rows that have figures of any target, in the order of the suite.
+    /// A repeat that failed before a row leaves its outcome beside the figures of the other repeats.
+    fn add_failures(&mut self) {
+        let failed = self.results.cells().filter(|cell| cell.outcome != "ok");
+        for cell in failed {
+            let parts = &self.results.run.parts;
+            let Some(part) = parts.iter().find(|part| part.name == cell.part) else { continue };
+            for ((row, _, target), figures) in &mut self.cells {
+                let is_open = part.rows.contains(row) && !figures.values.contains_key(&cell.repeat);
+                if *target == cell.target && is_open {
+                    figures.state.get_or_insert_with(|| cell.outcome.clone());
+                }
+            }
+        }
+    }
+
+    /// A target with a wrong answer has no figures: whatever it measured, it did not do the work.
+    fn drop_wrong(&mut self) {
+        for target in self.results.wrong() {
+            for ((_, _, name), figures) in &mut self.cells {
+                if *name == target {
+                    let state = figures.state.take().filter(|state| state.contains(WRONG_ANSWER));
+                    let state = state.unwrap_or_else(|| format!("ERR({WRONG_ANSWER} in another row)"));
+                    *figures = CellFigures { state: Some(state), ..CellFigures::default() };
+                }
+            }
+        }
+    }
+
+    /// The rows that any target has measured or tried to, in the order of the suite.
     pub fn rows(&self) -> Vec<&Row> {
-        let is_measured = |row: &&Row| self.cells.keys().any(|(name, _, _)| *name == row.name);
-        self.results.run.rows.iter().filter(is_measured).collect()
+        let has_figures = |row: &Row| self.cells.keys().any(|(name, _, _)| *name == row.name);
+        let was_tried = |row: &Row| {
+            let mut parts = self.results.run.parts.iter().filter(|part| part.rows.contains(&row.name));
+            parts.any(|part| self.results.cells().any(|cell| cell.part == part.name))
+        };
+        self.results.run.rows.iter().filter(|row| has_figures(row) || was_tried(row)).collect()
     }
 
-    /// The targets that have figures, in the order of the run.
+    /// The targets that have figures, or failed, in the order of the run.
     pub fn targets(&self) -> Vec<&TargetName> {
-        let is_measured = |target: &&TargetName| self.cells.keys().any(|(_, _, name)| *name == target.name);
-        self.results.run.targets.iter().filter(is_measured).collect()
+        let has_figures = |target: &TargetName| self.cells.keys().any(|(_, _, name)| *name == target.name);
+        let was_tried = |target: &TargetName| self.results.cells().any(|cell| cell.target == target.name);
+        let targets = self.results.run.targets.iter();
+        targets.filter(|target| has_figures(target) || was_tried(target)).collect()
     }
 
-    /// The volumes of a row, in the order of the run and then as numbers.
+    /// The volumes of a row, in the order of the run and then as numbers; a row without any figure has one, of all.
     pub fn volumes(&self, row: &str) -> Vec<&str> {
         let mut volumes: Vec<&str> = self
             .cells
@@ -97,7 +134,7 @@ impl Measured {
             )
         };
         volumes.sort_by_key(|volume| place(volume));
-        volumes
+        if volumes.is_empty() { vec!["all"] } else { volumes }
     }
 
     /// The figures of a cell of the table.
@@ -123,16 +160,17 @@ impl Measured {
             }
         }
         let part = self.results.run.parts.iter().find(|part| part.rows.iter().any(|name| name == row));
-        let failed = self.results.records.iter().find_map(|record| match record {
-            Record::Cell(cell)
-                if cell.target == target
-                    && part.is_some_and(|part| part.name == cell.part)
-                    && cell.outcome != "ok" =>
-            {
-                Some(cell.outcome.clone())
-            }
-            _ => None,
-        });
+        let failed = self
+            .results
+            .cells()
+            .find(|cell| {
+                let is_of_row = part.is_some_and(|part| part.name == cell.part);
+                cell.target == target && is_of_row && cell.outcome != "ok"
+            })
+            .map(|cell| cell.outcome.clone());
+        if failed.is_none() && self.results.wrong().contains(target) {
+            return format!("ERR({WRONG_ANSWER} in another row)");
+        }
         failed.unwrap_or_else(|| "SKIP(not measured in this run)".to_owned())
     }
 
@@ -170,7 +208,9 @@ impl CellFigures {
         }
         self.unsteady += usize::from(figure.never_steady);
         self.retries += figure.retries;
-        self.offered = self.offered.or(figure.offered);
+        if let (Some(value), Some(offered)) = (figure.value, figure.offered) {
+            self.kept_up.push(value / offered);
+        }
         if let Some(late) = figure.late {
             self.late = Some(self.late.map_or(late, |before| before.max(late)));
         }
@@ -192,8 +232,7 @@ impl CellFigures {
 
     /// True if the system kept up with so little of an open loop that its latencies say nothing but that.
     pub fn is_saturated(&self) -> bool {
-        let values: Vec<f64> = self.values.values().copied().collect();
-        !values.is_empty() && self.offered.is_some_and(|offered| median(values) < KEPT_UP_MIN * offered)
+        !self.kept_up.is_empty() && median(self.kept_up.clone()) < KEPT_UP_MIN
     }
 }
 
@@ -222,5 +261,110 @@ impl Latencies {
     pub fn longest(&self, limit: usize) -> Vec<(f64, u64)> {
         let longest = self.counts().into_iter().rev().take(limit);
         longest.map(|(latency, count)| (latency as f64 / 1e9, count)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    /// A run of the rows `read` and `write`, in parts of the same names, on `annals` and `other`.
+    fn measured(records: Value) -> Measured {
+        let row = |name: &str| json!({"name": name, "title": name, "unit": "1/s", "better": "more", "is_write": false});
+        let target = |name: &str, kind: &str| json!({"name": name, "title": name, "target_kind": kind});
+        let part = |name: &str| json!({"name": name, "rows": [name]});
+        let run = json!({
+            "suite": "s", "title": "", "text": "", "rows": [row("read"), row("write")],
+            "targets": [target("annals", "ours"), target("other", "peer")], "volumes": ["1"],
+            "parts": [part("read"), part("write")], "repeats": 3, "is_quick": false, "started": "", "command": "",
+            "environment": [], "doubts": [], "unfair": [],
+        });
+        let results = Results {
+            folder: "nowhere".into(),
+            run: serde_json::from_value(run).unwrap(),
+            records: serde_json::from_value(records).unwrap(),
+        };
+        Measured::of(results).unwrap()
+    }
+
+    fn figure(target: &str, row: &str, repeat: usize, value: f64) -> Value {
+        json!({"kind": "figure", "target": target, "part": row, "row": row, "volume": "1", "repeat": repeat, "value": value})
+    }
+
+    fn cell(target: &str, part: &str, repeat: usize, outcome: &str) -> Value {
+        json!({"kind": "cell", "target": target, "part": part, "repeat": repeat, "outcome": outcome, "seconds": 1.0,
+               "cpu_seconds": 1.0, "memory_bytes_max": 1, "disk_bytes": 1})
+    }
+
+    fn names<'m>(targets: &[&'m TargetName]) -> Vec<&'m str> {
+        targets.iter().map(|target| target.name.as_str()).collect()
+    }
+
+    #[test]
+    fn a_target_that_failed_everywhere_is_on_the_page_and_so_is_a_row_that_nobody_finished() {
+        let found = measured(json!([
+            figure("annals", "read", 0, 1.0),
+            cell("annals", "read", 0, "ok"),
+            cell("other", "read", 0, "DNF(9 s)"),
+            cell("annals", "write", 0, "OOM"),
+        ]));
+        assert_eq!(names(&found.targets()), ["annals", "other"]);
+        assert_eq!(found.rows().len(), 2);
+        assert_eq!(found.shown("read", "1", "other"), Shown::State("DNF(9 s)".into()));
+        assert_eq!(found.volumes("write"), ["all"]);
+        assert_eq!(found.shown("write", "all", "annals"), Shown::State("OOM".into()));
+    }
+
+    #[test]
+    fn a_repeat_that_failed_stays_beside_the_figure_of_another() {
+        let found = measured(json!([
+            figure("annals", "read", 0, 1.0),
+            cell("annals", "read", 0, "ok"),
+            cell("annals", "read", 1, "OOM"),
+        ]));
+        let cell = found.cell("read", "1", "annals").unwrap();
+        assert_eq!((cell.values.len(), cell.state.as_deref()), (1, Some("OOM")));
+    }
+
+    #[test]
+    fn a_wrong_answer_leaves_a_target_without_figures() {
+        for wrong in [
+            cell("other", "write", 0, "ERR(sum: wrong answer: expected 1, found 2)"),
+            json!({"kind": "figure", "target": "other", "part": "write", "row": "write", "volume": "1", "repeat": 0,
+                   "state": "ERR(sum: wrong answer: expected 1, found 2)"}),
+        ] {
+            let found =
+                measured(json!([figure("annals", "read", 0, 1.0), figure("other", "read", 0, 9.0), wrong]));
+            let states = ["read", "write"].map(|row| found.shown(row, "1", "other"));
+            assert!(
+                states
+                    .iter()
+                    .all(|shown| matches!(shown, Shown::State(state) if state.contains(WRONG_ANSWER))),
+                "{states:?}"
+            );
+            assert!(found.comparisons().is_empty());
+            assert!(matches!(found.shown("read", "1", "annals"), Shown::Value { .. }));
+        }
+    }
+
+    #[test]
+    fn a_loop_is_saturated_by_what_each_repeat_was_offered() {
+        let repeat = |number: usize, offered: f64, value: f64| {
+            let mut figure = figure("annals", "read", number, value);
+            figure["offered"] = offered.into();
+            figure
+        };
+        let is_saturated = |repeats: [(f64, f64); 3]| {
+            let records: Vec<Value> = repeats
+                .iter()
+                .enumerate()
+                .map(|(number, (offered, value))| repeat(number, *offered, *value))
+                .collect();
+            measured(json!(records)).cell("read", "1", "annals").unwrap().is_saturated()
+        };
+        assert!(!is_saturated([(900.0, 900.0), (720.0, 720.0), (720.0, 720.0)]));
+        assert!(is_saturated([(500.0, 500.0), (900.0, 600.0), (900.0, 600.0)]));
     }
 }

@@ -48,6 +48,7 @@ pub fn slowest(measured: &Measured) -> Table {
         let mut longest: Vec<(f64, u64, &Row, &str)> = Vec::new();
         for (row, volume, own) in each(measured).filter(|(_, _, own)| own.name == target.name) {
             let cell = measured.cell(&row.name, volume, &own.name);
+            let cell = cell.filter(|cell| !cell.is_saturated());
             let Some(latencies) = cell.and_then(|cell| cell.latencies.as_ref()) else { continue };
             longest.extend(
                 latencies.longest(SLOWEST).into_iter().map(|(time, count)| (time, count, row, volume)),

@@ -16,7 +16,7 @@ const SYNCS: usize = 100;
 const SYNC_BYTES: usize = 512;
 
 /// Units of `/proc/stat` per second: Linux reports this to programs, whatever its internal unit.
-const TICKS_PER_SECOND: f64 = 100.0;
+pub const TICKS_PER_SECOND: f64 = 100.0;
 
 /// Resident memory of this process. Units: bytes; 0 if the system does not report it.
 pub fn resident_bytes() -> u64 {

@@ -27,7 +27,7 @@ pub use cores::Cores;
 pub use folder::make_folder;
 pub use job::{Job, write_sample};
 pub use limits::Limits;
-pub use machine::{Machine, own_seconds, resident_bytes};
+pub use machine::{Machine, TICKS_PER_SECOND, own_seconds, resident_bytes};
 pub use page::command_line;
 pub use raw_file::RawFile;
 pub use report::figure;

@@ -28,7 +28,7 @@ fn an_item_that_the_server_loses_is_a_wrong_count() {
     let place = Place::parse(&format!("http://{}/r", server.address)).unwrap();
     let error =
         on_server(Script::Uris, Wording::Page, &place, plan(25), 100, folder.path()).unwrap_err().to_string();
-    assert_eq!(error, "lines with \"relation\": expected 25, found 24");
+    assert_eq!(error, "lines with \"relation\": wrong answer: expected 25, found 24");
 }
 
 // Fedora's Jetty closes a connection that was idle for 30 s, and a load of 1,000 objects takes longer.
