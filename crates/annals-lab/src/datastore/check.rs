@@ -3,6 +3,7 @@
 use super::content::{Content, List, Order, leaf};
 use super::target::{Answer, Call, Keys, Store, Target, middle};
 use crate::outcome::Outcome;
+use crate::run::WRONG_ANSWER;
 
 /// Subscribers of the check.
 const SUBSCRIBERS: usize = 2;
@@ -14,12 +15,12 @@ pub fn check(target: &mut dyn Target, count: u32) -> Outcome<()> {
     for is_cached in [false, true] {
         let mut check = Check { target: &mut *target, count };
         check.target.begin(count, is_cached)?;
-        let told = |error| format!("wrong answer at {count} items, cached: {is_cached}: {error}");
+        let told = |error| format!("check at {count} items, cached: {is_cached}: {error}");
         check.running().map_err(told)?;
     }
     target.begin(count, false)?;
     let mut check = Check { target, count };
-    check.operational().map_err(|error| format!("wrong answer at {count} items: {error}").into())
+    check.operational().map_err(|error| format!("check at {count} items: {error}").into())
 }
 
 struct Check<'t> {
@@ -124,7 +125,7 @@ impl Check<'_> {
             Answer::Done => Ok(()),
             Answer::Changed(found) if found == expected => Ok(()),
             Answer::Changed(found) => {
-                Err(format!("{call:?}: expected changes: {expected}, found: {found}").into())
+                Err(format!("{call:?}: {WRONG_ANSWER}: expected changes: {expected}, found: {found}").into())
             }
             other => Err(other.unexpected(call)),
         }
@@ -155,10 +156,14 @@ impl Check<'_> {
             (None, None) => Ok(()),
             (Some(found), Some(expected)) => match found.content()?.difference(expected) {
                 None => Ok(()),
-                Some(difference) => Err(format!("{call:?}: {difference}").into()),
+                Some(difference) => Err(format!("{call:?}: {WRONG_ANSWER}: {difference}").into()),
             },
-            (Some(_), None) => Err(format!("{call:?}: expected no container, found one").into()),
-            (None, Some(_)) => Err(format!("{call:?}: expected a container, found none").into()),
+            (Some(_), None) => {
+                Err(format!("{call:?}: {WRONG_ANSWER}: expected no container, found one").into())
+            }
+            (None, Some(_)) => {
+                Err(format!("{call:?}: {WRONG_ANSWER}: expected a container, found none").into())
+            }
         }
     }
 
@@ -167,8 +172,10 @@ impl Check<'_> {
             Answer::Heard(counts) if counts == [changes; SUBSCRIBERS] => Ok(()),
             other => {
                 let error = other.unexpected(Call::Unsubscribe);
-                Err(format!("expected {SUBSCRIBERS} subscribers to hear of {changes} changes: {error}")
-                    .into())
+                Err(format!(
+                    "{WRONG_ANSWER}: expected {SUBSCRIBERS} subscribers to hear of {changes} changes: {error}"
+                )
+                .into())
             }
         }
     }
@@ -180,7 +187,8 @@ impl Answer {
         match self {
             Answer::Leaf(found) if found.as_deref() == expected => Ok(()),
             Answer::Leaf(found) => {
-                Err(format!("{call:?}: expected the leaf {expected:?}, found {found:?}").into())
+                Err(format!("{call:?}: {WRONG_ANSWER}: expected the leaf {expected:?}, found {found:?}")
+                    .into())
             }
             other => Err(other.unexpected(call)),
         }
@@ -247,7 +255,7 @@ mod tests {
         check(&mut file, 12).unwrap();
         check(&mut Embedded::new(Some(folder.path().into())), 12).unwrap();
         let error = check(&mut Wrong(file), 12).unwrap_err().to_string();
-        let expected = r#"wrong answer at 12 items, cached: false: Get(Apart): expected the leaf Some("l6"), found Some("l9")"#;
+        let expected = r#"check at 12 items, cached: false: Get(Apart): wrong answer: expected the leaf Some("l6"), found Some("l9")"#;
         assert_eq!(error, expected);
     }
 }

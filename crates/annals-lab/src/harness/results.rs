@@ -59,6 +59,31 @@ impl Results {
         Ok(())
     }
 
+    /// Drops what the run has of a target; [`Results::go_on`] does it in the file.
+    ///
+    /// Errors: if the target is none of the run, or is measured beside another one.
+    pub fn forget(&mut self, target: &str) -> Outcome<()> {
+        let names: Vec<&str> = self
+            .run
+            .targets
+            .iter()
+            .filter(|known| known.beside.is_none())
+            .map(|known| known.name.as_str())
+            .collect();
+        if !names.contains(&target) {
+            return Err(format!("target {target:?} of the run: expected one of {}", names.join(", ")).into());
+        }
+        let beside = |name: &str| self.run.targets.iter().find(|known| known.name == name)?.beside.clone();
+        let is_other = |name: &str| name != target && beside(name).is_none_or(|host| host != target);
+        self.records.retain(|record| match record {
+            Record::Target(told) => is_other(&told.target),
+            Record::Skip(skip) => is_other(&skip.target),
+            Record::Figure(figure) => is_other(&figure.target),
+            Record::Cell(cell) => is_other(&cell.target),
+        });
+        Ok(())
+    }
+
     /// Goes on with a run: keeps the figures of cells that have ended, so that the others can be measured again, and the
     /// doubts about what is measured from now on. In the files too. `installed` are targets that are no longer skipped.
     pub fn go_on(&mut self, doubts: Vec<String>, installed: &[&str]) -> Outcome<()> {
@@ -238,5 +263,9 @@ mod tests {
             })
             .collect();
         assert_eq!(kept, [("annals".to_owned(), 0), ("limit".to_owned(), 0)]);
+        let error = results.forget("limit").unwrap_err().to_string();
+        assert!(error.contains("expected one of annals, disk"), "{error}");
+        results.forget("annals").unwrap();
+        assert_eq!(results.records, [], "what is measured beside a target goes with it");
     }
 }

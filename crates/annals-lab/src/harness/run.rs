@@ -29,7 +29,8 @@ const REMOVAL_SILENT: Duration = Duration::from_secs(2);
   annals-lab run threads --target annals,bitsy,neo4j    # after `annals-lab install bitsy neo4j`
   annals-lab run threads --volume 1,10,750 --repeat 5 --budget 30m
   annals-lab run threads --resume lab-data/threads-20260101T120000
-  annals-lab run threads --resume lab-data/threads-20260101T120000 --repeat 5")]
+  annals-lab run threads --resume lab-data/threads-20260101T120000 --repeat 5
+  annals-lab run threads --resume lab-data/threads-20260101T120000 --again xtdb")]
 pub struct RunSuite {
     /// Name of the suite, as `annals-lab list` tells it.
     suite: String,
@@ -64,6 +65,9 @@ pub struct RunSuite {
     /// Go on with a run that was broken off, or with more repeats.
     #[arg(long, conflicts_with_all = ["target", "volume", "part", "quick"])]
     resume: Option<PathBuf>,
+    /// Measures these targets of the run again, and drops what it has of them.
+    #[arg(long, requires = "resume", value_delimiter = ',', value_name = "TARGET")]
+    again: Vec<String>,
     /// Folder of the installed peers.
     #[arg(long, default_value = PEERS)]
     peers: PathBuf,
@@ -102,7 +106,7 @@ impl RunSuite {
                 let run = results.folder.display();
                 return Err(format!("{run}: nothing is left to measure; --repeat adds repeats").into());
             }
-            results.go_on(later(&Machine::look(folder.path())?), &names)?;
+            results.go_on(self.later(&Machine::look(folder.path())?), &names)?;
         }
         for skip in skips {
             eprintln!("{}: {}", skip.target, skip.reason);
@@ -122,7 +126,27 @@ impl RunSuite {
         if let Some(repeats) = self.repeat {
             results.set_repeats(usize::from(repeats))?;
         }
+        for name in &self.again {
+            results.forget(name)?;
+        }
         Ok(results)
+    }
+
+    /// The doubts about what is measured when a run goes on.
+    fn later(&self, machine: &Machine) -> Vec<String> {
+        let now = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ");
+        let commit = machine.facts.iter().find(|(name, _)| *name == "commit");
+        let commit = commit.map_or("unknown", |(_, text)| text);
+        let again = match self.again.as_slice() {
+            [] => String::new(),
+            again => format!(" to measure {} again,", again.join(", ")),
+        };
+        let mut doubts = vec![format!(
+            "the run went on at {now},{again} with commit {commit}: what it measured from then on was not measured in turn with what came \
+             before"
+        )];
+        doubts.extend(machine.doubts().into_iter().map(|doubt| format!("{doubt}, at {now}")));
+        doubts
     }
 
     /// The new run of this command.
@@ -268,17 +292,6 @@ impl RunSuite {
         }
         Ok(())
     }
-}
-
-/// The doubts about what is measured when a run goes on.
-fn later(machine: &Machine) -> Vec<String> {
-    let now = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ");
-    let commit = machine.facts.iter().find(|(name, _)| *name == "commit").map_or("unknown", |(_, text)| text);
-    let mut doubts = vec![format!(
-        "the run went on at {now}, with commit {commit}: what it measured from then on was not measured in turn with what came before"
-    )];
-    doubts.extend(machine.doubts().into_iter().map(|doubt| format!("{doubt}, at {now}")));
-    doubts
 }
 
 /// Removes what a cell wrote, and says so if that takes long: a repository can leave hundreds of thousands of files.
