@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::answer::ANSWER_MAX;
+use super::pending::Pending;
 use super::systems::{open, start};
 use super::volume::threads;
 use super::warm::{SECONDS, ask, warm_first, warmed_loop};
@@ -18,67 +19,67 @@ const OPEN_LOOP_THREADS: &[usize] = &[10, 100];
 /// Failures after which the numbers of threads that are left are not tried.
 const FAILURES_MAX: usize = 3;
 
+/// One number of threads.
+struct Step<'v> {
+    volume: &'v str,
+    threads: usize,
+    /// True if the process of the system has measured nothing yet.
+    is_first: bool,
+}
+
 /// Measures each number of threads on an empty graph.
 pub fn run(cell: &mut Cell) -> Outcome<()> {
     let mut failures = 0;
     let mut running = None;
     for volume in cell.arguments.volumes.clone() {
+        let threads = threads(&volume)?;
+        let mut pending = Pending::new(rows(threads).into_iter().map(|row| (volume.clone(), row)));
         if failures == FAILURES_MAX {
-            cell.tell(&volume, "commit", Figure::state("SKIP(failed at three smaller numbers)"))?;
+            pending.tell_all(cell, "SKIP(failed at three smaller numbers)")?;
             continue;
         }
-        let threads = threads(&volume)?;
-        let is_first = running.is_none();
-        let mut system = match running.take() {
-            Some(system) => system,
-            None => start(cell)?,
-        };
-        match measure(cell, &mut *system, &volume, threads, is_first) {
-            Ok(()) => running = Some(system),
+        let step = Step { volume: &volume, threads, is_first: running.is_none() };
+        let system = running.take().map_or_else(|| start(cell), Ok);
+        let measured = system.and_then(|mut system| {
+            measure(cell, &mut *system, &step, &mut pending)?;
+            Ok(system)
+        });
+        match measured {
+            Ok(system) => running = Some(system),
             Err(error) => {
                 let text = error.to_string();
+                pending.fail(cell, &text)?;
                 if text.contains(crate::run::WRONG_ANSWER) {
                     return Err(error);
                 }
+                // The log has it too: a system that cannot be closed fails after its last row.
+                eprintln!("{volume} threads: {text}");
                 failures += 1;
-                cell.tell(&volume, "commit", Figure::state(state(&text)))?;
             }
         }
     }
     Ok(())
 }
 
-/// What stands in the place of a figure after this error.
-pub fn state(error: &str) -> String {
-    if error.starts_with("DNF(") { error.to_owned() } else { format!("ERR({error})") }
+/// The rows of a number of threads, in the order in which they are measured.
+fn rows(threads: usize) -> Vec<&'static str> {
+    let shares = if OPEN_LOOP_THREADS.contains(&threads) { SHARES } else { &[] };
+    ["commit", "chain"].into_iter().chain(shares.iter().map(|(row, _)| *row)).collect()
 }
 
-fn measure(
-    cell: &mut Cell,
-    system: &mut dyn System,
-    volume: &str,
-    threads: usize,
-    is_first: bool,
-) -> Outcome<()> {
-    open(system, cell, &format!("commits-{threads}"))?;
-    let request = json!({ "do": "commits", "threads": threads });
-    if is_first {
+fn measure(cell: &mut Cell, system: &mut dyn System, step: &Step<'_>, pending: &mut Pending) -> Outcome<()> {
+    open(system, cell, &format!("commits-{}", step.threads))?;
+    let request = json!({ "do": "commits", "threads": step.threads });
+    if step.is_first {
         warm_first(cell, system, &request)?;
     }
-    let warmed = match warmed_loop(cell, system, &request)? {
-        Answered::Answer(warmed) => warmed,
-        Answered::Skip(reason) => return cell.skip(&["commit"], &reason),
-    };
-    cell.tell(volume, "commit", warmed.figure(None)?)?;
-    chains(cell, system, volume, threads, warmed.answer.operations)?;
-    if OPEN_LOOP_THREADS.contains(&threads) {
-        let peak = warmed.answer.rate();
-        for (row, share) in SHARES {
-            let rate = peak * share;
-            let mut request = request.clone();
-            request["rate"] = rate.into();
-            if let Answered::Answer(answer) = ask(system, &request, cell.size(SECONDS, 0.2))? {
-                cell.tell(volume, row, answer.figure(Some(rate))?)?;
+    match warmed_loop(cell, system, &request)? {
+        Answered::Skip(reason) => pending.skip(cell, &rows(step.threads), &reason)?,
+        Answered::Answer(warmed) => {
+            pending.tell(cell, step.volume, "commit", warmed.figure(None)?)?;
+            chains(cell, system, step, warmed.answer.operations, pending)?;
+            if OPEN_LOOP_THREADS.contains(&step.threads) {
+                below_the_peak(cell, system, step, warmed.answer.rate(), pending)?;
             }
         }
     }
@@ -90,17 +91,57 @@ fn measure(
 fn chains(
     cell: &mut Cell,
     system: &mut dyn System,
-    volume: &str,
-    threads: usize,
+    step: &Step<'_>,
     commits: u64,
+    pending: &mut Pending,
 ) -> Outcome<()> {
-    match warmed_loop(cell, system, &json!({ "do": "chains", "threads": threads }))? {
-        Answered::Skip(reason) => cell.skip(&["chain"], &reason),
+    let request = json!({ "do": "chains", "threads": step.threads });
+    if step.is_first {
+        warm_first(cell, system, &request)?;
+    }
+    match warmed_loop(cell, system, &request)? {
+        Answered::Skip(reason) => pending.skip(cell, &["chain"], &reason),
         Answered::Answer(warmed) => {
             // The first commit of a thread adds no edge.
             let steps: u64 = warmed.answer.steps.iter().map(|steps| steps + 1).sum();
             agree("vertices of all chains", steps, commits)?;
-            cell.tell(volume, "chain", warmed.figure(None)?)
+            let figure = match warmed.answer.steps.iter().all(|steps| *steps == 0) {
+                true => Figure::state("SKIP(each thread committed once, so that no chain has an edge)"),
+                false => warmed.figure(None)?,
+            };
+            pending.tell(cell, step.volume, "chain", figure)
         }
+    }
+}
+
+/// Commits at shares of the peak, in open loops.
+fn below_the_peak(
+    cell: &mut Cell,
+    system: &mut dyn System,
+    step: &Step<'_>,
+    peak: f64,
+    pending: &mut Pending,
+) -> Outcome<()> {
+    for (row, share) in SHARES {
+        let rate = peak * share;
+        let request = json!({ "do": "commits", "threads": step.threads, "rate": rate });
+        match ask(system, &request, cell.size(SECONDS, 0.2))? {
+            Answered::Skip(reason) => pending.skip(cell, &[row], &reason)?,
+            Answered::Answer(answer) => {
+                pending.tell(cell, step.volume, row, answer.figure(Some(rate))?)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn open_loops_are_rows_of_the_numbers_of_threads_that_have_them() {
+        assert_eq!(rows(1), ["commit", "chain"]);
+        assert_eq!(rows(10), ["commit", "chain", "commit-25", "commit-50", "commit-75", "commit-90"]);
     }
 }

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::answer::{ANSWER_MAX, Took};
+use super::pending::Pending;
 use super::systems::{open, start};
 use crate::harness::{Answered, Cell, Figure};
 use crate::outcome::Outcome;
@@ -13,23 +14,30 @@ const VERSIONS: i64 = 100;
 
 /// Puts the versions and reads them all.
 pub fn run(cell: &mut Cell) -> Outcome<()> {
+    let rows = ["history-put", "history-read"].map(|row| (VERSIONS.to_string(), row));
+    let mut pending = Pending::new(rows);
+    let measured = measure(cell, &mut pending);
+    pending.end(cell, measured)
+}
+
+fn measure(cell: &mut Cell, pending: &mut Pending) -> Outcome<()> {
     let mut system = start(cell)?;
     let system = &mut *system;
     open(system, cell, "history")?;
     let volume = VERSIONS.to_string();
     let put = json!({ "do": "history-put", "versions": VERSIONS });
     match system.answer::<Took>(&put, ANSWER_MAX)? {
-        Answered::Skip(reason) => return cell.skip(&["history-put", "history-read"], &reason),
+        Answered::Skip(reason) => return pending.skip(cell, &["history-put", "history-read"], &reason),
         Answered::Answer(took) => {
-            cell.tell(&volume, "history-put", Figure::of(VERSIONS as f64 / took.seconds))?;
+            pending.tell(cell, &volume, "history-put", Figure::of(VERSIONS as f64 / took.seconds))?;
         }
     }
     let read = json!({ "do": "history-read", "versions": VERSIONS });
     match system.answer::<Took>(&read, ANSWER_MAX)? {
-        Answered::Skip(reason) => cell.skip(&["history-read"], &reason)?,
+        Answered::Skip(reason) => pending.skip(cell, &["history-read"], &reason)?,
         Answered::Answer(took) => {
             agree("the versions of the entity", took.values, (1..=VERSIONS).collect())?;
-            cell.tell(&volume, "history-read", Figure::of(VERSIONS as f64 / took.seconds))?;
+            pending.tell(cell, &volume, "history-read", Figure::of(VERSIONS as f64 / took.seconds))?;
         }
     }
     let _: Value = system.must(&json!({ "do": "close" }), ANSWER_MAX)?;

@@ -6,40 +6,41 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::answer::{ANSWER_MAX, Degrees, Took};
-use super::commits::state;
+use super::pending::Pending;
 use super::systems::{open, start};
 use super::volume::threads;
 use super::warm::{warm_first, warmed_loop};
-use crate::harness::{Answered, Cell, Figure};
+use crate::harness::{Answered, Cell};
 use crate::outcome::Outcome;
 use crate::run::agree;
 
 /// Longest time to load the graph.
 const LOAD_MAX: Duration = Duration::from_secs(300);
-
 /// Loads the graph, checks it, and lets each number of threads read it.
 pub fn run(cell: &mut Cell) -> Outcome<()> {
+    let volumes = cell.arguments.volumes.clone();
+    let mut pending = Pending::new(volumes.iter().map(|volume| (volume.clone(), "bipartite")));
+    let measured = measure(cell, &volumes, &mut pending);
+    pending.end(cell, measured)
+}
+
+fn measure(cell: &mut Cell, volumes: &[String], pending: &mut Pending) -> Outcome<()> {
     let vertices: u64 = cell.size(1_000_000, 1_000);
     let mut system = start(cell)?;
     let system = &mut *system;
     open(system, cell, "bipartite")?;
     let request = json!({ "do": "bipartite-load", "vertices": vertices });
     if let Answered::Skip(reason) = system.answer::<Took>(&request, LOAD_MAX)? {
-        return cell.skip(&["bipartite"], &reason);
+        return pending.skip(cell, &["bipartite"], &reason);
     }
     let degrees: Degrees = system.must(&json!({ "do": "bipartite-check" }), LOAD_MAX)?;
     agree("the bipartite graph", degrees, expected(vertices))?;
     warm_first(cell, system, &json!({ "do": "bipartite", "threads": 1 }))?;
-    for volume in cell.arguments.volumes.clone() {
-        let threads = threads(&volume)?;
-        match warmed_loop(cell, system, &json!({ "do": "bipartite", "threads": threads })) {
-            Ok(Answered::Answer(warmed)) => cell.tell(&volume, "bipartite", warmed.figure(None)?)?,
-            Ok(Answered::Skip(reason)) => return cell.skip(&["bipartite"], &reason),
-            Err(error) => {
-                // An adapter that did not answer in time is gone.
-                cell.tell(&volume, "bipartite", Figure::state(state(&error.to_string())))?;
-                return Err(error);
-            }
+    for volume in volumes {
+        let threads = threads(volume)?;
+        match warmed_loop(cell, system, &json!({ "do": "bipartite", "threads": threads }))? {
+            Answered::Answer(warmed) => pending.tell(cell, volume, "bipartite", warmed.figure(None)?)?,
+            Answered::Skip(reason) => return pending.skip(cell, &["bipartite"], &reason),
         }
     }
     let _: Value = system.must(&json!({ "do": "close" }), ANSWER_MAX)?;

@@ -10,12 +10,21 @@ use crate::outcome::Outcome;
 
 /// Seconds of a measured loop.
 pub const SECONDS: f64 = 1.2;
-/// Seconds of one warm-up. There are at least two, and at most as many as take the time of a loop.
-const WARM_SECONDS: f64 = 0.3;
-const WARM_MAX: usize = 4;
-/// Seconds of the first warm-up of a process, in which virtual machines compile.
+/// Seconds of the first loop of a row in a process, in which virtual machines compile.
 const FIRST_SECONDS: f64 = 3.0;
 const TICK_SECONDS: f64 = 0.1;
+
+/// How long a warm-up lasts.
+struct Plan {
+    /// Each part of a warm-up is a loop of so many ticks.
+    ticks_per_part: usize,
+    parts_min: usize,
+    parts_max: usize,
+}
+
+/// 20 to 40 ticks: on fewer ticks, almost every series looks steady by chance.
+const FULL: Plan = Plan { ticks_per_part: 5, parts_min: 4, parts_max: 8 };
+const QUICK: Plan = Plan { ticks_per_part: 1, parts_min: 1, parts_max: 1 };
 
 /// A loop that a system was warm for.
 pub struct Warmed {
@@ -32,29 +41,21 @@ impl Warmed {
     }
 }
 
-/// Asks for a loop in a process that has just started, and drops its figures.
+/// Asks for the first loop of a row in a process, and drops its figures.
 pub fn warm_first(cell: &Cell, system: &mut dyn System, request: &Value) -> Outcome<()> {
     ask(system, request, cell.size(FIRST_SECONDS, 0.1)).map(drop)
 }
 
 /// Asks for a loop again and again, for a short time, until its rate is steady; then for the measured time.
 pub fn warmed_loop(cell: &Cell, system: &mut dyn System, request: &Value) -> Outcome<Answered<Warmed>> {
-    let mut ticks = Vec::new();
-    let mut steady = None;
-    for _ in 0..cell.size(WARM_MAX, 1) {
-        match ask(system, request, cell.size(WARM_SECONDS, 0.1))? {
-            Answered::Answer(answer) => ticks.extend(answer.ticks),
-            Answered::Skip(reason) => return Ok(Answered::Skip(reason)),
-        }
-        steady = steady_from(&ticks);
-        if steady.is_some() && ticks.len() as f64 * TICK_SECONDS >= 2.0 * WARM_SECONDS {
-            break;
-        }
-    }
-    let warm_after = steady.map(|place| place as f64 * TICK_SECONDS);
+    let steady_after = match cell.size(FULL, QUICK).warm(|seconds| ask(system, request, seconds))? {
+        Answered::Answer(steady_after) => steady_after,
+        Answered::Skip(reason) => return Ok(Answered::Skip(reason)),
+    };
+    let warm_after = steady_after.map(|ticks| ticks as f64 * TICK_SECONDS);
     Ok(match ask(system, request, cell.size(SECONDS, 0.2))? {
         Answered::Answer(answer) => {
-            Answered::Answer(Warmed { answer, warm_after, is_steady: steady.is_some() })
+            Answered::Answer(Warmed { answer, warm_after, is_steady: steady_after.is_some() })
         }
         Answered::Skip(reason) => Answered::Skip(reason),
     })
@@ -65,4 +66,65 @@ pub fn ask(system: &mut dyn System, request: &Value, seconds: f64) -> Outcome<An
     let mut request = request.clone();
     request["seconds"] = seconds.into();
     system.answer(&request, ANSWER_MAX + Duration::from_secs_f64(seconds))
+}
+
+impl Plan {
+    /// Repeats a loop until its rate is steady: returns after how many ticks it was, `None` if it never was.
+    fn warm(
+        &self,
+        mut ask: impl FnMut(f64) -> Outcome<Answered<LoopAnswer>>,
+    ) -> Outcome<Answered<Option<usize>>> {
+        let mut ticks = Vec::new();
+        for part in 1..=self.parts_max {
+            let answer = match ask(self.ticks_per_part as f64 * TICK_SECONDS)? {
+                Answered::Answer(answer) => answer,
+                Answered::Skip(reason) => return Ok(Answered::Skip(reason)),
+            };
+            // Operations that ended after the time of the part are in ticks of their own, which are incomplete.
+            ticks.extend((0..self.ticks_per_part).map(|tick| answer.ticks.get(tick).copied().unwrap_or(0)));
+            if part >= self.parts_min
+                && let Some(steady_after) = steady_from(&ticks)
+            {
+                return Ok(Answered::Answer(Some(steady_after)));
+            }
+        }
+        Ok(Answered::Answer(None))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Warms a system that answers the parts of a warm-up with these ticks; returns its end and how many parts there were.
+    fn warm(plan: &Plan, ticks_of: impl Fn(u64) -> Vec<u64>) -> (Option<usize>, u64) {
+        let mut parts = 0;
+        let warmed = plan.warm(|_| {
+            parts += 1;
+            Ok(Answered::Answer(LoopAnswer { ticks: ticks_of(parts), ..LoopAnswer::default() }))
+        });
+        match warmed.unwrap() {
+            Answered::Answer(steady_after) => (steady_after, parts),
+            Answered::Skip(reason) => panic!("{reason}"),
+        }
+    }
+
+    #[test]
+    fn a_level_rate_is_believed_after_twenty_ticks() {
+        assert_eq!(warm(&FULL, |_| vec![100; 5]), (Some(0), 4));
+        assert_eq!(warm(&QUICK, |_| vec![100]), (Some(0), 1));
+    }
+
+    #[test]
+    fn the_incomplete_tick_of_a_part_is_dropped() {
+        assert_eq!(warm(&FULL, |_| vec![100, 100, 100, 100, 100, 1]), (Some(0), 4));
+    }
+
+    #[test]
+    fn a_warm_up_lasts_until_the_rate_is_steady_but_not_for_ever() {
+        // The rate rises in the third part: the last half of 25 ticks is level, that of 20 is not.
+        assert_eq!(warm(&FULL, |part| vec![if part < 3 { 100 } else { 400 }; 5]), (Some(10), 4));
+        assert_eq!(warm(&FULL, |part| vec![if part < 4 { 100 } else { 400 }; 5]), (Some(15), 6));
+        assert_eq!(warm(&FULL, |part| vec![100 << part; 5]), (None, 8));
+    }
 }
