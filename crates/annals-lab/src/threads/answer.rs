@@ -6,11 +6,16 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::harness::Figure;
-use crate::latencies::encode_counts;
+use crate::latencies::{decode, encode_counts};
 use crate::outcome::Outcome;
 
 /// Longest wait for an answer beyond the time that the request itself names.
 pub const ANSWER_MAX: Duration = Duration::from_secs(60);
+
+/// Longest histogram in text: every value of an hour, to three digits, fits many times. Units: bytes.
+const HISTOGRAM_MAX: usize = 4 << 20;
+/// Most latencies with a count of their own.
+const LATENCIES_MAX: usize = 1_000_000;
 
 /// The answer to `open`.
 #[derive(Serialize, Deserialize)]
@@ -78,6 +83,39 @@ pub struct Memory {
 }
 
 impl LoopAnswer {
+    /// Whether everything that reads the records of a run can read this answer: one that it cannot read would stop the report
+    /// of all systems.
+    ///
+    /// Errors: if the histogram or the latencies are malformed, or have more latencies than there were operations.
+    pub fn check(&self) -> Outcome<()> {
+        let latencies = match &self.histogram {
+            Some(text) if text.len() > HISTOGRAM_MAX => {
+                return Err(format!(
+                    "histogram: expected at most {HISTOGRAM_MAX} bytes, found {}",
+                    text.len()
+                )
+                .into());
+            }
+            Some(text) => decode(text).map_err(|error| format!("histogram: {error}"))?.len(),
+            None => {
+                if self.latencies_ns.len() > LATENCIES_MAX {
+                    let found = self.latencies_ns.len();
+                    return Err(format!(
+                        "latencies_ns: expected at most {LATENCIES_MAX} values, found {found}"
+                    )
+                    .into());
+                }
+                let counts = self.latencies_ns.iter().map(|(_, count)| *count);
+                counts.fold(0, u64::saturating_add)
+            }
+        };
+        if latencies > self.operations || (latencies == 0 && self.operations > 0) {
+            let text = format!("{latencies} latencies of {} operations", self.operations);
+            return Err(format!("expected a latency for each operation or for several, found {text}").into());
+        }
+        Ok(())
+    }
+
     /// Operations in a second.
     pub fn rate(&self) -> f64 {
         self.operations as f64 / self.seconds
@@ -87,7 +125,7 @@ impl LoopAnswer {
     ///
     /// Errors: if the answer contradicts itself.
     pub fn figure(&self, offered: Option<f64>) -> Outcome<Figure> {
-        let ticks: u64 = self.ticks.iter().sum();
+        let ticks = self.ticks.iter().fold(0u64, |sum, tick| sum.saturating_add(*tick));
         if ticks != self.operations {
             return Err(format!("wrong answer: {} operations, but ticks of {ticks}", self.operations).into());
         }
@@ -113,5 +151,37 @@ impl LoopAnswer {
             return Ok(text.clone());
         }
         encode_counts(self.latencies_ns.iter().copied())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(latencies_ns: &[(u64, u64)], histogram: Option<&str>) -> LoopAnswer {
+        let histogram = histogram.map(str::to_owned);
+        LoopAnswer { operations: 3, latencies_ns: latencies_ns.to_vec(), histogram, ..LoopAnswer::default() }
+    }
+
+    #[test]
+    fn malformed_latencies_are_an_error_of_their_adapter() {
+        let found = |latencies: &[(u64, u64)], histogram| {
+            answer(latencies, histogram).check().map_err(|error| error.to_string())
+        };
+        let whole = encode_counts([(1_000, 3)].into_iter()).unwrap();
+        let more = encode_counts([(1_000, 4)].into_iter()).unwrap();
+        assert_eq!(found(&[(1_000, 2), (u64::MAX, 1)], None), Ok(()));
+        assert_eq!(found(&[], Some(&whole)), Ok(()));
+        for (latencies, histogram, expected) in [
+            (&[][..], Some("no histogram"), "histogram: "),
+            (&[], Some(&whole[..whole.len() / 2]), "histogram: "),
+            (&[], Some(more.as_str()), "found 4 latencies of 3 operations"),
+            (&[(1_000, 4)], None, "found 4 latencies of 3 operations"),
+            (&[(1_000, u64::MAX), (2_000, 1)], None, "latencies of 3 operations"),
+            (&[], None, "found 0 latencies of 3 operations"),
+        ] {
+            let error = found(latencies, histogram).unwrap_err();
+            assert!(error.contains(expected), "{error}");
+        }
     }
 }

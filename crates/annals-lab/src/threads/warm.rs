@@ -65,7 +65,11 @@ pub fn warmed_loop(cell: &Cell, system: &mut dyn System, request: &Value) -> Out
 pub fn ask(system: &mut dyn System, request: &Value, seconds: f64) -> Outcome<Answered<LoopAnswer>> {
     let mut request = request.clone();
     request["seconds"] = seconds.into();
-    system.answer(&request, ANSWER_MAX + Duration::from_secs_f64(seconds))
+    let answered = system.answer::<LoopAnswer>(&request, ANSWER_MAX + Duration::from_secs_f64(seconds))?;
+    if let Answered::Answer(answer) = &answered {
+        answer.check().map_err(|error| format!("{request}: {error}"))?;
+    }
+    Ok(answered)
 }
 
 impl Plan {
