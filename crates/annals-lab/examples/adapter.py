@@ -2,8 +2,11 @@
 """An adapter for SQLite, in Python's standard library: commits, and walks along the chains. ../ADAPTERS.md says what the lab asks for."""
 import collections, concurrent.futures, itertools, json, math, sqlite3, sys, threading, time
 
+class Connection(sqlite3.Connection):
+    steps = 0  # that walks have read in the present transaction
+
 def connect():
-    connection = sqlite3.connect(PATH, isolation_level=None, timeout=30)
+    connection = sqlite3.connect(PATH, isolation_level=None, timeout=30, factory=Connection)
     connection.execute("pragma synchronous = full")
     return connection
 
@@ -22,11 +25,20 @@ def commit(connection, chain):  # the vertices that a thread has made
     connection.execute("commit")
     return 1
 
-def walk(connection, chain):
-    vertex, operations = chain[0], 0
-    while step := connection.execute("select target from edge where source = ?", (vertex,)).fetchone():
-        vertex, operations = step[0], operations + 2
-    return operations
+def follow(connection, vertex, most):
+    steps = 0
+    while steps < most and (row := connection.execute("select target from edge where source = ?", (vertex,)).fetchone()):
+        vertex, steps = row[0], steps + 1
+    return steps
+
+def walk(connection, chain):  # walks share a transaction until they have read 1,000 steps
+    connection.in_transaction or connection.execute("begin")
+    steps = follow(connection, chain[0], 1_000)
+    connection.steps += steps
+    if connection.steps >= 1_000:
+        connection.execute("commit")
+        connection.steps = 0
+    return 2 * steps
 
 def loop(request, work, chains):
     threads, length, rate, start = request["threads"], request["seconds"], request.get("rate"), []
@@ -59,7 +71,8 @@ def commits(request):
     return loop(request, commit, CHAINS)
 
 def chains(request):
-    return loop(request, walk, CHAINS) | {"steps": [len(chain) - 1 for chain in CHAINS]}
+    steps = [follow(connect(), chain[0], math.inf) for chain in CHAINS[:request["threads"]]]
+    return loop(request, walk, CHAINS) | {"steps": steps}
 
 ANSWERS = {"open": open_, "commits": commits, "chains": chains, "close": lambda request: {}}
 for line in sys.stdin:

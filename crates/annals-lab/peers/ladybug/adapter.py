@@ -18,6 +18,10 @@ from store import Store
 
 THREADS_MAX, SECONDS_MAX, VERTICES_MAX = 100_000, 86_400, 100_000_000
 DEGREE = 3
+# A timed walk ends after so many steps, so that it reads the same part of a chain, however long the chain is.
+STEPS_MAX = 1_000
+# As many iterations, or steps of walks, share one transaction for reading.
+TRANSACTION_LENGTH = 1_000
 
 
 class Skip(Exception):
@@ -43,6 +47,21 @@ def number_of(request, name, least, most, whole=True):
     is_right = is_number and least <= value <= most and (not whole or value == int(value))
     expect(is_right, f"{name}: expected {'a whole ' if whole else 'a '}number from {least} to {most}, found {value}")
     return int(value) if whole else float(value)
+
+
+def in_batches(worker, read):
+    """The operation of a loop; its reads share a transaction."""
+    reads = 0
+
+    def operation(_end):
+        nonlocal reads
+        operations = read()
+        reads += 1
+        if reads % TRANSACTION_LENGTH == 0:
+            worker.renew()
+        return operations
+
+    return operation
 
 
 class Requests:
@@ -121,22 +140,31 @@ class Requests:
     def walk_chains(self, request):
         threads = number_of(request, "threads", 1, THREADS_MAX)
         expect(threads <= len(self.chains), f"chains: the last commits left {len(self.chains)} chains")
-        steps = [None] * threads
+        steps = [0] * threads
 
         def make(thread):
-            worker = self.store.worker()
+            worker, first, read = self.store.worker(), self.chains[thread], 0
+            if first is None:
+                return None, worker.close
+            # The whole chain is counted before the start.
+            steps[thread] = worker.walk(first, sys.maxsize)
+            worker.renew()
+            expected = min(steps[thread], STEPS_MAX)
 
             def walk(_end):
-                walked = worker.walk(self.chains[thread])
-                if steps[thread] is None:
-                    steps[thread] = walked
-                expect(walked == steps[thread], f"a chain had {steps[thread]} steps, then {walked}")
+                nonlocal read
+                walked = worker.walk(first, STEPS_MAX)
+                expect(walked == expected, f"a walk had {walked} steps, expected {expected}")
+                read += walked
+                if read >= TRANSACTION_LENGTH:
+                    worker.renew()
+                    read = 0
                 return 2 * walked
 
-            return (None if self.chains[thread] is None else walk), worker.close
+            return walk, worker.close
 
         answer = self.loop(request, make)
-        return {**answer, "steps": [length or 0 for length in steps]}
+        return {**answer, "steps": steps}
 
     def load_bipartite(self, request):
         vertices = number_of(request, "vertices", 2, VERTICES_MAX)
@@ -173,18 +201,22 @@ class Requests:
             for file in files:
                 file.unlink(missing_ok=True)
 
-    def check_bipartite(self, _request):
+    def check_bipartite(self, request):
         expect(self.bipartite_vertices, "the graph is not loaded; send bipartite-load first")
         half = self.bipartite_vertices // 2
+        count, stride = (number_of(request, name, 1, VERTICES_MAX) for name in ("count", "stride"))
+        expect((count - 1) * stride < half, f"bipartite-check: expected numbers below {half}")
         worker = self.store.worker()
         out, into = {}, {}
-        for number in range(half):
+        for place in range(count):
+            number = place * stride
             for counts, found in ((out, worker.targets(number)), (into, worker.sources(number))):
                 counts[len(found)] = counts.get(len(found), 0) + 1
+            if place % TRANSACTION_LENGTH == 0:
+                worker.renew()
         worker.close()
         degrees = [{str(degree): counts[degree] for degree in sorted(counts)} for counts in (out, into)]
-        edges = sum(degree * count for degree, count in out.items())
-        return {"vertices": 2 * half, "edges": edges, "out_degree": degrees[0], "in_degree": degrees[1]}
+        return {**self.count(request), "out_degree": degrees[0], "in_degree": degrees[1]}
 
     def bipartite(self, request):
         expect(self.bipartite_vertices, "the graph is not loaded; send bipartite-load first")
@@ -194,13 +226,13 @@ class Requests:
             numbers = random.Random(thread)
             present = numbers.randrange(self.bipartite_vertices // 2)
 
-            def hop(_end):
+            def hop():
                 nonlocal present
                 target = numbers.choice(worker.targets(present))
                 present = numbers.choice(worker.sources(target))
                 return 8
 
-            return hop, worker.close
+            return in_batches(worker, hop), worker.close
 
         return self.loop(request, make)
 
@@ -219,19 +251,20 @@ class Requests:
             worker = self.store.worker()
             numbers = random.Random(thread)
 
-            def visit(_end):
+            def visit():
                 found = len(worker.two_hops(numbers.randrange(self.bulk_vertices)))
                 expect(found == DEGREE * DEGREE, f"two hops: expected 9 vertices, found {found}")
                 return DEGREE + found
 
-            return visit, worker.close
+            return in_batches(worker, visit), worker.close
 
         return self.loop(request, make)
 
     def put_history(self, request):
         versions = number_of(request, "versions", 1, VERTICES_MAX)
+        entity = self.store.make_entity()
         begin = time.monotonic()
-        self.store.put_history(versions)
+        self.store.put_history(entity, versions)
         return {"seconds": time.monotonic() - begin}
 
     def read_history(self, _request):

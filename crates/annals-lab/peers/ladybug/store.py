@@ -67,9 +67,12 @@ class Store:
     def copy(self, table, file):
         self.main.execute(f'COPY {table} FROM "{file}" (HEADER=false)')
 
-    def put_history(self, versions):
+    def make_entity(self):
         entity = next(self.ids)
         self.main.execute("CREATE (:Point {id: $id})", {"id": entity})
+        return entity
+
+    def put_history(self, entity, versions):
         for version in range(1, versions + 1):
             self.main.execute("MATCH (a:Point) WHERE a.id = $id SET a.n = $n", {"id": entity, "n": version})
 
@@ -86,10 +89,11 @@ def rows(connection, statement, values):
 
 
 class Worker:
-    """The operations of one thread; every statement is a transaction of its own."""
+    """The operations of one thread; reads share a transaction until `renew`."""
 
     def __init__(self, store, connection):
         self.store, self.connection = store, connection
+        self.is_reading = False
 
     def rows(self, statement, **values):
         # Not prepared before: the system has deprecated that.
@@ -110,21 +114,38 @@ class Worker:
             raise
         return vertex
 
-    def walk(self, first):
-        steps, found = 0, [[first]]
-        while found:
-            found = self.rows("MATCH (a:Point)-[:Next]->(b:Point) WHERE a.id = $id RETURN b.id", id=found[0][0])
-            steps += len(found)
-        return steps
+    def read(self, statement, **values):
+        if not self.is_reading:
+            self.connection.execute("BEGIN TRANSACTION READ ONLY")
+            self.is_reading = True
+        return self.rows(statement, **values)
+
+    def renew(self):
+        if self.is_reading:
+            self.connection.execute("COMMIT")
+            self.is_reading = False
+
+    def walk(self, first, steps_max):
+        """Walks to the end of the chain, or as many steps; returns how many there were."""
+        at = first
+        for steps in range(steps_max):
+            found = self.read("MATCH (a:Point)-[:Next]->(b:Point) WHERE a.id = $id RETURN b.id", id=at)
+            if not found:
+                return steps
+            at = found[0][0]
+        return steps_max
 
     def targets(self, number):
-        return [row[0] for row in self.rows(TARGETS, id=number)]
+        return [row[0] for row in self.read(TARGETS, id=number)]
 
     def sources(self, number):
-        return [row[0] for row in self.rows(SOURCES, id=number)]
+        return [row[0] for row in self.read(SOURCES, id=number)]
 
     def two_hops(self, number):
-        return [row[1] for row in self.rows(TWO_HOPS, id=number)]
+        return [row[1] for row in self.read(TWO_HOPS, id=number)]
 
     def close(self):
-        self.connection.close()
+        try:
+            self.renew()
+        finally:
+            self.connection.close()

@@ -57,8 +57,11 @@ pub struct Took {
 /// The answer to `bipartite-check`.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub struct Degrees {
-    pub vertices: u64,
-    pub edges: u64,
+    /// What the folder holds, as [`Count`] has it, if the system counts it quickly.
+    #[serde(default)]
+    pub vertices: Option<u64>,
+    #[serde(default)]
+    pub edges: Option<u64>,
     pub out_degree: BTreeMap<String, u64>,
     pub in_degree: BTreeMap<String, u64>,
 }
@@ -80,6 +83,13 @@ pub struct Numbers {
 #[derive(Serialize, Deserialize)]
 pub struct Memory {
     pub live_bytes: u64,
+}
+
+impl Degrees {
+    /// What the system has counted.
+    pub fn counted(&self) -> Option<Count> {
+        Some(Count { vertices: self.vertices?, edges: self.edges? })
+    }
 }
 
 impl LoopAnswer {

@@ -105,7 +105,8 @@ pub const SUITE: Suite = Suite {
         "The systems that run on the JVM share the two cores with its compiler and its collector of garbage. The first loop of a row \
          in a process runs for 3 s that do not count. Before each closed loop, the same loop runs for 2 to 4 s that do not count, \
          until its rate is steady on at least 20 tenths of a second; a loop that is not steady after 4 s is measured too, and \
-         marked. The open loops follow the closed one without a warm-up. A quick run warms for tenths of a second only.",
+         marked. The open loops follow the closed one without a warm-up. The history is put and read ten times, and the last time \
+         counts. A quick run warms for tenths of a second only.",
         "Annals keeps every version of everything; most peers keep the last one.",
         "TinkerGraph and Annals in memory lose everything at the end of the process; TinkerGraph has no transactions either.",
         "Annals runs in the process of the harness, written in the same language; a peer runs in an adapter, which runs the measured \

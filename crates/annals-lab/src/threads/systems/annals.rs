@@ -7,6 +7,7 @@ use std::time::Duration;
 use annals::{Direction, History, Id, InstanceId, NewEntity, NewRelationship, Patch, Repository, Snapshot};
 use serde_json::{Value, json};
 
+use super::chain::{Chain, Walks};
 use super::closed_and_open::repeat;
 use super::request::{Loop, Request};
 use crate::graph::{Random, prepare, vertex_id};
@@ -24,12 +25,14 @@ pub struct Annals {
     chains: Vec<Chain>,
     /// Vertices of the bipartite or the bulk graph.
     vertices: usize,
+    /// The entity of the last `history-put`.
+    entity: Option<Id>,
     /// Resident memory before the repository was opened. Units: bytes.
     resident_before: u64,
 }
 
 /// So many reads share a snapshot, as those of the peers share a transaction.
-const READS_PER_SNAPSHOT: usize = 1_000;
+pub const READS_PER_SNAPSHOT: usize = 1_000;
 
 /// What the reads of a thread need.
 struct Reads {
@@ -55,13 +58,6 @@ impl Reads {
     }
 }
 
-/// The chain of a thread.
-#[derive(Clone, Default)]
-struct Chain {
-    first: Option<Id>,
-    last: Option<Id>,
-}
-
 impl Annals {
     /// Every commit is durable.
     pub fn on_files() -> Annals {
@@ -71,6 +67,7 @@ impl Annals {
             repository: None,
             chains: Vec::new(),
             vertices: 0,
+            entity: None,
             resident_before: 0,
         }
     }
@@ -99,36 +96,38 @@ impl Annals {
 
     fn commits(&mut self, wanted: Loop) -> Outcome<Value> {
         let repository = self.repository()?;
-        let (answer, chains) = repeat(wanted, |_, chain: &mut Chain| {
-            let mut transaction = repository.transaction();
-            let id = transaction.create_entity(NewEntity::new("vertex"))?;
-            if let Some(before) = &chain.last {
-                transaction.create_relationship(NewRelationship::new("test", before.clone(), id.clone()))?;
-            }
-            transaction.commit()?;
-            chain.first.get_or_insert_with(|| id.clone());
-            chain.last = Some(id);
-            Ok(1)
-        })?;
+        let (answer, chains) = repeat(
+            wanted,
+            |_| Ok(Chain::default()),
+            |_, chain| {
+                let mut transaction = repository.transaction();
+                let id = transaction.create_entity(NewEntity::new("vertex"))?;
+                if let Some(before) = &chain.last {
+                    transaction.create_relationship(NewRelationship::new(
+                        "test",
+                        before.clone(),
+                        id.clone(),
+                    ))?;
+                }
+                transaction.commit()?;
+                chain.first.get_or_insert_with(|| id.clone());
+                chain.last = Some(id);
+                Ok(1)
+            },
+        )?;
         self.chains = chains;
         Ok(serde_json::to_value(answer)?)
     }
 
     fn chains(&self, wanted: Loop) -> Outcome<Value> {
         let repository = self.repository()?;
-        let (mut answer, lengths) = repeat(wanted, |thread, length: &mut u64| {
+        let make = |thread| {
             let chain = self.chains.get(thread).ok_or("fewer threads than that have committed")?;
-            let snapshot = repository.snapshot();
-            let mut steps = 0;
-            let mut at = chain.first.clone();
-            while let Some(id) = at {
-                at = next(&snapshot, &id)?;
-                steps += u64::from(at.is_some());
-            }
-            *length = steps;
-            Ok(2 * steps)
-        })?;
-        answer.steps = lengths;
+            Walks::new(repository, chain)
+        };
+        let (mut answer, walks) =
+            repeat(wanted, make, |_, walks: &mut Walks| Ok(2 * walks.next(repository)?))?;
+        answer.steps = walks.into_iter().map(|walks| walks.length).collect();
         Ok(serde_json::to_value(answer)?)
     }
 
@@ -156,34 +155,35 @@ impl Annals {
         Ok(Took { seconds: timed.seconds(), values: Vec::new() })
     }
 
-    fn degrees(&self) -> Outcome<Degrees> {
+    fn degrees(&self, count: usize, stride: usize) -> Outcome<Degrees> {
         let snapshot = self.repository()?.snapshot();
         let half = self.vertices / 2;
-        let count = |numbers: std::ops::Range<usize>, direction| -> Outcome<BTreeMap<String, u64>> {
+        let degrees = |first: usize, direction| -> Outcome<BTreeMap<String, u64>> {
             let mut counts = BTreeMap::new();
-            for number in numbers {
-                let degree = snapshot.neighbors(&vertex_id(number), direction, None)?.count();
+            for place in 0..count {
+                let id = vertex_id(first + place * stride);
+                let degree = snapshot.neighbors(&id, direction, None)?.count();
                 *counts.entry(degree.to_string()).or_default() += 1;
             }
             Ok(counts)
         };
         Ok(Degrees {
-            vertices: snapshot.entities_count(),
-            edges: snapshot.relationships_count(),
-            out_degree: count(0..half, Direction::Out)?,
-            in_degree: count(half..self.vertices, Direction::In)?,
+            vertices: Some(snapshot.entities_count()),
+            edges: Some(snapshot.relationships_count()),
+            out_degree: degrees(0, Direction::Out)?,
+            in_degree: degrees(half, Direction::In)?,
         })
     }
 
     fn bipartite(&self, wanted: Loop) -> Outcome<Value> {
         let repository = self.repository()?;
         let half = self.vertices / 2;
-        let (answer, _) = repeat(wanted, |thread, own: &mut Option<(Reads, Id)>| {
-            let (reads, at) = own.get_or_insert_with(|| {
-                let mut reads = Reads::new(thread, repository);
-                let at = vertex_id(reads.random.below(half));
-                (reads, at)
-            });
+        let make = |thread| {
+            let mut reads = Reads::new(thread, repository);
+            let at = vertex_id(reads.random.below(half));
+            Ok((reads, at))
+        };
+        let (answer, _) = repeat(wanted, make, |_, (reads, at)| {
             let Reads { snapshot, random, .. } = reads.next(repository);
             let target = any(snapshot, at, Direction::Out, random)?;
             *at = any(snapshot, &target, Direction::In, random)?;
@@ -194,8 +194,8 @@ impl Annals {
 
     fn two_hops(&self, wanted: Loop) -> Outcome<Value> {
         let repository = self.repository()?;
-        let (answer, _) = repeat(wanted, |thread, own: &mut Option<Reads>| {
-            let reads = own.get_or_insert_with(|| Reads::new(thread, repository));
+        let make = |thread| Ok(Reads::new(thread, repository));
+        let (answer, _) = repeat(wanted, make, |_, reads| {
             let Reads { snapshot, random, .. } = reads.next(repository);
             let mut visits = 0;
             for middle in snapshot.neighbors(&vertex_id(random.below(self.vertices)), Direction::Out, None)? {
@@ -223,36 +223,45 @@ impl Annals {
         Ok(Numbers { numbers })
     }
 
-    fn history_put(&self, versions: i64) -> Outcome<Took> {
+    fn history_put(&mut self, versions: i64) -> Outcome<Took> {
         let repository = self.repository()?;
-        let entity = || NewEntity { id: vertex_id(0), ..NewEntity::new("vertex") };
-        repository.transact(|transaction| transaction.create_entity(entity()))?;
-        let id = InstanceId::Entity(vertex_id(0));
+        let (entity, _) =
+            repository.transact(|transaction| transaction.create_entity(NewEntity::new("vertex")))?;
+        let id = InstanceId::Entity(entity.clone());
         let timed = Timed::of(|| {
             for version in 1..=versions {
                 repository.transact(|transaction| transaction.update(&id, Patch::new().set("n", version)))?;
             }
             Ok(())
         })?;
+        self.entity = Some(entity);
         Ok(Took { seconds: timed.seconds(), values: Vec::new() })
     }
 
+    /// The time includes the snapshot and the values that are read from the versions, as that of the peers does.
     fn history_read(&self, versions: usize) -> Outcome<Took> {
-        let snapshot = self.repository()?.snapshot();
+        let repository = self.repository()?;
+        let entity = self.entity.as_ref().ok_or("no entity has a history")?;
         // The first version has no `n`.
         let history = History { is_oldest_first: true, limit: versions + 1, ..History::default() };
-        let timed = Timed::of(|| Ok(snapshot.entity_history(&vertex_id(0), &history)?))?;
-        let value = |entity: &annals::Entity<'_>| entity.property("n").and_then(|value| value.as_integer());
-        let values = timed.result.iter().filter_map(|(_, entity)| value(entity)).collect();
-        Ok(Took { seconds: timed.elapsed.as_secs_f64(), values })
+        let timed = Timed::of(|| {
+            let snapshot = repository.snapshot();
+            let found = snapshot.entity_history(entity, &history)?;
+            let value =
+                |entity: &annals::Entity<'_>| entity.property("n").and_then(|value| value.as_integer());
+            Ok(found.iter().filter_map(|(_, entity)| value(entity)).collect())
+        })?;
+        Ok(Took { seconds: timed.seconds(), values: timed.result })
     }
 
     fn reopen(&mut self) -> Outcome<Value> {
         if !self.is_on_files {
             return Ok(json!({ "skip": "is in memory only" }));
         }
-        self.close()?;
-        let timed = Timed::of(|| self.open())?;
+        let timed = Timed::of(|| {
+            self.close()?;
+            self.open()
+        })?;
         Ok(json!({ "seconds": timed.seconds() }))
     }
 }
@@ -280,7 +289,9 @@ impl System for Annals {
                 };
                 Ok(serde_json::to_value(self.load(vertices, |_| NewEntity::new("vertex"), targets)?)?)
             }
-            Request::BipartiteCheck => Ok(serde_json::to_value(self.degrees()?)?),
+            Request::BipartiteCheck { count, stride } => {
+                Ok(serde_json::to_value(self.degrees(count, stride)?)?)
+            }
             Request::Bipartite(wanted) => self.bipartite(wanted),
             Request::Bulk { vertices } => {
                 let vertex = |number: usize| NewEntity::new("vertex").property("number", number as i64);
@@ -308,12 +319,6 @@ impl System for Annals {
             }
         }
     }
-}
-
-/// The vertex that the only edge from a vertex leads to.
-fn next(snapshot: &Snapshot, id: &Id) -> Outcome<Option<Id>> {
-    let neighbor = snapshot.neighbors(id, Direction::Out, None)?.next().transpose()?;
-    Ok(neighbor.map(|neighbor| neighbor.entity.id().clone()))
 }
 
 /// One of the neighbours of a vertex, all of which are read.

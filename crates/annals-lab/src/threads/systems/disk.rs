@@ -28,10 +28,14 @@ impl System for Disk {
             }
             Request::Commits(wanted) => {
                 let hand_over = HandOver::start(&self.0, wanted.threads, COMMIT_BYTES)?;
-                let (answer, _) = repeat(wanted, |thread, (): &mut ()| {
-                    hand_over.pass(thread)?;
-                    Ok(1)
-                })?;
+                let (answer, _) = repeat(
+                    wanted,
+                    |_| Ok(()),
+                    |thread, (): &mut ()| {
+                        hand_over.pass(thread)?;
+                        Ok(1)
+                    },
+                )?;
                 Ok(serde_json::to_value(answer)?)
             }
             Request::Close => Ok(json!({})),

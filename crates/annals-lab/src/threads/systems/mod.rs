@@ -1,8 +1,10 @@
 //! The systems of this program that the suite measures, and how any system is started.
 
 mod request;
+mod start_line;
 mod closed_and_open;
 mod annals;
+mod chain;
 mod disk;
 mod null;
 

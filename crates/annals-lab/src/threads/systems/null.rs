@@ -16,7 +16,9 @@ impl System for Null {
     fn ask(&mut self, request: &Value, _: Duration) -> Outcome<Value> {
         match serde_json::from_value(request.clone())? {
             Request::Open { .. } => Ok(json!({ "version": "-", "durability": "memory", "settings": {} })),
-            Request::Commits(wanted) => Ok(serde_json::to_value(repeat(wanted, |_, (): &mut ()| Ok(1))?.0)?),
+            Request::Commits(wanted) => {
+                Ok(serde_json::to_value(repeat(wanted, |_| Ok(()), |_, (): &mut ()| Ok(1))?.0)?)
+            }
             Request::Close => Ok(json!({})),
             _ => Ok(json!({ "skip": "keeps nothing, so that there is nothing to read" })),
         }

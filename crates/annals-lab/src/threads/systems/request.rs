@@ -12,7 +12,7 @@ pub enum Request {
     Commits(Loop),
     Chains(Loop),
     BipartiteLoad { vertices: usize },
-    BipartiteCheck,
+    BipartiteCheck { count: usize, stride: usize },
     Bipartite(Loop),
     Bulk { vertices: usize },
     TwoHopsOf { number: usize },

@@ -191,12 +191,21 @@ public final class ArcadedbPeer implements Peer {
     }
 
     @Override
-    public void putHistory(long versions) {
+    public boolean isCountQuick() {
+        return false;
+    }
+
+    @Override
+    public void makeEntity() {
         database.begin();
         MutableVertex made = database.newVertex(POINT);
         made.save();
         database.commit();
         entity = made.getIdentity();
+    }
+
+    @Override
+    public void putHistory(long versions) {
         for (long version = 1; version <= versions; version++) {
             database.begin();
             vertex(entity).modify().set("n", version).save();

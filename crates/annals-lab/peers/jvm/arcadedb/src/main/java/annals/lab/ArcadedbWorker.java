@@ -54,15 +54,16 @@ final class ArcadedbWorker implements Worker {
     }
 
     @Override
-    public long walk(Object first) {
+    public long walk(Object first, long stepsMax) {
         Vertex vertex = vertex((RID) first);
-        for (long steps = 0; ; steps++) {
+        for (long steps = 0; steps < stepsMax; steps++) {
             Iterator<Vertex> next = vertex.getVertices(Vertex.DIRECTION.OUT, ArcadedbPeer.NEXT).iterator();
             if (!next.hasNext()) {
                 return steps;
             }
             vertex = next.next();
         }
+        return stepsMax;
     }
 
     @Override

@@ -65,6 +65,12 @@ public final class JanusgraphPeer extends TinkerPopPeer {
         management.commit();
     }
 
+    /** It scans the whole store. */
+    @Override
+    public boolean isCountQuick() {
+        return false;
+    }
+
     @Override
     public Durability durability() {
         return Durability.SYNCED_GROUP;

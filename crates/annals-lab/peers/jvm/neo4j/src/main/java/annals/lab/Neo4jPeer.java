@@ -150,11 +150,15 @@ public final class Neo4jPeer implements Peer {
     }
 
     @Override
-    public void putHistory(long versions) {
+    public void makeEntity() {
         try (Transaction transaction = database.beginTx()) {
             entity = transaction.createNode().getId();
             transaction.commit();
         }
+    }
+
+    @Override
+    public void putHistory(long versions) {
         for (long version = 1; version <= versions; version++) {
             try (Transaction transaction = database.beginTx()) {
                 transaction.getNodeById(entity).setProperty("n", version);

@@ -49,17 +49,16 @@ final class Neo4jWorker implements Worker {
     }
 
     @Override
-    public long walk(Object first) {
+    public long walk(Object first, long stepsMax) {
         Node node = node((Long) first);
-        long steps = 0;
-        while (true) {
+        for (long steps = 0; steps < stepsMax; steps++) {
             Relationship relationship = node.getSingleRelationship(Neo4jPeer.NEXT, Direction.OUTGOING);
             if (relationship == null) {
                 return steps;
             }
             node = relationship.getEndNode();
-            steps++;
         }
+        return stepsMax;
     }
 
     @Override

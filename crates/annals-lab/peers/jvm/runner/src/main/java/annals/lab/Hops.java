@@ -4,7 +4,7 @@ import java.util.SplittableRandom;
 
 /** The two reads that begin anywhere: iterations in the bipartite graph and two hops in the bulk graph. */
 final class Hops {
-    /** As many iterations share one transaction for reading, as in a program that reads in batches. */
+    /** As many iterations, or steps of walks, share one transaction for reading, as in a program that reads in batches. */
     static final int TRANSACTION_LENGTH = 1_000;
 
     private static final long OPERATIONS_AN_ITERATION = 8;

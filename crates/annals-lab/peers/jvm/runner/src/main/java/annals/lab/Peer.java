@@ -42,10 +42,18 @@ public interface Peer {
     /** Counts all vertices and all edges. */
     Counts count() throws Exception;
 
-    /** Makes an entity and then commits the values 1 to `versions` of its property `n`, one transaction each. */
+    /** True if `count` takes at most a few seconds on a graph of a million vertices. */
+    default boolean isCountQuick() {
+        return true;
+    }
+
+    /** Makes an entity, which `putHistory` and `readHistory` are about from then on. */
+    void makeEntity() throws Exception;
+
+    /** Commits the values 1 to `versions` of the property `n` of the entity, one transaction each. */
     void putHistory(long versions) throws Exception;
 
-    /** Reads all values that the property `n` of this entity has had. Shape: oldest first. */
+    /** Reads all values that the property `n` of the entity has had. Shape: oldest first. */
     default long[] readHistory() throws Exception {
         throw new Skip("the system keeps no history");
     }

@@ -45,7 +45,8 @@ final class Requests implements Answers {
             case "commits" -> commits(plan(request));
             case "chains" -> chains(plan(request));
             case "bipartite-load" -> loadBipartite(whole(request, "vertices", 2, VERTICES_MAX));
-            case "bipartite-check" -> checkBipartite();
+            case "bipartite-check" ->
+                checkBipartite(whole(request, "count", 1, VERTICES_MAX), whole(request, "stride", 1, VERTICES_MAX));
             case "bipartite" -> bipartite(plan(request));
             case "bulk" -> loadBulk(whole(request, "vertices", 1, VERTICES_MAX));
             case "two-hops-of" -> twoHopsOf(whole(request, "number", 0, VERTICES_MAX));
@@ -126,26 +127,26 @@ final class Requests implements Answers {
         return answer;
     }
 
-    private JsonObject checkBipartite() throws Exception {
+    /** Reads the degrees of the out-vertices and the in-vertices 0, `stride`, 2 · `stride` and so on, `count` of each. */
+    private JsonObject checkBipartite(long count, long stride) throws Exception {
         expectLoaded(bipartiteVertices, "bipartite-load");
+        long half = bipartiteVertices / 2;
+        if ((count - 1) * stride >= half) {
+            throw new IllegalArgumentException("bipartite-check: expected numbers below " + half);
+        }
         Map<Long, Long> out = new TreeMap<>();
         Map<Long, Long> in = new TreeMap<>();
-        long half = bipartiteVertices / 2;
         try (Worker worker = peer.worker()) {
-            for (long number = 0; number < half; number++) {
-                out.merge(worker.outDegree(number), 1L, Long::sum);
-                in.merge(worker.inDegree(number), 1L, Long::sum);
-                if (number % Hops.TRANSACTION_LENGTH == 0) {
+            for (long place = 0; place < count; place++) {
+                out.merge(worker.outDegree(place * stride), 1L, Long::sum);
+                in.merge(worker.inDegree(place * stride), 1L, Long::sum);
+                if (place % Hops.TRANSACTION_LENGTH == 0) {
                     worker.renew();
                 }
             }
         }
-        long edges = out.entrySet().stream().mapToLong(entry -> entry.getKey() * entry.getValue()).sum();
-        return new JsonObject()
-            .add("vertices", 2 * half)
-            .add("edges", edges)
-            .add("out_degree", degrees(out))
-            .add("in_degree", degrees(in));
+        JsonObject answer = peer.isCountQuick() ? count() : new JsonObject();
+        return answer.add("out_degree", degrees(out)).add("in_degree", degrees(in));
     }
 
     private static JsonObject degrees(Map<Long, Long> counts) {
@@ -186,6 +187,7 @@ final class Requests implements Answers {
     }
 
     private JsonObject putHistory(long versions) throws Exception {
+        peer.makeEntity();
         return timed(() -> peer.putHistory(versions));
     }
 

@@ -15,8 +15,8 @@ public interface Worker extends AutoCloseable {
      */
     Object commit(Object previous) throws Exception;
 
-    /** Walks from `first` along the edges of `commit` to the end of the chain; returns the number of steps. */
-    long walk(Object first) throws Exception;
+    /** Walks from `first` along the edges of `commit` to the end of the chain, or `stepsMax` steps; returns how many. */
+    long walk(Object first, long stepsMax) throws Exception;
 
     /** Begins the walk through the bipartite graph at this out-vertex. */
     void enterBipartite(long number) throws Exception;

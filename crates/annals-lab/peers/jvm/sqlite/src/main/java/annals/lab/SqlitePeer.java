@@ -208,12 +208,17 @@ public final class SqlitePeer implements Peer {
     }
 
     @Override
-    public void putHistory(long versions) throws SQLException {
+    public void makeEntity() throws SQLException {
         entity = newId();
-        try (PreparedStatement insert = main.prepareStatement("INSERT INTO node (id) VALUES (?)");
-            PreparedStatement update = main.prepareStatement("UPDATE node SET n = ? WHERE id = ?")) {
+        try (PreparedStatement insert = main.prepareStatement("INSERT INTO node (id) VALUES (?)")) {
             insert.setLong(1, entity);
             insert.executeUpdate();
+        }
+    }
+
+    @Override
+    public void putHistory(long versions) throws SQLException {
+        try (PreparedStatement update = main.prepareStatement("UPDATE node SET n = ? WHERE id = ?")) {
             for (long version = 1; version <= versions; version++) {
                 update.setLong(1, version);
                 update.setLong(2, entity);

@@ -10,13 +10,14 @@ import java.util.SplittableRandom;
 import org.sqlite.SQLiteErrorCode;
 import org.sqlite.SQLiteException;
 
-/** The operations of one thread on SQLite, by prepared statements; every read is a transaction of its own. */
+/** The operations of one thread on SQLite, by prepared statements; reads share a transaction until `renew`. */
 final class SqliteWorker implements Worker {
     /** Joins a vertex with what lies two hops away. */
     private static final String TWO_HOPS = " FROM edge near JOIN edge far ON far.source = near.target";
 
     private final SqlitePeer peer;
     private final Connection connection;
+    private final PreparedStatement beginReading;
     private final PreparedStatement begin;
     private final PreparedStatement insertNode;
     private final PreparedStatement insertEdge;
@@ -28,10 +29,13 @@ final class SqliteWorker implements Worker {
     private final List<Long> neighbours = new ArrayList<>();
     /** The id of the present out-vertex of the bipartite graph. */
     private long present;
+    /** True while the transaction that reads share is open. */
+    private boolean isReading;
 
     SqliteWorker(SqlitePeer peer) throws SQLException {
         this.peer = peer;
         connection = peer.connect();
+        beginReading = connection.prepareStatement("BEGIN");
         // Immediate: a transaction that only asks for the write lock later may find it can never have it.
         begin = connection.prepareStatement("BEGIN IMMEDIATE");
         insertNode = connection.prepareStatement("INSERT INTO node (id) VALUES (?)");
@@ -75,8 +79,17 @@ final class SqliteWorker implements Worker {
         }
     }
 
+    /** Begins the transaction that reads share, if there is none. */
+    private void beginReading() throws SQLException {
+        if (!isReading) {
+            beginReading.execute();
+            isReading = true;
+        }
+    }
+
     /** Fills `neighbours` with the ids that `statement` finds for `id`. */
     private void read(PreparedStatement statement, long id) throws SQLException {
+        beginReading();
         neighbours.clear();
         statement.setLong(1, id);
         try (ResultSet rows = statement.executeQuery()) {
@@ -87,15 +100,16 @@ final class SqliteWorker implements Worker {
     }
 
     @Override
-    public long walk(Object first) throws SQLException {
+    public long walk(Object first, long stepsMax) throws SQLException {
         long id = (Long) first;
-        for (long steps = 0; ; steps++) {
+        for (long steps = 0; steps < stepsMax; steps++) {
             read(targets, id);
             if (neighbours.isEmpty()) {
                 return steps;
             }
             id = neighbours.get(0);
         }
+        return stepsMax;
     }
 
     @Override
@@ -125,6 +139,7 @@ final class SqliteWorker implements Worker {
     @Override
     public long twoHops(long number) throws SQLException {
         long visits = 0;
+        beginReading();
         twoHops.setLong(1, SqlitePeer.BULK + number);
         try (ResultSet rows = twoHops.executeQuery()) {
             while (rows.next()) {
@@ -151,12 +166,19 @@ final class SqliteWorker implements Worker {
     }
 
     @Override
-    public void renew() {
-        // Every statement has ended its transaction.
+    public void renew() throws SQLException {
+        if (isReading) {
+            commit.execute();
+            isReading = false;
+        }
     }
 
     @Override
     public void close() throws SQLException {
-        connection.close();
+        try {
+            renew();
+        } finally {
+            connection.close();
+        }
     }
 }

@@ -150,9 +150,13 @@ public abstract class TinkerPopPeer implements Peer {
     }
 
     @Override
-    public void putHistory(long versions) {
+    public void makeEntity() {
         entity = idOf(graph.addVertex());
         commit(graph);
+    }
+
+    @Override
+    public void putHistory(long versions) {
         for (long version = 1; version <= versions; version++) {
             vertex(graph, entity).property(VERSION, version);
             commit(graph);

@@ -46,17 +46,16 @@ final class TinkerPopWorker implements Worker {
     }
 
     @Override
-    public long walk(Object first) {
+    public long walk(Object first, long stepsMax) {
         Vertex vertex = TinkerPopPeer.vertex(graph, first);
-        long steps = 0;
-        while (true) {
+        for (long steps = 0; steps < stepsMax; steps++) {
             Iterator<Edge> edges = vertex.edges(Direction.OUT, TinkerPopPeer.NEXT);
             if (!edges.hasNext()) {
                 return steps;
             }
             vertex = edges.next().inVertex();
-            steps++;
         }
+        return stepsMax;
     }
 
     @Override

@@ -212,10 +212,20 @@ public final class XtdbPeer implements Peer {
         return length;
     }
 
+    /** It is a query that finds every document. */
     @Override
-    public void putHistory(long versions) {
+    public boolean isCountQuick() {
+        return false;
+    }
+
+    @Override
+    public void makeEntity() {
         entity = newId();
         commit(List.of(XtdbDocument.builder(entity).build()));
+    }
+
+    @Override
+    public void putHistory(long versions) {
         for (long version = 1; version <= versions; version++) {
             commit(List.of(document(entity, "n", version)));
         }

@@ -45,15 +45,16 @@ final class XtdbWorker implements Worker {
     }
 
     @Override
-    public long walk(Object first) {
+    public long walk(Object first, long stepsMax) {
         long id = (Long) first;
-        for (long steps = 0; ; steps++) {
+        for (long steps = 0; steps < stepsMax; steps++) {
             Long next = (Long) entity(id).get("next");
             if (next == null) {
                 return steps;
             }
             id = next;
         }
+        return stepsMax;
     }
 
     @Override
