@@ -194,8 +194,7 @@ class Requests:
                 with open(files[-1], "w") as file:
                     file.writelines(f"{first},{second}\n" for first, second in lines)
             begin = time.monotonic()
-            for (table, _), file in zip(tables, files):
-                self.store.copy(table, file)
+            self.store.copy({table: file for (table, _), file in zip(tables, files)})
             return time.monotonic() - begin
         finally:
             for file in files:

@@ -33,7 +33,7 @@ class Store:
         self.writing = threading.Lock()  # held by the worker that writes
 
     def settings(self):
-        return {"buffer_pool_size": str(BUFFER_BYTES), "threads of a connection": "1", "writers": "one, by a lock"}
+        return {"buffer_pool_size": str(BUFFER_BYTES), "threads of a query": "1", "writers": "one, by a lock"}
 
     def open(self, folder):
         self.folder = pathlib.Path(folder)
@@ -64,8 +64,14 @@ class Store:
     def one(self, statement, **values):
         return rows(self.main, statement, values)[0][0]
 
-    def copy(self, table, file):
-        self.main.execute(f'COPY {table} FROM "{file}" (HEADER=false)')
+    def copy(self, files):
+        """Loads tables from files, with all cores, which is the default of a connection."""
+        connection = ladybug.Connection(self.database)
+        try:
+            for table, file in files.items():
+                connection.execute(f'COPY {table} FROM "{file}" (HEADER=false)')
+        finally:
+            connection.close()
 
     def make_entity(self):
         entity = next(self.ids)

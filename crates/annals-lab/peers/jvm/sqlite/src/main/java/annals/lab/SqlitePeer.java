@@ -60,13 +60,17 @@ public final class SqlitePeer implements Peer {
         try (Statement statement = main.createStatement()) {
             statement.execute("CREATE TABLE IF NOT EXISTS node (id INTEGER PRIMARY KEY, n INTEGER)");
             statement.execute("CREATE TABLE IF NOT EXISTS edge (source INTEGER NOT NULL, target INTEGER NOT NULL)");
-            statement.execute("CREATE INDEX IF NOT EXISTS edge_source ON edge (source, target)");
-            statement.execute("CREATE INDEX IF NOT EXISTS edge_target ON edge (target, source)");
+            createIndexes(statement);
             try (ResultSet rows = statement.executeQuery("SELECT coalesce(max(id), 0) FROM node")) {
                 rows.next();
                 nextId.set(Math.max(OTHERS, rows.getLong(1) + 1));
             }
         }
+    }
+
+    private static void createIndexes(Statement statement) throws SQLException {
+        statement.execute("CREATE INDEX IF NOT EXISTS edge_source ON edge (source, target)");
+        statement.execute("CREATE INDEX IF NOT EXISTS edge_target ON edge (target, source)");
     }
 
     /** A connection for one thread, with the settings of this form. */
@@ -147,11 +151,14 @@ public final class SqlitePeer implements Peer {
         void run() throws SQLException;
     }
 
-    /** The documented way to load much: one transaction and prepared statements. */
+    /** The fastest way to load much: one transaction, prepared statements, and indexes that are created after the load. */
     private void inOneTransaction(Statements statements) throws SQLException {
         main.setAutoCommit(false);
-        try {
+        try (Statement statement = main.createStatement()) {
+            statement.execute("DROP INDEX edge_source");
+            statement.execute("DROP INDEX edge_target");
             statements.run();
+            createIndexes(statement);
             main.commit();
         } catch (SQLException error) {
             main.rollback();
