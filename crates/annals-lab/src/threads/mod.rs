@@ -33,7 +33,7 @@ fn rows() -> Vec<Row> {
         Row::new("bulk", "Bulk load of vertices and three times as many edges", "elements/s").of_writes(),
         Row::new("two-hops", "Two hops from a vertex by its id, after reopening", "visits/s"),
         Row::new("reopen", "Reopening the loaded graph", "s").less(),
-        Row::new("disk", "Files of the loaded graph", "bytes/element").less(),
+        Row::new("disk", "Files of the loaded graph, less those of an empty system", "bytes/element").less(),
         Row::new("memory", "Memory of the loaded graph", "bytes/element").less(),
         Row::new("history-put", "Putting one entity a hundred times, one commit each", "commits/s")
             .of_writes(),
