@@ -178,6 +178,40 @@ fn wrong_answers_crashes_and_babble_are_results() {
 }
 
 #[test]
+fn a_row_that_fails_has_the_error_and_the_rows_after_it_name_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let commits = r#"{"operations":5,"seconds":1,"ticks":[5],"latencies_ns":[[1000,5]]}"#;
+    let malformed = r#"{"operations":5,"seconds":1,"ticks":[5],"histogram":"HISTFAAA"}"#;
+    let after = |row: &str| format!("SKIP({row} failed at 10)");
+    for (name, answer, expected) in [
+        ("walks", commits, ["-", "torn", &after("chain")]),
+        ("counts", malformed, ["histogram: ", &after("commit"), &after("commit")]),
+    ] {
+        let script = path.join(format!("{name}.sh"));
+        let text = format!(
+            r#"while read -r line; do case "$line" in *open*) echo '{{"version":"1","durability":"memory","settings":{{}}}}';; *commits*) echo '{answer}';; *chains*) echo '{{"error":"torn"}}';; *) echo '{{"skip":"no"}}';; esac; done"#
+        );
+        std::fs::write(&script, text).unwrap();
+        let adapter = format!("{name}=sh {}", script.display());
+        let common = ["--quick", "--part", "commits", "--volume", "10", "--adapter", &adapter];
+        let found = records(&run(path, &[&["run", "threads", "--target", name], &common[..]].concat()));
+        let figures = of_kind(&found, "figure", ["row", "state", "volume"]);
+        let mut rows: Vec<&str> = figures.iter().map(|figure| figure[0]).collect();
+        rows.sort_unstable();
+        assert_eq!(rows, ["chain", "commit", "commit-25", "commit-50", "commit-75", "commit-90"], "{name}");
+        for (row, expected) in ["commit", "chain", "commit-75"].into_iter().zip(expected) {
+            let state = figures.iter().find(|figure| figure[0] == row).expect("the row is there")[1];
+            assert!(state.contains(expected), "{name}: {row}: {state}");
+        }
+        let output = lab(path, &["report"]);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        // The runs of one second have one name.
+        std::fs::remove_dir_all(path.join("lab-data")).unwrap();
+    }
+}
+
+#[test]
 fn a_cell_ends_with_the_run_that_was_killed() {
     let folder = tempfile::tempdir().unwrap();
     let pid = folder.path().join("pid");

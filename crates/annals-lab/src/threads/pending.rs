@@ -3,6 +3,10 @@
 use crate::harness::{Cell, Figure};
 use crate::outcome::Outcome;
 
+/// What an error contains if the memory was not enough for a system: a virtual machine says so, and a process without one is
+/// killed by the kernel.
+const OUT_OF_MEMORY: &[&str] = &["OutOfMemoryError", "signal: 9"];
+
 /// Shape: volumes and rows, in the order in which they are measured.
 pub struct Pending(Vec<(String, &'static str)>);
 
@@ -48,6 +52,7 @@ impl Pending {
         let Some((failed_volume, failed)) = self.0.first().cloned() else { return Vec::new() };
         let rows = self.0.into_iter().enumerate();
         let state = |place| match place {
+            0 if OUT_OF_MEMORY.iter().any(|sign| error.contains(sign)) => "OOM".to_owned(),
             0 if error.starts_with("DNF(") => error.to_owned(),
             0 => format!("ERR({error})"),
             _ => format!("SKIP({failed} failed at {failed_volume})"),
@@ -68,6 +73,7 @@ mod tests {
         };
         assert_eq!(states("no"), ["10 chain ERR(no)", "10 commit-25 SKIP(chain failed at 10)"]);
         assert_eq!(states("DNF(61 s)")[0], "10 chain DNF(61 s)");
+        assert_eq!(states("OutOfMemoryError: Java heap space")[0], "10 chain OOM");
         assert!(Pending::new([]).states("no").is_empty());
     }
 }
