@@ -20,11 +20,14 @@ struct Plan {
     ticks_per_part: usize,
     parts_min: usize,
     parts_max: usize,
+    /// No part begins later than this: where each of thousands of threads ends one slow operation, a part lasts many times
+    /// longer than it was asked for.
+    seconds_max: f64,
 }
 
 /// 20 to 40 ticks: on fewer ticks, almost every series looks steady by chance.
-const FULL: Plan = Plan { ticks_per_part: 5, parts_min: 4, parts_max: 8 };
-const QUICK: Plan = Plan { ticks_per_part: 1, parts_min: 1, parts_max: 1 };
+const FULL: Plan = Plan { ticks_per_part: 5, parts_min: 4, parts_max: 8, seconds_max: 4.0 };
+const QUICK: Plan = Plan { ticks_per_part: 1, parts_min: 1, parts_max: 1, seconds_max: 0.1 };
 
 /// A loop that a system was warm for.
 pub struct Warmed {
@@ -79,6 +82,7 @@ impl Plan {
         mut ask: impl FnMut(f64) -> Outcome<Answered<LoopAnswer>>,
     ) -> Outcome<Answered<Option<usize>>> {
         let mut ticks = Vec::new();
+        let mut seconds = 0.0;
         for part in 1..=self.parts_max {
             let answer = match ask(self.ticks_per_part as f64 * TICK_SECONDS)? {
                 Answered::Answer(answer) => answer,
@@ -91,6 +95,10 @@ impl Plan {
             {
                 return Ok(Answered::Answer(Some(steady_after)));
             }
+            seconds += answer.seconds;
+            if seconds >= self.seconds_max {
+                break;
+            }
         }
         Ok(Answered::Answer(None))
     }
@@ -102,10 +110,16 @@ mod tests {
 
     /// Warms a system that answers the parts of a warm-up with these ticks; returns its end and how many parts there were.
     fn warm(plan: &Plan, ticks_of: impl Fn(u64) -> Vec<u64>) -> (Option<usize>, u64) {
+        warm_for(plan, 0.5, ticks_of)
+    }
+
+    /// The same of a system whose parts last so many seconds.
+    fn warm_for(plan: &Plan, seconds: f64, ticks_of: impl Fn(u64) -> Vec<u64>) -> (Option<usize>, u64) {
         let mut parts = 0;
         let warmed = plan.warm(|_| {
             parts += 1;
-            Ok(Answered::Answer(LoopAnswer { ticks: ticks_of(parts), ..LoopAnswer::default() }))
+            let ticks = ticks_of(parts);
+            Ok(Answered::Answer(LoopAnswer { ticks, seconds, ..LoopAnswer::default() }))
         });
         match warmed.unwrap() {
             Answered::Answer(steady_after) => (steady_after, parts),
@@ -130,5 +144,6 @@ mod tests {
         assert_eq!(warm(&FULL, |part| vec![if part < 3 { 100 } else { 400 }; 5]), (Some(10), 4));
         assert_eq!(warm(&FULL, |part| vec![if part < 4 { 100 } else { 400 }; 5]), (Some(15), 6));
         assert_eq!(warm(&FULL, |part| vec![100 << part; 5]), (None, 8));
+        assert_eq!(warm_for(&FULL, 1.5, |_| vec![100; 15]), (None, 3), "15 whole ticks are not enough");
     }
 }
