@@ -140,9 +140,13 @@ impl Results {
         self.records.iter().filter_map(of).collect()
     }
 
-    /// Adds a record unless it is there.
+    /// Adds a record unless it is there. Of what a target says of itself, the first stays: each cell says it again.
     pub fn add_once(&mut self, record: Record) -> Outcome<()> {
-        if self.records.contains(&record) { Ok(()) } else { self.add(record) }
+        let is_there = self.records.iter().any(|known| match (known, &record) {
+            (Record::Target(known), Record::Target(told)) => known.target == told.target,
+            _ => *known == record,
+        });
+        if is_there { Ok(()) } else { self.add(record) }
     }
 
     /// Adds a record, to the file at once.

@@ -261,7 +261,11 @@ impl RunSuite {
             },
             log: results.folder.join(format!("logs/{}-{}-{}.log", cell.target, cell.part, cell.repeat)),
         };
-        Ok((measuring.run(|record| results.add(record))?, folder))
+        let record = measuring.run(|record| match record {
+            Record::Target(_) => results.add_once(record),
+            record => results.add(record),
+        })?;
+        Ok((record, folder))
     }
 
     fn measure(&self, suite: &Suite, cells: &[Planned], folder: &Path, results: &mut Results) -> Outcome<()> {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::harness::Figure;
+use crate::harness::{Figure, Syncs, TargetRecord};
 use crate::latencies::{decode, encode_counts};
 use crate::outcome::Outcome;
 
@@ -83,6 +83,19 @@ pub struct Numbers {
 #[derive(Serialize, Deserialize)]
 pub struct Memory {
     pub live_bytes: u64,
+}
+
+impl Opened {
+    /// What the report shows of the system.
+    pub fn record(&self, syncs: Option<Syncs>) -> TargetRecord {
+        TargetRecord {
+            target: String::new(),
+            version: self.version.clone(),
+            durability: self.durability.clone(),
+            settings: self.settings.clone().into_iter().collect(),
+            syncs,
+        }
+    }
 }
 
 impl Degrees {

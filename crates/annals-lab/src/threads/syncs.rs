@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::answer::ANSWER_MAX;
 use super::systems::{open, start};
 use super::warm::ask;
-use crate::harness::{Answered, Cell, Syncs, TargetRecord};
+use crate::harness::{Answered, Cell, Syncs};
 use crate::outcome::Outcome;
 
 /// Commits for a while, and tells how many there were; the harness counts the calls that sync.
@@ -18,11 +18,5 @@ pub fn run(cell: &mut Cell) -> Outcome<()> {
         Answered::Skip(_) => None,
     };
     let _: Value = system.must(&json!({ "do": "close" }), ANSWER_MAX)?;
-    cell.introduce(TargetRecord {
-        target: String::new(),
-        version: opened.version,
-        durability: opened.durability,
-        settings: opened.settings.into_iter().collect(),
-        syncs,
-    })
+    cell.introduce(opened.record(syncs))
 }

@@ -30,10 +30,13 @@ pub fn start(cell: &Cell) -> Outcome<Box<dyn System>> {
     }
 }
 
-/// Opens the system on a new folder of this name.
-pub fn open(system: &mut dyn System, cell: &Cell, name: &str) -> Outcome<Opened> {
+/// Opens the system on a new folder of this name, and tells what it says of itself: figures of systems whose durability is
+/// unknown would be compared with each other.
+pub fn open(system: &mut dyn System, cell: &mut Cell, name: &str) -> Outcome<Opened> {
     let folder = cell.arguments.folder.join(name);
     std::fs::create_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let folder = std::path::absolute(folder)?;
-    system.must(&json!({ "do": "open", "folder": folder }), OPEN_MAX)
+    let opened: Opened = system.must(&json!({ "do": "open", "folder": folder }), OPEN_MAX)?;
+    cell.introduce(opened.record(None))?;
+    Ok(opened)
 }
