@@ -68,7 +68,7 @@ impl Drop for Child {
 impl Job {
     /// Longest time of one round: a run that hangs must end, too.
     fn time_max(&self) -> Duration {
-        let seconds = if self.size.quick { 120 } else { 1_800 };
+        let seconds = if self.size.quick { 300 } else { 1_800 };
         Duration::from_secs(seconds * self.size.scale)
     }
 
