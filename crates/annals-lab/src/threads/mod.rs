@@ -124,13 +124,31 @@ pub const SUITE: Suite = Suite {
     reasons: &[
         Reason {
             targets: &["tinkergraph", "tinkergraph-transactions"],
-            rows: &["commit", "bulk"],
+            rows: &["commit", "bulk", "history-put"],
             text: "TinkerGraph keeps no log and no history, and has no index of its edges to keep.",
         },
         Reason {
             targets: &["tinkergraph", "tinkergraph-transactions"],
             rows: &["chain", "bipartite", "two-hops"],
             text: "The edges of TinkerGraph are pointers from object to object. Annals looks an edge up as of a position.",
+        },
+        Reason {
+            targets: &["neo4j", "janusgraph", "arcadedb", "sqlite", "ladybug"],
+            rows: &["reopen"],
+            text: "These systems open their files and read pages when they are asked for. Annals reads the whole graph into memory before it \
+                   answers.",
+        },
+        Reason {
+            targets: &["sqlite", "ladybug"],
+            rows: &["bulk"],
+            text: "SQLite and Ladybug load numbers into tables, SQLite in one transaction, Ladybug from a file. Annals gives each vertex and \
+                   edge an id, a version and its place in indexes.",
+        },
+        Reason { targets: &["ladybug"], rows: &["disk"], text: "Ladybug stores compressed columns." },
+        Reason {
+            targets: &["bitsy", "janusgraph", "arcadedb"],
+            rows: &["memory"],
+            text: "JanusGraph and ArcadeDB keep a cache in memory and not the graph. Bitsy keeps the graph as it is now, and Annals every version.",
         },
     ],
 };
