@@ -12,8 +12,9 @@ use super::syncs::{can_trace, count_syncs, under_strace};
 use crate::outcome::Outcome;
 use crate::run::{WRONG_ANSWER, own_seconds};
 
-/// What the error of an adapter contains that was killed by SIGKILL.
-const KILLED: &str = "signal: 9";
+/// What an error contains if the memory was not enough for a system: a virtual machine says so, and an adapter without one is
+/// killed by the kernel.
+pub const OUT_OF_MEMORY: &[&str] = &["OutOfMemoryError", "signal: 9"];
 
 /// A cell, and the program that measures it.
 pub struct Measuring {
@@ -95,7 +96,8 @@ fn outcome(ended: &Ended, seconds_max: u64, log: &Path) -> String {
         return format!("ERR({last})");
     }
     // Only the system kills a cell or an adapter: the lab would have said so.
-    if status.signal() == Some(9) || last.contains(KILLED) || text.contains("OutOfMemoryError") {
+    let is_out_of_memory = OUT_OF_MEMORY.iter().any(|sign| text.contains(sign));
+    if status.signal() == Some(9) || is_out_of_memory {
         return "OOM".into();
     }
     if last.starts_with("DNF(") { last.to_owned() } else { format!("ERR({last})") }

@@ -23,7 +23,7 @@ pub use adapter::{Answered, System};
 pub use cell::{Cell, CellArguments};
 pub use install::{DATA, Install, PEERS};
 pub use list::List;
-pub use measuring::{Measuring, bytes_in};
+pub use measuring::{Measuring, OUT_OF_MEMORY, bytes_in};
 pub use peer::Peer;
 pub use record::{Better, CellRecord, Figure, Form, Record, Row, Syncs, TargetName, TargetRecord};
 pub use results::{Results, newest_runs};

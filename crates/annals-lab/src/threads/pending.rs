@@ -1,11 +1,7 @@
 //! The rows of a part that have neither a figure nor a state yet. If the part fails, each of them gets a state.
 
-use crate::harness::{Cell, Figure};
+use crate::harness::{Cell, Figure, OUT_OF_MEMORY};
 use crate::outcome::Outcome;
-
-/// What an error contains if the memory was not enough for a system: a virtual machine says so, and a process without one is
-/// killed by the kernel.
-const OUT_OF_MEMORY: &[&str] = &["OutOfMemoryError", "signal: 9"];
 
 /// Shape: volumes and rows, in the order in which they are measured.
 pub struct Pending(Vec<(String, &'static str)>);
