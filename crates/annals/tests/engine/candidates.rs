@@ -5,12 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
+use crate::support::trees::path;
+use crate::support::typed::kind_of;
 use crate::support::{CheckedRepository, declare_lists};
 use annals::*;
-
-fn path(text: &str) -> TreePath {
-    TreePath::parse(text).unwrap()
-}
 
 fn set(t: &mut Transaction, text: &str, value: impl Into<Value>) -> Result<()> {
     t.tree().set(&path(text), value)
@@ -18,10 +16,6 @@ fn set(t: &mut Transaction, text: &str, value: impl Into<Value>) -> Result<()> {
 
 fn value(snapshot: &Snapshot, text: &str) -> Option<Value> {
     snapshot.tree().item(&path(text)).unwrap().and_then(|found| found.value())
-}
-
-fn kind_of<T>(result: Result<T>) -> ErrorKind {
-    result.err().expect("it should be refused").kind()
 }
 
 /// Two items of a list, under declared types.

@@ -8,11 +8,7 @@ use annals::storage::simulated_disk::{Fault, SimulatedDisk};
 use annals::*;
 
 use crate::support::CheckedRepository;
-use crate::support::named::{entity, id};
-
-fn relationship(text: &str) -> InstanceId {
-    InstanceId::Relationship(id(text))
-}
+use crate::support::named::{entity, id, relationship};
 
 fn new_entity(text: &str) -> NewEntity {
     NewEntity { id: id(text), ..NewEntity::new("t") }

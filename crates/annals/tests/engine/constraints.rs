@@ -2,20 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use crate::support::trees::{edit, path};
+use crate::support::typed::kind_of;
 use crate::support::{CheckedRepository, Random, number_from_environment};
 use annals::*;
-
-fn path(text: &str) -> TreePath {
-    TreePath::parse(text).unwrap()
-}
-
-fn kind_of<T>(result: Result<T>) -> ErrorKind {
-    result.err().expect("it should be refused").kind()
-}
-
-fn edit<T>(repository: &Repository, mut work: impl FnMut(&mut TreeEdit<'_>) -> Result<T>) -> Result<T> {
-    repository.transact(|t| work(&mut t.tree())).map(|(done, _)| done)
-}
 
 fn text(name: &str) -> AttributeDefinition {
     AttributeDefinition::new(name, ValueType::String)

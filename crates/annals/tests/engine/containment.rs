@@ -1,19 +1,9 @@
 //! Containers: one parent, no cycle, names that are unique in the parent, and what deleting and purging takes along.
 
 use crate::support::CheckedRepository;
+use crate::support::named::{entity, id};
+use crate::support::typed::kind_of;
 use annals::*;
-
-fn id(text: &str) -> Id {
-    Id::new(text).unwrap()
-}
-
-fn entity(text: &str) -> InstanceId {
-    InstanceId::Entity(id(text))
-}
-
-fn kind_of<T>(result: Result<T>) -> ErrorKind {
-    result.err().expect("it should be refused").kind()
-}
 
 fn declare(repository: &Repository) -> Result<()> {
     repository.transact(|t| {

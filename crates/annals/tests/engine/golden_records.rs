@@ -9,6 +9,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::support::named::{entity, id, relationship};
 use crate::support::{CheckedRepository, dump};
 use annals::log::{FileLog, Log, ReadLimit};
 use annals::*;
@@ -20,18 +21,6 @@ fn fixture() -> PathBuf {
 
 fn fixture_named(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
-}
-
-fn id(text: &str) -> Id {
-    Id::new(text).unwrap()
-}
-
-fn entity(text: &str) -> InstanceId {
-    InstanceId::Entity(id(text))
-}
-
-fn relationship(text: &str) -> InstanceId {
-    InstanceId::Relationship(id(text))
 }
 
 /// One value of every kind.

@@ -1,10 +1,7 @@
 //! Walks go through proxies of entities that are not here, and list the entities behind them.
 
+use crate::support::named::id;
 use annals::*;
-
-fn id(text: &str) -> Id {
-    Id::new(text).unwrap()
-}
 
 fn there(version: u32) -> CopyHeader {
     let stamp = Stamp { instant: "2020-01-01".parse().unwrap(), author: "x".into() };

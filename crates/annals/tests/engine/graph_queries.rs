@@ -6,12 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use annals::*;
 
+use crate::support::named::id;
 use crate::support::number_from_environment;
 use crate::support::plain_graph::{Plain, RandomGraph};
-
-fn id(text: &str) -> Id {
-    Id::new(text).unwrap()
-}
 
 /// Runs `check` on many random graphs.
 fn for_each_graph(check: impl Fn(&mut RandomGraph)) {

@@ -4,6 +4,7 @@ use annals::action;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::support::named::{entity, id, relationship};
 use crate::support::{CheckedRepository, Random};
 use annals::log::{Log, MemoryLog, ReadLimit};
 use annals::*;
@@ -42,18 +43,6 @@ impl Log for CountedLog {
     fn describe(&self) -> String {
         "counted log".into()
     }
-}
-
-fn id(text: &str) -> Id {
-    Id::new(text).unwrap()
-}
-
-fn entity(text: &str) -> InstanceId {
-    InstanceId::Entity(id(text))
-}
-
-fn relationship(text: &str) -> InstanceId {
-    InstanceId::Relationship(id(text))
 }
 
 fn new(text: &str) -> NewEntity {

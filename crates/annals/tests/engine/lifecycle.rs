@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::support::copies::{copy_of, link_copy, proxy, stamp};
-use crate::support::named::{entity, id};
-use crate::support::typed::{commit, link, new, refused, relationship, then};
+use crate::support::named::{entity, id, relationship};
+use crate::support::typed::{commit, link, new, refused, then};
 use crate::support::{self, CheckedRepository};
 use annals::*;
 

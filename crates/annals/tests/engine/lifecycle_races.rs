@@ -2,15 +2,8 @@
 //! purged under a new id leaves the log under the old one too.
 
 use crate::support::CheckedRepository;
+use crate::support::named::{entity, id};
 use annals::*;
-
-fn id(text: &str) -> Id {
-    Id::new(text).unwrap()
-}
-
-fn entity(text: &str) -> InstanceId {
-    InstanceId::Entity(id(text))
-}
 
 fn new(text: &str) -> NewEntity {
     NewEntity::new("t").id(text).unwrap()

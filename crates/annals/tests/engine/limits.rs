@@ -3,13 +3,10 @@
 use annals::action;
 use std::sync::Arc;
 
+use crate::support::typed::kind_of;
 use crate::support::{self, CheckedRepository};
 use annals::log::{Log, MemoryLog, ReadLimit};
 use annals::*;
-
-fn kind_of<T>(result: Result<T>) -> ErrorKind {
-    result.err().expect("it should be refused").kind()
-}
 
 fn create(repository: &Repository, entity: &NewEntity) -> Result<Receipt> {
     repository.transact(|t| t.create_entity(entity.clone())).map(|(_, receipt)| receipt)

@@ -3,6 +3,7 @@
 
 use std::time::{Duration, Instant as Clock};
 
+use crate::support::named::id;
 use annals::*;
 
 const MEMBERS: usize = 100_000;
@@ -12,10 +13,6 @@ const READ_MAX: Duration = Duration::from_millis(10);
 const FIRST_MAX: Duration = Duration::from_micros(100);
 /// The last member may take this many times as long as the tenth: more memory is visited, and machines are noisy.
 const GROWTH_MAX: f64 = 2.5;
-
-fn id(text: &str) -> Id {
-    Id::new(text).unwrap()
-}
 
 /// A collection whose members point at it, or it at them, or which has them through proxies.
 #[derive(Clone, Copy, Debug)]

@@ -5,18 +5,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use crate::support::declare_lists;
+use crate::support::trees::path;
+use crate::support::typed::kind_of;
 use annals::log::{FaultLog, FaultPlan, MemoryLog};
 use annals::*;
 
 const LONG: Duration = Duration::from_secs(600);
-
-fn path(text: &str) -> TreePath {
-    TreePath::parse(text).unwrap()
-}
-
-fn kind_of<T>(result: Result<T>) -> ErrorKind {
-    result.err().expect("it should be refused").kind()
-}
 
 fn lease(name: &str) -> Origin {
     Origin::Lease(name.into())

@@ -3,16 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::support::trees::path;
+use crate::support::typed::kind_of;
 use crate::support::{CheckedRepository, declare_lists};
 use annals::*;
-
-fn path(text: &str) -> TreePath {
-    TreePath::parse(text).unwrap()
-}
-
-fn kind_of<T>(result: Result<T>) -> ErrorKind {
-    result.err().expect("it should be refused").kind()
-}
 
 fn lists() -> CheckedRepository {
     let repository = CheckedRepository::in_memory();

@@ -1,20 +1,10 @@
 //! Trees of containers: what paths lead to, how items are created, merged, put, moved, copied and deleted, and in which order they
 //! stand.
 
+use crate::support::trees::{edit, path};
+use crate::support::typed::kind_of;
 use crate::support::{CheckedRepository, declare_lists};
 use annals::*;
-
-fn path(text: &str) -> TreePath {
-    TreePath::parse(text).unwrap()
-}
-
-fn kind_of<T>(result: Result<T>) -> ErrorKind {
-    result.err().expect("it should be refused").kind()
-}
-
-fn edit<T>(repository: &Repository, mut work: impl FnMut(&mut TreeEdit<'_>) -> Result<T>) -> Result<T> {
-    repository.transact(|t| work(&mut t.tree())).map(|(done, _)| done)
-}
 
 /// A list ordered by two keys, and one that users order.
 fn perf() -> CheckedRepository {

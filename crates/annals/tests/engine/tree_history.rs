@@ -2,23 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::support::trees::{edit, path};
+use crate::support::typed::kind_of;
 use crate::support::{CheckedRepository, Random, number_from_environment};
 use annals::*;
 
-fn path(text: &str) -> TreePath {
-    TreePath::parse(text).unwrap()
-}
-
 fn then(position: Position) -> AsOf {
     AsOf { position: Some(position), ..AsOf::default() }
-}
-
-fn kind_of<T>(result: Result<T>) -> ErrorKind {
-    result.err().expect("it should be refused").kind()
-}
-
-fn edit<T>(repository: &Repository, mut work: impl FnMut(&mut TreeEdit<'_>) -> Result<T>) -> Result<T> {
-    repository.transact(|t| work(&mut t.tree())).map(|(done, _)| done)
 }
 
 fn repository() -> CheckedRepository {

@@ -3,11 +3,8 @@
 use std::time::{Duration, Instant as Clock};
 
 use crate::support::declare_lists;
+use crate::support::trees::path;
 use annals::*;
-
-fn path(text: &str) -> TreePath {
-    TreePath::parse(text).unwrap()
-}
 
 fn told(what: &str, start: Clock, count: u32) {
     println!("{what:30} {:?}", start.elapsed() / count);

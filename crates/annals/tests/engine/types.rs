@@ -1,11 +1,8 @@
 //! Declared types: what they refuse, what they inherit, how they are extended, what they were earlier.
 
 use crate::support::CheckedRepository;
+use crate::support::typed::kind_of;
 use annals::*;
-
-fn kind_of<T>(result: Result<T>) -> ErrorKind {
-    result.err().expect("it should be refused").kind()
-}
 
 fn define(repository: &Repository, definition: TypeDefinition) -> Result<Receipt> {
     repository.transact(|t| t.define_type(definition.clone())).map(|(_, receipt)| receipt)

@@ -3,18 +3,7 @@
 use annals::*;
 
 use crate::support::CheckedRepository;
-
-fn id(text: &str) -> Id {
-    Id::new(text).unwrap()
-}
-
-fn entity(text: &str) -> InstanceId {
-    InstanceId::Entity(id(text))
-}
-
-fn relationship(text: &str) -> InstanceId {
-    InstanceId::Relationship(id(text))
-}
+use crate::support::named::{entity, id, relationship};
 
 fn set(value: impl Into<Value>) -> Patch {
     Patch::new().set("n", value)

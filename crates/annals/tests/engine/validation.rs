@@ -2,12 +2,9 @@
 
 use std::sync::{Arc, Mutex};
 
+use crate::support::trees::path;
 use crate::support::{CheckedRepository, declare_lists};
 use annals::*;
-
-fn path(text: &str) -> TreePath {
-    TreePath::parse(text).unwrap()
-}
 
 fn set(repository: &Repository, text: &str, value: &str) -> Result<Receipt> {
     repository.transact(|t| t.author("ada").tree().set(&path(text), value)).map(|(_, receipt)| receipt)

@@ -12,6 +12,10 @@ pub fn entity(text: &str) -> InstanceId {
     InstanceId::Entity(id(text))
 }
 
+pub fn relationship(text: &str) -> InstanceId {
+    InstanceId::Relationship(id(text))
+}
+
 pub fn new(text: &str) -> NewEntity {
     NewEntity::new("t").id(text).unwrap()
 }

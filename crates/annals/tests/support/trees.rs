@@ -1,6 +1,14 @@
-//! The two lists of a published page of a configuration store.
+//! Paths and edits of trees, and the two lists of a published page of a configuration store.
 
 use annals::*;
+
+pub fn path(text: &str) -> TreePath {
+    TreePath::parse(text).unwrap()
+}
+
+pub fn edit<T>(repository: &Repository, mut work: impl FnMut(&mut TreeEdit<'_>) -> Result<T>) -> Result<T> {
+    repository.transact(|t| work(&mut t.tree())).map(|(done, _)| done)
+}
 
 /// Declares `lst`, ordered by two keys, and `usr-lst`, which users order.
 pub fn declare_lists(repository: &Repository) {

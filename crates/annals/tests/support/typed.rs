@@ -12,8 +12,9 @@ pub fn link(type_name: &str, text: &str, from: &str, to: &str) -> NewRelationshi
     NewRelationship::new(type_name, id(from), id(to)).id(text).unwrap()
 }
 
-pub fn relationship(text: &str) -> InstanceId {
-    InstanceId::Relationship(id(text))
+/// The kind of the error of a call that must be refused.
+pub fn kind_of<T>(result: Result<T>) -> ErrorKind {
+    result.err().expect("it should be refused").kind()
 }
 
 pub fn commit<T>(repository: &Repository, mut work: impl FnMut(&mut Transaction) -> Result<T>) -> T {
