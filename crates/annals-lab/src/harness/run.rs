@@ -206,7 +206,7 @@ impl RunSuite {
             repeats: self.repeat.map_or(if self.quick { 1 } else { suite.repeats }, usize::from),
             is_quick: self.quick,
             started: now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
-            command: command_line(std::env::args().skip(1)),
+            command: command_line(without_places(std::env::args().skip(1))),
             environment: machine.facts.into_iter().map(|(name, found)| (name.to_owned(), found)).collect(),
             doubts,
             unfair: suite.unfair.iter().map(|text| (*text).to_owned()).collect(),
@@ -333,6 +333,18 @@ fn parse_time(text: &str) -> Result<Duration, String> {
     Ok(Duration::from_secs(count.checked_mul(unit).ok_or_else(expected)?))
 }
 
+/// The arguments without the folders of this machine, which mean nothing on another one.
+fn without_places(arguments: impl Iterator<Item = String>) -> impl Iterator<Item = String> {
+    let mut is_value = false;
+    arguments.filter(move |argument| {
+        let name = argument.split('=').next().unwrap_or_default();
+        let is_place = ["--out", "--peers", "--folder"].contains(&name);
+        let is_dropped = is_value || is_place;
+        is_value = !is_value && is_place && name == argument;
+        !is_dropped
+    })
+}
+
 impl TargetName {
     fn of(target: &Target) -> TargetName {
         let beside = match target.peer {
@@ -346,6 +358,17 @@ impl TargetName {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_command_to_run_again_names_no_folder_of_this_machine() {
+        let told = |line: &str| {
+            let arguments = line.split(' ').map(str::to_owned);
+            without_places(arguments).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(told("run threads --out a --peers b --folder=c=d --repeat 3"), "run threads --repeat 3");
+        assert_eq!(told("run threads --folder --out --target annals --out"), "run threads --target annals");
+        assert_eq!(told("run threads --adapter out=sh"), "run threads --adapter out=sh");
+    }
 
     #[test]
     fn times_have_a_unit() {

@@ -16,6 +16,8 @@ const SHARES: &[(&str, f64)] =
     &[("commit-25", 0.25), ("commit-50", 0.5), ("commit-75", 0.75), ("commit-90", 0.9)];
 /// Numbers of threads at which they are measured.
 const OPEN_LOOP_THREADS: &[usize] = &[10, 100];
+/// Most commits of a warm-up, whose graph is in the memory of some systems.
+const WARMING_COMMITS_MAX: u64 = 2_000_000;
 /// Failures after which the numbers of threads that are left are not tried.
 const FAILURES_MAX: usize = 3;
 
@@ -68,11 +70,11 @@ fn rows(threads: usize) -> Vec<&'static str> {
 }
 
 fn measure(cell: &mut Cell, system: &mut dyn System, step: &Step<'_>, pending: &mut Pending) -> Outcome<()> {
+    if step.is_first {
+        warm(cell, system)?;
+    }
     open(system, cell, &format!("commits-{}", step.threads))?;
     let request = json!({ "do": "commits", "threads": step.threads });
-    if step.is_first {
-        warm_first(cell, system, &request)?;
-    }
     match warmed_loop(cell, system, &request)? {
         Answered::Skip(reason) => pending.skip(cell, &rows(step.threads), &reason)?,
         Answered::Answer(warmed) => {
@@ -87,6 +89,15 @@ fn measure(cell: &mut Cell, system: &mut dyn System, step: &Step<'_>, pending: &
     Ok(())
 }
 
+/// Warms a process that has just started, on a graph of its own.
+fn warm(cell: &mut Cell, system: &mut dyn System) -> Outcome<()> {
+    open(system, cell, "commits-warm")?;
+    warm_first(cell, system, &json!({ "do": "commits" }), WARMING_COMMITS_MAX)?;
+    warm_first(cell, system, &json!({ "do": "chains" }), u64::MAX)?;
+    let _: serde_json::Value = system.must(&json!({ "do": "close" }), ANSWER_MAX)?;
+    Ok(())
+}
+
 /// Walks the chains that the last commits grew. `commits` is how many those were.
 fn chains(
     cell: &mut Cell,
@@ -96,9 +107,6 @@ fn chains(
     pending: &mut Pending,
 ) -> Outcome<()> {
     let request = json!({ "do": "chains", "threads": step.threads });
-    if step.is_first {
-        warm_first(cell, system, &request)?;
-    }
     match warmed_loop(cell, system, &request)? {
         Answered::Skip(reason) => pending.skip(cell, &["chain"], &reason),
         Answered::Answer(warmed) => {

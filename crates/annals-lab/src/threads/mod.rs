@@ -102,8 +102,9 @@ pub const SUITE: Suite = Suite {
         Target { name: "ladybug", title: "Ladybug", kind: Kind::Peer, peer: Some(LADYBUG) },
     ],
     unfair: &[
-        "The systems that run on the JVM share the two cores with its compiler and its collector of garbage. The first loop of a row \
-         in a process runs for 3 s that do not count. Before each closed loop, the same loop runs for 2 to 4 s that do not count, \
+        "The systems that run on the JVM share the two cores with its compiler and its collector of garbage. The first loops of \
+         a row in a process, of ten threads, run for 20 to 40 s that do not count, until the rate of whole seconds is steady, and for \
+         at most two million commits. Before each closed loop, the same loop runs for 2 to 4 s that do not count, \
          until its rate is steady on at least 20 tenths of a second; a loop that is not steady after 4 s is measured too, and \
          marked. The open loops follow the closed one without a warm-up. The history is put and read ten times, and the last time \
          counts. A quick run warms for tenths of a second only.",

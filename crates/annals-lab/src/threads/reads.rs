@@ -50,7 +50,7 @@ fn measure(cell: &mut Cell, volumes: &[String], pending: &mut Pending) -> Outcom
         agree("the bipartite graph", counted, Count { vertices, edges: 3 * (vertices / 2) })?;
     }
     agree("degrees of the bipartite graph", (degrees.out_degree, degrees.in_degree), expected(vertices / 2))?;
-    warm_first(cell, system, &json!({ "do": "bipartite", "threads": 1 }))?;
+    warm_first(cell, system, &json!({ "do": "bipartite" }), u64::MAX)?;
     for volume in volumes {
         let threads = threads(volume)?;
         match warmed_loop(cell, system, &json!({ "do": "bipartite", "threads": threads }))? {

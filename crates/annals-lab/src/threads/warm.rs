@@ -10,24 +10,44 @@ use crate::outcome::Outcome;
 
 /// Seconds of a measured loop.
 pub const SECONDS: f64 = 1.2;
-/// Seconds of the first loop of a row in a process, in which virtual machines compile.
-const FIRST_SECONDS: f64 = 3.0;
+/// Threads of the first loops of a row in a process: among many threads, the compiler of a virtual machine gets little time.
+const FIRST_THREADS: usize = 10;
 const TICK_SECONDS: f64 = 0.1;
 
 /// How long a warm-up lasts.
 struct Plan {
     /// Each part of a warm-up is a loop of so many ticks.
     ticks_per_part: usize,
+    /// So many ticks make one value of the series that has to be steady.
+    ticks_per_value: usize,
     parts_min: usize,
     parts_max: usize,
     /// No part begins later than this: where each of thousands of threads ends one slow operation, a part lasts many times
     /// longer than it was asked for.
     seconds_max: f64,
+    /// No part begins after so many operations: what commits leave must fit into memory.
+    operations_max: u64,
 }
 
 /// 20 to 40 ticks: on fewer ticks, almost every series looks steady by chance.
-const FULL: Plan = Plan { ticks_per_part: 5, parts_min: 4, parts_max: 8, seconds_max: 4.0 };
-const QUICK: Plan = Plan { ticks_per_part: 1, parts_min: 1, parts_max: 1, seconds_max: 0.1 };
+const FULL: Plan = Plan {
+    ticks_per_part: 5,
+    ticks_per_value: 1,
+    parts_min: 4,
+    parts_max: 8,
+    seconds_max: 4.0,
+    operations_max: u64::MAX,
+};
+const QUICK: Plan = Plan { ticks_per_part: 1, parts_min: 1, parts_max: 1, seconds_max: 0.1, ..FULL };
+/// A process that has just started, where a virtual machine may compile for half a minute: 20 to 40 seconds.
+const FIRST: Plan = Plan {
+    ticks_per_part: 10,
+    ticks_per_value: 10,
+    parts_min: 20,
+    parts_max: 40,
+    seconds_max: 40.0,
+    operations_max: u64::MAX,
+};
 
 /// A loop that a system was warm for.
 pub struct Warmed {
@@ -44,9 +64,13 @@ impl Warmed {
     }
 }
 
-/// Asks for the first loop of a row in a process, and drops its figures.
-pub fn warm_first(cell: &Cell, system: &mut dyn System, request: &Value) -> Outcome<()> {
-    ask(system, request, cell.size(FIRST_SECONDS, 0.1)).map(drop)
+/// Asks for the first loops of a row in a process, until the rate is steady or so many operations have ended, and drops
+/// their figures.
+pub fn warm_first(cell: &Cell, system: &mut dyn System, request: &Value, operations_max: u64) -> Outcome<()> {
+    let mut request = request.clone();
+    request["threads"] = FIRST_THREADS.into();
+    let plan = cell.size(Plan { operations_max, ..FIRST }, QUICK);
+    plan.warm(|seconds| ask(system, &request, seconds)).map(drop)
 }
 
 /// Asks for a loop again and again, for a short time, until its rate is steady; then for the measured time.
@@ -81,22 +105,25 @@ impl Plan {
         &self,
         mut ask: impl FnMut(f64) -> Outcome<Answered<LoopAnswer>>,
     ) -> Outcome<Answered<Option<usize>>> {
-        let mut ticks = Vec::new();
-        let mut seconds = 0.0;
+        let mut series: Vec<u64> = Vec::new();
+        let (mut seconds, mut operations) = (0.0, 0);
         for part in 1..=self.parts_max {
             let answer = match ask(self.ticks_per_part as f64 * TICK_SECONDS)? {
                 Answered::Answer(answer) => answer,
                 Answered::Skip(reason) => return Ok(Answered::Skip(reason)),
             };
             // Operations that ended after the time of the part are in ticks of their own, which are incomplete.
-            ticks.extend((0..self.ticks_per_part).map(|tick| answer.ticks.get(tick).copied().unwrap_or(0)));
+            let mut ticks = answer.ticks;
+            ticks.resize(self.ticks_per_part, 0);
+            series.extend(ticks.chunks(self.ticks_per_value).map(|ticks| ticks.iter().sum::<u64>()));
             if part >= self.parts_min
-                && let Some(steady_after) = steady_from(&ticks)
+                && let Some(steady_after) = steady_from(&series)
             {
                 return Ok(Answered::Answer(Some(steady_after)));
             }
             seconds += answer.seconds;
-            if seconds >= self.seconds_max {
+            operations += answer.operations;
+            if seconds >= self.seconds_max || operations >= self.operations_max {
                 break;
             }
         }
@@ -119,7 +146,8 @@ mod tests {
         let warmed = plan.warm(|_| {
             parts += 1;
             let ticks = ticks_of(parts);
-            Ok(Answered::Answer(LoopAnswer { ticks, seconds, ..LoopAnswer::default() }))
+            let operations = ticks.iter().sum();
+            Ok(Answered::Answer(LoopAnswer { operations, ticks, seconds, ..LoopAnswer::default() }))
         });
         match warmed.unwrap() {
             Answered::Answer(steady_after) => (steady_after, parts),
@@ -145,5 +173,16 @@ mod tests {
         assert_eq!(warm(&FULL, |part| vec![if part < 4 { 100 } else { 400 }; 5]), (Some(15), 6));
         assert_eq!(warm(&FULL, |part| vec![100 << part; 5]), (None, 8));
         assert_eq!(warm_for(&FULL, 1.5, |_| vec![100; 15]), (None, 3), "15 whole ticks are not enough");
+    }
+
+    #[test]
+    fn a_process_that_has_just_started_is_warmed_while_its_rate_rises() {
+        let rises_for = |seconds: u64| move |part: u64| vec![10 * part.min(seconds); 10];
+        assert_eq!(warm_for(&FIRST, 1.0, |_| vec![100; 10]), (Some(0), 20));
+        let (steady_after, parts) = warm_for(&FIRST, 1.0, rises_for(15));
+        assert!(steady_after.is_some() && (25..=40).contains(&parts), "{steady_after:?} after {parts}");
+        assert_eq!(warm_for(&FIRST, 1.0, rises_for(40)), (None, 40));
+        let few = Plan { operations_max: 5_000, ..FIRST };
+        assert_eq!(warm_for(&few, 1.0, |_| vec![100; 10]), (None, 5), "what it leaves fits into memory");
     }
 }

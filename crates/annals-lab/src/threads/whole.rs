@@ -67,7 +67,7 @@ fn measure(cell: &mut Cell, vertices: u64, pending: &mut Pending) -> Outcome<()>
             pending.tell(cell, &volume, "memory", figure)?;
         }
     }
-    warm_first(cell, system, &json!({ "do": "two-hops", "threads": 1 }))?;
+    warm_first(cell, system, &json!({ "do": "two-hops" }), u64::MAX)?;
     for threads in WALKERS {
         let volume = threads.to_string();
         match warmed_loop(cell, system, &json!({ "do": "two-hops", "threads": threads }))? {
