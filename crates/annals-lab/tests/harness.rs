@@ -139,7 +139,7 @@ fn wrong_answers_crashes_and_babble_are_results() {
         // Says that a chain is longer than its commits.
         (
             "wrong",
-            r#"case "$line" in *open*) echo '{"version":"1","durability":"memory","settings":{}}';; *commits*) echo '{"operations":5,"seconds":1,"ticks":[5],"latencies_ns":[[1000,5]]}';; *chains*) echo '{"operations":12,"seconds":1,"ticks":[12],"latencies_ns":[[1000,1]],"steps":[6]}';; *) echo '{"skip":"no"}';; esac"#,
+            r#"case "$line" in *open*) echo '{"version":"1","durability":"memory","settings":{}}';; *commits*) echo '{"operations":5,"seconds":1,"ticks":[5],"latencies_ns":[[1000,5]]}';; *chains*) echo '{"operations":12,"seconds":1,"ticks":[12],"latencies_ns":[[1000,1]],"steps":[6]}';; *close*) echo '{}';; *) echo '{"skip":"no"}';; esac"#,
         ),
         ("dies", "exit 7"),
         ("babbles", "echo hello"),
@@ -190,7 +190,7 @@ fn a_row_that_fails_has_the_error_and_the_rows_after_it_name_it() {
     ] {
         let script = path.join(format!("{name}.sh"));
         let text = format!(
-            r#"while read -r line; do case "$line" in *open*) echo '{{"version":"1","durability":"memory","settings":{{}}}}';; *commits*) echo '{answer}';; *chains*) echo '{{"error":"torn"}}';; *) echo '{{"skip":"no"}}';; esac; done"#
+            r#"while read -r line; do case "$line" in *open*) echo '{{"version":"1","durability":"memory","settings":{{}}}}';; *commits*) echo '{answer}';; *chains*) echo '{{"error":"torn"}}';; *close*) echo '{{}}';; *) echo '{{"skip":"no"}}';; esac; done"#
         );
         std::fs::write(&script, text).unwrap();
         let adapter = format!("{name}=sh {}", script.display());

@@ -89,11 +89,15 @@ fn measure(cell: &mut Cell, system: &mut dyn System, step: &Step<'_>, pending: &
     Ok(())
 }
 
-/// Warms a process that has just started, on a graph of its own.
+/// Warms a process that has just started, on a graph of its own. What fails here fails again when it is measured, and
+/// stands in its row then.
 fn warm(cell: &mut Cell, system: &mut dyn System) -> Outcome<()> {
     open(system, cell, "commits-warm")?;
-    warm_first(cell, system, &json!({ "do": "commits" }), WARMING_COMMITS_MAX)?;
-    warm_first(cell, system, &json!({ "do": "chains" }), u64::MAX)?;
+    let warmed = warm_first(cell, system, &json!({ "do": "commits" }), WARMING_COMMITS_MAX)
+        .and_then(|()| warm_first(cell, system, &json!({ "do": "chains" }), u64::MAX));
+    if let Err(error) = warmed {
+        eprintln!("warm-up: {error}");
+    }
     let _: serde_json::Value = system.must(&json!({ "do": "close" }), ANSWER_MAX)?;
     Ok(())
 }
