@@ -106,7 +106,7 @@ impl Plan {
         mut ask: impl FnMut(f64) -> Outcome<Answered<LoopAnswer>>,
     ) -> Outcome<Answered<Option<usize>>> {
         let mut series: Vec<u64> = Vec::new();
-        let (mut seconds, mut operations) = (0.0, 0);
+        let (mut seconds, mut operations) = (0.0, 0_u64);
         for part in 1..=self.parts_max {
             let answer = match ask(self.ticks_per_part as f64 * TICK_SECONDS)? {
                 Answered::Answer(answer) => answer,
@@ -115,20 +115,25 @@ impl Plan {
             // Operations that ended after the time of the part are in ticks of their own, which are incomplete.
             let mut ticks = answer.ticks;
             ticks.resize(self.ticks_per_part, 0);
-            series.extend(ticks.chunks(self.ticks_per_value).map(|ticks| ticks.iter().sum::<u64>()));
+            series.extend(ticks.chunks(self.ticks_per_value).map(sum));
             if part >= self.parts_min
                 && let Some(steady_after) = steady_from(&series)
             {
                 return Ok(Answered::Answer(Some(steady_after)));
             }
             seconds += answer.seconds;
-            operations += answer.operations;
+            operations = operations.saturating_add(answer.operations);
             if seconds >= self.seconds_max || operations >= self.operations_max {
                 break;
             }
         }
         Ok(Answered::Answer(None))
     }
+}
+
+/// An adapter may say any number.
+fn sum(ticks: &[u64]) -> u64 {
+    ticks.iter().copied().fold(0, u64::saturating_add)
 }
 
 #[cfg(test)]
@@ -146,7 +151,7 @@ mod tests {
         let warmed = plan.warm(|_| {
             parts += 1;
             let ticks = ticks_of(parts);
-            let operations = ticks.iter().sum();
+            let operations = sum(&ticks);
             Ok(Answered::Answer(LoopAnswer { operations, ticks, seconds, ..LoopAnswer::default() }))
         });
         match warmed.unwrap() {
@@ -184,5 +189,6 @@ mod tests {
         assert_eq!(warm_for(&FIRST, 1.0, rises_for(40)), (None, 40));
         let few = Plan { operations_max: 5_000, ..FIRST };
         assert_eq!(warm_for(&few, 1.0, |_| vec![100; 10]), (None, 5), "what it leaves fits into memory");
+        assert_eq!(warm_for(&FIRST, 1.0, |_| vec![u64::MAX; 10]), (None, 1), "no number is too large");
     }
 }
