@@ -212,6 +212,36 @@ fn a_row_that_fails_has_the_error_and_the_rows_after_it_name_it() {
 }
 
 #[test]
+fn a_number_of_threads_that_fails_leaves_the_next_one_a_new_process_and_new_folders() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let script = path.join("one.sh");
+    // Dies when one thread commits.
+    let text = r#"while read -r line; do case "$line" in
+*open*) echo '{"version":"1","durability":"memory","settings":{}}';;
+*commits*'"threads":1}'*) exit 7;;
+*commits*) echo '{"operations":5,"seconds":1,"ticks":[5],"latencies_ns":[[1000,5]]}';;
+*close*) echo '{}';;
+*) echo '{"skip":"no"}';;
+esac; done"#;
+    std::fs::write(&script, text).unwrap();
+    let adapter = format!("one=sh {}", script.display());
+    let arguments = ["run", "threads", "--quick", "--part", "commits", "--volume", "1,10", "--target", "one"];
+    let found = records(&run(path, &[&arguments[..], &["--adapter", &adapter]].concat()));
+    let commits: Vec<_> = of_kind(&found, "figure", ["row", "volume", "state"])
+        .into_iter()
+        .filter(|[row, ..]| *row == "commit")
+        .map(|[_, volume, state]| (volume, state))
+        .collect();
+    assert_eq!(commits.len(), 2, "{commits:?}");
+    assert!(
+        commits[0].0 == "1" && commits[0].1.starts_with("ERR(the adapter ended, exit status: 7"),
+        "{commits:?}"
+    );
+    assert_eq!(commits[1], ("10", "-"));
+}
+
+#[test]
 fn a_cell_ends_with_the_run_that_was_killed() {
     let folder = tempfile::tempdir().unwrap();
     let pid = folder.path().join("pid");

@@ -71,7 +71,7 @@ fn rows(threads: usize) -> Vec<&'static str> {
 
 fn measure(cell: &mut Cell, system: &mut dyn System, step: &Step<'_>, pending: &mut Pending) -> Outcome<()> {
     if step.is_first {
-        warm(cell, system)?;
+        warm(cell, system, step.threads)?;
     }
     open(system, cell, &format!("commits-{}", step.threads))?;
     let request = json!({ "do": "commits", "threads": step.threads });
@@ -90,9 +90,9 @@ fn measure(cell: &mut Cell, system: &mut dyn System, step: &Step<'_>, pending: &
 }
 
 /// Warms a process that has just started, on a graph of its own. What fails here fails again when it is measured, and
-/// stands in its row then.
-fn warm(cell: &mut Cell, system: &mut dyn System) -> Outcome<()> {
-    open(system, cell, "commits-warm")?;
+/// stands in its row then. `threads` is the first number of threads that this process measures.
+fn warm(cell: &mut Cell, system: &mut dyn System, threads: usize) -> Outcome<()> {
+    open(system, cell, &format!("warm-{threads}"))?;
     let warmed = warm_first(cell, system, &json!({ "do": "commits" }), WARMING_COMMITS_MAX)
         .and_then(|()| warm_first(cell, system, &json!({ "do": "chains" }), u64::MAX));
     if let Err(error) = warmed {
