@@ -118,8 +118,9 @@ impl Spot {
         let found = self.found(snapshot)?;
         let version = found.entity.latest_version();
         let position = snapshot.position();
-        if let Some(value) = found.value() {
-            let response = answer::json(StatusCode::OK, &LeafForm(&value), position);
+        if let (Some(name), Some(value)) = (found.property_name(), found.value()) {
+            let leaf = LeafForm::of(&value, &found.entity, name);
+            let response = answer::json(StatusCode::OK, &leaf, position);
             return Ok(Some(answer::with_etag(response, version)));
         }
         let mut is_long = false;
