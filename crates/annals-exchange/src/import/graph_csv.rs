@@ -15,11 +15,9 @@ use super::declared::DeclaredValues;
 use super::instance_line::{entity_operations, relationship_operations};
 use super::loader::Loader;
 use super::operation::Operation;
+use super::plain_object::UNLABELLED;
 use super::unit::Place;
 use crate::Outcome;
-
-/// The type of nodes without a label.
-pub const UNLABELLED: &str = "node";
 
 /// Loads the rows of a file. The first label is the type of the entity, further ones are classifications. An id in a group
 /// gets the group in front: `:ID(Person)` with the cell `7` is `Person:7`. Texts become what the type declares.

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use annals::{
-    Direction, Entity, Error, ErrorKind, Find, InstanceId, Position, Relationship, Repository, Result,
+    Direction, Entity, Error, ErrorKind, Find, Id, InstanceId, Position, Relationship, Repository, Result,
     Snapshot, TypeKind,
 };
 
@@ -178,35 +178,41 @@ impl Missing {
         let gap = if load.message.is_empty() { "" } else { " " };
         let message = format!("{}{gap}[import deletes what is not named]", load.message);
         let (deleted, _) = repository.transact(|transaction| {
-            transaction.author(&load.author).message(&message);
+            transaction.author(&load.author).message(&message).serializable();
             let base = transaction.base().clone();
             let containing = containing_types(&base);
             let mut deleted = Deleted::default();
+            // Order: decide on all before the first deletion, because until then reads of the transaction cost little.
             for instance in batch.iter() {
-                // Another writer may have changed it meanwhile, and an earlier deletion may have taken it along.
+                // Another writer may have changed it meanwhile, and an earlier deletion may take it along.
                 if deleted.gone.contains(instance) || !self.is_old(&base, instance)? {
                     continue;
                 }
                 let is_gone = |instance: &InstanceId| deleted.gone.contains(instance);
                 let along = taken_along(&base, &containing, instance, is_gone)?;
+                for id in std::iter::once(instance).chain(&along).filter_map(entity_id) {
+                    // If another writer links it, or puts a child into it, before the commit, this is decided again.
+                    transaction.degree(id, Direction::Out, None)?;
+                }
                 if let Some((other, reason)) = self.kept(&base, named, &along)? {
                     deleted.kept.push((instance.clone(), other, reason));
                     continue;
                 }
-                transaction.delete(instance)?;
-                deleted.count += 1;
+                deleted.roots.push(instance.clone());
                 deleted.along_count += along.len() as u64;
                 deleted.gone.extend(along);
                 deleted.gone.insert(instance.clone());
             }
+            deleted.roots.iter().try_for_each(|instance| transaction.delete(instance))?;
             Ok(deleted)
         })?;
+        let count = deleted.roots.len() as u64;
         batch.clear();
         let summary = &mut report.summary;
-        summary.deleted_count += deleted.count;
+        summary.deleted_count += count;
         summary.taken_along_count += deleted.along_count;
-        summary.changes_count += deleted.count;
-        summary.records_count += u64::from(deleted.count > 0);
+        summary.changes_count += count;
+        summary.records_count += u64::from(count > 0);
         report.progress.note_committed(summary.changes_count);
         for (instance, other, reason) in &deleted.kept {
             let text = format!("{instance} stays: deleting it would delete {other}, {reason}");
@@ -219,12 +225,20 @@ impl Missing {
 /// The deletions of one transaction.
 #[derive(Default)]
 struct Deleted {
-    count: u64,
+    /// The instances to delete.
+    roots: Vec<InstanceId>,
     along_count: u64,
-    /// The instances that are deleted.
+    /// These, and the instances that they take along.
     gone: HashSet<InstanceId>,
     /// Entities that stay, each with an instance that must not go, and why.
     kept: Vec<(InstanceId, InstanceId, &'static str)>,
+}
+
+fn entity_id(instance: &InstanceId) -> Option<&Id> {
+    match instance {
+        InstanceId::Entity(id) => Some(id),
+        InstanceId::Relationship(_) => None,
+    }
 }
 
 /// Hashes of instances that would be deleted. Units: some 20 bytes for each.

@@ -5,10 +5,11 @@ use annals_json::{Object, invalid, kind};
 use serde_json::Value as Json;
 
 use super::csv::Plain;
-use super::graph_csv::UNLABELLED;
 use super::instance_line::stated;
 use super::operation::Operation;
 
+/// The type of entities for which neither a file nor an option names one.
+pub const UNLABELLED: &str = "node";
 /// The keys of lines in the native form.
 const NATIVE: [&str; 5] = ["type", "entity", "relationship", "record", "collection"];
 
