@@ -9,4 +9,4 @@ pub mod text;
 pub mod import;
 pub mod export;
 
-pub use progress::{Outcome, Progress, RefusedLine, Stop};
+pub use progress::{Outcome, Progress, RefusedLine, RepeatedReason, Stop};

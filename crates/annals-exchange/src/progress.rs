@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::io;
 
-use annals::{Error, ErrorKind};
+use annals::{Error, ErrorKind, InstanceId};
 
 /// What an import or export returns.
 pub type Outcome<T = ()> = std::result::Result<T, Stop>;
@@ -44,6 +44,21 @@ pub struct RefusedLine<'r> {
     pub kind: ErrorKind,
     /// The reason, for people.
     pub reason: &'r dyn Display,
+    /// True if enough earlier lines were refused for the same reason: then it is counted, and
+    /// [`Progress::note_repeated`] reports the number at the end.
+    pub is_repeated: bool,
+}
+
+/// Further lines that were refused for the same reason.
+pub struct RepeatedReason<'r> {
+    /// The file and the number of the last of these lines that is no repetition.
+    pub file: &'r str,
+    /// Its number.
+    pub line: u64,
+    /// The reason.
+    pub reason: &'r str,
+    /// How many further lines were refused.
+    pub more_count: u64,
 }
 
 /// Listens to an import or export: a terminal prints it, a server puts it into its answer.
@@ -56,6 +71,12 @@ pub trait Progress: Send + Sync {
 
     /// A line was refused.
     fn note_refused(&self, _refused: &RefusedLine<'_>) {}
+
+    /// The import has ended, and more lines were refused for the same reason.
+    fn note_repeated(&self, _repeated: &RepeatedReason<'_>) {}
+
+    /// An entity that no line names stays, because its deletion would delete another instance that must not go.
+    fn note_kept(&self, _instance: &InstanceId, _reason: &dyn Display) {}
 
     /// A remark, which refuses nothing.
     fn note_remark(&self, _text: &dyn Display) {}

@@ -205,7 +205,7 @@ pub fn actions() -> Vec<&'static str> {
 /// The members of all actions, each once.
 static MEMBERS: LazyLock<Vec<&str>> = LazyLock::new(|| {
     let fields = Action::FORMS.iter().flat_map(|form| form.fields);
-    // Only compactions write lists of instances.
+    // Only compactions write lists of instances, so no operation has one.
     let fields = fields.filter(|field| field.key != Key::Instances).map(|field| field.name);
     let told = [PROVENANCE_FIELDS, ORIGIN_FIELDS].concat();
     let mut members = vec!["action", "kind", "validFrom"];
@@ -222,6 +222,22 @@ pub fn creation_from_json(kind: TypeKind, fields: &Object) -> Result<Action> {
     let is_it = |form: &&Form| form.verb == "create" && form.kinds == [kind];
     let form = Action::FORMS.iter().find(is_it).expect("entities and relationships are created");
     of_form(form, kind, fields)
+}
+
+/// The action of a change in a record: as [`action_from_json`], and also a list of `instances`, which only records hold.
+pub fn recorded_action_from_json(json: &Json) -> Result<Action> {
+    let what = "operation";
+    let fields = object(json, what)?;
+    let has_list = |form: &&Form| form.fields.iter().any(|field| field.key == Key::Instances);
+    let verb = fields.get("action").and_then(Json::as_str);
+    let form = Action::FORMS.iter().filter(has_list).find(|form| Some(form.verb) == verb);
+    match form.filter(|form| form.fields.iter().all(|field| fields.contains_key(field.name))) {
+        Some(form) => {
+            only(fields, what, &["action", "instances", "validFrom"])?;
+            action(form, Bag::default(), fields)
+        }
+        None => action_from_json(json),
+    }
 }
 
 /// An action from its JSON form. A creation without an id gets a new one.
@@ -291,6 +307,11 @@ fn take_entry(bag: &mut Bag, field: &Field, fields: &Object) -> Result<()> {
         Key::Copied => bag.copied = Some(classification_copies(fields, what)?),
         Key::CopiedOne => {
             bag.copied = Some(vec![classification_copy(fields, what, text(fields, what, name)?)?]);
+        }
+        Key::Instances => {
+            let listed = array(fields, what, name)?.iter();
+            let one = |json| instance(object(json, "instance")?);
+            bag.instances = Some(listed.map(one).collect::<Result<_>>()?);
         }
         other => unreachable!("{other:?} has a form in JSON"),
     }
@@ -372,6 +393,19 @@ mod tests {
             let json: Json = serde_json::from_str(line).unwrap();
             assert_eq!(action_to_json(&action_from_json(&json).unwrap()), json);
         }
+    }
+
+    #[test]
+    fn lists_of_instances_are_read_from_records_only() {
+        for verb in ["delete", "restore"] {
+            let json = json!({"action": verb, "instances": [
+                {"kind": "relationship", "id": "r"}, {"kind": "entity", "id": "a"}
+            ]});
+            assert_eq!(action_to_json(&recorded_action_from_json(&json).unwrap()), json);
+            assert!(action_from_json(&json).unwrap_err().to_string().contains("unknown field \"instances\""));
+        }
+        let plain = json!({"action": "delete", "kind": "entity", "id": "a"});
+        assert_eq!(action_to_json(&recorded_action_from_json(&plain).unwrap()), plain);
     }
 
     #[test]

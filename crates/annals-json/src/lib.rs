@@ -35,6 +35,7 @@ pub use as_of::{AS_OF, as_of_from_json, past_from_json};
 pub use candidate::*;
 pub use change::{
     action_from_json, actions, change_to_json, creation_from_json, patch_from_json, record_to_json,
+    recorded_action_from_json,
 };
 pub use difference::{difference_to_json, event_to_json, instance_change_to_json, tree_change_to_json};
 pub use find::{

@@ -216,10 +216,10 @@ impl Operation {
                 None => {}
             }
         }
-        let is_always = transaction.is_always();
-        transaction.always(is_always || self.is_always);
+        let (is_always, is_as_declared) = (transaction.is_always(), transaction.is_as_declared());
+        transaction.always(is_always || self.is_always).as_declared(true);
         let outcome = self.add_what_to(transaction);
-        transaction.always(is_always);
+        transaction.always(is_always).as_declared(is_as_declared);
         outcome
     }
 

@@ -99,7 +99,7 @@ impl Form for ItemForm<'_> {
                 members.entry(name, origin_to_text(whose));
             });
             for (name, value, _) in properties.iter().filter(|(name, ..)| !is_special(name)) {
-                members.entry(name, LeafForm(value));
+                members.entry(name, LeafForm::shown(value));
             }
             let special = || properties.iter().filter(|(name, ..)| is_special(name));
             add_part(members, PROPERTIES, special, |members, (name, value, _)| members.entry(name, value));

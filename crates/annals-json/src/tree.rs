@@ -114,7 +114,7 @@ pub fn is_tree_item(json: &Json) -> bool {
     json.as_object().is_some_and(|members| !is_tagged(members))
 }
 
-/// The value of a property: an array of scalars is a set of values.
+/// The value of a property: an array of scalars is a list of values, or a set if its attribute has many values.
 fn leaf_from_json(json: &Json) -> Result<Value> {
     let Json::Array(values) = json else { return value_from_json(json) };
     let is_scalar = |value: &Json| !value.is_array() && !is_tree_item(value);
@@ -123,7 +123,7 @@ fn leaf_from_json(json: &Json) -> Result<Value> {
                     property, found another one; write {\"$list\": […]} or {\"$set\": []}";
         return Err(invalid(text));
     }
-    Value::set(values.iter().map(value_from_json).collect::<Result<Vec<_>>>()?)
+    value_from_json(json)
 }
 
 fn text_of(json: &Json) -> Result<&str> {

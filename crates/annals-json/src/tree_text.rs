@@ -53,22 +53,41 @@ pub fn write_tree(
 }
 
 /// The value of a property, in the form of trees.
-pub struct LeafForm<'v>(pub &'v Value);
+pub struct LeafForm<'v> {
+    value: &'v Value,
+    /// True if an array stands for a set.
+    is_many: bool,
+}
 
-impl Form for LeafForm<'_> {
-    fn write(&self, to: &mut JsonText) {
-        write_leaf(self.0, to);
+impl<'v> LeafForm<'v> {
+    /// The value of this property of an item.
+    pub fn of(value: &'v Value, entity: &Entity<'_>, name: &str) -> LeafForm<'v> {
+        LeafForm { value, is_many: matches!(value, Value::Set(_)) && entity.has_many(name) }
+    }
+
+    /// A value that is only shown: nobody reads it back.
+    pub fn shown(value: &'v Value) -> LeafForm<'v> {
+        LeafForm { value, is_many: true }
     }
 }
 
-fn write_leaf(value: &Value, to: &mut JsonText) {
-    match value {
-        Value::Set(values) if !values.is_empty() => to.array(values.iter()),
-        // Without a tag these would be read as values, items or children.
-        Value::List(values) => tagged(to, "$list", &**values),
-        Value::Map(values) => tagged(to, "$map", MapForm(values)),
-        other => other.write(to),
+impl Form for LeafForm<'_> {
+    fn write(&self, to: &mut JsonText) {
+        match self.value {
+            Value::Set(values) if self.is_many && !values.is_empty() => to.array(values.iter()),
+            // Without a tag these would be read as lists of items, or as children.
+            Value::List(values) if values.is_empty() || values.iter().any(is_nested) => {
+                tagged(to, "$list", &**values);
+            }
+            Value::List(values) => to.array(values.iter()),
+            Value::Map(values) => tagged(to, "$map", MapForm(values)),
+            other => other.write(to),
+        }
     }
+}
+
+fn is_nested(value: &Value) -> bool {
+    matches!(value, Value::List(_) | Value::Map(_) | Value::Set(_))
 }
 
 /// The target of a path, without its subtree: `{"path", "id", "type", "value"}`. The value of an item is an object of
@@ -94,7 +113,7 @@ impl Form for TreeEntry<'_> {
             if let (Some(name), Some(value)) = (found.property_name(), found.value()) {
                 members.add("property", name);
                 members.add("type", found.entity.type_name());
-                members.add("value", LeafForm(&value));
+                members.add("value", LeafForm::of(&value, &found.entity, name));
             } else {
                 members.add("type", found.entity.type_name());
                 members.add("value", OwnForm(&found.entity));
@@ -115,7 +134,7 @@ struct OwnForm<'e>(&'e Entity<'e>);
 impl Form for OwnForm<'_> {
     fn write(&self, to: &mut JsonText) {
         to.json(b"{");
-        write_properties(&properties_of(self.0), &mut false, to);
+        write_properties(self.0, &properties_of(self.0), &mut false, to);
         to.json(b"}");
     }
 }
@@ -131,8 +150,8 @@ pub fn tree_to_json(
 ) -> Result<serde_json::Value> {
     let below = tree_of(snapshot, root);
     let Some(found) = below.item(path)? else { return Ok(serde_json::Value::Null) };
-    if let Some(value) = found.value() {
-        return Ok(tree(&LeafForm(&value)));
+    if let (Some(name), Some(value)) = (found.property_name(), found.value()) {
+        return Ok(tree(&LeafForm::of(&value, &found.entity, name)));
     }
     let text = write_tree(snapshot, &below, &found.path()?, extent, &mut |_| Ok(()))?;
     Ok(text.map_or(serde_json::Value::Null, |text| {
@@ -161,7 +180,7 @@ pub(super) fn is_special(name: &str) -> bool {
     name.starts_with(['@', '$'])
 }
 
-fn write_properties(properties: &Properties, has_members: &mut bool, to: &mut JsonText) {
+fn write_properties(entity: &Entity<'_>, properties: &Properties, has_members: &mut bool, to: &mut JsonText) {
     let mut has_special = false;
     for (name, value) in properties {
         if is_special(name) {
@@ -171,7 +190,7 @@ fn write_properties(properties: &Properties, has_members: &mut bool, to: &mut Js
         write_name(name, has_members, to);
         match value {
             ValueRef::String(text) => to.text(text),
-            ValueRef::Other(value) => write_leaf(value, to),
+            ValueRef::Other(value) => LeafForm::of(value, entity, name).write(to),
         }
     }
     if has_special {
@@ -344,7 +363,7 @@ impl TreeVisitor for Writer<'_> {
             self.text.text(entity.type_name());
         }
         let properties = properties_of(entity);
-        write_properties(&properties, &mut level.has_members, &mut self.text);
+        write_properties(entity, &properties, &mut level.has_members, &mut self.text);
         properties.iter().for_each(|(name, _)| self.names.push(name));
         self.open.push(level);
         Ok(())

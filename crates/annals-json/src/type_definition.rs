@@ -309,22 +309,25 @@ fn attribute_from_json(json: &Json) -> Result<AttributeDefinition> {
     let otherwise = if enum_type.is_some() { "string" } else { "any" };
     let held = value_type(optional_text(fields, what, "type")?.unwrap_or(otherwise))?;
     let is_key = boolean(fields, what, "key", false)?;
-    Ok(AttributeDefinition {
+    let declared = AttributeDefinition {
         is_many: boolean(fields, what, "many", false)?,
         is_required: boolean(fields, what, "required", is_key)?,
         is_unique: boolean(fields, what, "unique", false)?,
         is_indexed: boolean(fields, what, "indexed", true)?,
-        default: fields.get("default").map(value_from_json).transpose()?,
         enum_type: enum_type.map(Into::into),
         item_type: optional_text(fields, what, "items")?.map(value_type).transpose()?,
         deprecation: deprecation(fields, what)?,
         is_key,
-        minimum: fields.get("minimum").map(value_from_json).transpose()?,
-        maximum: fields.get("maximum").map(value_from_json).transpose()?,
         pattern: optional_text(fields, what, "pattern")?.map(Into::into),
         reference: optional_text(fields, what, "reference")?.map(Into::into),
         ..AttributeDefinition::new(text(fields, what, "name")?, held)
-    })
+    };
+    let value = |name: &str| {
+        let value = fields.get(name).map(value_from_json).transpose();
+        Ok::<_, annals::Error>(value?.map(|value| declared.read(&value)))
+    };
+    let (default, minimum, maximum) = (value("default")?, value("minimum")?, value("maximum")?);
+    Ok(AttributeDefinition { default, minimum, maximum, ..declared })
 }
 
 fn value_type(name: &str) -> Result<ValueType> {

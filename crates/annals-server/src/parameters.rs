@@ -157,9 +157,10 @@ pub fn signing() -> Vec<Parameter> {
     writing().into_iter().filter(is_header).collect()
 }
 
-/// Parameters of an import.
+/// Parameters of an import. It commits what it loads, so it takes no candidate.
 pub fn importing() -> Vec<Parameter> {
-    vec![
+    let signed = writing().into_iter().filter(|parameter| !["always", "candidate"].contains(&parameter.name));
+    let own = vec![
         query(
             "merge",
             flag(),
@@ -191,7 +192,35 @@ pub fn importing() -> Vec<Parameter> {
             "Changes in one batch.",
         ),
         query("stopOnError", flag(), false, "End the import at the first line that is refused."),
-    ]
+        query(
+            "replace",
+            flag(),
+            false,
+            "With merge: a line holds all properties of its instance; those that it does not name are removed.",
+        ),
+        query(
+            "mergeValidTimes",
+            flag(),
+            false,
+            "With merge: a changed instance is valid from the valid time of its line, which must not be before the version in \
+             force; otherwise from now, or from validFrom.",
+        ),
+        query(
+            "id",
+            text(),
+            "Name",
+            "The lines are plain objects, the entities, and this member is their id; MEMBER(GROUP) puts GROUP: in front of it.",
+        ),
+        query(
+            "from",
+            text(),
+            "Job",
+            "The lines are plain objects, the relationships, and this is the id they lead from.",
+        ),
+        query("to", text(), "Table", "With from: the member with the id they lead to."),
+        query("type", text(), "car", "With id, or with from and to: the type of the instances."),
+    ];
+    own.into_iter().chain(signed).collect()
 }
 
 /// Parameters of an export.

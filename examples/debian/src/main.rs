@@ -65,7 +65,7 @@ struct Errors;
 
 impl Progress for Errors {
     fn note_refused(&self, refused: &RefusedLine<'_>) {
-        let RefusedLine { file, line, kind, reason } = refused;
+        let RefusedLine { file, line, kind, reason, .. } = refused;
         eprintln!("{file}:{line}: {reason} [{}]", kind.name());
     }
 

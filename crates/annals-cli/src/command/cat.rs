@@ -52,9 +52,9 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     if let Some(Value::Content(content)) = found.value() {
         return content::write(context, &repository, &content);
     }
-    if let Some(value) = found.value() {
+    if let (Some(name), Some(value)) = (found.property_name(), found.value()) {
         return match context.output.is_json() {
-            true => context.output.json(&LeafForm(&value)),
+            true => context.output.json(&LeafForm::of(&value, &found.entity, name)),
             false => context.output.line(value_to_text(&value)),
         };
     }

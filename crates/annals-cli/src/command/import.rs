@@ -8,15 +8,15 @@ use std::sync::atomic::Ordering;
 use annals::{Error, ErrorKind, Instant, Repository, Result};
 use annals_exchange::import::csv::RowReader;
 use annals_exchange::import::{
-    BATCH_BYTES_MAX, Declarations, DeleteMax, JsonlOptions, LineBounds, LoadOptions, Loader, Merge, Missing,
-    Report, Run, Source, load_csv, load_jsonl,
+    BATCH_BYTES_MAX, Declarations, DeleteMax, JsonlOptions, LineBounds, LoadOptions, Loader, Merge,
+    MergeOptions, Missing, PlainObjects, Report, Run, Source, load_csv, load_jsonl,
 };
 use annals_exchange::text::count;
 use clap::Args;
 use serde_json::json;
 use tempfile::NamedTempFile;
 
-use super::import_csv::{CsvArguments, Header, extension};
+use super::import_csv::{CsvArguments, Header, PLAIN_OPTIONS, extension};
 use super::import_ldp::{self, LdpArguments};
 use super::terminal::Terminal;
 use crate::context::{Context, instant, user_name};
@@ -25,6 +25,8 @@ use crate::stop::{Outcome, REFUSED_LINES, Stop};
 
 /// After this many changes the import writes a checkpoint, so that the next command opens fast.
 const CHECKPOINT_CHANGES: u64 = 20_000;
+/// Changes in one batch, by default.
+const BATCH_CHANGES: u64 = 5_000;
 
 /// Load files: JSON Lines, CSV; or copy the resources of an LDP server, such as Fedora
 #[derive(Args, Debug)]
@@ -32,6 +34,7 @@ const CHECKPOINT_CHANGES: u64 = 20_000;
 Formats:
   jsonl   one object per line: {\"type\": …}, {\"entity\": …}, {\"relationship\": …}; or {\"record\": …} with history
           Types stand anywhere, entities before the relationships between them. docs/json.md describes every field.
+          Plain objects with --id, or with --from, --to and --type; one per line, or in an array
   csv     neo4j-admin style headers: :ID :LABEL :START_ID :END_ID :TYPE name:int[] …; files of nodes first
           Plain headers, as of spreadsheets, with --id, or with --from and --to: each title names a property
   ldp     the addresses of two root containers: copies the resources below the first one into a running Annals server.
@@ -45,9 +48,11 @@ Examples:
   annals import reads.csv --from Job --to 'Table Name' --type reads
   annals import --header people-header.csv people-1.csv people-2.csv.gz
   annals import --label person people.tsv
+  annals import cars.json --id Name --type car                     # an array of plain objects
   annals export --history | annals -r copy import jsonl -
   annals import crawl.jsonl --merge --key column     # every night: writes only what differs
   annals import crawl.jsonl --merge --delete-missing # and deletes what is no longer in the file
+  annals import monday.jsonl --merge --replace --delete-missing    # back to the state of an export
   annals import ldp http://localhost:8080/rest http://localhost:8280/ldp
 
 Each batch is committed completely or not at all. The command skips a bad line and reports its number and the reason;
@@ -59,7 +64,7 @@ pub struct Arguments {
     #[arg(value_name = "FORMAT|FILE", required = true)]
     terms: Vec<String>,
     /// Changes in one batch
-    #[arg(long, default_value_t = 5000, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    #[arg(long, default_value_t = BATCH_CHANGES, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     batch: u64,
     /// Show at most this many refused lines; the rest are only counted
     #[arg(long, default_value_t = 100, value_name = "N")]
@@ -76,6 +81,13 @@ pub struct Arguments {
     /// With --merge: a property that identifies relationships without ids, together with type and ends; may be repeated
     #[arg(long = "key", value_name = "NAME", requires = "is_merging")]
     keys: Vec<String>,
+    /// With --merge: a line holds all properties of its instance; remove those that it does not name
+    #[arg(long = "replace", requires = "is_merging")]
+    is_replacing: bool,
+    /// With --merge: a changed instance is valid from the valid time of its line, which must not be before the version in
+    /// force; otherwise from now, or from --valid-from
+    #[arg(long = "merge-valid-times", requires = "is_merging")]
+    has_valid_times: bool,
     /// With --merge: delete instances that the files do not name, of the types that occur in the files; delete nothing
     /// if a line is refused. Relationships are deleted with their entities
     #[arg(long = "delete-missing", requires = "is_merging")]
@@ -128,6 +140,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
         return run_ldp(context, arguments, addresses);
     }
     let mut inputs = inputs(arguments)?;
+    let plain = check_options(arguments, &inputs)?;
     if arguments.is_resuming {
         inputs.iter_mut().try_for_each(save_standard_input)?;
     }
@@ -141,7 +154,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     let is_json = context.output.is_json();
     let terminal = Arc::new(Terminal::new(is_json, arguments.errors_max));
     let mut report = Report::new(Arc::clone(&terminal) as _, arguments.is_stopping);
-    report.merge = arguments.is_merging.then(|| Merge::new(arguments.keys.clone(), arguments.is_deleting));
+    report.merge = arguments.is_merging.then(|| Merge::new(merge_options(arguments)));
     let missing = Missing {
         began_at: repository.snapshot().position(),
         delete_max: arguments.delete_missing_max,
@@ -152,12 +165,13 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
         let work = inputs.iter_mut().zip(runs).enumerate();
         for (index, (input, run)) in work {
             let set_aside = types.remove(&index).unwrap_or_default();
-            let lines = Lines { run, set_aside };
+            let lines = Lines { run, set_aside, plain: plain.as_ref() };
             let outcome = import(arguments, &header, &repository, &mut report, input, lines);
             outcome.map_err(|stop| Stop::from(stop).in_file(&input.path))?;
         }
         Ok(missing.delete(&repository, &load_options(arguments), &mut report)?)
     });
+    report.finish();
     terminal.finish();
     let summary = report.summary;
     // A failed checkpoint loses nothing: the next command replays the log.
@@ -173,14 +187,22 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
             "refused": summary.refused_count,
             "skipped": summary.skipped_count,
             "deleted": summary.deleted_count,
+            "takenAlong": summary.taken_along_count,
+            "kept": summary.kept_count,
             "position": position.0,
             "seconds": seconds,
         }))?;
     } else {
-        let deleted = match summary.deleted_count {
+        let told = |number: u64, before: &str, behind: &str| match number {
             0 => String::new(),
-            deleted_count => format!(", deleted {}", count(deleted_count)),
+            number => format!("{before}{}{behind}", count(number)),
         };
+        let deleted = [
+            told(summary.deleted_count, ", deleted ", ""),
+            told(summary.taken_along_count, ", with ", " more"),
+            told(summary.kept_count, ", kept ", ""),
+        ]
+        .concat();
         context.output.line(format!(
             "imported {} changes in {} records, refused {}, skipped {}{deleted}; now at position {} ({seconds:.1} s)",
             count(summary.changes_count),
@@ -197,18 +219,20 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     let closed = repository.close();
     outcome?;
     closed?;
-    if summary.refused_count > 0 { Err(Stop::Silent(REFUSED_LINES)) } else { Ok(()) }
+    if summary.refused_count + summary.kept_count > 0 { Err(Stop::Silent(REFUSED_LINES)) } else { Ok(()) }
 }
 
 fn run_ldp(context: &mut Context, arguments: &Arguments, addresses: &[String]) -> Outcome {
-    let is_other = arguments.is_resuming
-        || arguments.is_merging
-        || arguments.is_stopping
-        || arguments.valid_from.is_some();
-    if is_other {
-        let text = "import ldp: expected no --resume, --merge, --stop-on-error and --valid-from, found one; leave it \
-                    out: the import always skips what is there";
-        return Err(Error::new(ErrorKind::InvalidArgument, text).into());
+    let others = [
+        (arguments.is_resuming, "--resume"),
+        (arguments.is_merging, "--merge"),
+        (arguments.is_stopping, "--stop-on-error"),
+        (arguments.valid_from.is_some(), "--valid-from"),
+        (arguments.batch != BATCH_CHANGES, "--batch"),
+    ];
+    let others = others.into_iter().filter(|(is_given, _)| *is_given).map(|(_, option)| option);
+    if let Some(option) = others.chain(arguments.csv.given()).next() {
+        return Err(foreign(option, "the formats jsonl and csv", "ldp").into());
     }
     let common = import_ldp::Common {
         addresses,
@@ -217,6 +241,47 @@ fn run_ldp(context: &mut Context, arguments: &Arguments, addresses: &[String]) -
         errors_max: arguments.errors_max,
     };
     import_ldp::run(context, &arguments.ldp, &common)
+}
+
+/// Refuses options that do not apply to the formats of the files. Returns how plain objects of JSON are read.
+fn check_options(arguments: &Arguments, inputs: &[Input]) -> Result<Option<PlainObjects>> {
+    if let Some(option) = arguments.ldp.given() {
+        return Err(foreign(option, "the format ldp", "files"));
+    }
+    let csv = &arguments.csv;
+    let has = |format| inputs.iter().any(|input| input.format == format);
+    if !has(Format::Csv)
+        && let Some(option) = csv.given().find(|option| !PLAIN_OPTIONS.contains(option))
+    {
+        return Err(foreign(option, "the format csv", "files of JSON"));
+    }
+    if !has(Format::Jsonl) {
+        return Ok(None);
+    }
+    match csv.plain() {
+        Some(plain) => PlainObjects::new(plain, csv.type_name()).map(Some),
+        None if !has(Format::Csv) && csv.type_name().is_some() => {
+            let text = "--type: expected --id, or --from and --to, beside it for files of JSON, found none; add it, or leave \
+                        --type out: each line of the native form names its type";
+            Err(Error::new(ErrorKind::InvalidArgument, text))
+        }
+        None => Ok(None),
+    }
+}
+
+fn foreign(option: &str, formats: &str, found: &str) -> Error {
+    let text = format!("{option}: it is for {formats}, found {found}; leave it out");
+    Error::new(ErrorKind::InvalidArgument, text)
+}
+
+fn merge_options(arguments: &Arguments) -> MergeOptions {
+    MergeOptions {
+        keys: arguments.keys.clone(),
+        is_deleting: arguments.is_deleting,
+        is_replacing: arguments.is_replacing,
+        has_valid_times: arguments.has_valid_times,
+        valid_from: arguments.valid_from,
+    }
 }
 
 fn inputs(arguments: &Arguments) -> Result<Vec<Input>> {
@@ -245,12 +310,12 @@ fn input(named: Option<Format>, file: &str, valid_from: Option<Instant>) -> Resu
 
 fn format_of(file: &str) -> Result<Format> {
     match extension(file) {
-        Some("jsonl" | "ndjson") => Ok(Format::Jsonl),
+        Some("jsonl" | "ndjson" | "json") => Ok(Format::Jsonl),
         Some("csv" | "tsv") => Ok(Format::Csv),
         _ => Err(Error::new(
             ErrorKind::InvalidArgument,
             format!(
-                "{file}: expected a name that ends in .jsonl, .csv or .tsv; or say `annals import jsonl|csv {file}`"
+                "{file}: expected a name that ends in .jsonl, .json, .csv or .tsv; or say `annals import jsonl|csv {file}`"
             ),
         )),
     }
@@ -340,9 +405,11 @@ fn load_options(arguments: &Arguments) -> LoadOptions {
 }
 
 /// The lines of a file that are done already.
-struct Lines {
+struct Lines<'p> {
     run: Run,
     set_aside: HashSet<u64>,
+    /// How plain objects are read.
+    plain: Option<&'p PlainObjects>,
 }
 
 fn import(
@@ -351,9 +418,9 @@ fn import(
     repository: &Repository,
     report: &mut Report,
     input: &mut Input,
-    lines: Lines,
+    lines: Lines<'_>,
 ) -> annals_exchange::Outcome {
-    let Lines { run, set_aside } = lines;
+    let Lines { run, set_aside, plain } = lines;
     let name = input.name.clone();
     let options = load_options(arguments);
     match input.format {
@@ -368,6 +435,7 @@ fn import(
                 set_aside,
                 valid_from: input.valid_from,
                 line_bounds: LineBounds::default(),
+                plain,
                 is_shared: false,
             };
             load_jsonl(repository, report, source, options, &mut tick)

@@ -11,7 +11,7 @@ use crate::stop::{Outcome, Stop};
 
 /// Options of CSV.
 #[derive(Args, Debug)]
-#[command(next_help_heading = "CSV")]
+#[command(next_help_heading = "CSV, and plain objects of JSON")]
 pub struct CsvArguments {
     /// Between the cells: , ; | or tab [default: tab for .tsv, else the one that stands most often in the header]
     #[arg(long, value_name = "CHARACTER")]
@@ -23,7 +23,7 @@ pub struct CsvArguments {
     #[arg(long, value_name = "FILE")]
     header: Option<PathBuf>,
     /// The header is plain, the rows are entities, and this is the column of their ids; COLUMN(GROUP) puts GROUP: in
-    /// front of them
+    /// front of them. For JSON the same with plain objects and their members
     #[arg(long, value_name = "COLUMN", conflicts_with = "from")]
     id: Option<String>,
     /// The header is plain, the rows are relationships, and this column has the ids they lead from
@@ -40,6 +40,40 @@ pub struct CsvArguments {
     labels: Vec<String>,
 }
 
+/// Options of these that plain objects of JSON have, too.
+pub const PLAIN_OPTIONS: [&str; 4] = ["--id", "--from", "--to", "--type"];
+
+impl CsvArguments {
+    /// The options that are given.
+    pub fn given(&self) -> impl Iterator<Item = &'static str> + use<> {
+        let all = [
+            (self.delimiter.is_some(), "--delimiter"),
+            (self.array_delimiter.is_some(), "--array-delimiter"),
+            (self.header.is_some(), "--header"),
+            (!self.labels.is_empty(), "--label"),
+            (self.id.is_some(), "--id"),
+            (self.from.is_some(), "--from"),
+            (self.to.is_some(), "--to"),
+            (self.type_name.is_some(), "--type"),
+        ];
+        all.into_iter().filter(|(is_given, _)| *is_given).map(|(_, option)| option)
+    }
+
+    /// The special columns of a plain header, or members of plain objects.
+    pub fn plain(&self) -> Option<Plain> {
+        let nodes = self.id.clone().map(|id| Plain::Nodes { id });
+        nodes.or_else(|| {
+            let ends = self.from.clone().zip(self.to.clone());
+            ends.map(|(from, to)| Plain::Edges { from, to })
+        })
+    }
+
+    /// The type of all rows or objects.
+    pub fn type_name(&self) -> Option<String> {
+        self.type_name.clone()
+    }
+}
+
 /// What the command line says of the files of CSV.
 pub struct Header {
     options: csv::Options,
@@ -53,15 +87,12 @@ impl Header {
         let delimiter = |option, name: &Option<String>| {
             name.as_deref().map(|name| csv::parse_delimiter(option, name)).transpose()
         };
-        let nodes = arguments.id.clone().map(|id| Plain::Nodes { id });
-        let edges =
-            arguments.from.clone().zip(arguments.to.clone()).map(|(from, to)| Plain::Edges { from, to });
         let options = csv::Options {
             field_delimiter: delimiter("--delimiter", &arguments.delimiter)?,
             array_delimiter: delimiter("--array-delimiter", &arguments.array_delimiter)?,
             labels: arguments.labels.clone(),
             type_name: arguments.type_name.clone(),
-            plain: nodes.or(edges),
+            plain: arguments.plain(),
         };
         let mut header = Header { options, layout: None };
         if let Some(path) = &arguments.header {

@@ -17,6 +17,15 @@ use crate::output::bytes;
 use crate::progress::Progress;
 use crate::stop::{Outcome, REFUSED_LINES, Stop};
 
+/// Levels below the root that are copied, by default.
+const DEPTH_MAX: u16 = 200;
+/// Resources that are copied at most, by default.
+const RESOURCES_MAX: u64 = 10_000_000;
+/// Largest binary, by default. Units: bytes.
+const BINARY_BYTES_MAX: u64 = 1 << 40;
+/// Longest wait for an answer, by default. Units: seconds.
+const WAIT_SECONDS_MAX: u64 = 60;
+
 /// Options of `import ldp`.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "LDP")]
@@ -29,17 +38,31 @@ pub struct LdpArguments {
     #[arg(long)]
     shorten_pairs: bool,
     /// Copy at most this many levels below the root
-    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u16).range(1..=250))]
+    #[arg(long, value_name = "N", default_value_t = DEPTH_MAX, value_parser = clap::value_parser!(u16).range(1..=250))]
     depth_max: u16,
     /// Copy at most this many resources
-    #[arg(long, value_name = "N", default_value_t = 10_000_000)]
+    #[arg(long, value_name = "N", default_value_t = RESOURCES_MAX)]
     resources_max: u64,
     /// Largest binary, in bytes
-    #[arg(long, value_name = "BYTES", default_value_t = 1 << 40)]
+    #[arg(long, value_name = "BYTES", default_value_t = BINARY_BYTES_MAX)]
     binary_max: u64,
     /// Longest wait for an answer, and between two parts of one, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    #[arg(long, value_name = "SECONDS", default_value_t = WAIT_SECONDS_MAX, value_parser = clap::value_parser!(u64).range(1..=3600))]
     wait_max: u64,
+}
+
+impl LdpArguments {
+    /// An option that is given on the command line.
+    pub fn given(&self) -> Option<&'static str> {
+        let all = [
+            (self.shorten_pairs, "--shorten-pairs"),
+            (self.depth_max != DEPTH_MAX, "--depth-max"),
+            (self.resources_max != RESOURCES_MAX, "--resources-max"),
+            (self.binary_max != BINARY_BYTES_MAX, "--binary-max"),
+            (self.wait_max != WAIT_SECONDS_MAX, "--wait-max"),
+        ];
+        all.into_iter().find(|(is_given, _)| *is_given).map(|(_, option)| option)
+    }
 }
 
 /// What else the command line says.

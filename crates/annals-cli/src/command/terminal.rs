@@ -3,8 +3,9 @@
 use std::fmt::Display;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use annals_exchange::RefusedLine;
+use annals::InstanceId;
 use annals_exchange::text::count;
+use annals_exchange::{RefusedLine, RepeatedReason};
 use serde_json::json;
 
 use crate::progress::Progress;
@@ -15,6 +16,7 @@ pub struct Terminal {
     is_json: bool,
     errors_max: u64,
     refused_count: AtomicU64,
+    kept_count: AtomicU64,
 }
 
 impl Terminal {
@@ -25,6 +27,7 @@ impl Terminal {
             is_json,
             errors_max,
             refused_count: AtomicU64::new(0),
+            kept_count: AtomicU64::new(0),
         }
     }
 
@@ -44,7 +47,10 @@ impl annals_exchange::Progress for Terminal {
     }
 
     fn note_refused(&self, refused: &RefusedLine<'_>) {
-        let RefusedLine { file, line, kind, reason } = refused;
+        let RefusedLine { file, line, kind, reason, is_repeated } = refused;
+        if *is_repeated {
+            return;
+        }
         let refused_count = self.refused_count.fetch_add(1, Ordering::Relaxed) + 1;
         if refused_count <= self.errors_max {
             self.bar.suspend(|| {
@@ -61,6 +67,38 @@ impl annals_exchange::Progress for Terminal {
             });
         } else if refused_count == self.errors_max + 1 && !self.is_json {
             self.bar.suspend(|| eprintln!("more lines are refused and counted, not shown; see --errors-max"));
+        }
+    }
+
+    fn note_repeated(&self, repeated: &RepeatedReason<'_>) {
+        let RepeatedReason { file, line, reason, more_count } = repeated;
+        self.bar.suspend(|| {
+            if self.is_json {
+                let repeated = json!({ "file": file, "line": line, "reason": reason, "more": more_count });
+                eprintln!("{}", json!({ "repeated": repeated }));
+            } else {
+                let lines = if *more_count == 1 { "line" } else { "lines" };
+                eprintln!(
+                    "{file}:{line}: … and {} more {lines} with this reason: {reason}",
+                    count(*more_count)
+                );
+            }
+        });
+    }
+
+    fn note_kept(&self, instance: &InstanceId, reason: &dyn Display) {
+        let kept_count = self.kept_count.fetch_add(1, Ordering::Relaxed) + 1;
+        if kept_count <= self.errors_max {
+            self.bar.suspend(|| {
+                if self.is_json {
+                    let kept = json!({ "instance": instance.to_string(), "reason": reason.to_string() });
+                    eprintln!("{}", json!({ "kept": kept }));
+                } else {
+                    eprintln!("{reason}");
+                }
+            });
+        } else if kept_count == self.errors_max + 1 && !self.is_json {
+            self.bar.suspend(|| eprintln!("more entities stay and are counted, not shown; see --errors-max"));
         }
     }
 

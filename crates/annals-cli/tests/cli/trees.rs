@@ -20,7 +20,7 @@ fn router() -> Place {
 #[test]
 fn an_item_is_shown_with_what_is_below_it() {
     let place = router();
-    let tree = "/config  hostname=r1\n  clock  zones={UTC}\n  interface[]  mtu=1500, name=eth0\n  interface[]  name=eth1\n";
+    let tree = "/config  hostname=r1\n  clock  zones=[UTC]\n  interface[]  mtu=1500, name=eth0\n  interface[]  name=eth1\n";
     assert_eq!(place.ok(&["tree", "/config"]), tree);
     assert_eq!(place.ok(&["tree", "/config", "--depth", "0"]), "/config  hostname=r1\n");
     let json = "{\"hostname\":\"r1\",\"clock\":{\"zones\":[\"UTC\"]},\"interface\":[{\"mtu\":1500,\"name\":\"eth0\"},{\"name\":\"eth1\"}]}\n";

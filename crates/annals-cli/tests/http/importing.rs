@@ -389,7 +389,7 @@ fn what_is_missing_is_deleted_within_the_guard_and_unless_others_wrote_it() {
     let refused = self::import(&server, "/v1/import?merge&deleteMissing", entity(1).as_bytes());
     assert_eq!((refused.status, refused.problem().as_str()), (400, "invalid-argument"), "{refused:?}");
     assert!(
-        refused.body.contains("deleteMissingMax=95") && refused.body.contains("18 that it does not name"),
+        refused.body.contains("deleteMissingMax=98") && refused.body.contains("go with them, found 35"),
         "{refused:?}"
     );
     assert_eq!(counts(&refused), [0, 0, 1, 0, 0], "{refused:?}");
@@ -437,4 +437,100 @@ fn what_cannot_be_imported_is_refused_with_the_reason() {
     assert_eq!((answer.status, answer.problem().as_str()), (403, "read-only"), "{answer:?}");
     let empty: Json = send("/v1/import", &[author, NDJSON], "").json();
     assert_eq!((&empty["records"], &empty["throughLine"]), (&json!(0), &json!(0)));
+}
+
+// The import committed to the repository, though the parameter was accepted and described.
+#[test]
+fn an_import_takes_no_candidate() {
+    let (_folder, server) = server(&[]);
+    for parameter in ["candidate=nosuch", "always"] {
+        let path = format!("/v1/import?{parameter}");
+        let answer = server.request("POST", &path, &[NDJSON], Some(&entity(1)));
+        assert_eq!((answer.status, answer.problem().as_str()), (400, "invalid-argument"), "{answer:?}");
+        assert!(answer.body.contains("unknown parameter"), "{answer:?}");
+    }
+    assert_eq!(tables(&server), 0);
+}
+
+// README shows an export and then this import; it deleted the instances that somebody had changed meanwhile.
+#[test]
+fn an_export_brings_its_state_back() {
+    let (_folder, server) = server(&[]);
+    let types = "{\"type\": {\"kind\": \"entity\", \"name\": \"table\"}}\n";
+    import(&server, "/v1/import", [types, &chain(20)].concat().as_bytes());
+    let monday = export(&server);
+    for number in 3..6 {
+        let changed =
+            server.send("PATCH", &format!("/v1/entities/e{number}"), &json!({"rows": 0, "more": 1}));
+        assert_eq!(changed.status, 200, "{changed:?}");
+    }
+    let path = "/v1/import?merge&replace&deleteMissing";
+    let answer = import(&server, path, monday.as_bytes());
+    assert_eq!(counts(&answer), [0, 3, 37, 0, 0], "{answer:?}");
+    let without_times = |text: &str| {
+        let lines = text.lines().map(|line| {
+            let mut json: Json = serde_json::from_str(line).unwrap();
+            for kind in ["entity", "relationship"] {
+                json.get_mut(kind).into_iter().for_each(|one| one["validFrom"] = Json::Null);
+            }
+            json.to_string()
+        });
+        lines.collect::<Vec<_>>()
+    };
+    assert_eq!(without_times(&export(&server)), without_times(&monday));
+    assert_eq!(counts(&import(&server, path, monday.as_bytes())), [0, 0, 40, 0, 0]);
+    let wrong = server.request("POST", "/v1/import?replace", &[NDJSON], Some(""));
+    assert_eq!((wrong.status, wrong.problem().as_str()), (400, "invalid-argument"), "{wrong:?}");
+}
+
+#[test]
+fn plain_objects_are_imported_and_equal_reasons_are_counted() {
+    let (_folder, server) = server(&[]);
+    let text =
+        r#"[{"Name": "fiat", "n": 1}, {"Name": "mini"}, {"n": 2}, {"n": 3}, {"n": 4}, {"n": 5}, {"n": 6}]"#;
+    let answer = import(&server, "/v1/import?id=Name&type=car", text.as_bytes());
+    assert_eq!(counts(&answer), [2, 0, 0, 0, 5], "{answer:?}");
+    let refused = answer.json()["refusedLines"].clone();
+    let told: Vec<(u64, Option<u64>)> = refused
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|line| (line["line"].as_u64().unwrap(), line["more"].as_u64()))
+        .collect();
+    assert_eq!(told, [(3, None), (4, None), (5, Some(2))]);
+    let like = r#"{"a": "fiat", "b": "mini", "w": 1}"#;
+    assert_eq!(
+        counts(&import(&server, "/v1/import?from=a&to=b&type=like", like.as_bytes())),
+        [1, 0, 0, 0, 0]
+    );
+    for wrong in ["id=a&from=b", "from=a", "type=a", "from=a&to=b"] {
+        let answer = import(&server, &format!("/v1/import?{wrong}"), b"");
+        assert_eq!(
+            (answer.status, answer.problem().as_str()),
+            (400, "invalid-argument"),
+            "{wrong}: {answer:?}"
+        );
+    }
+}
+
+// No client in JavaScript could write 33.0, which is 33 in JSON.
+#[test]
+fn bodies_read_values_as_their_types_declare_them() {
+    let (_folder, server) = server(&[]);
+    let types = r#"{"type": {"kind": "entity", "name": "t", "attributes": [{"name": "f", "type": "float"},
+        {"name": "d", "type": "decimal"}, {"name": "day", "type": "date"}]}}"#;
+    import(&server, "/v1/import", types.replace('\n', " ").as_bytes());
+    let body = json!({"id": "a", "type": "t", "properties": {"f": 33, "d": "1.50", "day": "2025-01-01"}});
+    assert_eq!(server.send("POST", "/v1/entities", &body).status, 201);
+    let stored = || server.get("/v1/entities/a").json()["properties"].clone();
+    let decimal = |text: &str| json!({ "$decimal": text });
+    assert_eq!(stored(), json!({"f": 33.0, "d": decimal("1.50"), "day": {"$date": "2025-01-01"}}));
+    assert_eq!(server.send("PATCH", "/v1/entities/a", &json!({"f": 1, "d": 1.5})).status, 200);
+    assert_eq!(stored(), json!({"f": 1.0, "d": decimal("1.5"), "day": {"$date": "2025-01-01"}}));
+    let body = json!({"type": "t", "properties": {"f": 2}});
+    assert_eq!(server.send("PUT", "/v1/entities/a", &body).status, 200);
+    assert_eq!(stored(), json!({"f": 2.0}));
+    let operations = json!({"operations": [{"action": "update", "kind": "entity", "id": "a", "patch": {"day": "2025-02-03"}}]});
+    assert_eq!(server.send("POST", "/v1/transactions", &operations).status, 200);
+    assert_eq!(stored(), json!({"f": 2.0, "day": {"$date": "2025-02-03"}}));
 }

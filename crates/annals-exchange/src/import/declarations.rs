@@ -52,7 +52,7 @@ impl Declarations {
                 follows = None;
                 continue;
             }
-            match parse_line(text) {
+            match parse_line(text, None) {
                 Ok(Item::Operations(operations)) if operations.iter().all(Operation::is_definition) => {
                     self.found.push((file, Unit::new(place, follows, operations)));
                     follows = Some(place.last);

@@ -29,6 +29,10 @@ pub fn import_jsonl(case: &[u8]) {
     let repository = create();
     for file in files(case) {
         let told = import_lines(&repository, file);
+        // The elements of an array have numbers of their own.
+        if file.trim_ascii_start().first() == Some(&b'[') {
+            continue;
+        }
         assert!(told.refused.is_subset(&written_lines(file)), "{:?}", told.refused);
         if told.ended.is_none() && !is_history(file) {
             let told_count = told.summary.changes_count + told.summary.refused_count;
@@ -165,6 +169,7 @@ fn import_lines(repository: &Repository, file: &[u8]) -> Told {
             run: Run::default(),
             set_aside: HashSet::new(),
             valid_from: None,
+            plain: None,
             line_bounds: LineBounds::default(),
             is_shared: false,
         };

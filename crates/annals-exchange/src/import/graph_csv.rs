@@ -15,11 +15,9 @@ use super::declared::DeclaredValues;
 use super::instance_line::{entity_operations, relationship_operations};
 use super::loader::Loader;
 use super::operation::Operation;
+use super::plain_object::UNLABELLED;
 use super::unit::Place;
 use crate::Outcome;
-
-/// The type of nodes without a label.
-const UNLABELLED: &str = "node";
 
 /// Loads the rows of a file. The first label is the type of the entity, further ones are classifications. An id in a group
 /// gets the group in front: `:ID(Person)` with the cell `7` is `Person:7`. Texts become what the type declares.
@@ -60,7 +58,7 @@ fn properties_of(row: &Row) -> &[(Arc<str>, Field)] {
 /// What writes the instance of a row. What else an export tells of it is taken as from a line of JSON.
 fn operations(row: Row, values: &mut DeclaredValues) -> Result<Vec<Operation>> {
     match row {
-        Row::Node(Node { id: key, labels, line_cell: Some(cell), properties: fields, .. }) => {
+        Row::Node(Node { id: key, labels, line_cell: Some(cell), properties: fields, empty, .. }) => {
             let mut labels = labels.into_iter();
             let type_name = labels.next().unwrap_or_else(|| UNLABELLED.to_owned());
             let properties = values.properties(TypeKind::Entity, &type_name, fields)?;
@@ -73,21 +71,32 @@ fn operations(row: Row, values: &mut DeclaredValues) -> Result<Vec<Operation>> {
             if !added.is_empty() {
                 line["classifications"] = [carried, added].concat().into();
             }
-            entity_operations(&line)
+            entity_operations(&line).map(|operations| leaving(operations, empty))
         }
-        Row::Edge(Edge { start, end, edge_type, line_cell: Some(cell), properties: fields, .. }) => {
+        Row::Edge(Edge {
+            start, end, edge_type, line_cell: Some(cell), properties: fields, empty, ..
+        }) => {
             let properties = values.properties(TypeKind::Relationship, &edge_type, fields)?;
             let ends =
                 [("from", id(&start)?.to_string()), ("to", id(&end)?.to_string()), ("type", edge_type)];
-            relationship_operations(&line_with(&cell, members(ends, properties))?)
+            let operations = relationship_operations(&line_with(&cell, members(ends, properties))?)?;
+            Ok(leaving(operations, empty))
         }
-        row => {
+        mut row => {
+            let (Row::Node(Node { empty, .. }) | Row::Edge(Edge { empty, .. })) = &mut row;
+            let removed = std::mem::take(empty);
             let has_fresh_id = matches!(row, Row::Edge(_));
             let states_classifications = matches!(&row, Row::Node(node) if node.labels.len() > 1);
             let operation = Operation::new(action(row, values)?, None);
-            Ok(vec![Operation { has_fresh_id, states_classifications, ..operation }])
+            Ok(vec![Operation { has_fresh_id, removed, states_classifications, ..operation }])
         }
     }
+}
+
+/// The operations of a row that leaves these properties empty.
+fn leaving(mut operations: Vec<Operation>, empty: Vec<Arc<str>>) -> Vec<Operation> {
+    operations.iter_mut().take(1).for_each(|operation| operation.removed = empty.clone());
+    operations
 }
 
 /// Members of a line that stand in columns of their own.

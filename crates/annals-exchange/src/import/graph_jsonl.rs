@@ -9,6 +9,7 @@ use super::history::HistoryLoader;
 use super::jsonl::{Item, LineBounds, LineReader};
 use super::loader::{LoadOptions, Loader};
 use super::mark::Run;
+use super::plain_object::PlainObjects;
 use super::refused::Refused;
 use super::report::Report;
 use super::unit::Place;
@@ -30,6 +31,8 @@ pub struct JsonlOptions<'a> {
     pub valid_from: Option<Instant>,
     /// Bounds of a line.
     pub line_bounds: LineBounds,
+    /// How plain objects are read; `None` to refuse them.
+    pub plain: Option<&'a PlainObjects>,
     /// True if other clients write at the same time. Then a history is refused, because its positions would not hold,
     /// and the messages of records have no sums, because such an import cannot be resumed.
     pub is_shared: bool,
@@ -45,7 +48,8 @@ pub fn load_jsonl(
     options: JsonlOptions<'_>,
     progress: &mut dyn FnMut(),
 ) -> Outcome {
-    let mut lines = LineReader::bounded(input, options.line_bounds).peekable();
+    let lines = LineReader::bounded(input, options.line_bounds).with_plain(options.plain.cloned());
+    let mut lines = lines.peekable();
     let is_history = matches!(lines.peek(), Some(Ok(line)) if matches!(line.item, Ok(Item::Record(_))));
     if is_history && options.is_shared {
         let text = "line 1: expected a type, an entity or a relationship, found a record; a history needs the repository for \

@@ -3,7 +3,7 @@
 use annals::action;
 use std::collections::{HashSet, VecDeque};
 
-use annals::{Action, Error, ErrorKind, InstanceId, Position, Repository, Result, Ticket, Transaction};
+use annals::{Error, ErrorKind, InstanceId, Position, Repository, Result, Ticket, Transaction};
 
 use super::jsonl::RecordLine;
 use super::loader::is_fatal;
@@ -83,22 +83,10 @@ impl<'r> HistoryLoader<'r> {
         }
         let instances: Vec<InstanceId> =
             record.operations.iter().filter_map(|operation| operation.action.instance()).collect();
-        if instances.iter().any(|instance| self.touched.contains(instance)) {
+        let is_wide = record.operations.iter().any(|operation| operation.action.changes_more_than_it_names());
+        if is_wide || instances.iter().any(|instance| self.touched.contains(instance)) {
             self.finish()?;
         }
-        // These actions also change instances that they do not name.
-        let is_wide = record.operations.iter().any(|operation| {
-            matches!(
-                operation.action,
-                Action::Delete(_)
-                    | Action::Restore(..)
-                    | Action::Purge(_)
-                    | Action::PurgeCopy(..)
-                    | Action::Reidentify(..)
-                    | Action::NameCollection(_)
-                    | Action::DefineType(_)
-            )
-        });
         let changes_count = record.operations.len();
         let position = record.position;
         let ticket = self.transaction(record).and_then(Transaction::submit);
@@ -119,7 +107,7 @@ impl<'r> HistoryLoader<'r> {
         transaction.always(true);
         if record.operations.is_empty() {
             // A record without changes needs a position, too.
-            transaction.push_action(Action::Void(action::Void))?;
+            transaction.push_action(action::Void)?;
         }
         for operation in record.operations {
             transaction.valid_from(operation.valid_from);

@@ -1,18 +1,21 @@
 //! Reads the line of an entity or relationship: an instance of this repository, a copy of an instance of another
 //! collection, or a proxy. A line is written completely or not at all.
 
+use std::sync::Arc;
+
 use annals::action;
-use annals::{Action, Id, InstanceId, NewEntity, NewRelationship, Result};
+use annals::{Action, Id, InstanceId, NewEntity, NewRelationship, Result, Value};
 use annals_json::{
     ORIGIN_FIELDS, Object, PROVENANCE_FIELDS, array, boolean, classification_copy, classification_from_json,
-    entity_copy, invalid, object, only, optional_provenance, optional_text, properties_from_json,
-    proxy_from_json, relationship_copy, text,
+    entity_copy, invalid, object, only, optional_provenance, optional_text, proxy_from_json,
+    relationship_copy, text, value_from_json,
 };
+use serde_json::Value as Json;
 
 use super::operation::Operation;
 
 /// The operations that write the entity of a line.
-pub fn entity_operations(json: &serde_json::Value) -> Result<Vec<Operation>> {
+pub fn entity_operations(json: &Json) -> Result<Vec<Operation>> {
     let what = "entity";
     let fields = object(json, what)?;
     let actions = if boolean(fields, what, "isProxy", false)? {
@@ -31,7 +34,7 @@ pub fn entity_operations(json: &serde_json::Value) -> Result<Vec<Operation>> {
 }
 
 /// The operations that write the relationship of a line.
-pub fn relationship_operations(json: &serde_json::Value) -> Result<Vec<Operation>> {
+pub fn relationship_operations(json: &Json) -> Result<Vec<Operation>> {
     let what = "relationship";
     let fields = object(json, what)?;
     let own = ["id", "type", "from", "to", "properties", "validFrom", "status"];
@@ -48,12 +51,30 @@ pub fn relationship_operations(json: &serde_json::Value) -> Result<Vec<Operation
         type_name: text(fields, what, "type")?.into(),
         from: Id::new(text(fields, what, "from")?)?,
         to: Id::new(text(fields, what, "to")?)?,
-        properties: properties_from_json(fields.get("properties"), "properties")?,
+        properties: stated(fields.get("properties"))?,
         status: optional_text(fields, what, "status")?.map(Into::into),
         provenance: optional_provenance(fields, what)?,
     };
     let renamed = named.map(|id| Action::Reidentify(action::Reidentify { instance, id }));
     timed(fields, what, [Action::CreateRelationship(new)].into_iter().chain(renamed).collect())
+}
+
+/// The properties with a value. A null states that there is none.
+pub fn stated(properties: Option<&Json>) -> Result<Vec<(Arc<str>, Value)>> {
+    let Some(properties) = properties else { return Ok(Vec::new()) };
+    let with_value = object(properties, "properties")?.iter().filter(|(_, value)| !value.is_null());
+    with_value
+        .map(|(name, value)| {
+            let value = value_from_json(value).map_err(|error| error.with("property", name))?;
+            Ok((name.as_str().into(), value))
+        })
+        .collect()
+}
+
+/// The properties whose value is null.
+fn removed(fields: &Object) -> Vec<Arc<str>> {
+    let properties = fields.get("properties").and_then(Json::as_object).into_iter().flatten();
+    properties.filter(|(_, value)| value.is_null()).map(|(name, _)| name.as_str().into()).collect()
 }
 
 // A copy has the instant of its creation at its home.
@@ -65,7 +86,14 @@ fn timed(fields: &Object, what: &str, actions: Vec<Action>) -> Result<Vec<Operat
     let valid_from = optional_text(fields, what, "validFrom")?.map(str::parse).transpose()?;
     let has_fresh_id = what == "relationship" && !fields.contains_key("id");
     let states_classifications = fields.contains_key("classifications");
-    let operation = |action| Operation { action, valid_from, has_fresh_id, states_classifications };
+    let removed = removed(fields);
+    let operation = |action| Operation {
+        action,
+        valid_from,
+        has_fresh_id,
+        removed: removed.clone(),
+        states_classifications,
+    };
     Ok(actions.into_iter().map(operation).collect())
 }
 
@@ -84,7 +112,7 @@ fn own_entity(fields: &Object, what: &str) -> Result<Vec<Action>> {
     let mut new = NewEntity {
         id: id.clone(),
         type_name: text(fields, what, "type")?.into(),
-        properties: properties_from_json(fields.get("properties"), "properties")?,
+        properties: stated(fields.get("properties"))?,
         classifications: Vec::new(),
         status: optional_text(fields, what, "status")?.map(Into::into),
         provenance: optional_provenance(fields, what)?,
@@ -131,7 +159,7 @@ fn copied_entity(fields: &Object, what: &str) -> Result<Vec<Action>> {
     Ok(later)
 }
 
-fn foreign_classification(json: &serde_json::Value) -> Result<Option<annals::ClassificationCopy>> {
+fn foreign_classification(json: &Json) -> Result<Option<annals::ClassificationCopy>> {
     let what = "classification";
     let fields = object(json, what)?;
     if !is_copy(fields) {

@@ -1,18 +1,21 @@
-//! Reads JSON Lines, the native form: one type, entity, relationship or record per line.
+//! Reads JSON Lines, the native form: one type, entity, relationship or record per line; or the same, or plain objects, in
+//! an array.
 
 use annals::action;
 use std::io::{BufRead, Read};
 
 use annals::{Action, Instant, Position, Result};
 use annals_json::{
-    action_from_json, array, invalid, json_from_slice, object, only, optional_text, text, tree_bytes,
-    type_from_json,
+    array, invalid, json_from_slice, object, only, optional_text, recorded_action_from_json, text,
+    tree_bytes, type_from_json,
 };
 use serde_json::Value as Json;
 
 use super::instance_line::{entity_operations, relationship_operations};
+use super::json_elements::{Element, Elements};
 use super::line_sums::{line_sum, without_mark};
 use super::operation::Operation;
+use super::plain_object::PlainObjects;
 use super::source::read_error;
 use super::unit::Place;
 use super::{Checked, Refused};
@@ -78,6 +81,16 @@ pub struct LineReader<R> {
     line: u64,
     buffer: Vec<u8>,
     is_broken: bool,
+    /// How plain objects are read, if they are.
+    plain: Option<PlainObjects>,
+    /// The form of the input, once its first byte is known.
+    form: Option<Form>,
+}
+
+#[derive(Debug)]
+enum Form {
+    Lines,
+    Array(Elements),
 }
 
 impl<R: BufRead> LineReader<R> {
@@ -88,22 +101,54 @@ impl<R: BufRead> LineReader<R> {
 
     /// A reader that refuses lines over these bounds.
     pub fn bounded(input: R, bounds: LineBounds) -> LineReader<R> {
-        LineReader { input, bounds, line: 0, buffer: Vec::new(), is_broken: false }
+        LineReader { input, bounds, line: 0, buffer: Vec::new(), is_broken: false, plain: None, form: None }
+    }
+
+    /// Also reads plain objects.
+    #[must_use]
+    pub fn with_plain(self, plain: Option<PlainObjects>) -> LineReader<R> {
+        LineReader { plain, ..self }
     }
 
     /// Reads the next line that is not empty.
     fn read(&mut self) -> Result<Option<Line>> {
-        Ok(self.read_text()?.map(|(place, text)| {
+        let plain = self.plain.take();
+        let line = self.read_text()?.map(|(place, text)| {
             let refused = |reason| Refused::new(place.line, reason);
-            Line { place, item: text.and_then(|text| parse_line(text).map_err(refused)) }
-        }))
+            Line { place, item: text.and_then(|text| parse_line(text, plain.as_ref()).map_err(refused)) }
+        });
+        self.plain = plain;
+        Ok(line)
     }
 
     /// Reads the next line that is not empty as text, without blanks around it.
     ///
     /// Errors: those of reading. The inner one means that the line exceeds a bound.
     pub fn read_text(&mut self) -> Result<Option<TextLine<'_>>> {
-        let LineBounds { bytes_max, tree_bytes_max } = self.bounds;
+        let LineBounds { bytes_max, .. } = self.bounds;
+        let form = match self.form.take() {
+            Some(form) => form,
+            None => match Elements::is_array(&mut self.input).map_err(|error| read_error(1, error))? {
+                true => Form::Array(Elements::default()),
+                false => Form::Lines,
+            },
+        };
+        if let Form::Array(elements) = self.form.insert(form) {
+            let element = elements.read(&mut self.input, &mut self.buffer, bytes_max);
+            let element = element.map_err(|error| read_error(self.line + 1, error))?;
+            let Some(Element { lines, text }) = element else { return Ok(None) };
+            // Several elements may be on one line, so each has its number as its line.
+            self.line += 1;
+            let line = self.line;
+            let place = Place::unsummed(line, self.buffer.len());
+            return Ok(Some(match text {
+                Ok(()) => self.bounded_text(place),
+                Err(reason) => {
+                    let reason = format!("lines {} to {} of the array: {reason}", lines.0, lines.1);
+                    (place, Err(Refused::new(line, reason)))
+                }
+            }));
+        }
         loop {
             self.buffer.clear();
             let limit = bytes_max as u64 + 1;
@@ -125,16 +170,29 @@ impl<R: BufRead> LineReader<R> {
             }
         }
         let (line, text) = (self.line, self.text());
+        let place = Place { line, last: line, sum: Some(line_sum(line, text)), bytes: self.buffer.len() };
+        Ok(Some(self.bounded_text(place)))
+    }
+
+    /// The text at `place`, unless its tree would be too large.
+    fn bounded_text(&self, place: Place) -> TextLine<'_> {
+        let text = match self.form {
+            Some(Form::Array(_)) => &self.buffer,
+            _ => self.text(),
+        };
+        let Some(tree_bytes_max) = self.bounds.tree_bytes_max else {
+            return (place, Ok(text.trim_ascii()));
+        };
         // A line with a bound on its tree counts by the size of its tree for its batch, too.
-        let bytes = tree_bytes_max.map_or(self.buffer.len(), |_| tree_bytes(text));
-        if let Some(tree_bytes_max) = tree_bytes_max.filter(|&most| bytes > most) {
+        let bytes = tree_bytes(text);
+        let place = Place { bytes, ..place };
+        if bytes > tree_bytes_max {
             let reason = format!(
                 "expected a line that takes at most {tree_bytes_max} bytes when it is parsed, found one that takes {bytes}"
             );
-            return Ok(Some((Place::unsummed(line, bytes), Err(Refused::new(line, reason)))));
+            return (Place { sum: None, ..place }, Err(Refused::new(place.line, reason)));
         }
-        let place = Place { line, last: line, sum: Some(line_sum(line, text)), bytes };
-        Ok(Some((place, Ok(text.trim_ascii()))))
+        (place, Ok(text.trim_ascii()))
     }
 
     // A byte order mark is not JSON, but some editors write one.
@@ -157,20 +215,26 @@ impl<R: BufRead> Iterator for LineReader<R> {
 }
 
 /// Reads one line without blanks around it. Errors: the reason.
-pub fn parse_line(text: &[u8]) -> std::result::Result<Item, String> {
+pub fn parse_line(text: &[u8], plain: Option<&PlainObjects>) -> std::result::Result<Item, String> {
     // For the parser the line is always 1, and the caller knows the real one; only the column helps.
     let json: Json = json_from_slice(text).map_err(|fault| {
         format!("expected JSON, found a fault at column {}: {}", fault.column, fault.reason())
     })?;
-    item_from_json(&json).map_err(|error| error.to_string())
+    item_from_json(&json, plain).map_err(|error| error.to_string())
 }
 
-fn item_from_json(json: &Json) -> Result<Item> {
+fn item_from_json(json: &Json, plain: Option<&PlainObjects>) -> Result<Item> {
     let expected = "expected one of the keys type, entity, relationship, record, collection";
     let fields = object(json, "line")?;
+    if let Some(plain) = plain.filter(|_| PlainObjects::is_plain(fields)) {
+        return plain.operation(fields).map(|operation| Item::Operations(vec![operation]));
+    }
     let mut entries = fields.iter();
     let (Some((key, inner)), None) = (entries.next(), entries.next()) else {
-        return Err(invalid(format!("line: {expected}, found {} keys", fields.len())));
+        return Err(invalid(format!(
+            "line: {expected}, found {} keys; for plain objects say which member is the id, or from and to",
+            fields.len()
+        )));
     };
     let operation = |action| Item::Operations(vec![Operation::new(action, None)]);
     Ok(match key.as_str() {
@@ -194,7 +258,7 @@ fn record(json: &Json) -> Result<RecordLine> {
     let changes = array(fields, what, "changes")?;
     let operations = changes.iter().map(|change| {
         let fields = object(change, "operation")?;
-        Ok(Operation::new(action_from_json(change)?, valid_from(fields, "operation")?))
+        Ok(Operation::new(recorded_action_from_json(change)?, valid_from(fields, "operation")?))
     });
     Ok(RecordLine {
         position: Position(position),
@@ -214,7 +278,7 @@ mod tests {
     use super::*;
 
     fn reason(text: &str) -> String {
-        parse_line(text.as_bytes()).unwrap_err()
+        parse_line(text.as_bytes(), None).unwrap_err()
     }
 
     #[test]

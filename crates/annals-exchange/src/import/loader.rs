@@ -7,9 +7,11 @@ use std::time::Duration;
 use annals::{Action, Error, ErrorKind, Repository, Result, Snapshot, Ticket};
 
 use super::declarations::{order_of_need, type_names};
+use super::exchanged::{Clash, groups};
 use super::mark::{Run, Stretch, marked_message};
 use super::operation::{Effect, Operation};
 use super::report::Report;
+use super::returning;
 use super::unit::{Place, Unit};
 use super::{Checked, Refused};
 use crate::Outcome;
@@ -30,6 +32,9 @@ const STRETCHES_MAX: usize = 64;
 const TRIES_AGAIN: u32 = 5;
 /// The pause between two of these tries.
 const TRY_AGAIN_PAUSE: Duration = Duration::from_millis(20);
+
+/// How often lines that exchange unique values are tried: each time without the lines that cannot succeed.
+const EXCHANGES_MAX: usize = 8;
 
 /// Options of loading.
 #[derive(Clone, Debug)]
@@ -300,6 +305,10 @@ impl<'r> Loader<'r> {
         if self.is_defining {
             units = order_of_need(units);
         }
+        if returning::restores(&units) {
+            // A container, or a child, of an entity that returns may return in an earlier batch.
+            self.settle(0, 0)?;
+        }
         match self.hand_over(&units) {
             Ok(ticket) => {
                 self.in_flight.push_back(InFlight { ticket, units, bytes });
@@ -319,8 +328,10 @@ impl<'r> Loader<'r> {
         let stretches = stretches(units, self.header_sum);
         let message = marked_message(&self.options.message, &self.file, self.run.began_at, &stretches);
         let mut transaction = self.repository.transaction();
-        transaction.author(&self.options.author).message(&message);
-        for operation in units.iter().flat_map(|unit| &unit.operations) {
+        transaction.author(&self.options.author).message(&message).as_declared(true);
+        let links = returning::restore(units, &mut transaction)?;
+        let operations = units.iter().flat_map(|unit| &unit.operations);
+        for operation in operations.filter(|operation| !returning::is_done(operation, &links)) {
             operation.clone().push(&mut transaction)?;
         }
         transaction.submit()
@@ -367,6 +378,7 @@ impl<'r> Loader<'r> {
     /// was refused, if it was tried.
     fn commit_parts(&mut self, units: Vec<Unit>, error: Option<Error>) -> Outcome {
         let mut parts = vec![(units, error)];
+        let mut clashing = Vec::new();
         let mut tries_left = TRIES_AGAIN;
         while let Some((mut units, error)) = parts.pop() {
             let outcome = match error {
@@ -391,6 +403,10 @@ impl<'r> Loader<'r> {
                 {
                     return Err(error.into());
                 }
+                Err(error) if units.len() == 1 && error.kind() == ErrorKind::NotUnique => {
+                    // The holder of its value may give it up in another part.
+                    clashing.extend(units.into_iter().map(|unit| Clash { unit, error: error.duplicate() }));
+                }
                 Err(error) if units.len() == 1 => {
                     let line = units[0].place.line;
                     for operation in &units[0].operations {
@@ -407,7 +423,56 @@ impl<'r> Loader<'r> {
                 }
             }
         }
+        self.commit_exchanged(clashing)
+    }
+
+    /// Commits lines whose unique values other lines of these hold: all lines that exchange values at once.
+    fn commit_exchanged(&mut self, mut clashing: Vec<Clash>) -> Outcome {
+        for _ in 0..EXCHANGES_MAX {
+            let count = clashing.len();
+            let mut left = Vec::new();
+            let refused: Vec<Clash>;
+            for group in groups(clashing) {
+                let (units, errors): (Vec<Unit>, Vec<Error>) =
+                    group.into_iter().map(|Clash { unit, error }| (unit, error)).unzip();
+                match self.commit_again(&units) {
+                    Ok(()) => self.count(&units),
+                    Err(error) if is_fatal(error.kind()) => return Err(error.into()),
+                    Err(_) => left.extend(units.into_iter().zip(errors).map(Clash::of)),
+                }
+            }
+            let held: HashSet<String> = left.iter().filter_map(Clash::id).collect();
+            (clashing, refused) = left
+                .into_iter()
+                .partition(|clash| clash.holder().is_some_and(|holder| held.contains(holder)));
+            for Clash { unit, error } in refused {
+                self.report.refuse(&self.file, unit.place.line, error.kind(), explain(&error))?;
+            }
+            if clashing.is_empty() || clashing.len() == count {
+                break;
+            }
+        }
+        for Clash { unit, error } in clashing {
+            self.report.refuse(&self.file, unit.place.line, error.kind(), explain(&error))?;
+        }
         Ok(())
+    }
+
+    /// Commits units together, several times if another writer was first or the memory budget has no room.
+    fn commit_again(&self, units: &[Unit]) -> Result<()> {
+        let mut tries_left = TRIES_AGAIN;
+        loop {
+            match self.hand_over(units).and_then(|ticket| ticket.wait()) {
+                Ok(_) => return Ok(()),
+                Err(error)
+                    if tries_left > 0 && matches!(error.kind(), ErrorKind::NoRoom | ErrorKind::Conflict) =>
+                {
+                    tries_left -= 1;
+                    std::thread::sleep(TRY_AGAIN_PAUSE);
+                }
+                Err(error) => return Err(error),
+            }
+        }
     }
 
     /// True if a smaller part may succeed: the memory budget has no room for the whole, but is not spent.

@@ -94,7 +94,7 @@ impl Run {
         }
         if let Some(position) = unsummed {
             let text = format!(
-                "{file}: expected marks with sums, found one of an older version in record {position}: whether the \
+                "{file}: expected marks with sums, found one of an older version, or of a JSON array, in record {position}: whether the \
                  file has changed cannot be known; import the lines that are missing from a file of their own, \
                  without --resume"
             );

@@ -1,16 +1,20 @@
 //! Deletes instances that the files of a merge do not name, of the types that occur in the files.
 
+use std::collections::HashSet;
 use std::fmt;
+use std::hash::{BuildHasher, RandomState};
 use std::str::FromStr;
+use std::sync::Arc;
 
 use annals::{
-    Entity, Error, ErrorKind, Find, InstanceId, Position, Relationship, Repository, Result, Snapshot,
-    TypeKind,
+    Direction, Entity, Error, ErrorKind, Find, Id, InstanceId, Position, Relationship, Repository, Result,
+    Snapshot, TypeKind,
 };
 
 use super::loader::LoadOptions;
 use super::merge::Named;
 use super::report::Report;
+use super::returning::containing_types;
 use crate::export::{each_entity, each_relationship};
 use crate::{Outcome, Stop};
 
@@ -55,7 +59,7 @@ pub struct Missing {
 
 impl Missing {
     /// Deletes existing instances that are not named, unless a line was refused: then the instance that it names is not
-    /// known.
+    /// known. An entity whose deletion would delete a named or a newer instance stays, and is reported.
     ///
     /// Errors: `Stop::Refused` if the share is too great, and then nothing is deleted; those of the log.
     pub fn delete(&self, repository: &Repository, load: &LoadOptions, report: &mut Report) -> Outcome {
@@ -77,36 +81,49 @@ impl Missing {
                 if batch.len() < load.batch_changes {
                     Ok(())
                 } else {
-                    commit(self, repository, load, report, &mut batch)
+                    self.commit(&named, repository, load, report, &mut batch)
                 }
             })?;
-            commit(self, repository, load, report, &mut batch)?;
+            self.commit(&named, repository, load, report, &mut batch)?;
         }
         Ok(())
     }
 
-    /// Counts before anything is deleted.
+    /// Counts before anything is deleted, with all instances that a deletion takes along.
     fn check(&self, snapshot: &Snapshot, named: &Named) -> Outcome {
-        let (mut missing_count, mut there_count) = (0u64, 0u64);
+        let mut going = Going::default();
+        let mut there_count = 0u64;
+        let containing = containing_types(snapshot);
         for kind in [TypeKind::Entity, TypeKind::Relationship] {
             each_of_types(snapshot, named, kind, |instance, position, version| {
                 let is_old = position <= self.began_at;
-                missing_count += u64::from(is_old && !named.is_unchanged(&instance));
                 // A newer instance in its first version did not exist before the import.
                 there_count += u64::from(is_old || version > 1);
+                if !is_old || named.has(&instance) || going.has(&instance) {
+                    return Ok(());
+                }
+                let along = taken_along(snapshot, &containing, &instance, |_| false)?;
+                if self.kept(snapshot, named, &along)?.is_none() {
+                    going.add(&instance);
+                    for instance in &along {
+                        let is_new = going.add(instance);
+                        there_count += u64::from(is_new && !is_of_types(snapshot, named, instance)?);
+                    }
+                }
                 Ok(())
             })?;
         }
-        if missing_count * 100 <= there_count * u64::from(self.delete_max.0) {
+        let going_count = going.0.len() as u64;
+        if going_count * 100 <= there_count * u64::from(self.delete_max.0) {
             return Ok(());
         }
         let text = format!(
-            "expected to delete at most {} of the {there_count} instances of the types that the input names, found \
-             {missing_count} that it does not name; nothing is deleted. If they are to go, say {}{}",
+            "expected to delete at most {} of the {there_count} instances of the types that the input names and of those \
+             that go with them, found {going_count}; nothing is deleted. If they are to go, say {}{}",
             self.delete_max,
             self.option,
             // No more than is needed: the next import may be broken.
-            (missing_count * 100).div_ceil(there_count)
+            (going_count * 100).div_ceil(there_count)
         );
         Err(Stop::Refused(Error::new(ErrorKind::InvalidArgument, text)))
     }
@@ -119,48 +136,170 @@ impl Missing {
         mut work: impl FnMut(InstanceId) -> Outcome,
     ) -> Outcome {
         each_of_types(snapshot, named, kind, |instance, position, _| {
-            if position <= self.began_at && !named.is_unchanged(&instance) { work(instance) } else { Ok(()) }
+            if position <= self.began_at && !named.has(&instance) { work(instance) } else { Ok(()) }
         })
+    }
+
+    /// Why an entity stays: the first instance that its deletion would delete, and that must not go.
+    fn kept(
+        &self,
+        snapshot: &Snapshot,
+        named: &Named,
+        along: &[InstanceId],
+    ) -> Result<Option<(InstanceId, &'static str)>> {
+        for instance in along {
+            if named.has(instance) {
+                return Ok(Some((instance.clone(), "which the input names")));
+            }
+            if !self.is_old(snapshot, instance)? {
+                return Ok(Some((instance.clone(), "which was written after the import began")));
+            }
+        }
+        Ok(None)
     }
 
     /// True if it is live, and unchanged since the import began.
     fn is_old(&self, snapshot: &Snapshot, instance: &InstanceId) -> Result<bool> {
         let position = match instance {
-            InstanceId::Entity(id) => snapshot.entity(id)?.map(|entity| entity.position()),
+            InstanceId::Entity(id) => snapshot.entity_summary(id)?.map(|entity| entity.position()),
             InstanceId::Relationship(id) => snapshot.relationship(id)?.map(|one| one.position()),
         };
         Ok(position.is_some_and(|position| position <= self.began_at))
     }
+
+    fn commit(
+        &self,
+        named: &Named,
+        repository: &Repository,
+        load: &LoadOptions,
+        report: &mut Report,
+        batch: &mut Vec<InstanceId>,
+    ) -> Outcome {
+        let gap = if load.message.is_empty() { "" } else { " " };
+        let message = format!("{}{gap}[import deletes what is not named]", load.message);
+        let (deleted, _) = repository.transact(|transaction| {
+            transaction.author(&load.author).message(&message).serializable();
+            let base = transaction.base().clone();
+            let containing = containing_types(&base);
+            let mut deleted = Deleted::default();
+            // Order: decide on all before the first deletion, because until then reads of the transaction cost little.
+            for instance in batch.iter() {
+                // Another writer may have changed it meanwhile, and an earlier deletion may take it along.
+                if deleted.gone.contains(instance) || !self.is_old(&base, instance)? {
+                    continue;
+                }
+                let is_gone = |instance: &InstanceId| deleted.gone.contains(instance);
+                let along = taken_along(&base, &containing, instance, is_gone)?;
+                for id in std::iter::once(instance).chain(&along).filter_map(entity_id) {
+                    // If another writer links it, or puts a child into it, before the commit, this is decided again.
+                    transaction.degree(id, Direction::Out, None)?;
+                }
+                if let Some((other, reason)) = self.kept(&base, named, &along)? {
+                    deleted.kept.push((instance.clone(), other, reason));
+                    continue;
+                }
+                deleted.roots.push(instance.clone());
+                deleted.along_count += along.len() as u64;
+                deleted.gone.extend(along);
+                deleted.gone.insert(instance.clone());
+            }
+            deleted.roots.iter().try_for_each(|instance| transaction.delete(instance))?;
+            Ok(deleted)
+        })?;
+        let count = deleted.roots.len() as u64;
+        batch.clear();
+        let summary = &mut report.summary;
+        summary.deleted_count += count;
+        summary.taken_along_count += deleted.along_count;
+        summary.changes_count += count;
+        summary.records_count += u64::from(count > 0);
+        report.progress.note_committed(summary.changes_count);
+        for (instance, other, reason) in &deleted.kept {
+            let text = format!("{instance} stays: deleting it would delete {other}, {reason}");
+            report.keep(instance, &text);
+        }
+        Ok(())
+    }
 }
 
-fn commit(
-    missing: &Missing,
-    repository: &Repository,
-    load: &LoadOptions,
-    report: &mut Report,
-    batch: &mut Vec<InstanceId>,
-) -> Outcome {
-    let gap = if load.message.is_empty() { "" } else { " " };
-    let message = format!("{}{gap}[import deletes what is not named]", load.message);
-    let (count, _) = repository.transact(|transaction| {
-        transaction.author(&load.author).message(&message);
-        let base = transaction.base().clone();
-        let mut count = 0;
-        for instance in batch.iter() {
-            // Another writer may have changed it meanwhile, and relationships are deleted with their entities.
-            if missing.is_old(&base, instance)? {
-                transaction.delete(instance)?;
-                count += 1;
+/// The deletions of one transaction.
+#[derive(Default)]
+struct Deleted {
+    /// The instances to delete.
+    roots: Vec<InstanceId>,
+    along_count: u64,
+    /// These, and the instances that they take along.
+    gone: HashSet<InstanceId>,
+    /// Entities that stay, each with an instance that must not go, and why.
+    kept: Vec<(InstanceId, InstanceId, &'static str)>,
+}
+
+fn entity_id(instance: &InstanceId) -> Option<&Id> {
+    match instance {
+        InstanceId::Entity(id) => Some(id),
+        InstanceId::Relationship(_) => None,
+    }
+}
+
+/// Hashes of instances that would be deleted. Units: some 20 bytes for each.
+#[derive(Default)]
+struct Going(HashSet<u64>, RandomState);
+
+impl Going {
+    fn has(&self, instance: &InstanceId) -> bool {
+        self.0.contains(&self.1.hash_one(instance))
+    }
+
+    fn add(&mut self, instance: &InstanceId) -> bool {
+        self.0.insert(self.1.hash_one(instance))
+    }
+}
+
+/// The instances that the deletion of an instance deletes, too: its relationships, and all that it contains, without
+/// those that are gone already.
+fn taken_along(
+    snapshot: &Snapshot,
+    containing: &[Arc<str>],
+    instance: &InstanceId,
+    is_gone: impl Fn(&InstanceId) -> bool,
+) -> Result<Vec<InstanceId>> {
+    let InstanceId::Entity(id) = instance else { return Ok(Vec::new()) };
+    let (mut along, mut met, mut open) = (Vec::new(), HashSet::from([instance.clone()]), vec![id.clone()]);
+    while let Some(id) = open.pop() {
+        for direction in [Direction::Out, Direction::In] {
+            for neighbor in snapshot.neighbors(&id, direction, None)? {
+                let link = neighbor?.relationship;
+                let relationship = InstanceId::Relationship(link.id().clone());
+                if is_gone(&relationship) || !met.insert(relationship.clone()) {
+                    continue;
+                }
+                along.push(relationship);
+                let is_child =
+                    direction == Direction::Out && containing.iter().any(|name| **name == *link.type_name());
+                let child = InstanceId::Entity(link.to().clone());
+                if is_child && !is_gone(&child) && met.insert(child.clone()) {
+                    along.push(child);
+                    open.push(link.to().clone());
+                }
             }
         }
-        Ok(count)
-    })?;
-    batch.clear();
-    report.summary.deleted_count += count;
-    report.summary.changes_count += count;
-    report.summary.records_count += u64::from(count > 0);
-    report.progress.note_committed(report.summary.changes_count);
-    Ok(())
+    }
+    Ok(along)
+}
+
+/// True if the type of the instance is one that the input names.
+fn is_of_types(snapshot: &Snapshot, named: &Named, instance: &InstanceId) -> Result<bool> {
+    let found = match instance {
+        InstanceId::Entity(id) => {
+            snapshot.entity_summary(id)?.map(|known| (TypeKind::Entity, known.type_name(), known.home()))
+        }
+        InstanceId::Relationship(id) => {
+            snapshot.relationship(id)?.map(|known| (TypeKind::Relationship, known.type_name(), known.home()))
+        }
+    };
+    Ok(found.is_some_and(|(kind, type_name, home)| {
+        home.is_none() && named.types.contains(&(kind, type_name.into()))
+    }))
 }
 
 /// Calls `work` for each live instance of the named types, without their subtypes: with its id, and the position and

@@ -1,5 +1,7 @@
 //! One change to be written, with its valid time.
 
+use std::sync::Arc;
+
 use annals::action;
 use annals::{Action, Instant, Repository, Result, Transaction};
 
@@ -12,6 +14,8 @@ pub struct Operation {
     pub valid_from: Option<Instant>,
     /// True if it creates a relationship whose id is not in the file.
     pub has_fresh_id: bool,
+    /// Properties that the line leaves empty: a merge removes them.
+    pub removed: Vec<Arc<str>>,
     /// True if the line states the classifications of the entity, also if it states that there are none.
     pub states_classifications: bool,
 }
@@ -51,7 +55,13 @@ impl Effect {
 impl Operation {
     /// A change with an id from the file, which states no classifications.
     pub fn new(action: Action, valid_from: Option<Instant>) -> Operation {
-        Operation { action, valid_from, has_fresh_id: false, states_classifications: false }
+        Operation {
+            action,
+            valid_from,
+            has_fresh_id: false,
+            removed: Vec::new(),
+            states_classifications: false,
+        }
     }
 
     /// Adds it to a transaction. Creations use the methods that check names and add defaults of types.

@@ -4,13 +4,19 @@ use std::collections::HashMap;
 use std::fmt::Display;
 use std::sync::Arc;
 
-use annals::{Error, ErrorKind, Result, TypeKind};
+use annals::{Error, ErrorKind, InstanceId, Result, TypeKind};
 
 use super::merge::Merge;
-use crate::{Outcome, Progress, RefusedLine, Stop};
+use crate::{Outcome, Progress, RefusedLine, RepeatedReason, Stop};
 
 /// Most refused types that an import stores. Units: types, of some 100 bytes.
 const REFUSED_TYPES_MAX: usize = 10_000;
+
+/// So many lines with one reason are reported; further ones are counted.
+const SAME_REASON_MAX: u64 = 3;
+/// Most reasons that an import remembers, to count them. Lines with further reasons are reported each. Units: reasons,
+/// of some 200 bytes.
+const REASONS_MAX: usize = 1_000;
 
 /// The result of an import.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,6 +33,10 @@ pub struct Summary {
     pub unchanged_count: u64,
     /// Instances deleted, because a release or a merge no longer names them.
     pub deleted_count: u64,
+    /// Instances deleted with these: relationships of entities, and contents of containers.
+    pub taken_along_count: u64,
+    /// Entities that no line names and that stay, because their deletion would delete an instance that must not go.
+    pub kept_count: u64,
     /// Lines, rows or stanzas refused.
     pub refused_count: u64,
     /// Lines that an earlier run of the same import had committed, or that were not needed.
@@ -45,7 +55,16 @@ pub struct Report {
     pub merge: Option<Merge>,
     /// The types refused, each with the file and line of its declaration.
     pub refused_types: HashMap<(TypeKind, Arc<str>), String>,
+    reasons: HashMap<String, Reason>,
     is_stopping: bool,
+}
+
+/// How often lines were refused for one reason.
+struct Reason {
+    count: u64,
+    /// The last line that was reported.
+    file: String,
+    line: u64,
 }
 
 impl Report {
@@ -56,6 +75,7 @@ impl Report {
             progress,
             merge: None,
             refused_types: HashMap::new(),
+            reasons: HashMap::new(),
             is_stopping,
         }
     }
@@ -65,8 +85,37 @@ impl Report {
     /// Errors: ends the import if it must stop at the first refused line.
     pub fn refuse(&mut self, file: &str, line: u64, kind: ErrorKind, reason: impl Display) -> Outcome {
         self.summary.refused_count += 1;
-        self.progress.note_refused(&RefusedLine { file, line, kind, reason: &reason });
+        let reason = reason.to_string();
+        let is_repeated = self.is_repeated(file, line, &reason);
+        self.progress.note_refused(&RefusedLine { file, line, kind, reason: &reason, is_repeated });
         if self.is_stopping { Err(Stop::AtRefusal) } else { Ok(()) }
+    }
+
+    fn is_repeated(&mut self, file: &str, line: u64, reason: &str) -> bool {
+        let here = || Reason { count: 0, file: file.to_owned(), line };
+        let has_room = self.reasons.len() < REASONS_MAX;
+        let known = match self.reasons.get_mut(reason) {
+            Some(known) => known,
+            None if has_room => self.reasons.entry(reason.to_owned()).or_insert_with(here),
+            None => return false,
+        };
+        known.count += 1;
+        if known.count > SAME_REASON_MAX {
+            return true;
+        }
+        *known = Reason { count: known.count, ..here() };
+        false
+    }
+
+    /// Reports how many more lines were refused for the same reasons. Call it once, at the end of the import.
+    pub fn finish(&mut self) {
+        let mut reasons: Vec<(String, Reason)> = self.reasons.drain().collect();
+        reasons.retain(|(_, known)| known.count > SAME_REASON_MAX);
+        reasons.sort_by(|(_, one), (_, other)| (&one.file, one.line).cmp(&(&other.file, other.line)));
+        for (reason, Reason { count, file, line }) in &reasons {
+            let more_count = count - SAME_REASON_MAX;
+            self.progress.note_repeated(&RepeatedReason { file, line: *line, reason, more_count });
+        }
     }
 
     /// Notes that the declaration of a type is refused, so that instances of it are not imported unchecked.
@@ -82,6 +131,12 @@ impl Report {
         }
         self.refused_types.insert((kind, name.into()), format!("{file}:{line}"));
         Ok(())
+    }
+
+    /// Reports an entity that stays although no line names it.
+    pub fn keep(&mut self, instance: &InstanceId, reason: impl Display) {
+        self.summary.kept_count += 1;
+        self.progress.note_kept(instance, &reason);
     }
 
     /// Reports a remark, which refuses nothing.

@@ -47,6 +47,7 @@ fn a_configuration_reads_back_as_written() {
     let json = json!({
         "hostname": "r1", "up": true, "load": 0.5, "tags": [1, "a", {"$date": "2025-08-09"}],
         "since": {"$date": "2025-08-09"}, "route": {"$list": [1, {"a": [2]}]}, "none": {"$set": []},
+        "order": [3, 1, 3], "any": {"$set": [1, 2]}, "empty": {"$list": []},
         "labels": {"$map": {"env": "lab"}},
         "clock": {"zone": "UTC", "empty": {}},
         "lst": [
@@ -182,8 +183,8 @@ fn what_is_no_tree_is_refused_with_its_place() {
     for text in ["[]", "[[1]]", "[{}]", "null"] {
         assert!(tree_content_from_json(&serde_json::from_str(text).unwrap()).is_err(), "{text}");
     }
-    let set = tree_content_from_json(&json!([2, 1])).unwrap();
-    assert_eq!(set, TreeContent::Value(Value::set([1.into(), 2.into()]).unwrap()));
+    let list = tree_content_from_json(&json!([2, 1, 2])).unwrap();
+    assert_eq!(list, TreeContent::Value(Value::List(vec![2.into(), 1.into(), 2.into()].into())));
 }
 
 #[test]

@@ -177,7 +177,7 @@ pub enum ExportLine {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(example = json!({
     "position": 43, "throughLine": 1_000, "records": 1, "created": 997, "updated": 2, "unchanged": 0, "deleted": 0,
-    "refused": 1,
+    "takenAlong": 0, "kept": 0, "keptEntities": [], "refused": 1,
     "refusedLines": [{
         "line": 7, "kind": "missing-end",
         "reason": "an end does not exist: entity dash; put entities before the relationships between them",
@@ -193,9 +193,25 @@ pub struct ImportReport {
     pub updated: u64,
     pub unchanged: u64,
     pub deleted: u64,
+    /// Number of instances deleted with these: relationships of entities, and contents of containers.
+    pub taken_along: u64,
+    /// Number of entities that no line names and that stay, because their deletion would delete an instance that a line
+    /// names, or that was written after the import began.
+    pub kept: u64,
+    /// The first of these.
+    pub kept_entities: Vec<EntityKept>,
     pub refused: u64,
-    /// The first refused lines.
+    /// The first refused lines, at most three with one reason.
     pub refused_lines: Vec<LineRefused>,
+}
+
+// An entity that stays.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline)]
+pub struct EntityKept {
+    pub id: String,
+    pub reason: String,
 }
 
 // A refused line.
@@ -208,6 +224,9 @@ pub struct LineRefused {
     /// The kind of an error (docs/errors.md).
     pub kind: String,
     pub reason: String,
+    /// Number of further lines that were refused for this reason.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub more: Option<u64>,
 }
 
 fn entity_line_example() -> Json {

@@ -1,13 +1,15 @@
 //! Imports: JSON Lines of any number, committed in batches while they arrive.
 
+use std::fmt::Display;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use annals::{Error, ErrorKind, Position, Repository};
+use annals::{Error, ErrorKind, InstanceId, Position, Repository};
+use annals_exchange::import::csv::Plain;
 use annals_exchange::import::{
-    DeleteMax, JsonlOptions, LineBounds, LoadOptions, Merge, Missing, Report, Run, Source, Summary,
-    load_jsonl,
+    DeleteMax, JsonlOptions, LineBounds, LoadOptions, Merge, MergeOptions, Missing, PlainObjects, Report,
+    Run, Source, Summary, load_jsonl,
 };
-use annals_exchange::{Progress, RefusedLine, Stop};
+use annals_exchange::{Progress, RefusedLine, RepeatedReason, Stop};
 use axum::body::Body;
 use http::header::{CONTENT_ENCODING, EXPECT};
 use http::{Method, StatusCode};
@@ -26,6 +28,8 @@ use crate::upload::{Upload, discard, upload};
 
 /// Most refused lines in an answer; the rest are only counted.
 const REFUSED_LINES_MAX: usize = 100;
+/// Most entities that stay in an answer; the rest are only counted.
+const KEPT_MAX: usize = 100;
 /// A longer reason is cut. Units: bytes.
 const REASON_BYTES_MAX: usize = 1_000;
 /// Changes in one batch, by default.
@@ -56,14 +60,14 @@ pub fn endpoints() -> Vec<Endpoint> {
     vec![
         Endpoint::new(Method::POST, "/v1/import", "Load JSON Lines", post)
             .describe(
-                "One type, entity or relationship per line, as `annals import` reads them and `GET /v1/export` writes them; \
+                "One type, entity or relationship per line, as `annals import` reads them and `GET /v1/export` writes them; or \
+                 plain objects, with `id`, or with `from`, `to` and `type`. The same may be the elements of one array. \
                  gzip is accepted. The body may have any length. The server commits batches while the body arrives, each \
                  completely or not at all. It skips a bad line and reports it in the answer, which it sends after the last \
                  line. If the import ends early, committed batches stay: the problem then has the members of ImportReport, too.",
             )
             .tag("exchange")
             .takes(parameters::importing())
-            .takes(parameters::writing())
             .takes_lines("ImportLine")
             .streaming()
             .answers(200, "Everything is committed except the refused lines.", "ImportReport")
@@ -78,6 +82,7 @@ struct Order {
     valid_from: Option<annals::Instant>,
     line_bounds: LineBounds,
     merge: Option<Merge>,
+    plain: Option<PlainObjects>,
     delete_max: DeleteMax,
     is_stopping: bool,
 }
@@ -85,6 +90,7 @@ struct Order {
 impl Order {
     fn of(call: &Call, bytes: usize) -> Result<Order, Problem> {
         let Signature { author, message, valid_from, .. } = Signature::of(call)?;
+        let plain = plain(call)?;
         let batch_changes = call.query.number("batch")?.unwrap_or(BATCH_CHANGES);
         if !(1..=BATCH_CHANGES_MAX).contains(&batch_changes) {
             let text = format!("parameter batch: expected 1 to {BATCH_CHANGES_MAX}, found {batch_changes}");
@@ -93,10 +99,13 @@ impl Order {
         let keys: Vec<String> = call.query.all("key").map(str::to_owned).collect();
         let is_deleting = call.query.flag("deleteMissing")?;
         let is_merging = call.query.flag("merge")?;
-        if !is_merging && (is_deleting || !keys.is_empty()) {
-            let text = "parameters key and deleteMissing: expected merge=true beside them; add it";
+        let (is_replacing, has_valid_times) =
+            (call.query.flag("replace")?, call.query.flag("mergeValidTimes")?);
+        if !is_merging && (is_deleting || is_replacing || has_valid_times || !keys.is_empty()) {
+            let text = "parameters key, deleteMissing, replace and mergeValidTimes: expected merge=true beside them; add it";
             return Err(Problem::invalid(text).with("parameter", "merge"));
         }
+        let options = MergeOptions { keys, is_deleting, is_replacing, has_valid_times, valid_from };
         Ok(Order {
             load: LoadOptions {
                 batch_changes,
@@ -110,11 +119,28 @@ impl Order {
                 bytes_max: call.door.limits.body_bytes_max.min(bytes / 4),
                 tree_bytes_max: Some(bytes / 2),
             },
-            merge: is_merging.then(|| Merge::new(keys, is_deleting)),
+            merge: is_merging.then(|| Merge::new(options)),
+            plain,
             delete_max: call.query.parsed("deleteMissingMax", "a share from 0 to 100")?.unwrap_or_default(),
             is_stopping: call.query.flag("stopOnError")?,
         })
     }
+}
+
+/// How plain objects are read, if the request says so.
+fn plain(call: &Call) -> Result<Option<PlainObjects>, Problem> {
+    let given = |name: &'static str| call.query.get(name).map(str::to_owned);
+    let plain = match (given("id"), given("from"), given("to")) {
+        (Some(id), None, None) => Plain::Nodes { id },
+        (None, Some(from), Some(to)) => Plain::Edges { from, to },
+        (None, None, None) if given("type").is_none() => return Ok(None),
+        _ => {
+            let text = "parameters id, from, to and type: expected id, or from and to, and beside them a type; or none of them \
+                        for lines of the native form";
+            return Err(Problem::invalid(text).with("parameter", "id"));
+        }
+    };
+    Ok(Some(PlainObjects::new(plain, given("type"))?))
 }
 
 /// How an import ended.
@@ -122,6 +148,7 @@ struct Loaded {
     outcome: Result<(), Stop>,
     summary: Summary,
     refused: Vec<RefusedInAnswer>,
+    kept: Vec<KeptInAnswer>,
     position: Position,
 }
 
@@ -212,37 +239,66 @@ fn load(repository: &Repository, run: Run, order: Order, upload: Upload) -> Load
         set_aside: Default::default(),
         valid_from: order.valid_from,
         line_bounds: order.line_bounds,
+        plain: order.plain.as_ref(),
         is_shared: true,
     };
     let outcome = Source::from_reader("body", upload)
         .map_err(Stop::from)
         .and_then(|source| load_jsonl(repository, &mut report, source, options, &mut || {}))
         .and_then(|()| missing.delete(repository, &order.load, &mut report));
+    report.finish();
     let refused = std::mem::take(&mut *listener.refused.lock().unwrap_or_else(PoisonError::into_inner));
-    Loaded { outcome, summary: report.summary, refused, position: repository.snapshot().position() }
+    let kept = std::mem::take(&mut *listener.kept.lock().unwrap_or_else(PoisonError::into_inner));
+    Loaded { outcome, summary: report.summary, refused, kept, position: repository.snapshot().position() }
 }
 
 /// Keeps the first refused lines for the answer.
 #[derive(Default)]
 struct Listener {
     refused: Mutex<Vec<RefusedInAnswer>>,
+    kept: Mutex<Vec<KeptInAnswer>>,
+}
+
+/// An entity that stays, and why.
+struct KeptInAnswer {
+    id: String,
+    reason: String,
 }
 
 struct RefusedInAnswer {
     line: u64,
     kind: ErrorKind,
     reason: String,
+    /// How many further lines have the same reason.
+    more_count: u64,
 }
 
 impl Progress for Listener {
     fn note_refused(&self, refused: &RefusedLine<'_>) {
+        if refused.is_repeated {
+            return;
+        }
         let mut known = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
         if known.len() < REFUSED_LINES_MAX {
             let mut reason = refused.reason.to_string();
             let end = (0..=REASON_BYTES_MAX).rev().find(|&end| reason.is_char_boundary(end));
             reason.truncate(end.unwrap_or_default());
-            known.push(RefusedInAnswer { line: refused.line, kind: refused.kind, reason });
+            let (line, kind) = (refused.line, refused.kind);
+            known.push(RefusedInAnswer { line, kind, reason, more_count: 0 });
         }
+    }
+
+    fn note_kept(&self, instance: &InstanceId, reason: &dyn Display) {
+        let mut known = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() < KEPT_MAX {
+            known.push(KeptInAnswer { id: instance.id().to_string(), reason: reason.to_string() });
+        }
+    }
+
+    fn note_repeated(&self, repeated: &RepeatedReason<'_>) {
+        let mut known = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = known.iter_mut().find(|known| known.line == repeated.line);
+        last.into_iter().for_each(|known| known.more_count = repeated.more_count);
     }
 }
 
@@ -273,10 +329,18 @@ fn failed(error: &Error) -> Problem {
 }
 
 fn report_to_json(loaded: &Loaded) -> Json {
-    let Loaded { summary, refused, position, .. } = loaded;
+    let Loaded { summary, refused, kept, position, .. } = loaded;
+    let kept: Vec<Json> =
+        kept.iter().map(|known| json!({ "id": known.id, "reason": known.reason })).collect();
     let refused: Vec<Json> = refused
         .iter()
-        .map(|known| json!({ "line": known.line, "kind": known.kind.name(), "reason": known.reason }))
+        .map(|known| {
+            let mut json = json!({ "line": known.line, "kind": known.kind.name(), "reason": known.reason });
+            if known.more_count > 0 {
+                json["more"] = known.more_count.into();
+            }
+            json
+        })
         .collect();
     json!({
         "position": position.0,
@@ -286,6 +350,9 @@ fn report_to_json(loaded: &Loaded) -> Json {
         "updated": summary.updated_count,
         "unchanged": summary.unchanged_count,
         "deleted": summary.deleted_count,
+        "takenAlong": summary.taken_along_count,
+        "kept": summary.kept_count,
+        "keptEntities": kept,
         "refused": summary.refused_count,
         "refusedLines": refused,
     })

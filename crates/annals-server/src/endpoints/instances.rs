@@ -317,6 +317,7 @@ async fn write_only<T: Send + 'static>(
     let instance = id.clone();
     let build = move |transaction: &mut Transaction| {
         signature.sign(transaction);
+        transaction.as_declared(true);
         conditions.check_in(transaction.view()?, &instance)?;
         let result = work(transaction)?;
         let unchanged = (transaction.changes_count() == 0).then(|| transaction.base().clone());

@@ -119,8 +119,9 @@ impl Spot {
         let found = self.found(snapshot)?;
         let tag = Tag::of_entity(&found.entity);
         let position = snapshot.position();
-        if let Some(value) = found.value() {
-            let response = answer::json(StatusCode::OK, &LeafForm(&value), position);
+        if let (Some(name), Some(value)) = (found.property_name(), found.value()) {
+            let leaf = LeafForm::of(&value, &found.entity, name);
+            let response = answer::json(StatusCode::OK, &leaf, position);
             return Ok(Some(answer::with_etag(response, &tag)));
         }
         let mut is_long = false;

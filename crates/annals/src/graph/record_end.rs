@@ -1,5 +1,5 @@
-//! The end of a record: checks the rules of trees, for the instances that the record changed and for those that depend
-//! on them.
+//! The end of a record: checks unique values and the rules of trees, for the instances that the record changed and for
+//! those that depend on them.
 //!
 //! The check is for new records, and not for records of a log: a compaction removes purged instances from records in
 //! which others needed them.
@@ -10,6 +10,7 @@ use std::sync::Arc;
 use super::Graph;
 use super::index::event::{Event, Known, Put};
 use super::index::key::for_each_indexed;
+use super::instance::patch::ValueChange;
 use super::integrity::constraints::Constraints;
 use super::integrity::types::{DeclaredType, Types};
 use super::structures::child::{Child, NAMED_GROUP, append_name, group_of_type};
@@ -48,11 +49,12 @@ impl Graph {
         }
     }
 
-    /// Checks the rules at the end of the record that began at `start`: required children, values that are unique
-    /// together, references.
+    /// Checks the rules at the end of the record that began at `start`: unique values, required children, values that
+    /// are unique together, references.
     ///
     /// Errors: `Cardinality`, `NotUnique`, `MissingEnd`.
     pub(crate) fn check_record(&self, start: &RecordStart) -> Result<()> {
+        self.check_unique_of_record(start)?;
         if !self.types.has_constraints {
             return Ok(());
         }
@@ -82,6 +84,29 @@ impl Graph {
             true => Ok(()),
             false => self.check_declared(&start.types),
         }
+    }
+
+    /// Unique values: two instances may exchange theirs within a record.
+    fn check_unique_of_record(&self, start: &RecordStart) -> Result<()> {
+        if !self.types.has_unique {
+            return Ok(());
+        }
+        for (kind, first) in [TypeKind::Entity, TypeKind::Relationship].into_iter().zip(start.events) {
+            for event in self.table(kind).events.iter_from(first) {
+                let Event::Put(Put { slot, before, after, changes }) = event else { continue };
+                let type_name = after.instance.type_name;
+                let was_checked = before.as_ref().is_some_and(|before| {
+                    before.is_listed() && before.home.is_none() && before.instance.type_name == type_name
+                });
+                let is_changed = |name| {
+                    changes
+                        .iter()
+                        .any(|change| matches!(change, ValueChange::Added(known, _) if *known == name))
+                };
+                self.check_unique_values_of(kind, *slot, |name| !was_checked || is_changed(name))?;
+            }
+        }
+        Ok(())
     }
 
     /// The same for the instances of types whose rules differ from those in `before`.

@@ -221,6 +221,15 @@ impl<'s> Entity<'s> {
         self.header().is_proxy
     }
 
+    /// True if its type declares an attribute of this name with many values.
+    pub fn has_many(&self, name: &str) -> bool {
+        let graph = self.snapshot.graph();
+        let declared = graph.types.get(TypeKind::Entity, self.row().type_name());
+        let attribute = graph.names.find(name).zip(declared);
+        let attribute = attribute.and_then(|(name, declared)| declared.attributes.get(&name));
+        attribute.is_some_and(|attribute| attribute.definition.is_many)
+    }
+
     /// Its classifications.
     pub fn classifications(&self) -> impl Iterator<Item = ClassificationRef<'_>> {
         let snapshot = self.snapshot;

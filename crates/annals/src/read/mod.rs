@@ -19,6 +19,7 @@ mod relationships;
 mod source;
 mod stored;
 mod types;
+mod declared;
 mod version;
 mod walk;
 pub(crate) mod tree;

@@ -5,5 +5,5 @@ mod literal;
 mod path;
 
 pub use item::{Branch, Item};
-pub(crate) use literal::coerced;
+pub(crate) use literal::{coerced, coerced_leaf};
 pub use path::{Axis, NameTest, PlaceTest, TreePath, TreeStep};

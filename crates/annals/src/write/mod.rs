@@ -15,6 +15,7 @@ mod sequencer;
 mod leader;
 mod lifecycle;
 mod declarations;
+mod declared;
 mod undo;
 mod request;
 mod outcome;

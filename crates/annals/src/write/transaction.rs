@@ -44,6 +44,7 @@ pub struct Transaction {
     pub(super) message: Arc<str>,
     valid_from: Option<Instant>,
     pub(super) is_always: bool,
+    pub(super) is_as_declared: bool,
     instant: Option<Instant>,
     is_serializable: bool,
     pub(super) reads: Reads,
@@ -78,6 +79,7 @@ impl Transaction {
             message: Arc::default(),
             valid_from: None,
             is_always: false,
+            is_as_declared: false,
             instant: None,
             is_serializable: false,
             reads: Reads::default(),
@@ -266,7 +268,10 @@ impl Transaction {
 
     /// Adds a change, unless it would change nothing.
     pub(super) fn push(&mut self, action: impl Into<Action>) -> Result<()> {
-        let action = action.into();
+        let mut action = action.into();
+        if self.is_as_declared {
+            self.read_declared(&mut action)?;
+        }
         if !self.is_always && self.valid_from.is_none() && self.changes_nothing(&action) {
             // Another transaction may change the instance meanwhile, so this counts as a read.
             self.reads.extend(action.instance());

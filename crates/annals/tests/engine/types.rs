@@ -160,6 +160,49 @@ fn a_unique_value_occurs_once_among_a_type_and_its_subtypes() {
     update(&repository, "a", Patch::new().set("key", 1).set("more", true)).unwrap();
 }
 
+// Two hosts that exchanged their addresses could not be written at all: each change was checked alone.
+#[test]
+fn two_instances_may_exchange_unique_values_in_one_transaction() -> Result<()> {
+    let repository = Repository::in_memory();
+    let host = TypeDefinition::entity("host").attribute(attribute("ip", ValueType::String).unique());
+    define(&repository, host).unwrap();
+    let ids = ["a", "b", "c"].map(|id| InstanceId::Entity(Id::new(id).unwrap()));
+    repository.transact(|t| {
+        ["a", "b", "c"]
+            .into_iter()
+            .try_for_each(|id| t.create_entity(NewEntity::new("host").id(id)?.property("ip", id)).map(drop))
+    })?;
+    let set = |t: &mut Transaction, of: usize, ip: &str| t.update(&ids[of], Patch::new().set("ip", ip));
+    repository.transact(|t| {
+        set(t, 0, "b")?;
+        set(t, 1, "c")?;
+        set(t, 2, "a")
+    })?;
+    let held = |snapshot: &Snapshot| {
+        ids.clone().map(|id| snapshot.entity(id.id()).unwrap().unwrap().property("ip").unwrap())
+    };
+    assert_eq!(held(&repository.snapshot()), ["b", "c", "a"].map(Value::from));
+    // At the end each value has one holder, also among new, restored and retyped ones.
+    let refused = repository.transact(|t| {
+        set(t, 0, "c")?;
+        set(t, 1, "a")
+    });
+    assert_eq!(
+        refused.unwrap_err().text(),
+        "type host, attribute ip: expected a unique value, found \"a\" also in c"
+    );
+    repository.transact(|t| t.delete(&ids[2]))?;
+    repository.transact(|t| set(t, 0, "a"))?;
+    assert_eq!(kind_of(repository.transact(|t| t.restore(&ids[2]))), ErrorKind::NotUnique);
+    repository.transact(|t| {
+        t.restore(&ids[2])?;
+        set(t, 0, "b")
+    })?;
+    let new = |t: &mut Transaction| t.create_entity(NewEntity::new("host").property("ip", "new")).map(drop);
+    assert_eq!(kind_of(repository.transact(|t| new(t).and_then(|()| new(t)))), ErrorKind::NotUnique);
+    Ok(())
+}
+
 #[test]
 fn a_value_is_unique_also_after_a_checkpoint_that_has_no_instance() -> Result<()> {
     let folder = tempfile::tempdir().unwrap();

@@ -31,6 +31,8 @@ pub struct Node {
     pub line_cell: Option<String>,
     /// Its properties in the order of the columns; an empty cell sets none.
     pub properties: Vec<(Arc<str>, Field)>,
+    /// The properties whose cells are empty.
+    pub empty: Vec<Arc<str>>,
 }
 
 /// An edge.
@@ -48,6 +50,8 @@ pub struct Edge {
     pub line_cell: Option<String>,
     /// Its properties in the order of the columns; an empty cell sets none.
     pub properties: Vec<(Arc<str>, Field)>,
+    /// The properties whose cells are empty.
+    pub empty: Vec<Arc<str>>,
 }
 
 /// The id of a node, unique in its group.
@@ -71,7 +75,7 @@ pub(super) fn decode(record: &Record<'_>, layout: &Layout) -> Checked<Row> {
     let (mut id, mut start, mut end) = (None, None, None);
     let mut labels = layout.labels.clone();
     let mut edge_type = layout.edge_type.clone();
-    let mut properties = Vec::new();
+    let (mut properties, mut empty) = (Vec::new(), Vec::new());
     let mut line_cell = None;
     for (index, (column, cell)) in header.columns.iter().zip(cells).enumerate() {
         match &column.role {
@@ -95,7 +99,7 @@ pub(super) fn decode(record: &Record<'_>, layout: &Layout) -> Checked<Row> {
             Role::Labels => add_labels(&mut labels, cell, *array_delimiter),
             Role::Type if cell.trim().is_empty() => {}
             Role::Type => edge_type = Some(cell.trim().to_string()),
-            Role::Property { .. } if cell.is_empty() => {}
+            Role::Property { name, .. } if cell.is_empty() => empty.push(Arc::clone(name)),
             Role::Property { name, cell_type, is_list } => {
                 let list_delimiter = is_list.then_some(*array_delimiter);
                 properties
@@ -106,14 +110,14 @@ pub(super) fn decode(record: &Record<'_>, layout: &Layout) -> Checked<Row> {
     match header.kind {
         Kind::Nodes => {
             let id = id.expect("a header of nodes has an id column");
-            Ok(Row::Node(Node { line, id, labels, line_cell, properties }))
+            Ok(Row::Node(Node { line, id, labels, line_cell, properties, empty }))
         }
         Kind::Edges => {
             let start = start.expect("a header of edges has a start column");
             let end = end.expect("a header of edges has an end column");
             let no_type = || Refused::new(line, "column `:TYPE`: expected a type, found an empty cell");
             let edge_type = edge_type.ok_or_else(no_type)?;
-            Ok(Row::Edge(Edge { line, start, end, edge_type, line_cell, properties }))
+            Ok(Row::Edge(Edge { line, start, end, edge_type, line_cell, properties, empty }))
         }
     }
 }

@@ -5,8 +5,16 @@ use std::sync::Arc;
 use super::*;
 use crate::import::{Refused, Source};
 
+/// The rows, without the names of empty cells.
 fn read_with(input: &str, options: Options) -> Vec<Checked<Row>> {
-    RowReader::new(input.as_bytes(), &options).unwrap().map(|row| row.unwrap()).collect()
+    let rows = RowReader::new(input.as_bytes(), &options).unwrap();
+    let whole = rows.map(|row| {
+        row.unwrap().map(|row| match row {
+            Row::Node(node) => Row::Node(Node { empty: Vec::new(), ..node }),
+            Row::Edge(edge) => Row::Edge(Edge { empty: Vec::new(), ..edge }),
+        })
+    });
+    whole.collect()
 }
 
 fn read(input: &str) -> Vec<Checked<Row>> {
@@ -27,7 +35,8 @@ fn properties(properties: &[(&str, Field)]) -> Vec<(Arc<str>, Field)> {
 
 fn node(line: u64, key: &str, labels: &[&str], fields: &[(&str, Field)]) -> Checked<Row> {
     let labels = labels.iter().map(|label| label.to_string()).collect();
-    Ok(Row::Node(Node { line, id: id("", key), labels, line_cell: None, properties: properties(fields) }))
+    let properties = properties(fields);
+    Ok(Row::Node(Node { line, id: id("", key), labels, line_cell: None, properties, empty: Vec::new() }))
 }
 
 fn refused(line: u64, reason: &str) -> Checked<Row> {
@@ -51,6 +60,7 @@ fn nodes_have_ids_labels_and_typed_properties() {
         labels: vec!["Person".to_string(), "Actor".to_string()],
         line_cell: None,
         properties: properties(&fields),
+        empty: Vec::new(),
     };
     assert_eq!(rows, [Ok(Row::Node(expected))]);
 }
@@ -65,13 +75,17 @@ fn edges_have_ends_of_their_groups_and_a_type() {
         edge_type: "ACTED_IN".to_string(),
         line_cell: None,
         properties: properties(&[("role", text("Neo"))]),
+        empty: Vec::new(),
     };
     assert_eq!(rows, [Ok(Row::Edge(expected))]);
 }
 
 #[test]
 fn an_empty_cell_is_an_absent_property() {
-    assert_eq!(read(":ID,a:int,b,c:int[]\n1,,,\n"), [node(2, "1", &[], &[])]);
+    let text = ":ID,a:int,b,c:int[],d\n1,,,,x\n";
+    assert_eq!(read(text), [node(2, "1", &[], &[("d", Field::Text("x".to_owned()))])]);
+    let row = RowReader::new(text.as_bytes(), &Options::default()).unwrap().next().unwrap().unwrap().unwrap();
+    assert!(matches!(row, Row::Node(node) if node.empty == ["a", "b", "c"].map(Arc::from)));
 }
 
 #[test]
@@ -145,7 +159,8 @@ fn rows_below_a_plain_header_are_nodes_or_edges() {
         let mut fields = properties(fields);
         fields.insert(0, ("Table Name".into(), text(key)));
         let labels = vec!["table".to_owned(), "pii".to_owned()];
-        Ok(Row::Node(Node { line, id: id("t", key), labels, line_cell: None, properties: fields }))
+        let (line_cell, empty) = (None, Vec::new());
+        Ok(Row::Node(Node { line, id: id("t", key), labels, line_cell, properties: fields, empty }))
     };
     let expected = [
         table(2, "orders", &[("Owner", text("Ada")), ("rows", Field::Integer(7))]),
@@ -162,6 +177,7 @@ fn rows_below_a_plain_header_are_nodes_or_edges() {
         edge_type: "reads".to_owned(),
         line_cell: None,
         properties: properties(&[("since", text("2024"))]),
+        empty: Vec::new(),
     };
     assert_eq!(read_with("job;table;since\nload;orders;2024\n", options), [Ok(Row::Edge(edge))]);
 }

@@ -183,7 +183,7 @@ impl Graph {
         Ok(())
     }
 
-    /// Checks all properties of an instance that becomes live.
+    /// Checks all properties of an instance that becomes live. The end of the record checks unique values.
     pub(crate) fn check_instance(
         &self,
         kind: TypeKind,
@@ -195,9 +195,6 @@ impl Graph {
         }
         let touched = instance.properties.iter().map(|(name, _)| name);
         self.check_properties(kind, instance.type_name, &instance.properties, touched)?;
-        for (name, value) in instance.properties.iter() {
-            self.check_unique(kind, instance, slot, name, value)?;
-        }
         match (kind, slot) {
             (TypeKind::Relationship, _) => self.check_contained(instance, slot),
             (_, Some(slot)) => self.check_renamed(slot, instance),

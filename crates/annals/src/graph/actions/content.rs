@@ -10,7 +10,7 @@ use crate::model::{ClassificationContent, InstanceId, Patch, PatchStep, TypeKind
 use crate::{Error, ErrorKind, Result};
 
 impl Graph {
-    /// Checks the changed values of `after` against its type.
+    /// Checks the changed values of `after` against its type. The end of the record checks unique values.
     pub(super) fn check_changes(
         &self,
         kind: TypeKind,
@@ -23,11 +23,6 @@ impl Graph {
         }
         let touched = changes.iter().map(ValueChange::name);
         self.check_properties(kind, after.type_name, &after.properties, touched)?;
-        for change in changes {
-            if let ValueChange::Added(name, value) = change {
-                self.check_unique(kind, after, Some(slot), *name, value)?;
-            }
-        }
         match kind {
             TypeKind::Relationship => self.check_contained(after, Some(slot)),
             _ => self.check_keys(slot, after, changes),

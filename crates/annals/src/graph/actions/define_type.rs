@@ -93,6 +93,7 @@ impl Graph {
         for slot in slots {
             let instance = self.table(kind).get(slot)?.expect("extents list live instances");
             self.check_instance(kind, &instance, Some(slot))
+                .and_then(|()| self.check_unique_values(kind, slot))
                 .and_then(|()| match kind {
                     TypeKind::Relationship => self.check_linked_ends(type_name, instance.ends),
                     TypeKind::Entity | TypeKind::Classification | TypeKind::Enum => Ok(()),

@@ -153,6 +153,15 @@ macro_rules! actions {
                 match self { $(Action::$name(_) => <$name as Act>::TOUCHES,)* }
             }
 
+            /// True if it may change instances that it does not name, or types.
+            pub fn changes_more_than_it_names(&self) -> bool {
+                match self.touches() {
+                    Touches::Nothing | Touches::Instance | Touches::Shape => false,
+                    Touches::WithRelationships => !matches!(self.instance(), Some(InstanceId::Relationship(_))),
+                    Touches::Everything => true,
+                }
+            }
+
             /// True if undoing a whole record can undo it.
             pub(crate) fn can_be_taken_back(&self) -> bool {
                 match self { $(Action::$name(_) => <$name as Act>::CAN_BE_TAKEN_BACK,)* }

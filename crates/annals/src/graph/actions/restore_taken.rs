@@ -32,10 +32,7 @@ impl Act for RestoreTaken {
     fn apply(&self, graph: &mut Graph, context: Context) -> Result<()> {
         for instance in &self.instances {
             let (slot, found) = graph.known(instance)?;
-            // A compaction also lists copies that were restored with a container.
-            if graph.is_bounded {
-                graph.check_own(instance, found.header)?;
-            }
+            // Copies that were restored with a container are listed, too.
             match kind_of(instance) {
                 _ if found.is_live() => {
                     let text = format!("{instance} is not deleted; nothing to restore");

@@ -1,7 +1,7 @@
 //! The rules for every instance: declared types, unique attributes, existing ends, cardinalities.
 
 use super::types::{Attribute, DeclaredType, check_element};
-use super::values::{check_limits, check_value};
+use super::values::{check_limits, check_value, shown};
 use crate::graph::Graph;
 use crate::graph::index::key::for_each_indexed;
 use crate::graph::instance::properties::Properties;
@@ -92,25 +92,47 @@ impl Graph {
         }
     }
 
-    /// Refuses a value of a unique attribute that another live instance of the declaring type has.
-    pub(crate) fn check_unique(
+    /// Refuses values of unique attributes that another live instance of the declaring type has, too.
+    pub(crate) fn check_unique_values(&self, kind: TypeKind, slot: u32) -> Result<()> {
+        self.check_unique_values_of(kind, slot, |_| true)
+    }
+
+    /// The same for some properties. Copies have the state of their home, so they are not checked.
+    pub(crate) fn check_unique_values_of(
         &self,
         kind: TypeKind,
-        instance: &Instance,
-        own_slot: Option<u32>,
-        name: Symbol,
+        slot: u32,
+        is_wanted: impl Fn(Symbol) -> bool,
+    ) -> Result<()> {
+        let table = self.table(kind);
+        let Some(row) = table.row(slot).filter(|row| row.is_live() && self.is_own(row.header())) else {
+            return Ok(());
+        };
+        let Some(declared) = self.types.get(kind, row.type_name()) else { return Ok(()) };
+        for (name, attribute) in &declared.attributes {
+            if attribute.unique_in.is_empty() || !is_wanted(*name) {
+                continue;
+            }
+            if let Some(value) = table.read_value(slot, *name)? {
+                self.check_unique(kind, declared, slot, (*name, attribute), &value)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn check_unique(
+        &self,
+        kind: TypeKind,
+        declared: &DeclaredType,
+        own_slot: u32,
+        (name, attribute): (Symbol, &Attribute),
         value: &Value,
     ) -> Result<()> {
-        let Some(declared) = self.types.get(kind, instance.type_name) else { return Ok(()) };
-        let unique_in = declared.attributes.get(&name).map_or(&[][..], |attribute| &attribute.unique_in);
-        if unique_in.is_empty() {
-            return Ok(());
-        }
         let table = self.table(kind);
         let (mut taken, mut unread) = (None, Ok(()));
         for_each_indexed(value, |scalar| {
             for found in table.lists.unique.holders(name, scalar) {
-                let Some(other) = table.row(found).filter(|_| Some(found) != own_slot) else { continue };
+                let Some(other) = table.row(found).filter(|_| found != own_slot) else { continue };
                 let held = table.read_value(found, name).unwrap_or_else(|error| {
                     unread = Err(error);
                     None
@@ -120,20 +142,19 @@ impl Graph {
                     held => held == *scalar,
                 });
                 let is_within = |declaring: &Symbol| self.types.is_a(kind, other.type_name(), *declaring);
-                if holds && unique_in.iter().any(is_within) {
+                if holds && attribute.unique_in.iter().any(is_within) {
                     taken = Some((scalar.clone(), table.id(found).clone()));
                 }
             }
         });
         let Some((scalar, other)) = taken else { return unread };
-        Err(Error::new(
-            ErrorKind::NotUnique,
-            format!(
-                "type {}, attribute {}: expected a unique value, found {scalar:?} also in {other}",
-                declared.definition.name,
-                self.names.name(name)
-            ),
-        ))
+        let text = format!(
+            "type {}, attribute {}: expected a unique value, found {} also in {other}",
+            declared.definition.name,
+            self.names.name(name),
+            shown(&scalar)
+        );
+        Err(Error::new(ErrorKind::NotUnique, text).with("holder", other))
     }
 
     /// The slot of a live entity that has existed without a break since `valid_from`.

@@ -36,6 +36,8 @@ pub(crate) struct Types {
     pub(crate) unique: BTreeSet<Symbol>,
     /// True if a type has rules for the end of each record.
     pub(crate) has_constraints: bool,
+    /// True if a type has a unique attribute.
+    pub(crate) has_unique: bool,
     /// By the target property of references: the referring attributes, and the references.
     pub(crate) referring: BTreeMap<Symbol, Vec<(Symbol, Arc<Reference>)>>,
     /// All references that were ever declared.
@@ -169,6 +171,8 @@ impl Types {
     fn note_constraints(&mut self, names: &Symbols) {
         let of_all = self.by_name.values().map(|declared| &declared.constraints);
         self.has_constraints = of_all.clone().any(|constraints| !constraints.is_empty());
+        let is_unique = |attribute: &Attribute| !attribute.unique_in.is_empty();
+        self.has_unique = self.by_name.values().any(|known| known.attributes.values().any(is_unique));
         self.referring = BTreeMap::new();
         for told in of_all.flat_map(|constraints| &constraints.references) {
             let referring = self.referring.entry(told.1.leaf).or_default();

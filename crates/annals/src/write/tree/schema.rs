@@ -6,7 +6,7 @@ use crate::graph::Graph;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::{EndDefinition, TypeKind, Value};
 use crate::read::ChildName;
-use crate::tree::{Item, coerced};
+use crate::tree::{Item, coerced_leaf};
 use crate::{Error, ErrorKind, Result};
 
 /// Type of an item whose name is not an entity type.
@@ -46,14 +46,9 @@ pub(super) fn kind_of(graph: &Graph, name: &Arc<str>, is_listed: bool, item: &It
     let attributes = type_symbol.and_then(declared).map(|known| &known.attributes);
     let properties = item.properties.iter().map(|(name, value)| {
         let attribute = graph.names.find(name).and_then(|symbol| attributes?.get(&symbol));
-        // Each member of a set is converted by itself.
-        let value = match (attribute, value) {
-            (Some(attribute), Value::Set(values)) => {
-                let read = values.iter().map(|value| coerced(&value, attribute.definition.value_type));
-                Value::set(read).unwrap_or_else(|_| value.clone())
-            }
-            (Some(attribute), value) => coerced(value, attribute.definition.value_type),
-            (None, value) => value.clone(),
+        let value = match attribute {
+            Some(attribute) => coerced_leaf(value, &attribute.definition),
+            None => value.clone(),
         };
         (Arc::clone(name), value)
     });
