@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use annals::ErrorKind;
 
+use crate::see::{Name, Seen};
+
 /// The record of a version, and the change in it.
 pub type Place = (u64, usize);
 /// The outcome of a change: true if it makes a version.
@@ -37,7 +39,7 @@ pub struct Known {
     pub type_name: &'static str,
     pub birth: u64,
     pub versions: Vec<Version>,
-    /// True if the model does not know with which others it was deleted.
+    /// True if the model does not know all its versions, or with which others it was deleted.
     pub is_opaque: bool,
 }
 
@@ -165,6 +167,42 @@ impl Model {
         }
         let above = std::iter::successors(Some(from), |at| self.parent(*at).map(|(_, parent)| parent));
         if above.take(self.all.len() + 1).any(|at| at == to) { Err(ErrorKind::InvalidEnds) } else { Ok(()) }
+    }
+
+    fn named(&self, is_link: bool, (birth, id): &(u64, String)) -> Option<Age> {
+        let is_it =
+            |known: &Known| known.is_link == is_link && known.birth == *birth && known.now().id == *id;
+        self.all.iter().find(|(_, known)| is_it(known)).map(|(age, _)| *age)
+    }
+
+    /// Takes what a repository shows, whose last record is at `position`: for changes that the model cannot predict.
+    pub fn take(&mut self, seen: &BTreeMap<Name, Seen>, position: u64) {
+        for (age, known) in &mut self.all {
+            let name = (known.is_link, known.birth, known.now().id.clone());
+            if known.now().is_live && !seen.contains_key(&name) {
+                known.write((position, *age), |content| content.is_live = false);
+                known.is_opaque = true;
+            }
+        }
+        // Entities first, because relationships lead to them.
+        let (links, entities): (Vec<_>, Vec<_>) = seen.iter().partition(|((is_link, ..), _)| *is_link);
+        for ((is_link, birth, id), seen) in entities.into_iter().chain(links) {
+            let end = |end: &(u64, String)| self.named(false, end).expect("an end is there");
+            let ends = seen.ends.as_ref().map(|ends| ends.each_ref().map(end));
+            let content = Content { id: id.clone(), is_live: true, n: seen.n, stored: seen.stored, ends };
+            let Some(age) = self.named(*is_link, &(*birth, id.clone())) else {
+                let known = ["node", "knows", "contains"].into_iter().find(|name| *name == seen.type_name);
+                let type_name = known.expect("a type of this test");
+                let versions = vec![Version { content, place: (position, self.next), base: None }];
+                self.add(Known { is_link: *is_link, type_name, birth: *birth, versions, is_opaque: true });
+                continue;
+            };
+            let known = self.all.get_mut(&age).expect("it is named");
+            if *known.now() != content {
+                known.write((position, age), |now| *now = content);
+                known.is_opaque = true;
+            }
+        }
     }
 
     fn add(&mut self, known: Known) {

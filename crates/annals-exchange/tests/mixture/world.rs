@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use annals::*;
 
+use crate::exchange::{Exported, copied};
 use crate::model::{Age, Change, Content, Model};
 use crate::random::Random;
 use crate::see::{Seen, id, of_model, of_snapshot};
@@ -32,6 +33,8 @@ pub struct World {
     /// Records that can be taken back.
     can_be_taken_back: BTreeSet<u64>,
     candidate: Option<Open>,
+    /// An earlier export.
+    exported: Option<Exported>,
     /// The state behind each tag ever seen, by kind and id.
     tags: HashMap<(bool, String, Revision), Seen>,
     accepted: usize,
@@ -51,6 +54,7 @@ impl World {
             past: BTreeMap::new(),
             can_be_taken_back: BTreeSet::new(),
             candidate: None,
+            exported: None,
             tags: HashMap::new(),
             accepted: 0,
             count: 0,
@@ -92,6 +96,7 @@ impl World {
             0 => self.take_back(),
             1..4 => self.work_on_the_candidate(),
             4 => self.maintain(),
+            5 => self.exchange(),
             _ => {
                 if let Some(change) = self.any_change() {
                     self.commit(change);
@@ -113,6 +118,8 @@ impl World {
             let expected = of_model(model, *position, &self.model);
             assert_eq!(found, expected, "as of {position}: {}", self.what());
         }
+        let copy = copied(self.repository(), &self.path().join("content"));
+        assert_eq!(copy, of_snapshot(self.repository(), &snapshot), "the copy: {}", self.what());
         let report = self.repository().check().expect("it can be checked");
         assert!(report.is_clean(), "{:#?}: {}", report.differences, self.what());
         self.accepted
@@ -141,6 +148,35 @@ impl World {
                 self.what()
             );
         }
+    }
+
+    /// Exports, or merges an earlier export.
+    fn exchange(&mut self) {
+        // An export has candidates, too, and a merge would bring them back.
+        if self.candidate.is_some() {
+            return;
+        }
+        let Some(exported) = self.exported.take() else {
+            self.history.push(format!("export of {}", self.position()));
+            self.exported = Some(Exported::of(self.repository()));
+            return;
+        };
+        let is_deleting = self.random.one_in(2);
+        let before = of_snapshot(self.repository(), &self.repository().snapshot());
+        self.history.push(format!("{}: merge, deleting {is_deleting}", self.position() + 1));
+        let summary = exported.merge(self.repository(), is_deleting);
+        let after = of_snapshot(self.repository(), &self.repository().snapshot());
+        if let Err(text) = exported.check(&before, &after, summary, is_deleting) {
+            panic!("{text}; {summary:?}: {}", self.what());
+        }
+        let position = self.position();
+        if summary.refused_count == 0 {
+            let again = exported.merge(self.repository(), false);
+            assert_eq!(self.position(), position, "a second merge writes {again:?}: {}", self.what());
+        }
+        self.model.take(&after, position);
+        self.accepted += 1;
+        self.note();
     }
 
     fn maintain(&mut self) {
@@ -411,18 +447,18 @@ impl World {
             .all
             .values()
             .filter(is_known)
-            .map(|known| (known.is_link, known.now().id.clone(), known.contains()))
+            .map(|known| (known.is_link, known.now().id.clone(), known.is_opaque))
             .collect();
         if all.is_empty() {
             return None;
         }
-        let (is_link, id, _) = random.choose(&all).clone();
+        let (is_link, id, is_opaque) = random.choose(&all).clone();
         Some(match kind {
             7..10 => Change::Set { is_link, id, n },
             10 if !is_link => Change::Store { id, byte: random.below(4) as u8 },
             11..13 => Change::Delete { is_link, id },
             13..15 => Change::Restore { is_link, id, with: is_link || random.one_in(2) },
-            15 => Change::Undo { is_link, id },
+            15 if !is_opaque => Change::Undo { is_link, id },
             16 if is_link => Change::Relink { id, from },
             17 => Change::Reidentify { is_link, id, new: format!("{}{}", name(is_link, 0), self.count) },
             _ if random.one_in(2) => Change::Purge { is_link, id },
