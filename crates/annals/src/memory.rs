@@ -20,6 +20,8 @@ const STEP_SHARE: u64 = 1_024;
 const LOOK_BYTES_MAX: usize = 4 << 20;
 /// Fixed part of the size of a change: row, id, entry in the map of ids, keys. Units: bytes.
 const CHANGE_BYTES: u64 = 256;
+/// Memory for an instance that a change takes along: its version before and after, its keys, its past. Units: bytes.
+const ALONG_BYTES: u64 = 1_280;
 /// Fixed part of the size of a transaction. Units: bytes.
 const TRANSACTION_BYTES: u64 = 1_024;
 /// Size of a new name of a type or property, which has its own indexes.
@@ -61,6 +63,8 @@ pub(crate) struct Need {
     /// Length of its record. Units: bytes.
     pub(crate) bytes: usize,
     pub(crate) changes: usize,
+    /// Instances that its changes take along: the content of containers, and relationships.
+    pub(crate) along: usize,
     /// Names of types and properties that are new to the graph.
     pub(crate) new_names: usize,
     /// Names that the graph has, if there are many.
@@ -77,6 +81,7 @@ impl Need {
         self.bytes as u64
             + TRANSACTION_BYTES
             + CHANGE_BYTES * self.changes as u64
+            + ALONG_BYTES * self.along as u64
             + NEW_NAME_BYTES * self.new_names as u64
             + KNOWN_NAME_BYTES * self.known_names as u64
     }
@@ -195,11 +200,18 @@ impl Memory {
             // Even a smaller write would not fit.
             self.is_spent.store(true, Ordering::Relaxed);
         }
+        let along = match need.along {
+            0 => String::new(),
+            along => format!(
+                ", because this one takes {along} instances along (delete, restore or purge the content of the \
+                 container in parts first)"
+            ),
+        };
         Err(Error::new(
             ErrorKind::NoRoom,
             format!(
-                "memory: expected at most {}, the process holds {} and the writes under way need about {}; reads go on, \
-                 to write reopen with a larger budget",
+                "memory: expected at most {}, the process holds {} and the writes under way need about {}{along}; reads \
+                 go on, to write reopen with a larger budget",
                 size(bytes_max),
                 size(resident),
                 size(expected)
@@ -324,7 +336,7 @@ fn size(bytes: u64) -> String {
 mod tests {
     use super::*;
 
-    const NOTHING: Need = Need { bytes: 0, changes: 0, new_names: 0, known_names: 0 };
+    const NOTHING: Need = Need { bytes: 0, changes: 0, along: 0, new_names: 0, known_names: 0 };
     const STORED: Stored = Stored::Records { done: 30, all: 90 };
 
     fn budget(bytes_max: Option<u64>) -> Arc<Memory> {

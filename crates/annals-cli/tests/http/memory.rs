@@ -171,3 +171,38 @@ fn names_beyond_the_budget_are_refused_before_they_are_entered() {
     }
     assert!((5..300).contains(&admitted), "{admitted} times 900 names");
 }
+
+/// Story: the deletion of a container of a million items took 3.6 times the budget, because its record is one change.
+#[test]
+fn a_deletion_that_would_not_fit_is_refused_before_any_work() {
+    const ITEMS: usize = 40_000;
+    let folder = tempfile::tempdir().unwrap();
+    let repository = folder.path().join("repository");
+    let (file, contains) = (folder.path().join("box.jsonl"), "contains");
+    let mut lines = vec![
+        json!({"type": {"kind": "relationship", "name": contains, "containment": {}}}).to_string(),
+        json!({"entity": {"id": "box", "type": "box"}}).to_string(),
+    ];
+    for number in 0..ITEMS {
+        lines.push(json!({"entity": {"id": format!("i{number}"), "type": "item"}}).to_string());
+        let (to, name) = (format!("i{number}"), format!("n{number}"));
+        let link = json!({"type": contains, "from": "box", "to": to, "properties": {"name": name}});
+        lines.push(json!({ "relationship": link }).to_string());
+    }
+    std::fs::write(&file, lines.join("\n")).unwrap();
+    assert_eq!(annals(&repository, &["import", &file.display().to_string()]), (0, String::new()));
+    let server = Server::start(&repository, &["--memory", "96MiB"]);
+    let before = server.resident_bytes();
+    let refused = server.request("DELETE", "/v1/entities/box", &[], None);
+    assert_eq!((refused.status, refused.problem().as_str()), (507, "no-room"), "{refused:?}");
+    let detail = refused.json()["detail"].as_str().unwrap_or_default().to_owned();
+    assert!(detail.contains("takes 80000 instances along"), "{detail}");
+    let after = server.resident_bytes();
+    assert!(after < before + (16 << 20), "{before} bytes before, {after} after");
+    // An item of it fits, and a server without a budget deletes the box.
+    assert_eq!(server.request("DELETE", "/v1/entities/i7", &[], None).status, 200);
+    drop(server);
+    let server = Server::start(&repository, &[]);
+    assert_eq!(server.request("DELETE", "/v1/entities/box", &[], None).status, 200);
+    assert_eq!(server.get("/v1/entities/i8").problem(), "deleted");
+}

@@ -47,7 +47,7 @@ impl OwnGraph {
         // It is dropped later, but until then it takes as much as if it were committed.
         let _charge = if memory.is_bounded() {
             let body = RecordBody::encode(&record.author, &record.message, None, &record.changes);
-            memory.admit(need(&self.indexed.graph, &body, record.changes.len()))?
+            memory.admit(need(&self.indexed.graph, &body, &record.changes))?
         } else {
             Charge::default()
         };

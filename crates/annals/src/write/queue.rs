@@ -236,7 +236,7 @@ impl Committer {
         let memory = self.source.memory();
         // Names are looked up only with a memory budget, which they are charged to.
         work.charge = if memory.is_bounded() {
-            memory.admit(need(&self.publisher.load().graph, &work.body, work.record.changes.len()))?
+            memory.admit(need(&self.publisher.load().graph, &work.body, &work.record.changes))?
         } else {
             memory.admit(Need::default())?
         };

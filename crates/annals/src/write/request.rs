@@ -8,7 +8,7 @@ use super::ticket::Promise;
 use crate::contents::Pin;
 use crate::graph::Graph;
 use crate::memory::{Charge, NAMES_FEW, Need};
-use crate::model::{Action, Instant, Record, Stamp};
+use crate::model::{Action, Change, Instant, Record, Stamp};
 use crate::record::RecordBody;
 use crate::{Error, ErrorKind, Position};
 
@@ -73,11 +73,13 @@ impl Work {
 }
 
 /// The memory that a transaction takes when it is applied to `graph`.
-pub(crate) fn need(graph: &Graph, body: &RecordBody, changes: usize) -> Need {
+pub(crate) fn need(graph: &Graph, body: &RecordBody, changes: &[Change]) -> Need {
+    let along = changes.iter().map(|change| graph.taken_along_count(&change.action)).sum();
+    let changes = changes.len();
     let names = body.names().count();
     let new_names = body.names().filter(|name| graph.names.find(name).is_none()).count();
     let known_names = if names > NAMES_FEW { names - new_names } else { 0 };
-    Need { bytes: body.record_bytes_max(), changes, new_names, known_names }
+    Need { bytes: body.record_bytes_max(), changes, along, new_names, known_names }
 }
 
 /// The error after a panic of the committing thread: the outcome is unknown.

@@ -66,6 +66,15 @@ impl Graph {
         along.unwrap_or_default()
     }
 
+    /// How many instances `action` would take along now, those of a list included.
+    pub(crate) fn taken_along_count(&self, action: &Action) -> usize {
+        if !action.takes_along() {
+            return 0;
+        }
+        let listed = action.listed_instances().map_or(0, <[InstanceId]>::len);
+        listed + self.taken_along(action).slots().count()
+    }
+
     /// The instances that are deleted with a live entity: its relationships, and everything that it contains with their
     /// relationships.
     pub(super) fn deleted_along(&self, slot: u32) -> Along {
