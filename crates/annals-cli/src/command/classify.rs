@@ -76,7 +76,7 @@ impl Declassify {
 /// Properties from texts like `since=1996`.
 ///
 /// Errors: `InvalidArgument` for a text without a name and `=`, and for a property that is given twice.
-fn properties(texts: &[String]) -> Result<Object> {
+pub fn properties(texts: &[String]) -> Result<Object> {
     let mut properties = Object::new();
     for text in texts {
         let Some((name, value)) = text.split_once('=').filter(|(name, _)| !name.is_empty()) else {

@@ -22,6 +22,7 @@ mod follow;
 mod types;
 mod stats;
 mod apply;
+mod instances;
 mod classify;
 mod ls;
 mod tree;
@@ -101,6 +102,10 @@ enum Command {
     Types(types::Arguments),
     Stats(stats::Arguments),
     Apply(apply::Arguments),
+    Create(instances::Create),
+    Set(instances::Set),
+    Link(instances::Link),
+    Delete(instances::Delete),
     Classify(classify::Classify),
     Declassify(classify::Declassify),
     Ls(ls::Arguments),
@@ -177,6 +182,10 @@ pub fn run(arguments: Arguments) -> Outcome {
         Command::Types(arguments) => types::run(&mut context, arguments),
         Command::Stats(arguments) => stats::run(&mut context, arguments),
         Command::Apply(arguments) => apply::run(&mut context, arguments),
+        Command::Create(create) => create.run(&mut context),
+        Command::Set(set) => set.run(&mut context),
+        Command::Link(link) => link.run(&mut context),
+        Command::Delete(delete) => delete.run(&mut context),
         Command::Classify(classify) => classify.run(&mut context),
         Command::Declassify(declassify) => declassify.run(&mut context),
         Command::Ls(arguments) => ls::run(&mut context, arguments),

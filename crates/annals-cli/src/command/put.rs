@@ -1,8 +1,8 @@
 //! `annals put` and `annals insert`: write items and properties of a tree by their paths, and files.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use annals::Result;
+use annals::{Error, ErrorKind, Result};
 use annals_json::{is_tree_item, json_from_str};
 use clap::Args;
 use serde_json::{Value as Json, json};
@@ -27,8 +27,7 @@ pub struct Put {
     /// Path of the item or the property; or the id of an entity, to store a file
     path: String,
     /// File with the item, or the value, in JSON; or the file to store; - for standard input
-    #[arg(default_value = "-")]
-    file: PathBuf,
+    file: Option<PathBuf>,
     /// Value of the property, instead of a file
     #[arg(long, value_name = "VALUE", conflicts_with = "file")]
     value: Option<String>,
@@ -71,11 +70,13 @@ pub struct Insert {
 impl Put {
     /// Commits it.
     pub fn run(&self, context: &mut Context) -> Outcome {
+        let file = self.file.as_deref().unwrap_or(Path::new("-"));
         if is_id(&self.path) {
-            return content::put(context, &self.path, &self.file, &self.file_is, &self.of);
+            self.check_is_file()?;
+            return content::put(context, &self.path, file, &self.file_is, &self.of);
         }
         if self.is_content {
-            return content::put_at_path(context, &self.path, &self.file, &self.file_is, &self.of);
+            return content::put_at_path(context, &self.path, file, &self.file_is, &self.of);
         }
         let action = match (self.is_merge, self.is_create, self.is_replace) {
             (true, ..) => "merge-tree",
@@ -85,11 +86,29 @@ impl Put {
         };
         let content = match &self.value {
             Some(text) => json_from_str(text).unwrap_or_else(|_| Json::from(text.as_str())),
-            None => read_json(&self.file)?,
+            None => read_json(file)?,
         };
         let member = if is_tree_item(&content) { "item" } else { "value" };
         let repository = context.open_or_create()?;
         self.of.commit_in(context, repository, action, json!({ "path": self.path, member: content }))
+    }
+}
+
+impl Put {
+    /// With an id it stores a file: refuses everything that looks like a change of properties.
+    ///
+    /// Errors: `InvalidArgument`.
+    fn check_is_file(&self) -> Result<()> {
+        let is_change = self.value.is_some() || self.is_merge || self.is_create || self.is_replace;
+        if !is_change && (self.file.is_some() || self.is_content) {
+            return Ok(());
+        }
+        let id = &self.path;
+        let text = format!(
+            "put {id}: expected a path, which begins with /, or a file to store with the entity; to change its properties: \
+             annals set {id} NAME=VALUE"
+        );
+        Err(Error::new(ErrorKind::InvalidArgument, text))
     }
 }
 

@@ -1,8 +1,10 @@
 //! `annals rm`: deletes the item or the property at a path of a tree.
 
+use annals::{Error, ErrorKind};
 use clap::Args;
 use serde_json::json;
 
+use super::content::is_id;
 use super::tree_path::ChangeArguments;
 use crate::context::Context;
 use crate::stop::Outcome;
@@ -27,6 +29,12 @@ pub struct Rm {
 impl Rm {
     /// Commits it.
     pub fn run(&self, context: &mut Context) -> Outcome {
+        if is_id(&self.path) {
+            let id = &self.path;
+            let text =
+                format!("rm {id}: expected a path, which begins with /; for an id: annals delete {id}");
+            return Err(Error::new(ErrorKind::InvalidArgument, text).into());
+        }
         let action = if self.is_forced { "remove-tree" } else { "delete-tree" };
         self.of.commit(context, action, json!({ "path": self.path }))
     }

@@ -150,3 +150,40 @@ fn the_author_is_the_user_unless_another_is_given() {
     let account = String::from_utf8(account.stdout).unwrap();
     assert_eq!(authors, ["ada", "bob", "eve", "ada", "someone", "", account.trim()]);
 }
+
+#[test]
+fn instances_are_created_changed_linked_and_deleted_by_their_ids() {
+    let place = Place::new();
+    assert!(place.ok(&["create", "table", "orders", "rows=7", "steward=ann"]).ends_with("orders\n"));
+    place.ok(&["create", "job", "load"]);
+    let fresh = place.ok(&["create", "job", "n=1"]);
+    let fresh = fresh.lines().last().unwrap();
+    assert_eq!(place.json_one(&["get", fresh])["properties"], json!({"n": 1}));
+    place.ok(&["set", "orders", "rows=8", "steward=null", "note=a b"]);
+    assert_eq!(place.json_one(&["get", "orders"])["properties"], json!({"rows": 8, "note": "a b"}));
+    let link = place.ok(&["link", "load", "writes", "orders", "since=2025", "--id", "w"]);
+    assert!(link.ends_with("w\n"), "{link}");
+    place.ok(&["set", "w", "--relationship", "since=2026"]);
+    let links = place.json_one(&["relationships", "load"]).to_string();
+    assert!(links.contains("2026") && links.contains("writes"), "{links}");
+    place.ok(&["delete", "w", "--relationship"]);
+    place.ok(&["delete", "orders", "-m", "gone"]);
+    assert_eq!(place.run(&["get", "orders"]).code, 3);
+    let log = place.json(&["log", "--limit", "1"]);
+    place.ok(&["take-back", &log[0]["position"].to_string()]);
+    assert_eq!(place.json_one(&["get", "orders"])["properties"]["rows"], 8);
+    place.ok(&["delete", "orders", "--purge"]);
+    assert_eq!(place.run(&["set", "orders", "rows=1"]).code, 3);
+}
+
+/// Story: `annals put t1 --value 3` stored an empty file, and reported success.
+#[test]
+fn put_and_rm_take_an_id_for_no_path() {
+    let place = Place::with_people();
+    for arguments in [&["put", "ada", "--value", "3"][..], &["put", "ada"], &["rm", "ada"]] {
+        let done = place.run(arguments);
+        assert_eq!(done.code, 2, "{arguments:?}: {done:?}");
+        assert!(done.err.contains("annals set ada") || done.err.contains("annals delete ada"), "{done:?}");
+    }
+    assert!(place.json_one(&["get", "ada"])["properties"].get("content").is_none());
+}

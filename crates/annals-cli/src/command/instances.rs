@@ -1,0 +1,163 @@
+//! `annals create`, `set`, `link` and `delete`: write single instances by their ids.
+
+use annals::{Error, ErrorKind, Id};
+use clap::Args;
+use serde_json::{Value as Json, json};
+
+use super::apply::commit;
+use super::classify::properties;
+use crate::context::{Context, SignatureArguments};
+use crate::stop::Outcome;
+
+/// Create an entity
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  annals create table orders rows=7 steward=ann       an entity of type table with the id orders
+  annals create table rows=7                          prints the id that it gets
+A value is JSON if it reads as JSON, otherwise the text itself: level=2 is a number, level='\"2\"' a text. A declared type
+reads its values: rows=7 is a float if rows is.")]
+pub struct Create {
+    /// Type of the entity
+    type_name: String,
+    /// Id of the entity, if you choose one, and its properties
+    #[arg(value_name = "ID|PROPERTY=VALUE")]
+    rest: Vec<String>,
+    /// Id of the entity, for an id with the character =
+    #[arg(long, value_name = "ID")]
+    id: Option<Id>,
+    #[command(flatten)]
+    signature: SignatureArguments,
+}
+
+/// Change some properties of an entity, or of a relationship
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  annals set orders rows=8 steward=null -m 'no steward any more'     null removes a property
+  annals set reads-1 --relationship share=0.5
+Properties that you do not name stay. `annals put PATH --value` does the same by a path of a tree.")]
+pub struct Set {
+    /// Id of the instance
+    id: Id,
+    /// Properties
+    #[arg(value_name = "PROPERTY=VALUE", required = true)]
+    properties: Vec<String>,
+    /// It is the id of a relationship
+    #[arg(long = "relationship")]
+    is_relationship: bool,
+    #[command(flatten)]
+    signature: SignatureArguments,
+}
+
+/// Create a relationship between two entities
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Example:
+  annals link load-orders writes orders since=2025")]
+pub struct Link {
+    /// Id of the entity where it starts
+    from: Id,
+    /// Type of the relationship
+    type_name: String,
+    /// Id of the entity where it ends
+    to: Id,
+    /// Properties
+    #[arg(value_name = "PROPERTY=VALUE")]
+    properties: Vec<String>,
+    /// Id of the relationship, if you choose one
+    #[arg(long, value_name = "ID")]
+    id: Option<Id>,
+    #[command(flatten)]
+    signature: SignatureArguments,
+}
+
+/// Delete an entity or a relationship
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  annals delete orders -m 'moved to another system'
+  annals delete reads-1 --relationship
+  annals delete orders --purge                        permanently, with its whole history
+With an entity its relationships are deleted, and everything that it contains. `annals take-back` brings all of it back,
+but not after a purge.")]
+pub struct Delete {
+    /// Id of the instance
+    id: Id,
+    /// It is the id of a relationship
+    #[arg(long = "relationship")]
+    is_relationship: bool,
+    /// Delete permanently, with the whole history
+    #[arg(long = "purge")]
+    is_purge: bool,
+    #[command(flatten)]
+    signature: SignatureArguments,
+}
+
+fn kind(is_relationship: bool) -> &'static str {
+    if is_relationship { "relationship" } else { "entity" }
+}
+
+impl Create {
+    /// Commits it, and prints the id.
+    pub fn run(&self, context: &mut Context) -> Outcome {
+        let (first, rest) = match self.rest.split_first() {
+            Some((first, rest)) if !first.contains('=') => (Some(Id::new(first)?), rest),
+            _ => (None, &self.rest[..]),
+        };
+        if let (Some(first), Some(id)) = (&first, &self.id) {
+            let text = format!("expected one id, found {first} and --id {id}");
+            return Err(Error::new(ErrorKind::InvalidArgument, text).into());
+        }
+        let id = first.or_else(|| self.id.clone()).unwrap_or_else(Id::random);
+        let operation = json!({
+            "action": "create", "kind": "entity", "id": id.to_string(), "type": self.type_name,
+            "properties": properties(rest)?,
+        });
+        one(context, operation, &self.signature, Some(&id))
+    }
+}
+
+impl Set {
+    /// Commits it.
+    pub fn run(&self, context: &mut Context) -> Outcome {
+        let operation = json!({
+            "action": "update", "kind": kind(self.is_relationship), "id": self.id.to_string(),
+            "patch": properties(&self.properties)?,
+        });
+        one(context, operation, &self.signature, None)
+    }
+}
+
+impl Link {
+    /// Commits it, and prints the id.
+    pub fn run(&self, context: &mut Context) -> Outcome {
+        let id = self.id.clone().unwrap_or_else(Id::random);
+        let operation = json!({
+            "action": "create", "kind": "relationship", "id": id.to_string(), "type": self.type_name,
+            "from": self.from.to_string(), "to": self.to.to_string(), "properties": properties(&self.properties)?,
+        });
+        one(context, operation, &self.signature, Some(&id))
+    }
+}
+
+impl Delete {
+    /// Commits it.
+    pub fn run(&self, context: &mut Context) -> Outcome {
+        let action = if self.is_purge { "purge" } else { "delete" };
+        let operation =
+            json!({"action": action, "kind": kind(self.is_relationship), "id": self.id.to_string()});
+        one(context, operation, &self.signature, None)
+    }
+}
+
+/// Commits one operation. Prints the id of a new instance before the receipt; in JSON the receipt holds it.
+fn one(context: &mut Context, operation: Json, signature: &SignatureArguments, new: Option<&Id>) -> Outcome {
+    let is_creating = new.is_some();
+    let repository = if is_creating { context.open_or_create()? } else { context.open_to_write()? };
+    commit(context, repository, &[operation], signature)?;
+    match new {
+        Some(id) if !context.output.is_json() => context.output.line(id.to_string()),
+        _ => Ok(()),
+    }
+}
