@@ -119,7 +119,7 @@ fn another_id_of_an_end_gives_a_relationship_another_tag() {
 #[test]
 fn an_answer_has_the_tag_of_the_version_that_its_write_made() {
     const ROUNDS: usize = 11_420;
-    const CLIENTS: usize = 24;
+    const CLIENTS: usize = 8;
     let (_folder, server) = server_with_bash();
     let patch_often = &|client: usize| {
         let mut stream = std::io::BufReader::new(server.connect());

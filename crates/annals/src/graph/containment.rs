@@ -65,6 +65,13 @@ impl Graph {
             && (self.children_count(entity) > 0 || self.types.containments.iter().any(is_past))
     }
 
+    /// True if a relationship that contained a child may have been purged.
+    pub(crate) fn has_purged_containment(&self) -> bool {
+        let table = &self.relationships;
+        let known = table.live_slots().len() + table.dead_slots().len();
+        self.types.has_containment && known < table.slots_count()
+    }
+
     /// Counts the children of an entity.
     pub(crate) fn children_count(&self, entity: u32) -> usize {
         let neighbors = self.neighbors(entity, Direction::Out);

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::checkpoint::Checkpoints;
-use crate::log::{FileLog, FileOptions};
+use crate::log::{FileLog, FileOptions, LOCK_FILE_NAME};
 use crate::storage::{Disk, DiskStore, Store, UNNAMED_SUFFIX};
 use crate::{Error, ErrorKind, Result};
 
@@ -34,7 +34,7 @@ pub(crate) struct Folder {
 impl Folder {
     /// Opens the log in the folder `path`.
     ///
-    /// Errors: those of [`FileLog`]; `Gap` if there are checkpoints and no log; `Unavailable` if a version before log
+    /// Errors: those of [`FileLog`]; `Gap` if there are contents or checkpoints and no log; `Unavailable` if a version before log
     /// format 2 was interrupted during a compaction.
     pub(crate) fn open(
         disk: &Arc<dyn Disk>,
@@ -131,30 +131,43 @@ pub(crate) fn log_folder(path: &Path) -> PathBuf {
     path.join("log")
 }
 
-/// Checkpoints are made from a log: without it they prove that it was lost.
+/// Refuses a folder without a log that has contents or checkpoints: these prove that there was one. A new log would take
+/// its place, and the next compaction would remove all contents.
+///
+/// A log folder with nothing but a lock is the rest of a writer that ended before it had made its first file.
 fn refuse_lost_log(disk: &Arc<dyn Disk>, path: &Path) -> Result<()> {
     let log_path = log_folder(path);
-    let has_log = match disk.list(&log_path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => false,
-        names => !names
-            .map_err(|source| Error::io("list the log", source).with("path", log_path.display()))?
-            .is_empty(),
-    };
-    if has_log {
+    if names_in(&**disk, &log_path)?.iter().any(|name| name != LOCK_FILE_NAME) {
         return Ok(());
     }
     // Checkpoints that cannot be listed prove nothing.
     let newest = checkpoints_in(disk, path).newest_position().ok().flatten();
-    let Some(position) = newest.filter(|position| position.0 > 0) else { return Ok(()) };
+    let newest = newest.filter(|position| position.0 > 0);
+    let has_contents = !names_in(&**disk, &path.join(CONTENT))?.is_empty();
+    let (what, folder) = match newest {
+        Some(position) => {
+            (format!("with records up to {position}, of which there is a checkpoint"), CHECKPOINTS)
+        }
+        None if has_contents => ("whose records name the contents in the folder".to_owned(), CONTENT),
+        None => return Ok(()),
+    };
     Err(Error::new(
         ErrorKind::Gap,
         format!(
-            "{}: expected a log with records up to {position}, of which there is a checkpoint, found none; put the \
-             log back (is it mounted?), or remove {} to start a new repository",
+            "{}: expected a log {what}, found none; put the log back (is it mounted?), or remove {} to start a new \
+             repository",
             log_path.display(),
-            path.join(CHECKPOINTS).display()
+            path.join(folder).display()
         ),
     ))
+}
+
+/// The names in a folder; none if it does not exist.
+fn names_in(disk: &dyn Disk, folder: &Path) -> Result<Vec<String>> {
+    match disk.list(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        names => names.map_err(|source| Error::io("list a folder", source).with("path", folder.display())),
+    }
 }
 
 fn refuse_old_compaction(disk: &dyn Disk, path: &Path) -> Result<()> {

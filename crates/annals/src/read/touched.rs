@@ -42,6 +42,10 @@ impl Touched<'_> {
                 self.lost.insert(place);
                 continue;
             };
+            // Relationships lead to what went along; one of them may have been purged since.
+            if change.action.writes_along() && self.snapshot.graph().has_purged_containment() {
+                self.lost.insert(place);
+            }
             others.into_iter().chain(named).try_for_each(|slot| self.take(slot))?;
         }
         Ok(())

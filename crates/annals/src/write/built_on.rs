@@ -38,17 +38,21 @@ pub(super) fn built_on(
     for &(kind, slot) in touched.iter().filter(|slot| Some(**slot) != own) {
         let table = graph.table(kind);
         let Some(row) = table.row(slot) else { continue };
-        // A later record has already deleted a new instance.
-        let is_gone = is_new(&(kind, slot)) && !row.is_live();
+        let is_containing = kind == TypeKind::Relationship && graph.containment(row.type_name()).is_some();
+        let child = (TypeKind::Entity, row.ends()[1]);
+        // A later record has already deleted a new instance, and so has no child that was elsewhere lost its place.
+        let is_moved = is_containing && !is_new(&child) && graph.entities.is_live(child.1);
+        let is_gone = is_new(&(kind, slot)) && !row.is_live() && !is_moved;
         if row.changed() > last.0 && !is_gone {
             let text = format!("it was changed at position {}", row.changed());
             found.add((kind, slot), &text);
             // The place of a child is set back with the child.
-            if kind == TypeKind::Relationship && graph.containment(row.type_name()).is_some() {
-                found.add((TypeKind::Entity, row.ends()[1]), &text);
+            if is_containing {
+                found.add(child, &text);
             }
         }
     }
+    find_placed_elsewhere(&mut found, then, last, touched);
     let new: Vec<Slot> = touched.iter().copied().filter(is_new).collect();
     let (mut new_entities, mut new_relationships) = (SlotSet::new(), SlotSet::new());
     for &(kind, slot) in &new {
@@ -93,6 +97,30 @@ pub(super) fn built_on(
         }
     }
     Ok(found.all)
+}
+
+/// Finds children that a later record placed in a container, among those whose place earlier records changed.
+fn find_placed_elsewhere(found: &mut Found<'_>, then: &Snapshot, last: Position, touched: &[Slot]) {
+    let graph = found.graph;
+    let known: HashSet<Slot> = touched.iter().copied().collect();
+    for &(_, slot) in touched.iter().filter(|(kind, _)| *kind == TypeKind::Relationship) {
+        let Some(row) = graph.relationships.row(slot) else { continue };
+        let child = row.ends()[1];
+        if graph.containment(row.type_name()).is_none() || !then.sees(TypeKind::Entity, child) {
+            continue;
+        }
+        let Some(link) = graph.container_link(child) else { continue };
+        let placed = graph.relationships.row(link.relationship).map_or(0, |row| row.changed());
+        if placed > last.0 && !known.contains(&(TypeKind::Relationship, link.relationship)) {
+            let id = graph.relationships.id(link.relationship);
+            let text = format!("relationship {id} placed it in another container at position {placed}");
+            found.add((TypeKind::Entity, child), &text);
+            found.add(
+                (TypeKind::Relationship, slot),
+                "it contained an instance that stays in another container",
+            );
+        }
+    }
 }
 
 /// The instances found so far, each once.

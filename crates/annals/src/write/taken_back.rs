@@ -9,6 +9,7 @@ use super::transaction::Transaction;
 use super::tree::then::{Then, Was};
 use crate::graph::actions as action;
 use crate::graph::instance_id;
+use crate::graph::structures::link::Link;
 use crate::log::ReadLimit;
 use crate::model::{Action, Change, InstanceId, TypeKind};
 use crate::read::taken_along::Slot;
@@ -19,8 +20,10 @@ use crate::{Error, ErrorKind, Position, Result};
 /// The instances that a record changed: slots of those that were live before it, and of those that were not.
 #[derive(Default)]
 struct Changed {
-    /// Entities, including children whose containment changed.
+    /// Entities whose content changed.
     entities: BTreeSet<u32>,
+    /// Entities whose place changed: a relationship that contained them, or does now.
+    placed: BTreeSet<u32>,
     /// Relationships that do not contain.
     relationships: BTreeSet<u32>,
     new_entities: Vec<u32>,
@@ -74,7 +77,7 @@ impl Transaction {
         };
         self.check_all_can_be_taken_back(first, last)?;
         let snapshot = self.base.as_of(AsOf { position: Some(before), ..AsOf::default() })?;
-        let mut touched = self.base.touched(before, last)?;
+        let touched = self.base.touched(before, last)?;
         let mut left = Vec::new();
         if keep != Some(Keep::Mine) {
             left = built_on(&self.base, &snapshot, last, &touched, own)?;
@@ -86,10 +89,9 @@ impl Transaction {
                 );
                 return Err(Error::new(ErrorKind::PreconditionFailed, text));
             }
-            let stay: HashSet<Slot> = left.iter().map(|left| left.slot).collect();
-            touched.retain(|slot| !stay.contains(slot));
         }
-        let changed = changed(&self.base, &snapshot, touched)?;
+        let stay: HashSet<Slot> = left.iter().map(|left| left.slot).collect();
+        let changed = changed(&self.base, &snapshot, &touched, &stay)?;
         if keep != Some(Keep::Mine) {
             self.expect_nothing_new_in(&changed.new_entities)?;
         }
@@ -134,12 +136,19 @@ impl Transaction {
         self.delete_new(TypeKind::Relationship, changed.new_relationships)?;
         self.delete_new(TypeKind::Entity, changed.new_entities)?;
         let mut items = Vec::new();
-        for &entity in &changed.entities {
-            let link = snapshot.container_seen(entity)?;
-            let (parent, relationship) = (link.map(|link| link.other), link.map(|link| link.relationship));
-            items.push(Was { entity, parent, relationship });
+        for &entity in changed.entities.union(&changed.placed) {
+            let (then, now) = (snapshot.container_seen(entity)?, self.base.graph().container_link(entity));
+            let link_of = |link: Option<Link>| link.map(|link| (link.relationship, link.other));
+            // A later record moved it, if these records did not: it stays there.
+            let has_place = changed.placed.contains(&entity);
+            let stays = !has_place && link_of(then) != link_of(now);
+            let then = then.filter(|_| !stays);
+            let (parent, relationship) = (then.map(|link| link.other), then.map(|link| link.relationship));
+            let has_content = changed.entities.contains(&entity);
+            items.push(Was { entity, parent, relationship, has_content, has_place });
         }
-        let then = Then { snapshot, items, entities: changed.entities.iter().copied().collect() };
+        let entities = changed.entities.union(&changed.placed).copied().collect();
+        let then = Then { snapshot, items, entities };
         self.take_out_misplaced(&then)?;
         self.restore_lost(TypeKind::Entity, &changed.entities)?;
         // Restored instances return in the state in which they were deleted.
@@ -175,12 +184,6 @@ impl Transaction {
         Ok(())
     }
 
-    fn take_out_misplaced(&mut self, then: &Then) -> Result<()> {
-        let graph = self.own_graph()?.graph();
-        let actions = then.take_out_misplaced(graph)?;
-        self.push_each(actions)
-    }
-
     /// Sets ends and content of relationships that do not contain back.
     fn put_back_relationships(&mut self, then: &Then, slots: &BTreeSet<u32>) -> Result<()> {
         for &slot in slots {
@@ -210,29 +213,33 @@ pub(super) fn check_can_be_taken_back(changes: &[Change]) -> Result<()> {
     Err(Error::new(ErrorKind::InvalidArgument, text))
 }
 
-/// The changed instances in groups. `then` is the snapshot before the records.
-fn changed(now: &Snapshot, then: &Snapshot, touched: Vec<Slot>) -> Result<Changed> {
+/// The changed instances in groups, without those in `stay`. `then` is the snapshot before the records.
+fn changed(now: &Snapshot, then: &Snapshot, touched: &[Slot], stay: &HashSet<Slot>) -> Result<Changed> {
+    let touched: BTreeSet<Slot> = touched.iter().copied().collect();
     let mut changed = Changed::default();
-    for (kind, slot) in touched {
-        let graph = now.graph();
+    let graph = now.graph();
+    for &(kind, slot) in touched.iter().filter(|slot| !stay.contains(slot)) {
         let is_new = !then.sees(kind, slot);
-        let held = now.in_force(kind, slot)?;
-        let row = now.row(kind, slot, &held);
+        let held = if is_new {
+            now.in_force(kind, slot)?
+        } else {
+            then.seen(kind, slot, false)?.expect("it is seen")
+        };
+        let row = if is_new { now.row(kind, slot, &held) } else { then.row(kind, slot, &held) };
+        if graph.containment(row.type_name()).is_some() && kind == TypeKind::Relationship {
+            let child = row.ends()[1];
+            let child = (TypeKind::Entity, child);
+            // A later record may have deleted the relationship, or the child: then the place is theirs.
+            let is_in_force = graph.relationships.is_live(slot) || !is_new;
+            let returns = graph.entities.is_live(child.1) || touched.contains(&child);
+            if then.sees(child.0, child.1) && is_in_force && returns && !stay.contains(&child) {
+                changed.placed.insert(child.1);
+            }
+        }
         match (kind, is_new) {
-            (TypeKind::Relationship, true) => {
-                changed.new_relationships.push(slot);
-                // It may contain an instance that was elsewhere.
-                let child = graph.containment(row.type_name()).map(|_| row.ends()[1]);
-                changed.entities.extend(child.filter(|child| then.sees(TypeKind::Entity, *child)));
-            }
-            (TypeKind::Relationship, false) => {
-                let then_held = then.seen(kind, slot, false)?.expect("it is seen");
-                let row = then.row(kind, slot, &then_held);
-                match graph.containment(row.type_name()) {
-                    Some(_) => drop(changed.entities.insert(row.ends()[1])),
-                    None => drop(changed.relationships.insert(slot)),
-                }
-            }
+            (TypeKind::Relationship, true) => changed.new_relationships.push(slot),
+            (TypeKind::Relationship, false) if graph.containment(row.type_name()).is_some() => {}
+            (TypeKind::Relationship, false) => drop(changed.relationships.insert(slot)),
             (_, true) => changed.new_entities.push(slot),
             (_, false) => drop(changed.entities.insert(slot)),
         }

@@ -253,6 +253,10 @@ impl Model {
                     self.restore_link(number, place)?;
                 }
             } else if with && !is_live && self.ends([from, child]).is_ok() {
+                // A child that was restored alone, and has another container now, stays there.
+                if contains.is_some() && self.parent(child, number).is_some() {
+                    continue;
+                }
                 self.restore_link(number, place)?;
             }
         }

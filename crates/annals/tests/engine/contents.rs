@@ -262,3 +262,35 @@ fn contents_are_stored_while_others_are_collected() {
     assert!(report.is_clean(), "{:?}", report.damaged);
     assert_eq!(stored_names(folder.path()).len() as u64, report.contents_count);
 }
+
+/// Story: the log was away for a moment (not mounted); a new log took its place, and the next compaction removed all
+/// contents.
+#[test]
+fn a_folder_with_contents_and_no_log_is_not_opened_for_writing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("repository");
+    let repository = Repository::open(&path).unwrap();
+    create(&repository, "a", b"bytes");
+    repository.close().unwrap();
+    let (log, away) = (path.join("log"), folder.path().join("away"));
+    std::fs::rename(&log, &away).unwrap();
+    let refused = |what: &str| {
+        let error = Repository::open(&path).map(drop).expect_err(what);
+        assert_eq!(error.kind(), ErrorKind::Gap, "{what}: {error}");
+        assert!(error.to_string().contains("put the log back"), "{error}");
+    };
+    refused("no log");
+    std::fs::create_dir(&log).unwrap();
+    refused("an empty log");
+    std::fs::write(log.join("lock"), b"").unwrap();
+    refused("a lock alone");
+    std::fs::remove_dir_all(&log).unwrap();
+    std::fs::rename(&away, &log).unwrap();
+    let repository = Repository::open(&path).unwrap();
+    assert!(repository.fixity(|_, _| {}).unwrap().damaged.is_empty());
+    // A writer that ended before its first file leaves a lock, and no harm.
+    let other = folder.path().join("other");
+    std::fs::create_dir_all(other.join("log")).unwrap();
+    std::fs::write(other.join("log").join("lock"), b"").unwrap();
+    Repository::open(&other).unwrap().close().unwrap();
+}

@@ -256,3 +256,73 @@ fn a_container_returns_without_a_child_that_has_another_one_now() {
     assert_eq!(leaf(&repository, "/a/other/leaf"), Some(2.into()));
     assert_eq!(leaf(&repository, "/a/child/leaf"), None);
 }
+
+/// Two containers, and an item that moves between them.
+fn with_containers() -> (CheckedRepository, Id) {
+    let repository = CheckedRepository::in_memory();
+    set(&repository, "/a/item/leaf", 1);
+    set(&repository, "/b/leaf", 1);
+    set(&repository, "/c/leaf", 1);
+    let item = repository.snapshot().tree().item(&path("/a/item")).unwrap().unwrap().entity.id().clone();
+    (repository, item)
+}
+
+fn move_item(repository: &Repository, from: &str, to: &str) -> Position {
+    let moved = repository.transact(|t| t.tree().move_to(&path(from), &path(to), None).map(drop));
+    moved.unwrap().1.position
+}
+
+/// Story: a record changed a value of an item; others moved the item; the take-back moved it back, too.
+#[test]
+fn an_item_that_others_moved_or_changed_since_keeps_their_place_and_their_values() {
+    let (repository, item) = with_containers();
+    let changed = set(&repository, "/a/item/leaf", 2);
+    move_item(&repository, "/a/item", "/b/item");
+    repository.transact(|t| t.take_back(changed)).unwrap();
+    assert_eq!(leaf(&repository, "/b/item/leaf"), Some(1.into()));
+    // The other way round: the record moved it, and others changed a value.
+    let moved = move_item(&repository, "/b/item", "/c/item");
+    set(&repository, "/c/item/leaf", 7);
+    repository.transact(|t| t.take_back(moved)).unwrap();
+    assert_eq!(leaf(&repository, "/b/item/leaf"), Some(7.into()));
+    // A record that only placed it does not bring it back after others deleted it.
+    let moved = move_item(&repository, "/b/item", "/a/item");
+    repository.transact(|t| t.delete(&InstanceId::Entity(item.clone()))).unwrap();
+    repository.transact(|t| t.take_back(moved)).unwrap();
+    assert!(repository.snapshot().entity(&item).unwrap().is_none());
+}
+
+/// Story: taking back a move made a new relationship instead of moving the one that there was.
+#[test]
+fn a_move_is_taken_back_by_the_relationship_that_contains_the_item() {
+    let (repository, item) = with_containers();
+    let containing = || {
+        let snapshot = repository.snapshot();
+        let link = snapshot.neighbors(&item, Direction::In, None).unwrap().next().unwrap().unwrap();
+        link.relationship.id().clone()
+    };
+    let before = containing();
+    let b = repository.snapshot().tree().item(&path("/b")).unwrap().unwrap().entity.id().clone();
+    let (_, moved) = repository.transact(|t| t.relink(&before, Some(&b), None)).unwrap();
+    assert_eq!(leaf(&repository, "/b/item/leaf"), Some(1.into()));
+    repository.transact(|t| t.take_back(moved.position)).unwrap();
+    assert_eq!(leaf(&repository, "/a/item/leaf"), Some(1.into()));
+    assert_eq!(containing(), before);
+}
+
+/// Story: a deletion took an item along; the relationship that had contained it was purged; the take-back of the deletion
+/// left the item deleted.
+#[test]
+fn an_item_returns_whose_relationship_to_its_container_was_purged() {
+    let (repository, item) = with_containers();
+    let a = repository.snapshot().tree().item(&path("/a")).unwrap().unwrap().entity.instance_id();
+    let link = {
+        let snapshot = repository.snapshot();
+        let link = snapshot.neighbors(&item, Direction::In, None).unwrap().next().unwrap().unwrap();
+        link.relationship.instance_id()
+    };
+    let (_, deleted) = repository.transact(|t| t.delete(&a)).unwrap();
+    repository.transact(|t| t.purge(&link)).unwrap();
+    repository.transact(|t| t.take_back(deleted.position)).unwrap();
+    assert!(repository.snapshot().entity(&item).unwrap().is_some());
+}

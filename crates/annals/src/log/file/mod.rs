@@ -41,6 +41,7 @@ use writer::Writer;
 
 pub(crate) use copy::is_vacant_log;
 pub use options::FileOptions;
+pub(crate) use recovery::LOCK_FILE_NAME;
 pub use verify::{SegmentInfo, Verified};
 
 /// A reader may meet a rewritten log at most this often in a row; more often means that another program changes the

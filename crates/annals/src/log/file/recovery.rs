@@ -19,7 +19,7 @@ use crate::log::identity::LogId;
 use crate::storage::{Access, Disk, DiskFile, DiskLock, UNFINISHED_SUFFIX, widen};
 use crate::{Error, ErrorKind, Position, Result};
 
-pub(super) const LOCK_FILE_NAME: &str = "lock";
+pub(crate) const LOCK_FILE_NAME: &str = "lock";
 
 /// A reader that checks for a writer holds the lock for a moment, so a writer tries this often.
 const LOCK_TRIES: u32 = 20;

@@ -41,7 +41,10 @@ impl TreeEdit<'_> {
             Some((above, _)) => Some(self.item_at(&above)?),
         };
         let relationship = spot.child.map(|child| child.relationship);
-        let then = Then::read(snapshot, Was { entity: spot.entity, parent, relationship })?;
+        let then = Then::read(
+            snapshot,
+            Was { entity: spot.entity, parent, relationship, has_content: true, has_place: true },
+        )?;
         let (lost, deleted) = self.lost(&then)?;
         self.clear(&then, path)?;
         for entity in deleted {
@@ -106,7 +109,13 @@ impl TreeEdit<'_> {
             return Ok(id);
         }
         let parent = Some(parent.map_or_else(|| self.item_at(&above), Ok)?);
-        let was = Was { entity: spot, parent, relationship: Some(child.relationship) };
+        let was = Was {
+            entity: spot,
+            parent,
+            relationship: Some(child.relationship),
+            has_content: true,
+            has_place: true,
+        };
         let then = Then { snapshot, items: vec![was], entities: HashSet::new() };
         let graph = self.transaction.own_graph()?.graph();
         let actions = then.links(graph)?;
@@ -154,8 +163,7 @@ impl TreeEdit<'_> {
 
     /// Removes items from places where they must not stay, and deletes items that did not exist then.
     fn clear(&mut self, then: &Then, path: &TreePath) -> Result<()> {
-        let actions = then.take_out_misplaced(self.transaction.own_graph()?.graph())?;
-        self.push_all(actions)?;
+        self.transaction.take_out_misplaced(then)?;
         let graph = self.transaction.own_graph()?.graph();
         let children = then.items.iter().flat_map(|was| graph.child_links(was.entity));
         let others = children.map(|link| link.other).filter(|child| !then.entities.contains(child));

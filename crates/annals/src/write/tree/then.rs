@@ -12,6 +12,7 @@ use crate::graph::structures::link::Link;
 use crate::graph::{instance_id, kind_of};
 use crate::model::{Action, InstanceId, NewRelationship, Patch, PatchStep, TypeKind};
 use crate::read::Snapshot;
+use crate::write::Transaction;
 
 /// An item at the earlier time, and its place.
 pub(in crate::write) struct Was {
@@ -20,6 +21,10 @@ pub(in crate::write) struct Was {
     pub(in crate::write) parent: Option<u32>,
     /// The relationship that contained it.
     pub(in crate::write) relationship: Option<u32>,
+    /// True if its content is to be as it was, too, and not only its place.
+    pub(in crate::write) has_content: bool,
+    /// True if the content of the relationship that contains it is to be as it was.
+    pub(in crate::write) has_place: bool,
 }
 
 /// A subtree at the earlier time: each parent before its children.
@@ -40,7 +45,13 @@ impl Then {
             for child in then.snapshot.children_of(was.entity)? {
                 then.entities.insert(child.entity);
                 let (parent, relationship) = (Some(was.entity), Some(child.relationship));
-                open.push(Was { entity: child.entity, parent, relationship });
+                open.push(Was {
+                    entity: child.entity,
+                    parent,
+                    relationship,
+                    has_content: true,
+                    has_place: true,
+                });
             }
             open[start..].reverse();
             then.items.push(was);
@@ -85,18 +96,30 @@ impl Then {
         Ok(named.any(|other| other != link.relationship))
     }
 
-    /// The changes that remove items from places where they must not stay.
-    pub(in crate::write) fn take_out_misplaced(&self, now: &Graph) -> Result<Vec<Action>> {
-        let mut actions = Vec::new();
-        for was in &self.items {
-            if let Some(link) = now.container_link(was.entity)
-                && self.is_misplaced(now, was, link)?
+    /// The change that removes an item from a place where it must not stay: into its earlier container, if that is
+    /// possible at once, so that its relationship stays the same.
+    fn take_out(&self, now: &Graph, was: &Was) -> Result<Option<Action>> {
+        let Some(link) = now.container_link(was.entity) else { return Ok(None) };
+        if !self.is_misplaced(now, was, link)? {
+            return Ok(None);
+        }
+        let id = now.relationships.id(link.relationship).clone();
+        if let Some(parent) = was.parent.filter(|parent| now.entities.is_live(*parent))
+            && was.relationship == Some(link.relationship)
+            && let Some(found) = now.relationships.get(link.relationship)?
+        {
+            let moved = Instance { ends: [parent, was.entity], ..Instance::clone(&found) };
+            let is_of_type =
+                self.instance(TypeKind::Relationship, link.relationship)?.type_name == found.type_name;
+            if is_of_type
+                && parent != link.other
+                && now.check_contained(&moved, Some(link.relationship)).is_ok()
             {
-                let instance = InstanceId::Relationship(now.relationships.id(link.relationship).clone());
-                actions.push(action::Delete { instance }.into());
+                let from = Some(now.entities.id(parent).clone());
+                return Ok(Some(action::Relink { id, from, to: None }.into()));
             }
         }
-        Ok(actions)
+        Ok(Some(action::Delete { instance: InstanceId::Relationship(id) }.into()))
     }
 
     /// The change that gives a live relationship its earlier ends.
@@ -114,9 +137,13 @@ impl Then {
     pub(in crate::write) fn contents(&self, now: &Graph) -> Result<Vec<Action>> {
         let mut actions = Vec::new();
         for was in &self.items {
-            self.content(now, (TypeKind::Entity, was.entity), was.entity, &mut actions)?;
+            if was.has_content {
+                self.content(now, (TypeKind::Entity, was.entity), was.entity, &mut actions)?;
+            }
             // An item that nothing contains gets a correct relationship.
-            if let (Some(link), Some(relationship)) = (now.container_link(was.entity), was.relationship) {
+            if let (Some(link), Some(relationship)) = (now.container_link(was.entity), was.relationship)
+                && was.has_place
+            {
                 self.content(now, (TypeKind::Relationship, link.relationship), relationship, &mut actions)?;
             }
         }
@@ -196,6 +223,19 @@ impl Then {
             actions.push(NewRelationship { properties, ..NewRelationship::new(type_name, from, to) }.into());
         }
         Ok(actions)
+    }
+}
+
+impl Transaction {
+    /// Removes items from places where they must not stay.
+    pub(in crate::write) fn take_out_misplaced(&mut self, then: &Then) -> Result<()> {
+        // Order: one after the other, because each may free the place of the next.
+        for was in &then.items {
+            if let Some(action) = then.take_out(self.own_graph()?.graph(), was)? {
+                self.push(action)?;
+            }
+        }
+        Ok(())
     }
 }
 

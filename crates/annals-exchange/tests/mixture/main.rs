@@ -1,0 +1,44 @@
+//! All kinds of changes, mixed: the places where two features meet. A plain model that keys instances by their birth says
+//! what must be there, and what must not have been touched.
+//!
+//! A failure prints its seed. `MIXTURE_SEED=n` repeats one history; `MIXTURE_SECONDS` makes a campaign.
+
+mod exchange;
+mod model;
+#[path = "../../../annals/tests/support/random.rs"]
+mod random;
+mod see;
+mod world;
+
+use std::time::{Duration, Instant};
+
+use random::{fresh_seed, number_from_environment};
+use world::World;
+
+/// Changes of one history.
+const STEPS: usize = 160;
+
+fn run(seed: u64) -> usize {
+    let mut world = World::new(seed);
+    for _ in 0..STEPS {
+        world.step();
+    }
+    world.finish()
+}
+
+#[test]
+fn mixed_changes_are_what_a_plain_model_says_they_are() {
+    let only = number_from_environment("MIXTURE_SEED", 0);
+    if only > 0 {
+        run(only);
+        return;
+    }
+    let seconds = number_from_environment("MIXTURE_SECONDS", 60);
+    let end = Instant::now() + Duration::from_secs(seconds);
+    let (mut histories, mut accepted) = (0, 0);
+    while histories < 3 || Instant::now() < end {
+        accepted += run(fresh_seed());
+        histories += 1;
+    }
+    assert!(accepted > histories * STEPS / 3, "{accepted} changes of {histories} histories were accepted");
+}

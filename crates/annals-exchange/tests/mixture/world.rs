@@ -1,0 +1,500 @@
+//! A repository and the model beside it: each step changes both, and compares them.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use annals::*;
+
+use crate::exchange::{Exported, copied};
+use crate::model::{Age, Change, Content, Model};
+use crate::random::Random;
+use crate::see::{Seen, id, of_model, of_snapshot};
+
+/// Ids are few, so that purged ones are used again.
+const IDS: usize = 8;
+/// Most live entities.
+const LIVE_MAX: usize = 14;
+
+/// An open candidate.
+struct Open {
+    base: u64,
+    edits: Vec<Change>,
+}
+
+pub struct World {
+    seed: u64,
+    random: Random,
+    folder: tempfile::TempDir,
+    repository: Option<Repository>,
+    model: Model,
+    /// The model after each record.
+    past: BTreeMap<u64, Model>,
+    /// Records that can be taken back.
+    can_be_taken_back: BTreeSet<u64>,
+    candidate: Option<Open>,
+    /// An earlier export.
+    exported: Option<Exported>,
+    /// The state behind each tag ever seen, by kind and id.
+    tags: HashMap<(bool, String, Revision), Seen>,
+    accepted: usize,
+    count: usize,
+    history: Vec<String>,
+}
+
+impl World {
+    pub fn new(seed: u64) -> World {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut world = World {
+            seed,
+            random: Random(seed),
+            folder,
+            repository: None,
+            model: Model::default(),
+            past: BTreeMap::new(),
+            can_be_taken_back: BTreeSet::new(),
+            candidate: None,
+            exported: None,
+            tags: HashMap::new(),
+            accepted: 0,
+            count: 0,
+            history: Vec::new(),
+        };
+        world.open();
+        let declared = world.repository().transact(|t| {
+            t.define_type(TypeDefinition::relationship("contains").containing())?;
+            t.define_type(TypeDefinition::entity("node"))
+        });
+        declared.expect("types are declared");
+        world.note();
+        world
+    }
+
+    fn path(&self) -> PathBuf {
+        self.folder.path().join("repository")
+    }
+
+    fn open(&mut self) {
+        self.repository = None;
+        self.repository = Some(Repository::open(self.path()).expect("it opens"));
+    }
+
+    fn repository(&self) -> &Repository {
+        self.repository.as_ref().expect("it is open")
+    }
+
+    fn position(&self) -> u64 {
+        self.repository().snapshot().position().0
+    }
+
+    fn what(&self) -> String {
+        format!("seed {}, after {:#?}", self.seed, self.history)
+    }
+
+    pub fn step(&mut self) {
+        match self.random.below(24) {
+            0 => self.take_back(),
+            1..4 => self.work_on_the_candidate(),
+            4 => self.maintain(),
+            5 => self.exchange(),
+            _ => {
+                if let Some(change) = self.any_change() {
+                    self.commit(change);
+                }
+            }
+        }
+        self.compare();
+    }
+
+    /// Compares the whole history, and returns how many changes were accepted.
+    pub fn finish(mut self) -> usize {
+        self.open();
+        self.compare();
+        let snapshot = self.repository().snapshot();
+        for (position, model) in &self.past {
+            let as_of = AsOf { position: Some(Position(*position)), ..AsOf::default() };
+            let then = snapshot.as_of(as_of).expect("a position that there was");
+            let found = of_snapshot(self.repository(), &then);
+            let expected = of_model(model, *position, &self.model);
+            assert_eq!(found, expected, "as of {position}: {}", self.what());
+        }
+        let copy = copied(self.repository(), &self.path().join("content"));
+        assert_eq!(copy, of_snapshot(self.repository(), &snapshot), "the copy: {}", self.what());
+        let report = self.repository().check().expect("it can be checked");
+        assert!(report.is_clean(), "{:#?}: {}", report.differences, self.what());
+        self.accepted
+    }
+
+    /// Stores the model after the last record.
+    fn note(&mut self) {
+        let position = self.position();
+        self.past.insert(position, self.model.clone());
+    }
+
+    fn compare(&mut self) {
+        let snapshot = self.repository().snapshot();
+        let found = of_snapshot(self.repository(), &snapshot);
+        let expected = of_model(&self.model, u64::MAX, &self.model);
+        assert_eq!(found, expected, "{}", self.what());
+        for ((is_link, _, name), seen) in found {
+            let instance = instance(is_link, &name);
+            let revision = snapshot.revision(&instance).expect("it is there");
+            let known = self.tags.entry((is_link, name, revision)).or_insert_with(|| seen.clone()).clone();
+            // The id of an end may change without a version of the relationship.
+            let same = (known.n, known.stored, &known.type_name) == (seen.n, seen.stored, &seen.type_name);
+            assert!(
+                same,
+                "{instance} was {known:?} and is {seen:?} with the tag {revision}: {}",
+                self.what()
+            );
+        }
+    }
+
+    /// Exports, or merges an earlier export.
+    fn exchange(&mut self) {
+        // An export has candidates, too, and a merge would bring them back.
+        if self.candidate.is_some() {
+            return;
+        }
+        let Some(exported) = self.exported.take() else {
+            self.history.push(format!("export of {}", self.position()));
+            self.exported = Some(Exported::of(self.repository()));
+            return;
+        };
+        let is_deleting = self.random.one_in(2);
+        let before = of_snapshot(self.repository(), &self.repository().snapshot());
+        self.history.push(format!("{}: merge, deleting {is_deleting}", self.position() + 1));
+        let summary = exported.merge(self.repository(), is_deleting);
+        let after = of_snapshot(self.repository(), &self.repository().snapshot());
+        if let Err(text) = exported.check(&before, &after, summary, is_deleting) {
+            panic!("{text}; {summary:?}: {}", self.what());
+        }
+        let position = self.position();
+        if summary.refused_count == 0 {
+            let again = exported.merge(self.repository(), false);
+            assert_eq!(self.position(), position, "a second merge writes {again:?}: {}", self.what());
+        }
+        self.model.take(&after, position);
+        self.accepted += 1;
+        self.note();
+    }
+
+    fn maintain(&mut self) {
+        match self.random.below(4) {
+            0 => drop(self.repository().checkpoint().expect("a checkpoint")),
+            1 => self.open(),
+            _ => {
+                self.history.push("compact".into());
+                let outcome = self.repository().compact();
+                assert!(outcome.is_ok(), "{outcome:?}: {}", self.what());
+            }
+        }
+    }
+
+    fn commit(&mut self, change: Change) {
+        let position = self.position();
+        let mut next = self.model.clone();
+        let expected = next.apply((position + 1, 0), &change);
+        self.history.push(format!("{}: {change:?}", position + 1));
+        let stored = self.store(&change);
+        let found = self.repository().transact(|t| push(t, &change, stored.as_ref()));
+        let kind = found.as_ref().map(drop).map_err(Error::kind);
+        assert_eq!(kind, expected.map(drop), "{change:?}: {found:?}: {}", self.what());
+        if expected != Ok(true) {
+            assert_eq!(self.position(), position, "{}", self.what());
+            return;
+        }
+        self.accept(next, &[change]);
+    }
+
+    fn accept(&mut self, next: Model, changes: &[Change]) {
+        self.model = next;
+        self.accepted += 1;
+        if changes.iter().all(Change::can_be_taken_back) {
+            self.can_be_taken_back.insert(self.position());
+        }
+        self.note();
+    }
+
+    /// The content that a change stores, put into the repository before.
+    fn store(&self, change: &Change) -> Option<Value> {
+        let Change::Store { byte, .. } = change else { return None };
+        let contents = self.repository().contents().expect("it has contents");
+        let stored = contents.put(&mut &[*byte; 3][..], &NewContent::default()).expect("it can be stored");
+        Some(stored.value())
+    }
+
+    fn work_on_the_candidate(&mut self) {
+        let candidates = self.repository().candidates();
+        let Some(mut open) = self.candidate.take() else {
+            let base = self.position();
+            self.history.push(format!("{}: open", base + 1));
+            candidates.open("c", "").expect("a candidate opens");
+            self.candidate = Some(Open { base, edits: Vec::new() });
+            return self.note();
+        };
+        if open.edits.len() < 3 && !self.random.one_in(3) {
+            if let Some(change) = self.any_change() {
+                let stored = self.store(&change);
+                let outcome = candidates.edit("c", |t| push(t, &change, stored.as_ref()));
+                self.history.push(format!("{}: edit {change:?}: {:?}", self.position(), outcome.is_ok()));
+                // An edit that changes nothing is left out.
+                let is_new = candidates.edits("c").expect("its edits").len() > open.edits.len();
+                if outcome.is_ok() && is_new {
+                    open.edits.push(change);
+                }
+            }
+            self.candidate = Some(open);
+            return self.note();
+        }
+        self.end_candidate(&candidates, open);
+    }
+
+    fn end_candidate(&mut self, candidates: &Candidates, open: Open) {
+        let is_reversible = open.edits.iter().all(Change::can_be_taken_back);
+        let must_confirm = is_reversible && self.random.one_in(2);
+        let position = self.position() + 1;
+        let mut next = self.model.clone();
+        let mut expected = Ok(());
+        for (number, edit) in open.edits.iter().enumerate() {
+            let changed = edit.named().and_then(|(is_link, name)| self.model.find(is_link, name));
+            if changed.is_some_and(|age| self.model.all[&age].place().0 > open.base) {
+                expected = Err(ErrorKind::PreconditionFailed);
+            }
+            if expected.is_ok() {
+                expected = next.apply((position, number), edit).map(drop);
+            }
+        }
+        let within = must_confirm.then(|| Duration::from_secs(3_600));
+        let how = CandidateCommit { confirm_within: within, ..CandidateCommit::default() };
+        let outcome = candidates.commit("c", &how);
+        self.history.push(format!("{position}: commit candidate, confirm {must_confirm}: {outcome:?}"));
+        let is_same = match (&outcome, expected) {
+            (Ok(_), Ok(())) => true,
+            // A creation of an instance that there is by now is a conflict, too.
+            (Err(found), Err(expected)) => {
+                found.kind() == expected || expected != ErrorKind::PreconditionFailed
+            }
+            _ => false,
+        };
+        assert!(is_same, "{outcome:?}, expected {expected:?}: {}", self.what());
+        if outcome.is_err() {
+            candidates.discard("c", "").expect("it can be discarded");
+            return self.note();
+        }
+        self.model = next;
+        self.accepted += 1;
+        self.note();
+        if !must_confirm {
+            return;
+        }
+        // Others change something meanwhile.
+        for _ in 0..self.random.below(3) {
+            if let Some(change) = self.any_change() {
+                self.commit(change);
+            }
+        }
+        if self.random.one_in(2) {
+            candidates.confirm("c", "").expect("it can be confirmed");
+            self.history.push(format!("{}: confirm", self.position()));
+            return self.note();
+        }
+        let expected = self.expect_taken_back(position);
+        let outcome = candidates.take_back("c", None, "").map(drop);
+        self.history.push(format!("{}: take candidate back: {outcome:?}", self.position()));
+        self.judge_taken_back(outcome, expected);
+        match candidates.get("c").expect("it is there").unconfirmed {
+            None => drop(candidates.discard("c", "").expect("it can be discarded")),
+            Some(_) => drop(candidates.confirm("c", "").expect("it can be confirmed")),
+        }
+        self.note();
+    }
+
+    fn take_back(&mut self) {
+        let known: Vec<u64> = self.can_be_taken_back.iter().rev().take(12).copied().collect();
+        if known.is_empty() {
+            return;
+        }
+        let position = *self.random.choose(&known);
+        let expected = self.expect_taken_back(position);
+        let outcome = self.repository().transact(|t| t.take_back(Position(position))).map(drop);
+        self.history.push(format!("{}: take back {position}: {outcome:?}", self.position()));
+        self.judge_taken_back(outcome, expected);
+    }
+
+    /// The model after the record at `position` is taken back; `None` if later records built on it.
+    fn expect_taken_back(&self, position: u64) -> Option<BTreeMap<Age, Content>> {
+        let before = position - 1;
+        let mut targets = BTreeMap::new();
+        let touched = |age: Age| {
+            let known = self.model.all.get(&age);
+            known.is_some_and(|known| known.versions.iter().any(|version| version.place.0 == position))
+        };
+        let ages: Vec<Age> = self.model.all.keys().copied().filter(|age| touched(*age)).collect();
+        for &age in &ages {
+            let known = &self.model.all[&age];
+            let then = known.at(before).filter(|then| then.is_live);
+            if known.place().0 > position && (then.is_some() || known.now().is_live) {
+                return None;
+            }
+            // Others took a child, which was elsewhere before, out of its new place.
+            let child = known.now().ends.filter(|_| known.contains()).map(|ends| &self.model.all[&ends[1]]);
+            let is_moved = child.is_some_and(|child| {
+                child.now().is_live && child.at(before).is_some_and(|then| then.is_live)
+            });
+            if known.place().0 > position && is_moved {
+                return None;
+            }
+            // Others have placed the child since.
+            let placed = known.now().ends.filter(|_| is_moved).and_then(|ends| self.model.parent(ends[1]));
+            let is_theirs = |link: Age| !ages.contains(&link) && self.model.all[&link].place().0 > position;
+            if placed.is_some_and(|(link, _)| is_theirs(link)) {
+                return None;
+            }
+            if then.is_none() && known.now().is_live && !known.is_link {
+                let is_new = |link: &Age| {
+                    let then = self.model.all[link].at(before);
+                    ages.contains(link) && then.is_none_or(|then| !then.is_live)
+                };
+                if !self.model.links_of(age).iter().all(is_new) {
+                    return None;
+                }
+            }
+            let target = then.cloned().unwrap_or_else(|| Content { is_live: false, ..known.now().clone() });
+            targets.insert(age, target);
+        }
+        Some(targets)
+    }
+
+    fn judge_taken_back(&mut self, outcome: Result<()>, expected: Option<BTreeMap<Age, Content>>) {
+        let position = self.position();
+        match (&outcome, expected) {
+            (Err(error), None) => {
+                assert_eq!(error.kind(), ErrorKind::PreconditionFailed, "{error}: {}", self.what());
+            }
+            (Ok(()), None) => panic!("expected a refusal, because others built on it: {}", self.what()),
+            (Err(error), Some(_)) => {
+                // The place, or the ends, of an instance may be gone.
+                let is_about_others = matches!(
+                    error.kind(),
+                    ErrorKind::MissingEnd
+                        | ErrorKind::Cardinality
+                        | ErrorKind::InvalidEnds
+                        | ErrorKind::Deleted
+                );
+                assert!(is_about_others, "{error}: {}", self.what());
+            }
+            (Ok(()), Some(mut targets)) => {
+                // A child that others have deleted since does not get its place back.
+                let is_back = |age: Age, targets: &BTreeMap<Age, Content>| {
+                    targets.get(&age).map_or(self.model.all[&age].now().is_live, |target| target.is_live)
+                };
+                let lost: Vec<Age> = targets
+                    .iter()
+                    .filter(|(age, target)| {
+                        let child =
+                            target.ends.filter(|_| self.model.all[*age].contains()).map(|ends| ends[1]);
+                        target.is_live && child.is_some_and(|child| !is_back(child, &targets))
+                    })
+                    .map(|(age, _)| *age)
+                    .collect();
+                lost.iter().for_each(|age| drop(targets.remove(age)));
+                for (age, target) in targets {
+                    let known = self.model.all.get_mut(&age).expect("it is there");
+                    if *known.now() != target {
+                        known.write((position, 0), |content| *content = target);
+                        // The model does not know in which change of the record.
+                        known.is_opaque = true;
+                    }
+                }
+                self.note();
+            }
+        }
+    }
+
+    fn any_change(&mut self) -> Option<Change> {
+        let name = |is_link: bool, number: usize| format!("{}{number}", if is_link { "r" } else { "e" });
+        let (model, random) = (&self.model, &mut self.random);
+        let live: Vec<String> = model
+            .all
+            .values()
+            .filter(|known| !known.is_link && known.now().is_live)
+            .map(|known| known.now().id.clone())
+            .collect();
+        let n = random.below(3) as i64;
+        let kind = random.below(20);
+        let is_crowded = live.len() >= LIVE_MAX;
+        if live.len() < 3 || (kind < 3 && !is_crowded) {
+            return Some(Change::Create { id: name(false, random.below(IDS)), n });
+        }
+        let (from, to) = (random.choose(&live).clone(), random.choose(&live).clone());
+        self.count += 1;
+        match kind {
+            3..6 => {
+                let name_of_child = format!("n{}", self.count);
+                return Some(Change::Contain {
+                    id: name(true, random.below(IDS)),
+                    from,
+                    to,
+                    name: name_of_child,
+                });
+            }
+            6 => return Some(Change::Relate { id: name(true, random.below(IDS)), from, to }),
+            _ => {}
+        }
+        let is_known = |known: &&crate::model::Known| !known.is_opaque || known.now().is_live;
+        let all: Vec<(bool, String, bool)> = model
+            .all
+            .values()
+            .filter(is_known)
+            .map(|known| (known.is_link, known.now().id.clone(), known.is_opaque))
+            .collect();
+        if all.is_empty() {
+            return None;
+        }
+        let (is_link, id, is_opaque) = random.choose(&all).clone();
+        Some(match kind {
+            7..10 => Change::Set { is_link, id, n },
+            10 if !is_link => Change::Store { id, byte: random.below(4) as u8 },
+            11..13 => Change::Delete { is_link, id },
+            13..15 => Change::Restore { is_link, id, with: is_link || random.one_in(2) },
+            15 if !is_opaque => Change::Undo { is_link, id },
+            16 if is_link => Change::Relink { id, from },
+            17 => Change::Reidentify { is_link, id, new: format!("{}{}", name(is_link, 0), self.count) },
+            _ if random.one_in(2) => Change::Purge { is_link, id },
+            _ => return None,
+        })
+    }
+}
+
+fn instance(is_link: bool, name: &str) -> InstanceId {
+    if is_link { InstanceId::Relationship(id(name)) } else { InstanceId::Entity(id(name)) }
+}
+
+fn push(t: &mut Transaction, change: &Change, stored: Option<&Value>) -> Result<()> {
+    match change {
+        Change::Create { id, n } => {
+            t.create_entity(NewEntity::new("node").id(id.as_str())?.property("n", *n)).map(drop)
+        }
+        Change::Relate { id: name, from, to } => {
+            let new = NewRelationship::new("knows", id(from), id(to)).id(name.as_str())?;
+            t.create_relationship(new.property("n", 0)).map(drop)
+        }
+        Change::Contain { id: own, from, to, name } => {
+            let new = NewRelationship::new("contains", id(from), id(to)).id(own.as_str())?;
+            t.create_relationship(new.property("name", name.as_str()).property("n", 0)).map(drop)
+        }
+        Change::Set { is_link, id, n } => t.update(&instance(*is_link, id), Patch::new().set("n", *n)),
+        Change::Store { id, .. } => {
+            let value = stored.expect("it is stored before").clone();
+            t.update(&instance(false, id), Patch::new().set("content", value))
+        }
+        Change::Delete { is_link, id } => t.delete(&instance(*is_link, id)),
+        Change::Restore { is_link: false, id: name, with: false } => t.restore_alone(&id(name)),
+        Change::Restore { is_link, id, .. } => t.restore(&instance(*is_link, id)),
+        Change::Purge { is_link, id } => t.purge(&instance(*is_link, id)),
+        Change::Undo { is_link, id } => t.undo(&instance(*is_link, id)),
+        Change::Relink { id: name, from } => t.relink(&id(name), Some(&id(from)), None),
+        Change::Reidentify { is_link, id: old, new } => t.reidentify(&instance(*is_link, old), &id(new)),
+    }
+}
