@@ -149,6 +149,8 @@ fn the_order_of_lines_never_decides_where_a_child_lands() {
         // The named child is back in its place, and only that child.
         assert_eq!(tree(&place), ["s1-1"]);
         assert_eq!(place.run(&["get", "s1-2"]).code, 3);
+        let log = place.ok(&["log", "--limit", "1"]);
+        assert!(log.contains("restore server s1-1"), "{log}");
         assert!(place.ok(&["import", "back.jsonl", "--merge"]).starts_with("imported 0 changes"));
     }
     // In any order, and in batches of one, everything that the files name comes back.

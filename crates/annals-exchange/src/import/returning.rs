@@ -44,14 +44,21 @@ pub fn restore(units: &[Unit], transaction: &mut Transaction) -> Result<HashSet<
     if ids.is_empty() {
         return Ok(links);
     }
-    for (operation, id) in &returning {
-        let instances = vec![InstanceId::Entity((*id).clone())];
-        transaction.valid_from(operation.valid_from);
-        transaction.push_action(action::RestoreTaken { instances })?;
-    }
     let mut former = Former { base: &base, types: containing_types(&base), views: BTreeMap::new() };
+    let mut all = Vec::with_capacity(returning.len());
     for (operation, id) in &returning {
-        for link in former.links(id)? {
+        let found = former.links(id)?;
+        let instance = InstanceId::Entity((*id).clone());
+        transaction.valid_from(operation.valid_from);
+        // Restoring a container by its name would also restore its contents.
+        match former.has_contents(id, &found)? {
+            true => transaction.push_action(action::RestoreTaken { instances: vec![instance] })?,
+            false => transaction.push_action(action::Restore { instance, with_relationships: false })?,
+        }
+        all.push(found);
+    }
+    for ((operation, _), found) in returning.iter().zip(all) {
+        for link in found {
             let [from, to] = &link.ends;
             let is_live =
                 |end: &Id| Ok::<_, annals::Error>(ids.contains(end) || base.entity_summary(end)?.is_some());
@@ -124,6 +131,16 @@ impl Former<'_> {
             }
         }
         Ok(links)
+    }
+
+    /// True if one of these links leads from the entity to a child that is deleted.
+    fn has_contents(&self, id: &Id, links: &[FormerLink]) -> Result<bool> {
+        for link in links.iter().filter(|link| link.ends[0] == *id) {
+            if self.base.entity_summary(&link.ends[1])?.is_none() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// True if the live entity is contained in another one by now.

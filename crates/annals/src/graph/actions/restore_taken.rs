@@ -1,4 +1,5 @@
-//! The rest of a restoration after a compaction: the restored children that outlived their purged container.
+//! Restores a list of instances, without what they contain: the rest of a restoration after a compaction, or the entities
+//! that the lines of an import name.
 
 use super::act::{Act, Codes, Touches};
 use super::bag::{Bag, BagRef, Field, Key};
@@ -7,7 +8,8 @@ use crate::graph::{Graph, kind_of};
 use crate::model::{InstanceId, TypeKind};
 use crate::{Error, ErrorKind, Result};
 
-/// Restores instances that were restored with a container that was purged later. Only a compaction writes it.
+/// Restores these instances and no others. A compaction writes it for instances that were restored with a container
+/// that was purged later, and an import for entities whose contents it does not name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RestoreTaken {
     /// The instances. Entities come before relationships.
