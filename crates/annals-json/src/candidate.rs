@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use annals::{
-    Candidate, CandidateCommit, CandidateConflict, Error, ErrorKind, InstanceId, Keep, Result, Stamp,
+    BuiltOn, Candidate, CandidateCommit, CandidateConflict, Error, ErrorKind, InstanceId, Keep, Receipt,
+    Result, Stamp,
 };
 use serde_json::{Value as Json, json};
 
@@ -40,8 +41,7 @@ pub fn conflict_to_json(conflict: &CandidateConflict) -> Json {
         "detail": conflict.reason.text(),
     });
     if let Some(instance) = &conflict.instance {
-        let kind = if matches!(instance, InstanceId::Entity(_)) { "entity" } else { "relationship" };
-        json["kind"] = kind.into();
+        json["kind"] = kind_name(instance).into();
         json["id"] = instance.id().to_string().into();
     }
     json
@@ -54,6 +54,30 @@ const CONFLICTS_SHOWN_MAX: usize = 1_000;
 pub fn conflicts_to_json(conflicts: &[CandidateConflict]) -> Json {
     let items: Vec<Json> = conflicts.iter().take(CONFLICTS_SHOWN_MAX).map(conflict_to_json).collect();
     json!({ "items": items, "count": conflicts.len() })
+}
+
+/// An instance that is not taken back, because later commits built on it.
+pub fn stays_to_json(stays: &BuiltOn) -> Json {
+    json!({
+        "kind": kind_name(&stays.instance),
+        "id": stays.instance.id().to_string(),
+        "detail": stays.reason.text(),
+    })
+}
+
+/// The receipt of a record that takes others back, with the first instances that stay as they are, and the count of all.
+pub fn taken_back_to_json(stays: &[BuiltOn], receipt: &Receipt) -> Json {
+    let first: Vec<Json> = stays.iter().take(CONFLICTS_SHOWN_MAX).map(stays_to_json).collect();
+    json!({
+        "position": receipt.position.0,
+        "instant": receipt.instant.to_string(),
+        "stays": first,
+        "staysCount": stays.len(),
+    })
+}
+
+fn kind_name(instance: &InstanceId) -> &'static str {
+    if matches!(instance, InstanceId::Entity(_)) { "entity" } else { "relationship" }
 }
 
 /// The side whose changes stay in a conflict.

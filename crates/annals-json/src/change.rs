@@ -190,7 +190,7 @@ fn step_from_json(json: &Json) -> Result<PatchStep> {
 }
 
 /// Operations that are not actions.
-const OTHERS: [&str; 4] = ["upsert", "undo", "patch-type", "expect"];
+const OTHERS: [&str; 5] = ["upsert", "undo", "take-back", "patch-type", "expect"];
 
 /// The actions of operations.
 pub fn actions() -> Vec<&'static str> {

@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use annals::{
-    ClassificationContent, ClassificationRef, Entity, History, InstanceId, Position, Relationship, Snapshot,
-    StampRef, Value, ValueRef, VersionInfo,
+    ClassificationContent, ClassificationRef, Entity, History, InstanceId, Position, Relationship, Revision,
+    Snapshot, StampRef, Value, ValueRef, VersionInfo,
 };
 use serde_json::Value as Json;
 use smallvec::SmallVec;
@@ -49,20 +49,21 @@ impl<'s> Seen<'s> {
         })
     }
 
-    /// Number of the latest version.
-    pub fn latest_version(&self) -> u32 {
+    /// Its birth and its latest version.
+    pub fn revision(&self) -> Revision {
         match self {
-            Seen::Entity(entity) => entity.latest_version(),
-            Seen::Relationship(relationship) => relationship.latest_version(),
+            Seen::Entity(entity) => entity.revision(),
+            Seen::Relationship(relationship) => relationship.revision(),
         }
     }
 
-    /// Position of the record that wrote this version.
-    pub fn position(&self) -> Position {
-        match self {
-            Seen::Entity(entity) => entity.position(),
-            Seen::Relationship(relationship) => relationship.position(),
-        }
+    /// True if the record at `position` wrote this version, and no later record changed the instance.
+    pub fn is_latest_of(&self, position: Position) -> bool {
+        let (version, written) = match self {
+            Seen::Entity(entity) => (entity.version(), entity.position()),
+            Seen::Relationship(relationship) => (relationship.version(), relationship.position()),
+        };
+        written == position && version == self.revision().version
     }
 }
 

@@ -1,12 +1,16 @@
 //! Operations of a transaction as JSON: actions with their valid time, and operations that become actions in its
 //! snapshot.
 
+use std::ops::RangeInclusive;
+
 use annals::action;
 use annals::{
-    Action, EntityProxy, Id, InstanceId, Instant, RelationshipCopy, Result, Transaction, TypePatch,
+    Action, EntityProxy, Id, InstanceId, Instant, Keep, Position, RelationshipCopy, Result, Revision,
+    Transaction, TypePatch,
 };
 use serde_json::Value as Json;
 
+use super::candidate::keep_from_text;
 use super::change::{action_from_json, instance};
 use super::tree_operation::{TreeOperation, tree_operation_from_json};
 use super::{
@@ -19,10 +23,30 @@ use super::{
 pub struct Operation {
     what: What,
     valid_from: Option<Instant>,
-    // The version that its instance must have before the transaction; 0 if it must not exist.
-    if_version: Option<u32>,
+    // The version that its instance must have before the transaction.
+    if_version: Option<IfVersion>,
     // True if it makes a version even if it changes nothing.
     is_always: bool,
+}
+
+/// The version that an instance must have.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum IfVersion {
+    /// Its latest version; 0 if it must not exist.
+    Number(u32),
+    /// Its birth and its latest version.
+    Revision(Revision),
+}
+
+impl IfVersion {
+    fn from_json(fields: &Object, what: &str) -> Result<Option<IfVersion>> {
+        match fields.get("ifVersion") {
+            Some(Json::String(text)) => {
+                text.trim_matches('"').parse().map(|revision| Some(IfVersion::Revision(revision)))
+            }
+            _ => Ok(number(fields, what, "ifVersion")?.map(IfVersion::Number)),
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -31,6 +55,8 @@ enum What {
     // Creates an instance, or replaces the existing one; also its classifications if stated, even if there are none.
     Upsert { new: Action, states_classifications: bool },
     Undo(InstanceId),
+    // Takes records back, as if they were one.
+    TakeBack { positions: RangeInclusive<Position>, keep: Option<Keep> },
     // Only checks `if_version`.
     Expect(InstanceId),
     PatchType(Box<TypePatch>),
@@ -51,7 +77,7 @@ pub fn operation_from_json(json: &Json) -> Result<Operation> {
         return Ok(Operation { is_always, ..operation_from_json(&without(fields, &["always"]))? });
     }
     if fields.contains_key("ifVersion") {
-        let if_version = number(fields, what, "ifVersion")?;
+        let if_version = IfVersion::from_json(fields, what)?;
         let operation = match fields.get("action").and_then(Json::as_str) {
             Some("expect") if if_version.is_some() => {
                 only(fields, what, &["action", "kind", "id", "ifVersion"])?;
@@ -70,6 +96,15 @@ pub fn operation_from_json(json: &Json) -> Result<Operation> {
         Some("undo") => {
             only(fields, what, &["action", "kind", "id", "validFrom"])?;
             What::Undo(instance(fields)?)
+        }
+        Some("take-back") => {
+            only(fields, what, &["action", "position", "toPosition", "keep", "validFrom"])?;
+            let Some(first) = position(fields, "position")? else {
+                return Err(invalid("take-back: expected the \"position\" of a record, found none"));
+            };
+            let last = position(fields, "toPosition")?.unwrap_or(first);
+            let keep = optional_text(fields, what, "keep")?.map(keep_from_text).transpose()?;
+            What::TakeBack { positions: first..=last, keep }
         }
         Some("expect") => {
             return Err(invalid("expect: expected a version as \"ifVersion\", found none"));
@@ -106,6 +141,12 @@ pub fn operation_from_json(json: &Json) -> Result<Operation> {
         None => What::Act(action_from_json(json)?),
     };
     Ok(Operation::new(found, valid_from))
+}
+
+fn position(fields: &Object, name: &str) -> Result<Option<Position>> {
+    let Some(json) = fields.get(name).filter(|json| !json.is_null()) else { return Ok(None) };
+    let known = json.as_u64().map(|position| Some(Position(position)));
+    known.ok_or_else(|| invalid(format!("take-back: expected a position as {name:?}, found {json}")))
 }
 
 /// An upsert has the members of a creation, and an id.
@@ -157,7 +198,7 @@ impl Operation {
                 action.instance()
             }
             What::Undo(instance) | What::Expect(instance) => Some(instance.clone()),
-            What::PatchType(_) | What::Tree(_) => None,
+            What::PatchType(_) | What::Tree(_) | What::TakeBack { .. } => None,
             What::SaveRelationship(copy, _) => Some(InstanceId::Relationship(copy.id.clone())),
         }
     }
@@ -168,10 +209,12 @@ impl Operation {
     /// Shape: the id of the instance that it creates, if it creates one.
     pub fn add_to(&self, transaction: &mut Transaction, valid_from: Option<Instant>) -> Result<Option<Id>> {
         transaction.valid_from(self.valid_from.or(valid_from));
-        if let Some(version) = self.if_version
-            && let Some(instance) = self.instance()
-        {
-            transaction.expect_version(&instance, version)?;
+        if let Some(instance) = self.if_version.and_then(|_| self.instance()) {
+            match self.if_version {
+                Some(IfVersion::Number(version)) => transaction.expect_version(&instance, version)?,
+                Some(IfVersion::Revision(revision)) => transaction.expect_revision(&instance, revision)?,
+                None => {}
+            }
         }
         let is_always = transaction.is_always();
         transaction.always(is_always || self.is_always);
@@ -212,6 +255,9 @@ impl Operation {
             }
             What::Expect(_) => Ok(None),
             What::Undo(instance) => transaction.undo(instance).map(|()| None),
+            What::TakeBack { positions, keep } => {
+                transaction.take_back_all(positions.clone(), *keep).map(|_| None)
+            }
             What::PatchType(patch) => transaction.patch_type(patch).map(|()| None),
             What::Tree(operation) => operation.add_to(transaction),
         }

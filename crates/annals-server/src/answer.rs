@@ -10,6 +10,7 @@ use http::{Response, StatusCode};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::call::Call;
+use super::etag::Tag;
 use super::names::POSITION;
 
 /// The characters to encode in a segment of a path: all but those that RFC 3986 calls `unreserved`.
@@ -32,9 +33,9 @@ pub fn with_position(mut response: Response<Body>, position: Position) -> Respon
     response
 }
 
-/// Adds the version as entity tag to an answer.
-pub fn with_etag(mut response: Response<Body>, latest_version: u32) -> Response<Body> {
-    response.headers_mut().insert(ETAG, super::etag::tag_of(latest_version));
+/// Adds its entity tag to an answer.
+pub fn with_etag(mut response: Response<Body>, tag: &Tag) -> Response<Body> {
+    response.headers_mut().insert(ETAG, tag.to_header());
     response
 }
 

@@ -54,6 +54,7 @@ pub fn path(name: &str) -> Parameter {
         "number" => parameter("number", Place::Path, count(), 1, "Number of the version, from 1."),
         "name" => parameter("name", Place::Path, text(), "package", "Name of the classification or type."),
         "kind" => parameter("kind", Place::Path, type_kinds(), "entity", "What the type describes."),
+        "position" => parameter("position", Place::Path, count(), 88, "Position of the record."),
         "lease" => parameter("lease", Place::Path, text(), "driver", "Name of the lease."),
         "candidate" => parameter("candidate", Place::Path, text(), "maintenance", "Name of the candidate."),
         "steps" => parameter(
@@ -471,9 +472,20 @@ pub fn alone() -> Parameter {
     query("alone", flag(), false, "Restore the entity without the relationships that were deleted with it.")
 }
 
+/// The side that stays in a conflict.
+pub fn keep() -> Parameter {
+    let sides = json!({ "type": "string", "enum": ["mine", "theirs"] });
+    query(
+        "keep",
+        sides,
+        "theirs",
+        "The side that stays in a conflict; without it, the server refuses a conflict.",
+    )
+}
+
 /// A condition on the version before a write.
 pub fn if_match() -> Parameter {
-    header("if-match", "\"3\"", "Write only if this is the latest version, else 412.")
+    header("if-match", "\"17.3\"", "Write only if this is the tag of the instance, else 412.")
 }
 
 /// The property that holds a content.

@@ -1,9 +1,10 @@
 //! `annals candidate`: working copies that stay when the process ends.
 
-use annals::{Candidate, CandidateConflict, Candidates, Receipt};
+use annals::{BuiltOn, Candidate, CandidateConflict, Candidates, Receipt};
 use annals_exchange::text::{count, one_line};
 use annals_json::{
     candidate_commit_from_json, candidate_to_json, change_to_json, conflict_to_json, keep_from_text,
+    stays_to_json,
 };
 use clap::{Args, Subcommand};
 use serde_json::json;
@@ -73,7 +74,13 @@ enum Action {
     /// Confirm a commit that waits for confirmation
     Confirm(Named),
     /// Undo a commit that waits for confirmation; the candidate is open again
-    TakeBack(Named),
+    TakeBack {
+        #[command(flatten)]
+        named: Named,
+        /// If later commits built on it: mine undoes these too, theirs leaves what they built on as it is
+        #[arg(long, value_name = "SIDE", value_parser = ["mine", "theirs"])]
+        keep: Option<String>,
+    },
     /// End a candidate without committing its edits
     Discard(Named),
 }
@@ -156,8 +163,15 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
         Action::Confirm(named) => {
             write(context, named, |candidates, name, author| candidates.confirm(name, author))
         }
-        Action::TakeBack(named) => {
-            write(context, named, |candidates, name, author| candidates.take_back(name, author))
+        Action::TakeBack { named, keep } => {
+            let keep = keep.as_deref().map(keep_from_text).transpose()?;
+            let mut stays = Vec::new();
+            write(context, named, |candidates, name, author| {
+                let (left, receipt) = candidates.take_back(name, keep, author)?;
+                stays = left;
+                Ok(receipt)
+            })?;
+            print_stays(context, &stays)
         }
         Action::Discard(named) => {
             write(context, named, |candidates, name, author| candidates.discard(name, author))
@@ -199,6 +213,14 @@ fn print(context: &mut Context, candidate: &Candidate) -> Outcome {
     };
     let changes = count(candidate.changes_count);
     context.output.line(format!("{}: {changes} edits, {state}", one_line(&candidate.name)))
+}
+
+/// Prints the instances that stay as they are, because later commits built on them.
+pub fn print_stays(context: &mut Context, stays: &[BuiltOn]) -> Outcome {
+    stays.iter().try_for_each(|stays| match context.output.is_json() {
+        true => context.output.json(&stays_to_json(stays)),
+        false => context.output.line(format!("stays: {}", one_line(stays.reason.text()))),
+    })
 }
 
 fn print_conflicts(context: &mut Context, conflicts: &[CandidateConflict]) -> Outcome {

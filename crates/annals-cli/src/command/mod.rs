@@ -32,6 +32,7 @@ mod mv;
 mod rm;
 mod candidate;
 mod revert;
+mod take_back;
 mod check;
 mod backup;
 mod restore;
@@ -112,6 +113,7 @@ enum Command {
     Rm(rm::Rm),
     Candidate(candidate::Arguments),
     Revert(revert::Revert),
+    TakeBack(take_back::TakeBack),
     Check(check::Arguments),
     Fixity(content::Fixity),
     Backup(backup::Arguments),
@@ -131,6 +133,7 @@ impl Command {
                 | Command::Follow(_)
                 | Command::Types(_)
                 | Command::Candidate(_)
+                | Command::TakeBack(_)
                 | Command::Check(_)
                 | Command::Fixity(_)
                 | Command::Backup(_)
@@ -186,6 +189,7 @@ pub fn run(arguments: Arguments) -> Outcome {
         Command::Rm(rm) => rm.run(&mut context),
         Command::Candidate(arguments) => candidate::run(&mut context, arguments),
         Command::Revert(revert) => revert.run(&mut context),
+        Command::TakeBack(take_back) => take_back.run(&mut context),
         Command::Fixity(fixity) => fixity.run(&mut context),
         Command::Check(arguments) => check::run(&mut context, arguments),
         Command::Backup(arguments) => backup::run(&mut context, arguments),

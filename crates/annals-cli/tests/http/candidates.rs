@@ -65,6 +65,8 @@ fn what_was_edited_before_is_there_for_the_next_edit_and_its_conditions() {
     assert_eq!(server.send("PUT", "/v1/entities/e?candidate=night", &entity).status, 201);
     assert_eq!(put(None, 2).status, 200);
     let tag = server.get("/v1/entities/e?candidate=night").header("etag").unwrap().to_owned();
+    // A commit of another client leaves the tags of edits as they are.
+    assert_eq!(server.send("PUT", "/v1/entities/other", &entity).status, 201);
     assert_eq!(put(Some(&tag), 3).status, 200);
     assert_eq!(put(Some(&tag), 4).problem(), "precondition-failed");
     let classify = |zone: &str| {

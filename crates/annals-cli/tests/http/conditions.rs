@@ -1,8 +1,10 @@
 //! Versions as entity tags, and writes that depend on them.
 
+use std::io::Write;
+
 use serde_json::json;
 
-use crate::support::Server;
+use crate::support::{Server, read_answer};
 
 fn server_with_bash() -> (tempfile::TempDir, Server) {
     let folder = tempfile::tempdir().unwrap();
@@ -22,7 +24,7 @@ fn a_new_instance_tells_its_place_version_and_position() {
     let created = server.send("POST", "/v1/entities", &json!({"id": "a/b ü", "type": "package"}));
     assert_eq!(created.status, 201);
     assert_eq!(created.header("location"), Some("/v1/entities/a%2Fb%20%C3%BC"));
-    assert_eq!(created.header("etag"), Some("\"1\""));
+    assert_eq!(created.header("etag"), Some("\"2.1\""), "born at position 2, version 1");
     assert_eq!(created.header("annals-position"), Some("2"));
     assert_eq!(server.get(created.header("location").unwrap()).json()["id"], "a/b ü");
 }
@@ -49,11 +51,11 @@ fn an_instance_whose_place_would_fold_is_not_made() {
 fn a_read_of_a_known_version_is_not_modified() {
     let (_folder, server) = server_with_bash();
     let read = |tag| server.request("GET", "/v1/entities/bash", &[("if-none-match", tag)], None);
-    assert_eq!(server.get("/v1/entities/bash").header("etag"), Some("\"1\""));
-    assert_eq!(read("\"1\"").status, 304);
-    assert_eq!(read("\"7\", W/\"1\"").status, 304);
+    assert_eq!(server.get("/v1/entities/bash").header("etag"), Some("\"1.1\""));
+    assert_eq!(read("\"1.1\"").status, 304);
+    assert_eq!(read("\"1.7\", W/\"1.1\"").status, 304);
     assert_eq!(read("*").status, 304);
-    assert_eq!(read("\"2\"").status, 200);
+    assert_eq!(read("\"1.2\"").status, 200);
     assert_eq!(read("2").problem(), "invalid-argument");
 }
 
@@ -64,17 +66,98 @@ fn a_write_with_an_old_tag_changes_nothing() {
         let headers = [("if-match", tag), ("content-type", "application/merge-patch+json")];
         server.request("PATCH", "/v1/entities/bash", &headers, Some(r#"{"size":8}"#))
     };
-    let changed = patch("\"1\"");
-    assert_eq!((changed.status, changed.header("etag")), (200, Some("\"2\"")));
-    let refused = patch("\"1\"");
+    let changed = patch("\"1.1\"");
+    assert_eq!((changed.status, changed.header("etag")), (200, Some("\"1.2\"")));
+    let refused = patch("\"1.1\"");
     assert_eq!((refused.status, refused.problem().as_str()), (412, "precondition-failed"));
     assert_eq!(refused.json()["latestVersion"], 2);
     assert_eq!(server.get("/v1/entities/bash").json()["version"], 2);
     assert_eq!(patch("*").status, 200);
     // A weak tag never matches strongly (RFC 9110, section 8.8.3.2).
-    assert_eq!(patch("W/\"2\"").status, 412);
-    let deleted = server.request("DELETE", "/v1/entities/bash", &[("if-match", "\"1\"")], None);
+    assert_eq!(patch("W/\"1.2\"").status, 412);
+    let deleted = server.request("DELETE", "/v1/entities/bash", &[("if-match", "\"1.1\"")], None);
     assert_eq!(deleted.status, 412);
+}
+
+/// An instance was purged, and another one got its id: a client with the old tag read 304, and overwrote the stranger.
+#[test]
+fn an_instance_with_the_id_of_a_purged_one_has_other_tags() {
+    let (_folder, server) = server_with_bash();
+    let tag = server.get("/v1/entities/bash").header("etag").unwrap().to_owned();
+    assert_eq!(server.request("DELETE", "/v1/entities/bash?purge=true", &[], None).status, 200);
+    let stranger = json!({"id": "bash", "type": "book", "properties": {"pages": 7}});
+    let created = server.send("POST", "/v1/entities", &stranger);
+    assert_eq!((created.status, created.header("etag")), (201, Some("\"3.1\"")));
+    let read = server.request("GET", "/v1/entities/bash", &[("if-none-match", &tag)], None);
+    assert_eq!((read.status, read.json()["type"].as_str()), (200, Some("book")));
+    let patch = server.request("PATCH", "/v1/entities/bash", &[("if-match", &tag)], Some(r#"{"pages":8}"#));
+    assert_eq!((patch.status, patch.problem().as_str()), (412, "precondition-failed"));
+    let update = |version: &str| json!({"operations": [{"action": "update", "kind": "entity", "id": "bash", "patch": {"pages": 8}, "ifVersion": version}]});
+    let refused = server.send("POST", "/v1/transactions", &update(tag.trim_matches('"')));
+    assert_eq!((refused.status, &refused.json()["revision"]), (412, &json!("3.1")));
+    assert_eq!(server.send("POST", "/v1/transactions", &update("3.1")).status, 200);
+}
+
+/// A relationship shows the ids of its ends.
+#[test]
+fn another_id_of_an_end_gives_a_relationship_another_tag() {
+    let (_folder, server) = server_with_bash();
+    let knows = json!({"id": "r", "type": "knows", "from": "bash", "to": "bash"});
+    assert_eq!(server.send("POST", "/v1/relationships", &knows).status, 201);
+    let tag = server.get("/v1/relationships/r").header("etag").unwrap().to_owned();
+    assert_eq!(server.send("PUT", "/v1/entities/bash/id", &json!({"newId": "sh"})).status, 200);
+    let read = server.request("GET", "/v1/relationships/r", &[("if-none-match", &tag)], None);
+    assert_eq!((read.status, read.json()["from"].as_str()), (200, Some("sh")));
+    let kept = read.header("etag").unwrap().to_owned();
+    assert_eq!(server.request("GET", "/v1/relationships/r", &[("if-none-match", &kept)], None).status, 304);
+    let patch = server.request("PATCH", "/v1/relationships/r", &[("if-match", &kept)], Some(r#"{"n":8}"#));
+    assert_eq!(patch.status, 200);
+}
+
+/// Two writes that were sequenced together: the answer to the first had the tag of the second, and a client that wrote
+/// with it as its condition overwrote an acknowledged value.
+#[test]
+fn an_answer_has_the_tag_of_the_version_that_its_write_made() {
+    const ROUNDS: usize = 11_420;
+    const CLIENTS: usize = 24;
+    let (_folder, server) = server_with_bash();
+    let patch_often = &|client: usize| {
+        let mut stream = std::io::BufReader::new(server.connect());
+        let (mut wrong, mut answers) = (Vec::new(), 0);
+        for round in 0..ROUNDS / CLIENTS {
+            let body = json!({ format!("n{client}"): round }).to_string();
+            let head = format!(
+                "PATCH /v1/entities/bash HTTP/1.1\r\nhost: {}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+                server.address,
+                body.len()
+            );
+            stream.get_mut().write_all((head + &body).as_bytes()).unwrap();
+            let answer = read_answer(&mut stream, false).expect("the server answers");
+            // So many writers of one instance use up the retries of a few.
+            if answer.status == 409 {
+                continue;
+            }
+            assert_eq!(answer.status, 200, "{answer:?}");
+            answers += 1;
+            let json = answer.json();
+            let own = format!("\"1.{}\"", json["version"]);
+            let position = answer.header("annals-position").map(str::to_owned);
+            let is_own = answer.header("etag") == Some(&own)
+                && json["latestVersion"] == json["version"]
+                && position == Some(json["position"].to_string());
+            if !is_own {
+                wrong.push(format!("{json} with {:?} at {position:?}", answer.header("etag")));
+            }
+        }
+        (wrong, answers)
+    };
+    let outcomes: Vec<(Vec<String>, usize)> = std::thread::scope(|scope| {
+        let clients: Vec<_> = (0..CLIENTS).map(|client| scope.spawn(move || patch_often(client))).collect();
+        clients.into_iter().map(|client| client.join().unwrap()).collect()
+    });
+    let (wrong, answers): (Vec<_>, Vec<_>) = outcomes.into_iter().unzip();
+    assert_eq!(wrong.concat(), Vec::<String>::new());
+    assert!(answers.iter().sum::<usize>() > ROUNDS / 2, "{answers:?}");
 }
 
 #[test]
@@ -84,7 +167,7 @@ fn of_many_writers_with_one_tag_one_wins() {
         let patch = |number: usize| {
             // None of them is the size it has: that would change nothing, and leave the tag to another.
             let body = json!({ "size": 100 + number }).to_string();
-            server.request("PATCH", "/v1/entities/bash", &[("if-match", "\"1\"")], Some(&body)).status
+            server.request("PATCH", "/v1/entities/bash", &[("if-match", "\"1.1\"")], Some(&body)).status
         };
         let threads: Vec<_> = (0..16).map(|number| scope.spawn(move || patch(number))).collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()

@@ -347,6 +347,9 @@ fn edit_a_candidate(door: &mut Door) {
     door.tell("POST", "/v1/candidates/day/commit", json!({ "confirmWithin": "PT1H" }));
     door.call("POST", "/v1/candidates/day/take-back");
     door.call("DELETE", "/v1/candidates/day");
+    door.tell("PATCH", "/v1/entities/b", json!({ "n": 9 }));
+    let position = door.server.get("/v1/entities/b").json()["position"].to_string();
+    door.call("POST", &format!("/v1/records/{position}/take-back"));
 }
 
 fn lease(door: &mut Door) {

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
-use super::{Duration, Instant, Listed, NamedForm, Operation, Page};
+use super::{Duration, InstanceKind, Instant, Listed, NamedForm, Operation, Page};
 
 /// The forms of this file.
 pub fn forms() -> Vec<NamedForm> {
@@ -15,6 +15,7 @@ pub fn forms() -> Vec<NamedForm> {
         CandidateEdits,
         CandidateConflicts,
         CandidateRebase,
+        TakenBack,
         CandidateCommit,
     ]
 }
@@ -110,6 +111,30 @@ pub struct CandidateRebase {
     /// The edits of the candidate, or the later commits; if left out, a conflict is an error.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keep: Option<KeepChoice>,
+}
+
+/// The receipt of a record that takes earlier ones back.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(example = json!({ "position": 42, "instant": "2025-08-09T10:00:00Z", "stays": [], "staysCount": 0 }))]
+pub struct TakenBack {
+    pub position: u64,
+    pub instant: Instant,
+    /// With `keep=theirs`: the first 1,000 instances that stay as they are, because later commits built on them.
+    pub stays: Vec<Stays>,
+    /// The count of all of these.
+    pub stays_count: u64,
+}
+
+/// An instance that stays as it is.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline)]
+pub struct Stays {
+    pub kind: InstanceKind,
+    pub id: String,
+    /// How a later commit built on it.
+    pub detail: String,
 }
 
 // The side whose changes are kept.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 
 use super::{
-    Entity, InsertPlace, InstanceKind, Instant, NamedForm, OriginMembers, Patch, Properties,
+    Entity, InsertPlace, InstanceKind, Instant, KeepChoice, NamedForm, OriginMembers, Patch, Properties,
     ProvenanceMembers, Relationship, TreeItem, True, Type, TypePatch, Value,
 };
 
@@ -21,6 +21,17 @@ pub fn forms() -> Vec<NamedForm> {
         CommitReceipt,
         DryRunReceipt,
     ]
+}
+
+/// The version that an instance must have: its number, or the text of its entity tag.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+#[schemars(inline)]
+pub enum IfVersion {
+    /// Its latest version; 0 if there must be no instance.
+    Number(u64),
+    /// Its birth and its latest version, such as `17.1`.
+    Revision(String),
 }
 
 /// One change of a transaction. docs/json.md lists the members of each action.
@@ -65,9 +76,10 @@ pub struct Operation {
     /// Valid time of the change; now if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub valid_from: Option<Instant>,
-    /// Run it only if this is the latest version before the transaction; 0: only if the instance does not exist.
+    /// Run it only if this is the latest version before the transaction; 0: only if the instance does not exist. A
+    /// text names the version as entity tags do, with the birth of the instance: `17.1`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub if_version: Option<u64>,
+    pub if_version: Option<IfVersion>,
     /// Make a version even if nothing changes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub always: Option<bool>,
@@ -100,6 +112,15 @@ pub struct Operation {
     /// The item to put it before or after: the last step of that item's path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sibling: Option<String>,
+    /// To take back: the position of a record, or of the first of several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub position: Option<u64>,
+    /// To take back: the position of the last record, if there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to_position: Option<u64>,
+    /// To take back: the side that stays, if later commits built on the records.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub keep: Option<KeepChoice>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at_position: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use annals::{Candidates, Receipt};
 use annals_json::{
     candidate_commit_from_json, candidate_to_json, change_to_json, conflicts_to_json, keep_from_text, object,
-    only, optional_text, text,
+    only, optional_text, taken_back_to_json, text,
 };
 use http::{Method, StatusCode};
 use serde_json::{Value as Json, json};
@@ -72,8 +72,12 @@ pub fn endpoints() -> Vec<Endpoint> {
         writes(Endpoint::new(Method::POST, "/v1/candidates/{candidate}/confirm", "Confirm a commit that waits for confirmation", confirm))
             .answers(200, "Confirmed; the candidate has ended.", "Receipt"),
         writes(Endpoint::new(Method::POST, "/v1/candidates/{candidate}/take-back", "Undo a commit that waits for confirmation", take_back))
-            .describe("The candidate is open again, with its edits.")
-            .answers(200, "Taken back.", "Receipt")
+            .describe(
+                "The candidate is open again, with its edits. If later commits built on it, the server refuses: `keep=mine` undoes \
+                 these changes, too, and `keep=theirs` leaves instances on which they built as they are.",
+            )
+            .takes([parameters::keep()])
+            .answers(200, "Taken back.", "TakenBack")
             .fails(&commits),
         writes(Endpoint::new(Method::DELETE, "/v1/candidates/{candidate}", "Discard a candidate", discard))
             .answers(200, "Discarded.", "Receipt"),
@@ -154,7 +158,17 @@ async fn confirm(call: Box<Call>) -> Outcome {
 }
 
 async fn take_back(call: Box<Call>) -> Outcome {
-    writes(call, |candidates, name, author| candidates.take_back(name, author)).await
+    let keep = call.query.get("keep").map(keep_from_text).transpose()?;
+    call.wait_visible().await?;
+    let author = Signature::of(&call)?.author;
+    let door = Arc::clone(&call.door);
+    heavy(&door, move || -> Result<_, Problem> {
+        let candidates = call.door.repository()?.candidates();
+        let (stays, receipt) = candidates.take_back(call.path("candidate"), keep, &author)?;
+        let json = taken_back_to_json(&stays, &receipt);
+        Ok(sending::written(answer::json(StatusCode::OK, &json, receipt.position), &receipt))
+    })
+    .await
 }
 
 async fn discard(call: Box<Call>) -> Outcome {

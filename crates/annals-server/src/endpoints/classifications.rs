@@ -8,6 +8,7 @@ use super::instances::{ENTITIES, unseen, write};
 use crate::answer;
 use crate::call::{Call, Weight};
 use crate::endpoint::Endpoint;
+use crate::etag::Tag;
 use crate::parameters;
 use crate::problem::{Outcome, Problem};
 
@@ -55,7 +56,7 @@ async fn read(call: Box<Call>) -> Outcome {
             .classification(name)
             .ok_or_else(|| Problem::not_found(format!("{instance} is not classified as {name}")))?;
         let response = answer::json(StatusCode::OK, &found, snapshot.position());
-        Ok(answer::with_etag(response, entity.latest_version()))
+        Ok(answer::with_etag(response, &Tag::of_entity(&entity)))
     })
     .await
 }

@@ -13,7 +13,7 @@ use crate::answer;
 use crate::call::{Call, Weight, heavy};
 use crate::commit::{Build, Signature, commit};
 use crate::endpoint::Endpoint;
-use crate::etag::Conditions;
+use crate::etag::{Conditions, Tag};
 use crate::parameters;
 use crate::problem::{Outcome, Problem};
 use crate::sending;
@@ -161,15 +161,15 @@ async fn read(of: Collection, call: Box<Call>) -> Outcome {
     let conditions = Conditions::of(&call)?;
     call.read(Weight::Light, move |_, snapshot| {
         let Some(found) = Seen::find(&snapshot, &id)? else { return Err(unseen(&snapshot, &id)) };
-        let version = found.latest_version();
-        if conditions.is_known(version) {
+        let tag = Tag::of_seen(&found)?;
+        if conditions.is_known(&tag) {
             let mut response = Response::new(Body::empty());
             *response.status_mut() = StatusCode::NOT_MODIFIED;
-            let response = answer::with_etag(response, version);
+            let response = answer::with_etag(response, &tag);
             return Ok(answer::with_position(response, snapshot.position()));
         }
         let response = answer::json(StatusCode::OK, &found, snapshot.position());
-        Ok(answer::with_etag(response, version))
+        Ok(answer::with_etag(response, &tag))
     })
     .await
 }
@@ -283,17 +283,18 @@ async fn write_with_status(
     // The answer to a change that changes nothing shows the snapshot that the transaction read.
     let is_unchanged = unchanged.is_some();
     let snapshot = unchanged.map_or_else(|| Ok(door.repository()?.snapshot()), Ok::<_, Problem>)?;
-    let is_of_this = |found: &Seen| is_unchanged || found.position() == receipt.position;
+    let is_of_this = |found: &Seen| is_unchanged || found.is_latest_of(receipt.position);
     if let Some(found) = Seen::find(&snapshot, &id)?.filter(is_of_this) {
-        return Ok(show(of, &found, &id, status, &receipt));
+        return show(of, &found, &id, status, &receipt);
     }
-    // The instance has changed since, or the change is one of the past: show the state after this commit.
+    // Everything in the answer, its tag included, is of the state that this commit made: another one may have changed
+    // the instance since, and its tag would let the client overwrite that change.
     Box::pin(heavy(&door, move || {
         let as_of = annals::AsOf { position: Some(receipt.position), ..annals::AsOf::default() };
-        Ok(match Seen::find(&snapshot.as_of(as_of)?, &id)? {
+        match Seen::find(&snapshot.as_of(as_of)?, &id)? {
             Some(found) => show(of, &found, &id, status, &receipt),
-            None => answer::json(status, &sending::receipt_to_json(&receipt), receipt.position),
-        })
+            None => Ok(answer::json(status, &sending::receipt_to_json(&receipt), receipt.position)),
+        }
     }))
     .await
 }
@@ -325,16 +326,13 @@ async fn write_only<T: Send + 'static>(
     Ok((result, receipt, id, unchanged))
 }
 
-fn show(
-    of: Collection,
-    found: &Seen,
-    id: &InstanceId,
-    status: StatusCode,
-    receipt: &Receipt,
-) -> Response<Body> {
+fn show(of: Collection, found: &Seen, id: &InstanceId, status: StatusCode, receipt: &Receipt) -> Outcome {
     let response = sending::written(answer::json(status, found, receipt.position), receipt);
-    let response = answer::with_etag(response, found.latest_version());
-    if status == StatusCode::CREATED { answer::with_location(response, of.path, id.id()) } else { response }
+    let response = answer::with_etag(response, &Tag::of_seen(found)?);
+    if status != StatusCode::CREATED {
+        return Ok(response);
+    }
+    Ok(answer::with_location(response, of.path, id.id()))
 }
 
 fn known_fields(of: Collection) -> &'static [&'static str] {

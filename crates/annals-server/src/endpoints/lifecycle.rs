@@ -10,6 +10,7 @@ use crate::answer;
 use crate::call::{Call, Weight};
 use crate::commit::{Signature, commit};
 use crate::endpoint::Endpoint;
+use crate::etag::Tag;
 use crate::parameters;
 use crate::problem::{Outcome, Problem};
 use crate::sending;
@@ -185,7 +186,7 @@ async fn summary(call: Box<Call>) -> Outcome {
             return Err(unseen(&snapshot, &InstanceId::Entity(id.clone())));
         };
         let response = answer::json(StatusCode::OK, &found, snapshot.position());
-        Ok(answer::with_etag(response, found.latest_version()))
+        Ok(answer::with_etag(response, &Tag::of_entity(&found)))
     })
     .await
 }

@@ -20,6 +20,7 @@ mod transactions;
 mod candidates;
 mod operational;
 mod log;
+mod records;
 mod import;
 mod export;
 mod feed_events;
@@ -48,6 +49,7 @@ pub fn endpoints() -> Vec<Endpoint> {
         candidates::endpoints,
         operational::endpoints,
         log::endpoints,
+        records::endpoints,
         import::endpoints,
         export::endpoints,
         feed::endpoints,

@@ -12,6 +12,7 @@ use serde_json::json;
 use crate::answer;
 use crate::call::{Call, Weight, heavy_read};
 use crate::endpoint::Endpoint;
+use crate::etag::Tag;
 use crate::lines::{self, Lines};
 use crate::parameters;
 use crate::problem::{Outcome, Problem};
@@ -116,11 +117,11 @@ impl Spot {
     /// The whole answer; `None` if it is too long for one part.
     fn whole(&self, snapshot: &Snapshot, extent: &TreeExtent) -> Result<Option<Response<Body>>, Problem> {
         let found = self.found(snapshot)?;
-        let version = found.entity.latest_version();
+        let tag = Tag::of_entity(&found.entity);
         let position = snapshot.position();
         if let Some(value) = found.value() {
             let response = answer::json(StatusCode::OK, &LeafForm(&value), position);
-            return Ok(Some(answer::with_etag(response, version)));
+            return Ok(Some(answer::with_etag(response, &tag)));
         }
         let mut is_long = false;
         let mut take = |text: &mut JsonText| {
@@ -134,7 +135,7 @@ impl Spot {
         let mut response = Response::new(Body::from(written?.ok_or_else(|| self.nothing())?));
         response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let response = answer::with_position(response, position);
-        Ok(Some(if extent.depth == Some(0) { answer::with_etag(response, version) } else { response }))
+        Ok(Some(if extent.depth == Some(0) { answer::with_etag(response, &tag) } else { response }))
     }
 
     /// Sends the answer while it is made.

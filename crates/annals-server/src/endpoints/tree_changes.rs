@@ -14,7 +14,7 @@ use crate::answer;
 use crate::call::{Call, Weight, heavy};
 use crate::commit::{Signature, commit};
 use crate::endpoint::Endpoint;
-use crate::etag::Conditions;
+use crate::etag::{Conditions, Tag};
 use crate::parameters;
 use crate::problem::{Outcome, Problem};
 use crate::sending;
@@ -211,7 +211,7 @@ async fn write(call: Box<Call>, conditions: Conditions, root: Option<Id>, change
         // A candidate may hold earlier edits.
         let before = transaction.view()?.clone();
         if !conditions.is_empty() {
-            conditions.check(latest_version(&before, &operation)?)?;
+            conditions.check(tag(&before, &operation)?.as_ref())?;
         }
         let id = operation.add_to(transaction)?;
         // Order: only after the change is the path known to lead to one item.
@@ -219,7 +219,7 @@ async fn write(call: Box<Call>, conditions: Conditions, root: Option<Id>, change
             TreeChange::Copy { .. } => StatusCode::CREATED,
             TreeChange::Move { .. } | TreeChange::Delete(_) | TreeChange::Remove(_) => StatusCode::OK,
             TreeChange::Revert(..) | TreeChange::Restore(..) => StatusCode::OK,
-            _ if latest_version(&before, &operation)?.is_some() => StatusCode::OK,
+            _ if tag(&before, &operation)?.is_some() => StatusCode::OK,
             _ => StatusCode::CREATED,
         };
         Ok((id, status))
@@ -233,9 +233,9 @@ async fn write(call: Box<Call>, conditions: Conditions, root: Option<Id>, change
     Ok(sending::written(answer::json(status, &body, receipt.position), &receipt))
 }
 
-/// The latest version of the entity at the path of a change, or of the entity with the property there; `None` if the
-/// path leads to nothing.
-fn latest_version(snapshot: &Snapshot, operation: &TreeOperation) -> Result<Option<u32>, Problem> {
+/// The tag of the entity at the path of a change, or of the entity with the property there; `None` if the path leads to
+/// nothing.
+fn tag(snapshot: &Snapshot, operation: &TreeOperation) -> Result<Option<Tag>, Problem> {
     let found = tree_of(snapshot, operation.root.as_ref()).item(operation.change.path())?;
-    Ok(found.map(|found| found.entity.latest_version()))
+    Ok(found.map(|found| Tag::of_entity(&found.entity)))
 }

@@ -181,7 +181,8 @@ async fn change(
         work(transaction)
     };
     let ((), receipt) = commit(&call.door, Weight::Light, candidate, Box::new(build)).await?;
-    let found = call.door.repository()?.snapshot().type_definition(kind, &name);
+    let as_of = annals::AsOf { position: Some(receipt.position), ..annals::AsOf::default() };
+    let found = call.door.repository()?.snapshot().as_of(as_of)?.type_definition(kind, &name);
     let json = found.map_or_else(|| json!({}), |found| type_to_json(&found));
     Ok(sending::written(answer::json(StatusCode::OK, &json, receipt.position), &receipt))
 }

@@ -124,6 +124,23 @@ impl Table {
         self.past(slot)?.find(view).copied()
     }
 
+    /// The position of the record that wrote the first version of the instance at `slot`: with its kind, its identity.
+    pub(crate) fn birth(&self, slot: u32) -> Option<u64> {
+        let row = self.row(slot)?;
+        let first = if row.version() == 1 { None } else { self.past(slot).and_then(|past| past.version(1)) };
+        Some(first.map_or_else(|| row.place(), |first| first.place).position)
+    }
+
+    /// The number of the latest version of the instance at `slot` that was written up to `position`.
+    pub(crate) fn latest_version(&self, slot: u32, position: u64) -> Option<u32> {
+        let row = self.row(slot)?;
+        if row.changed() <= position {
+            return Some(row.versions());
+        }
+        let in_force = (row.place().position <= position).then(|| row.version());
+        in_force.max(self.past(slot).and_then(|past| past.latest_version(position)))
+    }
+
     /// The instance at `slot`, decoded.
     ///
     /// Errors: those of reading spilled values.

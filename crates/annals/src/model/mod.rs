@@ -8,6 +8,7 @@ mod content;
 mod id;
 mod iri;
 mod provenance;
+mod revision;
 mod instant_text;
 mod literal;
 mod name;
@@ -42,6 +43,7 @@ pub use provenance::{
     ClassificationCopy, CopyHeader, EntityCopy, EntityProxy, PROVENANCE_ITEMS_MAX, PROVENANCE_TEXT_BYTES_MAX,
     Provenance, ProvenanceKind, RelationshipCopy,
 };
+pub use revision::Revision;
 pub use stamp::{Stamp, StampRef};
 pub use time::{Date, Duration, Instant};
 pub use type_definition::{Containment, Deprecation, EndDefinition, EnumElement, TypeDefinition, TypeKind};

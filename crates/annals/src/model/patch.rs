@@ -41,6 +41,11 @@ impl PatchStep {
 }
 
 impl Patch {
+    /// True if a step sets the property.
+    pub(crate) fn sets(&self, name: &str) -> bool {
+        self.steps.iter().any(|step| matches!(step, PatchStep::Set(known, _) if **known == *name))
+    }
+
     /// A patch that changes nothing.
     pub fn new() -> Patch {
         Patch::default()

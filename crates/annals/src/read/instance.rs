@@ -9,7 +9,8 @@ use crate::graph::instance::headers::Header;
 use crate::graph::instance::row::Row;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::{
-    ClassificationCopy, Id, InstanceId, Instant, Provenance, StampRef, Status, TypeKind, Value, ValueRef,
+    ClassificationCopy, Id, InstanceId, Instant, Provenance, Revision, StampRef, Status, TypeKind, Value,
+    ValueRef,
 };
 use crate::{Position, Result};
 
@@ -119,9 +120,20 @@ macro_rules! instance_methods {
                 self.row().version()
             }
 
-            /// Number of the latest version, for `If-Match` and optimistic writers.
+            /// Number of the latest version that this snapshot knows.
             pub fn latest_version(&self) -> u32 {
-                self.row().versions()
+                self.snapshot.latest_version_at(TypeKind::$variant, self.slot())
+            }
+
+            /// Position of the record that created it; zero before it is committed. Two instances that had one id at
+            /// different times have different births.
+            pub fn birth(&self) -> Position {
+                self.snapshot.birth_at(TypeKind::$variant, self.slot())
+            }
+
+            /// Its birth and its latest version, for entity tags and optimistic writers.
+            pub fn revision(&self) -> Revision {
+                Revision { birth: self.birth(), version: self.latest_version() }
             }
 
             /// Whether it is live.

@@ -24,7 +24,7 @@ mod walk;
 pub(crate) mod tree;
 mod versions;
 mod held;
-mod taken_along;
+pub(crate) mod taken_along;
 mod logged;
 mod touched;
 mod watch;

@@ -7,7 +7,6 @@ use super::held::Held;
 use super::source::{Pending, Source};
 use super::version::{Version, VersionKey};
 use crate::cancel::{Cancel, cancelled};
-use crate::graph::Graph;
 use crate::graph::indexed::Indexed;
 use crate::graph::instance::headers::Shape;
 use crate::graph::instance::past::{PastVersion, View};
@@ -16,7 +15,8 @@ use crate::graph::instance::unpacked::Instance;
 use crate::graph::structures::link::Link;
 use crate::graph::structures::slot_set::Extents;
 use crate::graph::structures::symbols::Symbol;
-use crate::model::{Direction, Id, InstanceId, Instant, StampRef, TypeKind, Value};
+use crate::graph::{Graph, kind_of};
+use crate::model::{Direction, Id, InstanceId, Instant, Revision, StampRef, TypeKind, Value};
 use crate::{Error, ErrorKind, Position, Result};
 
 /// The time to read as of. Missing fields mean "now".
@@ -294,6 +294,30 @@ impl Snapshot {
                 version.unpack(self.indexed.graph.id_in(kind, slot, version.row().header()))
             }
         }
+    }
+
+    /// The latest version of the instance at `slot` that this snapshot knows.
+    pub(super) fn latest_version_at(&self, kind: TypeKind, slot: u32) -> u32 {
+        let table = self.indexed.graph.table(kind);
+        table.latest_version(slot, self.position().0).expect("a handle comes from this graph")
+    }
+
+    /// The birth of the instance at `slot`; zero for an instance of a transaction that is not committed.
+    pub(super) fn birth_at(&self, kind: TypeKind, slot: u32) -> Position {
+        let graph = self.graph();
+        let birth = Position(graph.table(kind).birth(slot).expect("a handle comes from this graph"));
+        // The position of an uncommitted record changes with each commit of another transaction.
+        let is_uncommitted = self.pending.as_ref().is_some_and(|pending| pending.position == birth.0);
+        if is_uncommitted { Position::ZERO } else { birth }
+    }
+
+    /// The birth and the latest version of the instance with this id in this snapshot, also if it is deleted; `None`
+    /// if there is none.
+    pub fn revision(&self, instance: &InstanceId) -> Option<Revision> {
+        let kind = kind_of(instance);
+        let slot = self.slot_ever(kind, instance.id())?;
+        let version = self.indexed.graph.table(kind).latest_version(slot, self.position().0)?;
+        Some(Revision { birth: self.birth_at(kind, slot), version })
     }
 
     pub(crate) fn stamp(&self, stamp: crate::graph::instance::unpacked::Stamp) -> StampRef<'_> {

@@ -5,25 +5,13 @@ use std::collections::{BTreeSet, HashSet};
 
 use super::snapshot::Snapshot;
 use crate::Result;
-use crate::graph::actions as action;
 use crate::graph::instance::past::Place;
 use crate::graph::past_link_prefix;
 use crate::graph::structures::wide::link_of_key;
-use crate::model::{Action, Direction, InstanceId, TypeKind};
+use crate::model::{Direction, TypeKind};
 
 /// An instance: the kind of its table, and its slot.
-pub(super) type Slot = (TypeKind, u32);
-
-/// True if an action may write instances that it does not name.
-pub(super) fn takes_along(action: &Action) -> bool {
-    matches!(
-        action,
-        Action::Delete(action::Delete { instance: InstanceId::Entity(_) })
-            | Action::Restore(action::Restore { instance: InstanceId::Entity(_), .. })
-            | Action::DeleteTaken(_)
-            | Action::RestoreTaken(_)
-    )
-}
+pub(crate) type Slot = (TypeKind, u32);
 
 impl Snapshot {
     /// The instances that the change at `place` wrote in addition to the named entity at `slot`, as far as

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::compare::INSTANCES_MAX;
 use super::snapshot::Snapshot;
-use super::taken_along::{Slot, takes_along};
+use super::taken_along::Slot;
 use crate::graph::actions as action;
 use crate::graph::instance::past::Place;
 use crate::graph::kind_of;
@@ -93,20 +93,26 @@ impl Snapshot {
         if let Action::DeleteTaken(action::DeleteTaken { instances })
         | Action::RestoreTaken(action::RestoreTaken { instances }) = action
         {
-            return Ok(Some((None, instances.iter().filter_map(find).collect())));
+            let mut written = Vec::new();
+            for (kind, slot) in instances.iter().filter_map(find) {
+                if self.is_written_at(kind, slot, place)? {
+                    written.push((kind, slot));
+                }
+            }
+            return Ok(Some((None, written)));
         }
         let Some(id) = action.instance() else { return Ok(Some((None, Vec::new()))) };
-        let named = find(&id);
-        if !takes_along(action) {
-            return Ok(Some((named, Vec::new())));
-        }
+        // An id is a name: the instance that has it now may be another one than the change named.
+        let named = match find(&id) {
+            Some((kind, slot)) if self.is_written_at(kind, slot, place)? => Some((kind, slot)),
+            _ => None,
+        };
         match named {
-            Some((kind, slot)) if self.is_written_at(kind, slot, place)? => {
-                Ok(Some((named, self.taken_along(slot, place, usize::MAX)?)))
-            }
-            // It was purged since, or another instance has its id now.
-            _ if self.graph().types.has_containment => Ok(None),
-            _ => Ok(Some((None, Vec::new()))),
+            _ if !action.writes_along() => Ok(Some((named, Vec::new()))),
+            Some((_, slot)) => Ok(Some((named, self.taken_along(slot, place, usize::MAX)?))),
+            // It was purged since.
+            None if self.graph().types.has_containment => Ok(None),
+            None => Ok(Some((None, Vec::new()))),
         }
     }
 }

@@ -1,50 +1,89 @@
 //! The versions that a transaction expects of instances, including instances that it only reads.
 
+use crate::graph::actions::along::Along;
 use crate::graph::{Graph, kind_of};
-use crate::model::InstanceId;
+use crate::model::{Action, InstanceId, Revision};
 use crate::record::CHANGES_MAX;
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, ErrorKind, Position, Result};
 
 /// Most expectations of one transaction: as many as it may have changes.
 const EXPECTATIONS_MAX: usize = CHANGES_MAX;
 
-/// Instances, each with the number of its latest version; 0 for an instance that does not exist.
+/// What a transaction expects of an instance.
+#[derive(Clone, Debug)]
+pub(super) enum Expected {
+    /// The number of its latest version; 0 if it must not exist.
+    Version(u32),
+    /// Its birth and its latest version.
+    Revision(Revision),
+    /// The further instances that an action on it takes along.
+    Along(Box<(Action, Along)>),
+}
+
+/// Instances, each with what is expected of it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Expectations(Vec<(InstanceId, u32)>);
+pub(super) struct Expectations(Vec<(InstanceId, Expected)>);
 
 impl Expectations {
-    pub(super) fn add(&mut self, instance: &InstanceId, version: u32) -> Result<()> {
+    pub(super) fn add(&mut self, instance: &InstanceId, expected: Expected) -> Result<()> {
         if self.0.len() >= EXPECTATIONS_MAX {
             let text =
                 format!("transaction: it expects at most {EXPECTATIONS_MAX} versions; commit in parts");
             return Err(Error::new(ErrorKind::TooLarge, text));
         }
-        self.0.push((instance.clone(), version));
+        self.0.push((instance.clone(), expected));
         Ok(())
     }
 
     /// Checks them against a graph without the changes of the transaction.
     ///
-    /// Errors: `PreconditionFailed`, naming the first mismatch.
+    /// Errors: `PreconditionFailed`, naming the first mismatch; `Conflict` if an action takes other instances along.
     pub(super) fn check(&self, graph: &Graph) -> Result<()> {
-        self.0.iter().try_for_each(|(instance, expected)| check_one(graph, instance, *expected))
+        self.0.iter().try_for_each(|(instance, expected)| check_one(graph, instance, expected))
     }
 }
 
-fn check_one(graph: &Graph, instance: &InstanceId, expected: u32) -> Result<()> {
+fn check_one(graph: &Graph, instance: &InstanceId, expected: &Expected) -> Result<()> {
+    if let Expected::Along(along) = expected {
+        let (action, expected) = &**along;
+        if graph.taken_along(action) == *expected {
+            return Ok(());
+        }
+        let verb = action.verb();
+        let text = format!("{instance}: to {verb} it now takes other instances along than before; retry");
+        return Err(Error::new(ErrorKind::Conflict, text));
+    }
     let table = graph.table(kind_of(instance));
     // An earlier id still names its instance here, as it does in the history.
     let slot = table.slot(instance.id()).or_else(|| table.former_ids.slot(instance.id()));
-    let found = slot.and_then(|slot| table.row(slot)).map_or(0, |row| row.versions());
-    if found == expected {
+    let found = slot.and_then(|slot| {
+        Some(Revision { birth: Position(table.birth(slot)?), version: table.row(slot)?.versions() })
+    });
+    let version = found.map_or(0, |found| found.version);
+    let is_it = match expected {
+        Expected::Version(expected) => version == *expected,
+        Expected::Revision(expected) => found == Some(*expected),
+        Expected::Along(_) => unreachable!("it was checked above"),
+    };
+    if is_it {
         return Ok(());
     }
     let told = |version: u32| match version {
         0 => "none".to_owned(),
         version => format!("version {version}"),
     };
-    let (wanted, found_text) = (told(expected), told(found));
+    let (wanted, found_text) = match (expected, found) {
+        (Expected::Revision(expected), Some(found)) => {
+            (format!("revision {expected}"), format!("revision {found}"))
+        }
+        (Expected::Revision(expected), None) => (format!("revision {expected}"), told(0)),
+        (Expected::Version(expected), _) => (told(*expected), told(version)),
+        (Expected::Along(_), _) => unreachable!("it was checked above"),
+    };
     let text = format!("{instance}: expected {wanted}, found {found_text}; read it again and decide again");
     let error = Error::new(ErrorKind::PreconditionFailed, text);
-    Err(if found == 0 { error } else { error.with("latestVersion", found) })
+    Err(match found {
+        Some(found) => error.with("latestVersion", found.version).with("revision", found),
+        None => error,
+    })
 }

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use super::expectations::Expected;
 use super::request::OwnStamps;
 use super::transaction::Transaction;
 use crate::graph::actions as action;
-use crate::graph::kind_of;
+use crate::graph::{instance_id, kind_of};
 use crate::model::{
-    ClassificationCopy, EntityCopy, EntityProxy, Id, InstanceId, Provenance, RelationshipCopy, check_name,
+    Action, ClassificationCopy, EntityCopy, EntityProxy, Id, InstanceId, Provenance, RelationshipCopy,
+    Revision, check_name,
 };
 use crate::{Error, ErrorKind, Result};
 
@@ -149,7 +151,6 @@ impl Transaction {
     ///
     /// Errors: `TooLarge`; at commit `PreconditionFailed`, with the version found as `latestVersion`. Trying again does
     /// not help: read again, and decide again.
-    /// not help: read again, and decide again.
     ///
     /// ```
     /// # use annals::*;
@@ -172,7 +173,39 @@ impl Transaction {
     /// # }
     /// ```
     pub fn expect_version(&mut self, instance: &InstanceId, version: u32) -> Result<()> {
-        self.expectations.add(instance, version)
+        self.expectations.add(instance, Expected::Version(version))
+    }
+
+    /// As [`expect_version`](Transaction::expect_version), and the commit also fails if another instance has the id by
+    /// then: after a purge the versions of an id count from 1 again.
+    ///
+    /// Errors: as [`expect_version`](Transaction::expect_version).
+    pub fn expect_revision(&mut self, instance: &InstanceId, revision: Revision) -> Result<()> {
+        self.expectations.add(instance, Expected::Revision(revision))
+    }
+
+    /// The further instances that an action would change, or remove, now, with the changes of this transaction so far: a
+    /// deletion, restoration or purge of an entity takes everything that it contains along, and relationships. Other
+    /// actions take nothing along.
+    ///
+    /// Shape: without the named instance, each once, relationships first; containers before their children.
+    /// Errors: those of the changes so far.
+    pub fn taken_along(&mut self, action: &Action) -> Result<Vec<InstanceId>> {
+        self.reads.extend(action.instance());
+        let graph = self.own_graph()?.graph();
+        let along = graph.taken_along(action);
+        Ok(along.slots().map(|(kind, slot)| instance_id(kind, graph.table(kind).id(slot).clone())).collect())
+    }
+
+    /// Makes the commit fail with `Conflict` if another transaction commits first and `action` then takes other instances
+    /// along than it does now, without the changes of this transaction: for callers that have decided by
+    /// [`taken_along`](Transaction::taken_along).
+    ///
+    /// Errors: `TooLarge`.
+    pub fn expect_taken_along(&mut self, action: &Action) -> Result<()> {
+        let Some(instance) = action.instance() else { return Ok(()) };
+        let along = self.base.graph().taken_along(action);
+        self.expectations.add(&instance, Expected::Along(Box::new((action.clone(), along))))
     }
 
     /// Fails if the instance is not of this type or a subtype, so that a caller can check this before it deletes or

@@ -23,11 +23,13 @@ mod upsert;
 mod own_graph;
 mod touched;
 mod tree;
+mod built_on;
 mod taken_back;
 mod retry;
 mod validation;
 mod candidate;
 
+pub use built_on::BuiltOn;
 pub(crate) use candidate::start as start_confirming;
 pub use candidate::{
     CANDIDATES_MAX, CONFIRM_WITHIN_MAX, Candidate, CandidateCommit, CandidateConflict, Candidates, Keep,

@@ -1,13 +1,17 @@
 //! Undoes a whole record: sets its instances back to their state before it, in new versions.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
+use std::ops::RangeInclusive;
 
+use super::built_on::{BuiltOn, built_on};
+use super::candidate::Keep;
 use super::transaction::Transaction;
 use super::tree::then::{Then, Was};
 use crate::graph::actions as action;
 use crate::graph::instance_id;
 use crate::log::ReadLimit;
-use crate::model::{Action, Change, TypeKind};
+use crate::model::{Action, Change, InstanceId, TypeKind};
+use crate::read::taken_along::Slot;
 use crate::read::{AsOf, Snapshot};
 use crate::record::decode_record;
 use crate::{Error, ErrorKind, Position, Result};
@@ -26,25 +30,107 @@ struct Changed {
 impl Transaction {
     /// Sets everything that the record at `position` changed back to its state before the record, in new versions:
     /// instances that it created are deleted, instances that it deleted are restored, and content, types, ends, names
-    /// and places are as before. Later changes of these instances are undone, too; all other instances stay. Types that
-    /// it declared stay declared, and instances purged since stay purged.
+    /// and places are as before. All other instances stay. Types that it declared stay declared, and instances purged
+    /// since stay purged, also if another instance has the id of one now.
     ///
-    /// Errors: `NotFound` if there is no such record; `InvalidArgument` if it has a change that cannot be undone, such
+    /// Errors: `PreconditionFailed` if later records built on it: they changed one of these instances, or linked or
+    /// placed others to, or in, one that it created ([`take_back_all`](Transaction::take_back_all) can do it all the
+    /// same); `NotFound` if there is no such record; `InvalidArgument` if it has a change that cannot be undone, such
     /// as purging; those of the changes; those of reading history.
     pub fn take_back(&mut self, position: Position) -> Result<()> {
+        self.take_back_all(position..=position, None).map(drop)
+    }
+
+    /// As [`take_back`](Transaction::take_back) for a range of records at once, as if they were one. With
+    /// [`Keep::Mine`] later changes of the same instances are undone, too, and instances that the records created are
+    /// deleted with everything that was put into them since; with [`Keep::Theirs`] instances on which others built stay
+    /// as they are, and the rest is taken back.
+    ///
+    /// Shape: the instances that stay as they are, because later records built on them; empty without `Theirs`.
+    /// Errors: as [`take_back`](Transaction::take_back).
+    pub fn take_back_all(
+        &mut self,
+        positions: RangeInclusive<Position>,
+        keep: Option<Keep>,
+    ) -> Result<Vec<BuiltOn>> {
+        self.take_back_except(positions, keep, None)
+    }
+
+    /// The same; changes of the instance `own` since are no conflict.
+    pub(super) fn take_back_except(
+        &mut self,
+        positions: RangeInclusive<Position>,
+        keep: Option<Keep>,
+        own: Option<&InstanceId>,
+    ) -> Result<Vec<BuiltOn>> {
         self.reads.everything();
-        let before = position.0.checked_sub(1).filter(|_| position <= self.base.position());
+        let (first, last) = positions.into_inner();
+        let before = first.0.checked_sub(1).filter(|_| first <= last && last <= self.base.position());
         let Some(before) = before.map(Position) else {
-            let last = self.base.position();
-            let text = format!("take back: expected the position of a record, 1 to {last}, found {position}");
+            let newest = self.base.position();
+            let found = if first == last { first.to_string() } else { format!("{first} to {last}") };
+            let text = format!("take back: expected positions of records, 1 to {newest}, found {found}");
             return Err(Error::new(ErrorKind::NotFound, text));
         };
-        let record = ReadLimit { records: 1, ..ReadLimit::default() };
-        for bytes in self.base.source().log().read(position, record)? {
-            check_can_be_taken_back(&decode_record(position, &bytes)?.changes)?;
-        }
+        self.check_all_can_be_taken_back(first, last)?;
         let snapshot = self.base.as_of(AsOf { position: Some(before), ..AsOf::default() })?;
-        let changed = changed_between(&self.base, &snapshot, before, position)?;
+        let mut touched = self.base.touched(before, last)?;
+        let mut left = Vec::new();
+        if keep != Some(Keep::Mine) {
+            left = built_on(&self.base, &snapshot, last, &touched, own)?;
+            if let (None, Some(first)) = (keep, left.first()) {
+                let text = format!(
+                    "take back: later records built on {} of its instances, the first: {}; keep yours, or theirs",
+                    left.len(),
+                    first.reason.text()
+                );
+                return Err(Error::new(ErrorKind::PreconditionFailed, text));
+            }
+            let stay: HashSet<Slot> = left.iter().map(|left| left.slot).collect();
+            touched.retain(|slot| !stay.contains(slot));
+        }
+        let changed = changed(&self.base, &snapshot, touched)?;
+        if keep != Some(Keep::Mine) {
+            self.expect_nothing_new_in(&changed.new_entities)?;
+        }
+        self.set_back(snapshot, changed)?;
+        Ok(left)
+    }
+
+    fn check_all_can_be_taken_back(&self, first: Position, last: Position) -> Result<()> {
+        let mut next = first;
+        while next <= last {
+            self.base.check_cancelled()?;
+            for bytes in self.base.source().log().read(next, ReadLimit::default())? {
+                if next <= last {
+                    check_can_be_taken_back(&decode_record(next, &bytes)?.changes)?;
+                }
+                next = next.next();
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets the commit conflict with a transaction that puts something into new entities, or links to them, before they
+    /// are deleted.
+    fn expect_nothing_new_in(&mut self, new_entities: &[u32]) -> Result<()> {
+        let new: HashSet<u32> = new_entities.iter().copied().collect();
+        let graph = self.base.graph();
+        // A deletion takes along all that a container has below it, so asking for the outermost ones is enough.
+        let is_outermost =
+            |slot: &u32| graph.container_link(*slot).is_none_or(|link| !new.contains(&link.other));
+        let outermost =
+            new_entities.iter().copied().filter(|slot| graph.entities.is_live(*slot)).filter(is_outermost);
+        let actions: Vec<Action> = outermost
+            .map(|slot| {
+                action::Delete { instance: InstanceId::Entity(graph.entities.id(slot).clone()) }.into()
+            })
+            .collect();
+        actions.iter().try_for_each(|action| self.expect_taken_along(action))
+    }
+
+    /// Sets the instances back to their state in `snapshot`.
+    fn set_back(&mut self, snapshot: Snapshot, changed: Changed) -> Result<()> {
         self.delete_new(TypeKind::Relationship, changed.new_relationships)?;
         self.delete_new(TypeKind::Entity, changed.new_entities)?;
         let mut items = Vec::new();
@@ -124,10 +210,10 @@ pub(super) fn check_can_be_taken_back(changes: &[Change]) -> Result<()> {
     Err(Error::new(ErrorKind::InvalidArgument, text))
 }
 
-/// The instances that records after `before`, up to `last`, changed. `then` is the snapshot before them.
-fn changed_between(now: &Snapshot, then: &Snapshot, before: Position, last: Position) -> Result<Changed> {
+/// The changed instances in groups. `then` is the snapshot before the records.
+fn changed(now: &Snapshot, then: &Snapshot, touched: Vec<Slot>) -> Result<Changed> {
     let mut changed = Changed::default();
-    for (kind, slot) in now.touched(before, last)? {
+    for (kind, slot) in touched {
         let graph = now.graph();
         let is_new = !then.sees(kind, slot);
         let held = now.in_force(kind, slot)?;

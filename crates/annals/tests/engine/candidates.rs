@@ -299,7 +299,7 @@ fn a_commit_can_be_taken_back_by_hand_and_only_if_it_can_be_undone() {
     candidates.open("c", "").unwrap();
     candidates.edit("c", |t| set(t, ONE, "1")).unwrap();
     candidates.commit("c", &how).unwrap();
-    candidates.take_back("c", "ada").unwrap();
+    candidates.take_back("c", None, "ada").unwrap();
     assert_eq!(value(&repository.snapshot(), ONE), Some("one".into()));
     let id = repository.snapshot().tree().item(&path("/cont")).unwrap().unwrap().entity.id().clone();
     candidates.edit("c", |t| t.purge(&InstanceId::Entity(id.clone()))).unwrap();

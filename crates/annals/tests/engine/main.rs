@@ -53,6 +53,7 @@ mod writers;
 mod tickets;
 mod retry;
 mod subscriptions;
+mod take_back;
 
 // What is kept, and what a crash leaves.
 mod durability;

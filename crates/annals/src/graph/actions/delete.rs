@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use super::act::{Act, Codes, Touches};
+use super::along::Along;
 use super::bag::{Bag, BagRef, Field, Key};
 use super::context::Context;
 use super::lifecycle::check_not_before;
 use crate::Result;
 use crate::graph::instance::unpacked::Instance;
 use crate::graph::put::Later;
-use crate::graph::structures::slot_set::SlotSet;
 use crate::graph::{Graph, kind_of};
 use crate::model::{InstanceId, Status, TypeKind};
 
@@ -43,7 +43,8 @@ impl Act for Delete {
         if kind_of(instance) == TypeKind::Relationship {
             return graph.delete_relationship(context, slot);
         }
-        graph.delete_contained(context, slot)
+        let along = graph.deleted_along(slot);
+        graph.delete_all(context, slot, along)
     }
 }
 
@@ -52,27 +53,13 @@ impl Act for Delete {
 struct Deletion {
     entities: Vec<Later>,
     relationships: Vec<Later>,
-    /// Slots of those relationships; either end may have added one.
-    met: SlotSet,
 }
 
 impl Graph {
-    /// Deletes an entity with everything it contains, and all their relationships.
-    fn delete_contained(&mut self, context: Context, slot: u32) -> Result<()> {
-        let mut deletion = Deletion::default();
-        let mut entities = vec![slot];
-        while let Some(slot) = entities.pop() {
-            entities.extend(self.child_links(slot).map(|link| link.other));
-            self.take_along(context, slot, &mut deletion)?;
-        }
-        self.delete(deletion)
-    }
-
-    /// Deletes an entity with its relationships.
+    /// Deletes an entity with its relationships, but not its content.
     pub(super) fn delete_entity(&mut self, context: Context, slot: u32) -> Result<()> {
-        let mut deletion = Deletion::default();
-        self.take_along(context, slot, &mut deletion)?;
-        self.delete(deletion)
+        let relationships = self.live_relationships(slot);
+        self.delete_all(context, slot, Along { entities: Vec::new(), relationships })
     }
 
     pub(super) fn delete_relationship(&mut self, context: Context, slot: u32) -> Result<()> {
@@ -81,23 +68,24 @@ impl Graph {
         self.delete(Deletion { relationships, ..Deletion::default() })
     }
 
-    /// Adds an entity and its relationships to a deletion.
-    fn take_along(&mut self, context: Context, slot: u32, deletion: &mut Deletion) -> Result<()> {
-        let entity = self.deletable(TypeKind::Entity, context, slot)?;
-        if context.valid_from < context.stamp.micros {
-            // A relationship that was deleted as of a later time is still visible before that time.
-            for relationship in self.past_relationships(slot) {
-                check_not_before(context, &self.relationships.get(relationship)?.expect("it is linked"))?;
+    /// Deletes an entity and the instances that go with it.
+    fn delete_all(&mut self, context: Context, slot: u32, along: Along) -> Result<()> {
+        let mut deletion = Deletion::default();
+        for slot in std::iter::once(slot).chain(along.entities) {
+            let entity = self.deletable(TypeKind::Entity, context, slot)?;
+            if context.valid_from < context.stamp.micros {
+                // A relationship that was deleted as of a later time is still visible before that time.
+                for relationship in self.past_relationships(slot) {
+                    check_not_before(context, &self.relationships.get(relationship)?.expect("it is linked"))?;
+                }
             }
+            deletion.entities.push(self.deleted(context, slot, entity));
         }
-        for slot in self.live_relationships(slot) {
-            if deletion.met.insert(slot) {
-                let relationship = self.deletable(TypeKind::Relationship, context, slot)?;
-                deletion.relationships.push(self.deleted(context, slot, relationship));
-            }
+        for slot in along.relationships {
+            let relationship = self.deletable(TypeKind::Relationship, context, slot)?;
+            deletion.relationships.push(self.deleted(context, slot, relationship));
         }
-        deletion.entities.push(self.deleted(context, slot, entity));
-        Ok(())
+        self.delete(deletion)
     }
 
     fn deletable(&self, kind: TypeKind, context: Context, slot: u32) -> Result<Arc<Instance>> {
@@ -113,7 +101,7 @@ impl Graph {
 
     /// Deletes all, changing each list once.
     fn delete(&mut self, deletion: Deletion) -> Result<()> {
-        let Deletion { mut entities, mut relationships, .. } = deletion;
+        let Deletion { mut entities, mut relationships } = deletion;
         entities.sort_unstable_by_key(|entity| entity.slot);
         relationships.sort_unstable_by_key(|relationship| relationship.slot);
         self.leave_links_with(&entities, &relationships);

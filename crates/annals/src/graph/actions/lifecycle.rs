@@ -1,8 +1,6 @@
 //! Shared steps of delete, restore and purge: an entity with its relationships, and a container with everything it
 //! contains.
 
-use std::collections::HashSet;
-
 use super::context::Context;
 use crate::graph::instance::past::Place;
 use crate::graph::instance::unpacked::Instance;
@@ -19,7 +17,7 @@ pub(super) const BOTH: [Direction; 2] = [Direction::Out, Direction::In];
 
 impl Graph {
     /// Slots of the live relationships of an entity, each once.
-    pub(super) fn live_relationships(&self, slot: u32) -> Vec<u32> {
+    pub(crate) fn live_relationships(&self, slot: u32) -> Vec<u32> {
         let mut slots: Vec<u32> = BOTH
             .into_iter()
             .flat_map(|direction| self.neighbors(slot, direction).iter(None))
@@ -98,30 +96,13 @@ impl Graph {
         if kind == TypeKind::Relationship {
             return self.purge_relationship(slot);
         }
-        // Order: find the contained entities first, because purging one may remove the relationship that leads to
-        // another.
-        let (mut entities, mut next) = (vec![slot], 0);
-        while let Some(slot) = entities.get(next).copied() {
-            next += 1;
-            entities.extend(self.child_links(slot).map(|link| link.other));
-            if let Some(found) = self.entities.row(slot).filter(|found| !found.is_live()) {
-                let place = found.place();
-                let taken = self.relationships_deleted_at(slot, place);
-                entities.extend(taken.iter().filter_map(|taken| self.child_deleted_at(slot, *taken, place)));
-            }
-        }
-        // Several relationships may have led to a deleted child.
-        let mut purged = HashSet::new();
-        for slot in entities.into_iter().filter(|slot| purged.insert(*slot)) {
-            for relationship in self.live_relationships(slot) {
-                self.purge_relationship(relationship)?;
-            }
-            for relationship in self.past_relationships(slot) {
-                self.purge_relationship(relationship)?;
-            }
-            self.remove(TypeKind::Entity, slot)?;
-        }
-        Ok(())
+        // Order: find everything first, because each removal changes what leads to the rest.
+        let along = self.purged_along(slot);
+        along.relationships.into_iter().try_for_each(|relationship| self.purge_relationship(relationship))?;
+        [vec![slot], along.entities]
+            .concat()
+            .into_iter()
+            .try_for_each(|slot| self.remove(TypeKind::Entity, slot))
     }
 
     fn purge_relationship(&mut self, slot: u32) -> Result<()> {

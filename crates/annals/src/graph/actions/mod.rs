@@ -1,6 +1,7 @@
 //! The actions of changes: one file for each action, and their list.
 
 pub(crate) mod act;
+pub(crate) mod along;
 pub(crate) mod apply;
 pub(crate) mod bag;
 pub(crate) mod content;

@@ -52,20 +52,13 @@ impl Act for Restore {
         if kind_of(instance) == TypeKind::Relationship {
             return graph.restore_relationship(context, slot);
         }
+        let along = graph.restored_along(slot, *with_relationships, context.valid_from);
+        // Order: entities first, so that each relationship has both ends; containers come before their children.
         graph.restore_entity(context, slot)?;
-        let mut entities = vec![(slot, found.place)];
-        while let Some((slot, place)) = entities.pop() {
-            for relationship in graph.relationships_deleted_at(slot, place) {
-                if let Some(child) = graph.child_deleted_at(slot, relationship, place) {
-                    graph.restore_entity(context, child)?;
-                    graph.restore_relationship(context, relationship)?;
-                    entities.push((child, place));
-                } else if *with_relationships && graph.has_live_ends(context, relationship) {
-                    graph.restore_relationship(context, relationship)?;
-                }
-            }
+        for entity in along.entities {
+            graph.restore_entity(context, entity)?;
         }
-        Ok(())
+        along.relationships.into_iter().try_for_each(|slot| graph.restore_relationship(context, slot))
     }
 }
 
@@ -78,14 +71,6 @@ impl Graph {
         // Types may have been declared or extended while it was deleted.
         self.check_content(TypeKind::Entity, &restored)?;
         self.put(TypeKind::Entity, slot, &found, restored, Vec::new())
-    }
-
-    fn has_live_ends(&self, context: Context, relationship: u32) -> bool {
-        let ends = self.relationships.row(relationship).expect("it is in the past links").ends();
-        ends.iter().all(|&end| {
-            let entity = self.entities.row(end);
-            entity.is_some_and(|entity| entity.is_live() && entity.live_from() <= context.valid_from)
-        })
     }
 
     pub(super) fn restore_relationship(&mut self, context: Context, slot: u32) -> Result<()> {

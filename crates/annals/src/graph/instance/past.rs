@@ -138,6 +138,15 @@ impl Past {
         self.iter().find(|version| version.version == number)
     }
 
+    /// The number of the latest of these versions that was written up to `position`.
+    pub(crate) fn latest_version(&self, position: u64) -> Option<u32> {
+        let is_known = |version: &PastVersion| version.place.position <= position;
+        if self.is_ordered {
+            return self.find_ordered(is_known).map(|version| version.version);
+        }
+        self.iter().filter(|version| is_known(version)).map(|version| version.version).max()
+    }
+
     /// The past version that was written at this place.
     pub(crate) fn written_at(&self, place: Place) -> Option<&PastVersion> {
         if self.is_ordered {
@@ -260,6 +269,11 @@ mod tests {
                 prop_assert_eq!(chain.find(view), expected);
             }
             for known in &versions {
+                let latest = versions.iter().filter(|version| version.place.position <= known.place.position);
+                prop_assert_eq!(
+                    chain.latest_version(known.place.position),
+                    latest.map(|version| version.version).max()
+                );
                 prop_assert_eq!(chain.version(known.version), Some(known));
                 prop_assert_eq!(chain.written_at(known.place), Some(known));
                 prop_assert_eq!(chain.written_at(Place { change: 1, ..known.place }), None);

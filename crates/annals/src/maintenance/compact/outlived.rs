@@ -12,11 +12,6 @@ use crate::graph::instance::past::Place;
 use crate::graph::{Graph, instance_id};
 use crate::model::{Action, Change, InstanceId, TypeKind};
 
-/// True if an action may write versions of instances that it does not name, or of several.
-pub(super) fn takes_along(action: &Action) -> bool {
-    is_delete(action) || matches!(action, Action::Restore(_) | Action::RestoreTaken(_))
-}
-
 fn is_delete(action: &Action) -> bool {
     matches!(action, Action::Delete(_) | Action::DeleteTaken(_))
 }

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use super::outlived::{Outlived, takes_along};
+use super::outlived::Outlived;
 use crate::graph::indexed::Indexed;
 use crate::graph::instance::past::Place;
 use crate::graph::{Graph, PurgedVersion};
@@ -67,7 +67,7 @@ impl Purged {
         for_each_record(log, Position(1), last, |position, record| {
             for (place, change) in purged.taken(position, &record) {
                 count += 1;
-                if takes_along(&change.action) {
+                if change.action.writes_along() {
                     taking.insert(place, change.action.clone());
                 }
             }
@@ -109,7 +109,7 @@ impl Purged {
             }
             // A purge of an instance that the change did not name leaves the change, unless the change reached other
             // instances through it.
-            (None, Some(named)) if takes_along(action) => {
+            (None, Some(named)) if action.writes_along() => {
                 purged.contains(&named) || left.iter().any(|child| *child != named)
             }
             (None, named) => named.is_some(),

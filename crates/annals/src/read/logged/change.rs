@@ -8,7 +8,6 @@ use crate::graph::instance::unpacked::{Instance, NO_ENDS};
 use crate::graph::structures::symbols::Symbol;
 use crate::graph::{instance_id, kind_of};
 use crate::model::{Action, Change, Id, InstanceId, Instant, Record, TypeDefinition, TypeKind};
-use crate::read::taken_along::takes_along;
 use crate::read::{Difference, Snapshot};
 
 /// Most relationships of an entity and its contents that are checked for the count of those deleted or restored with
@@ -138,7 +137,7 @@ impl<'s> Written<'s> {
 
     /// How many relationships, and how many entities, were deleted or restored with the entity.
     fn taken_along(&self, action: &Action) -> Result<[usize; 2]> {
-        if self.kind != TypeKind::Entity || !takes_along(action) {
+        if self.kind != TypeKind::Entity || !action.writes_along() {
             return Ok([0, 0]);
         }
         let taken = self.snapshot.taken_along(self.slot, self.version.place, TAKEN_ALONG_MAX)?;

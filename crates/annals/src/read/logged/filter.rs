@@ -8,7 +8,6 @@ use crate::graph::integrity::types::TypeNames;
 use crate::graph::kind_of;
 use crate::model::{Action, InstanceId, TypeKind};
 use crate::read::Snapshot;
-use crate::read::taken_along::takes_along;
 use crate::record::IndexedRecord;
 use crate::{Error, ErrorKind, Position, Result};
 
@@ -121,7 +120,7 @@ impl<'s> Filter<'s> {
             Some(written) if self.is_of_instance(&written, place)? => written,
             Some(_) => return Ok(None),
             // Its container was purged since: the change still belongs to the instance of the query.
-            None if takes_along(&change.action) => match self.asked_for(place)? {
+            None if change.action.writes_along() => match self.asked_for(place)? {
                 Some(written) => written,
                 None => return Ok(None),
             },

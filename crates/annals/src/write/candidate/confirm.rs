@@ -1,30 +1,64 @@
 //! Commits that wait for a confirmation: a thread undoes those without one in time, also after a restart.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use super::model::Candidate;
-use super::stored::{self, COMMITTED, FAILURE, Stored};
-use crate::model::{InstanceId, Patch};
+use super::model::{Candidate, Keep};
+use super::stored::{self, COMMITTED, CONFIRM_BEFORE, FAILURE, Stored};
+use crate::graph::actions as action;
+use crate::log::ReadLimit;
+use crate::model::{Action, InstanceId, Patch};
+use crate::record::decode_record;
 use crate::write::Transaction;
+use crate::write::built_on::BuiltOn;
 use crate::write::queue::Committer;
 use crate::write::retry::transact;
-use crate::{Error, Position, Result};
+use crate::{Error, ErrorKind, Position, Result};
 
 /// How often the thread looks for commits whose time is over.
 const LOOK_INTERVAL: Duration = Duration::from_millis(200);
+/// After a failure the thread waits this long before it tries again.
+const RETRY_INTERVAL: Duration = Duration::from_secs(60);
 /// Author of the records that undo commits.
 const AUTHOR: &str = "annals";
 
 /// Undoes the commit of a candidate. The candidate is then open again, based on the present state.
-pub(super) fn take_back(t: &mut Transaction, name: &str) -> Result<()> {
+///
+/// Shape: the instances that stay as they are, because later records built on them.
+pub(super) fn take_back(t: &mut Transaction, name: &str, keep: Option<Keep>) -> Result<Vec<BuiltOn>> {
     let stored = Stored::read(t.base(), name)?.unconfirmed()?;
-    let Some(unconfirmed) = &stored.candidate().unconfirmed else { return Ok(()) };
+    let Some(unconfirmed) = &stored.candidate().unconfirmed else { return Ok(Vec::new()) };
+    let position = unconfirmed.position;
+    check_is_commit(t, position, &stored)?;
     // The commit changed the candidate, too, so undoing it also ends the wait.
-    t.take_back(unconfirmed.position)?;
-    stored.open_again(t)
+    let left = t.take_back_except(position..=position, keep, Some(&stored.instance))?;
+    stored.open_again(t)?;
+    Ok(left)
+}
+
+/// Refuses a position whose record did not commit the candidate: another program has written its entity.
+fn check_is_commit(t: &Transaction, position: Position, stored: &Stored) -> Result<()> {
+    let mut is_commit = false;
+    if position <= t.base().position() {
+        for bytes in
+            t.base().source().log().read(position, ReadLimit { records: 1, ..ReadLimit::default() })?
+        {
+            is_commit = decode_record(position, &bytes)?.changes.iter().any(|change| {
+                let Action::Update(action::Update { instance, patch }) = &change.action else { return false };
+                *instance == stored.instance && patch.sets(CONFIRM_BEFORE)
+            });
+        }
+    }
+    if is_commit {
+        return Ok(());
+    }
+    let name = &stored.name;
+    let text =
+        format!("candidate {name}: expected the position of its commit, found another record; discard it");
+    Err(Error::new(ErrorKind::Corrupted, text).with("candidate", name))
 }
 
 /// Starts the thread that undoes commits without a confirmation in time.
@@ -33,41 +67,58 @@ pub(crate) fn start(committer: &Arc<Committer>, is_stopping: Arc<AtomicBool>) ->
     std::thread::Builder::new()
         .name("annals-confirm".into())
         .spawn(move || {
+            let mut failed = HashMap::new();
             while !is_stopping.load(Ordering::SeqCst) {
                 // The candidate stores the error, or the next round reports it again.
-                let _ = take_back_late(&committer);
+                let _ = take_back_late(&committer, &mut failed);
                 std::thread::park_timeout(LOOK_INTERVAL);
             }
         })
         .map_err(|source| Error::io("start the thread annals-confirm", source))
 }
 
-fn take_back_late(committer: &Arc<Committer>) -> Result<()> {
-    let now = (committer.clock)();
-    for candidate in stored::all(&committer.snapshot())? {
-        let is_late = candidate.unconfirmed.as_ref().is_some_and(|waiting| waiting.confirm_before <= now);
-        if !is_late {
+/// When the thread may try candidates again that it could not take back, by name.
+type Failed = HashMap<Arc<str>, std::time::Instant>;
+
+fn take_back_late(committer: &Arc<Committer>, failed: &mut Failed) -> Result<()> {
+    let late = |candidate: &Candidate| {
+        let waiting = candidate.unconfirmed.as_ref();
+        waiting.is_some_and(|waiting| waiting.confirm_before <= (committer.clock)())
+    };
+    let candidates: Vec<Candidate> =
+        stored::all(&committer.snapshot())?.into_iter().filter(|candidate| late(candidate)).collect();
+    failed.retain(|name, _| candidates.iter().any(|candidate| candidate.name == *name));
+    for candidate in candidates {
+        if failed.get(&candidate.name).is_some_and(|next| *next > std::time::Instant::now()) {
             continue;
         }
         let outcome = transact(committer, |t| {
+            // It may have been confirmed, or taken back and committed again, since the list was made.
+            let is_late =
+                Stored::read(t.base(), &candidate.name).is_ok_and(|stored| late(stored.candidate()));
+            if !is_late {
+                return Ok(());
+            }
             let text = format!("candidate {}: taken back, since nobody confirmed it in time", candidate.name);
             t.author(AUTHOR).message(&text);
-            take_back(t, &candidate.name)
+            take_back(t, &candidate.name, None).map(drop)
         });
         if let Err(error) = outcome {
-            note_failure(committer, &candidate, &error)?;
+            failed.insert(Arc::clone(&candidate.name), std::time::Instant::now() + RETRY_INTERVAL);
+            // Another candidate may be taken back, even if this one cannot store its failure.
+            let _ = note_failure(committer, &candidate, &error);
         }
     }
     Ok(())
 }
 
-/// Stores with the candidate why its commit could not be undone, so that its users see the reason.
+/// Stores with the candidate why its commit could not be undone, so that its users see the reason. It stores the first
+/// reason only: a reason may name the newest record, and storing it makes a newer one.
 fn note_failure(committer: &Arc<Committer>, candidate: &Candidate, error: &Error) -> Result<()> {
-    let text = error.to_string();
-    let known = candidate.unconfirmed.as_ref().and_then(|waiting| waiting.failure.as_deref());
-    if known == Some(text.as_str()) {
+    if candidate.unconfirmed.as_ref().is_none_or(|waiting| waiting.failure.is_some()) {
         return Ok(());
     }
+    let text = error.to_string();
     transact(committer, |t| {
         t.author(AUTHOR);
         let position = candidate.unconfirmed.as_ref().map_or(Position::ZERO, |waiting| waiting.position);

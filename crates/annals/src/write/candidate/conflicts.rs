@@ -47,6 +47,18 @@ fn conflict(stored: &Stored, edit: &Change) -> Option<Error> {
     Some(Error::new(ErrorKind::Conflict, text))
 }
 
+/// Why an edit must not be applied even if it is to overwrite later changes: another instance has the id now.
+fn stranger(stored: &Stored, edit: &Change) -> Option<Error> {
+    let instance = edit.action.instance()?;
+    let found = stored.snapshot.revision(&instance).filter(|found| found.birth > stored.base())?;
+    let text = format!(
+        "{instance} is another instance, created at position {}, after the base {}; drop this edit",
+        found.birth,
+        stored.base()
+    );
+    Some(Error::new(ErrorKind::Conflict, text))
+}
+
 /// All conflicts, in the order of the edits.
 pub(super) fn find(stored: &Stored, committer: &Arc<Committer>) -> Result<Vec<CandidateConflict>> {
     sort(stored, committer, None).map(|(conflicts, _)| conflicts)
@@ -91,9 +103,10 @@ fn sort(
         let instance = change.action.instance();
         let is_own = instance.as_ref().is_some_and(|instance| created.contains(instance));
         let is_create = change.action.is_create();
-        let changed = match is_create || is_own || keep == Some(Keep::Mine) {
-            true => Ok(()),
-            false => conflict(stored, &change).map_or(Ok(()), Err),
+        let changed = match (is_create || is_own, keep) {
+            (true, _) => Ok(()),
+            (false, Some(Keep::Mine)) => stranger(stored, &change).map_or(Ok(()), Err),
+            (false, _) => conflict(stored, &change).map_or(Ok(()), Err),
         };
         match changed.and_then(|()| transaction.try_change(&change)) {
             Ok(()) => {

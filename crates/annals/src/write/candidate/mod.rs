@@ -9,6 +9,7 @@ mod stored;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::built_on::BuiltOn;
 use super::queue::Committer;
 use super::retry::transact;
 use super::taken_back::check_can_be_taken_back;
@@ -189,13 +190,15 @@ impl Candidates {
 
     /// Undoes a commit that waits for confirmation. The candidate is open again, with its edits.
     ///
+    /// With `keep`, also if later transactions built on the commit, as [`Transaction::take_back_all`] says.
+    ///
+    /// Shape: with the receipt the instances that stay as they are; empty without [`Keep::Theirs`].
     /// Errors: `NotFound`; `PreconditionFailed` if no commit waits; as [`Transaction::take_back`].
-    pub fn take_back(&self, name: &str, author: &str) -> Result<Receipt> {
+    pub fn take_back(&self, name: &str, keep: Option<Keep>, author: &str) -> Result<(Vec<BuiltOn>, Receipt)> {
         self.transact(|t| {
             t.author(author).message(&format!("candidate {name}: taken back"));
-            confirm::take_back(t, name)
+            confirm::take_back(t, name, keep)
         })
-        .map(|(_, receipt)| receipt)
     }
 
     /// Ends a candidate without committing its edits.

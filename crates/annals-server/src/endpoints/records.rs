@@ -1,0 +1,71 @@
+//! Takes records back.
+
+use std::sync::Arc;
+
+use annals::{Position, Transaction};
+use annals_json::{keep_from_text, taken_back_to_json};
+use http::{Method, StatusCode};
+
+use crate::answer;
+use crate::call::{Call, Weight};
+use crate::commit::{Signature, commit};
+use crate::endpoint::Endpoint;
+use crate::parameter::Parameter;
+use crate::parameters::{self, count, query};
+use crate::problem::{Outcome, Problem};
+use crate::sending;
+
+/// The endpoints of this file.
+pub fn endpoints() -> Vec<Endpoint> {
+    let broken = [
+        "invalid-property",
+        "invalid-ends",
+        "wrong-type",
+        "type-violation",
+        "not-unique",
+        "cardinality",
+        "missing-end",
+        "deleted",
+        "status-not-allowed",
+        "not-home",
+    ];
+    vec![
+        Endpoint::new(Method::POST, "/v1/records/{position}/take-back", "Take a record back", take_back)
+            .describe(
+                "Sets everything that the record changed back to its state before it, in one new record. With `toPosition`, takes \
+                 a range of records back as if they were one. If later records built on them, the server refuses \
+                 (`precondition-failed`): `keep=mine` undoes these changes, too, and `keep=theirs` leaves instances on which they \
+                 built as they are.",
+            )
+            .tag("history")
+            .takes([to_position(), parameters::keep()])
+            .takes(parameters::signing())
+            .answers(200, "Taken back.", "TakenBack")
+            .fails(&["not-found", "precondition-failed"])
+            .fails(&broken)
+            .commits(),
+    ]
+}
+
+fn to_position() -> Parameter {
+    query("toPosition", count(), 91, "Position of the last record to take back.")
+}
+
+async fn take_back(call: Box<Call>) -> Outcome {
+    call.wait_visible().await?;
+    let text = call.path("position");
+    let first = text.parse::<u64>().map(Position).map_err(|_| {
+        Problem::invalid(format!("position: expected the position of a record, found {text:?}"))
+    })?;
+    let last = call.query.number("toPosition")?.map_or(first, Position);
+    let keep = call.query.get("keep").map(keep_from_text).transpose()?;
+    let signature = Signature::of(&call)?;
+    let door = Arc::clone(&call.door);
+    let build = move |transaction: &mut Transaction| {
+        signature.sign(transaction);
+        Ok(transaction.take_back_all(first..=last, keep)?)
+    };
+    let (stays, receipt) = commit(&door, Weight::Heavy, None, Box::new(build)).await?;
+    let json = taken_back_to_json(&stays, &receipt);
+    Ok(sending::written(answer::json(StatusCode::OK, &json, receipt.position), &receipt))
+}

@@ -1,0 +1,149 @@
+//! The further instances that a deletion, a restoration or a purge takes along: told before it happens, and obeyed when
+//! it happens.
+
+use std::collections::HashSet;
+
+use crate::graph::instance::row::Row;
+use crate::graph::{Graph, kind_of};
+use crate::model::{Action, InstanceId, TypeKind};
+
+use super::{Delete, Purge, PurgeCopy, Restore};
+
+/// The slots of instances that an action changes, or removes, besides the one that it names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Along {
+    /// Containers before their children.
+    pub(crate) entities: Vec<u32>,
+    pub(crate) relationships: Vec<u32>,
+}
+
+impl Along {
+    /// All of them, relationships first.
+    pub(crate) fn slots(&self) -> impl Iterator<Item = (TypeKind, u32)> + '_ {
+        let relationships = self.relationships.iter().map(|slot| (TypeKind::Relationship, *slot));
+        relationships.chain(self.entities.iter().map(|slot| (TypeKind::Entity, *slot)))
+    }
+}
+
+impl Action {
+    /// True if the action may change instances that it does not name: those with it in a container, and relationships.
+    pub(crate) fn takes_along(&self) -> bool {
+        match self {
+            Action::Delete(Delete { instance })
+            | Action::Restore(Restore { instance, .. })
+            | Action::Purge(Purge { instance })
+            | Action::PurgeCopy(PurgeCopy { instance, .. }) => matches!(instance, InstanceId::Entity(_)),
+            Action::DeleteTaken(_) | Action::RestoreTaken(_) => true,
+            _ => false,
+        }
+    }
+
+    /// True if the action, of those that take others along, writes versions.
+    pub(crate) fn writes_along(&self) -> bool {
+        self.takes_along() && !matches!(self, Action::Purge(_) | Action::PurgeCopy(_))
+    }
+}
+
+impl Graph {
+    /// The instances that `action` would take along now, which may be refused for other reasons. Lists of a compaction
+    /// name all their instances, so they take none along.
+    ///
+    /// Shape: empty for an instance that does not exist, and for actions that take nothing along.
+    pub(crate) fn taken_along(&self, action: &Action) -> Along {
+        let slot_of = |instance: &InstanceId| {
+            if !action.takes_along() { None } else { self.table(kind_of(instance)).slot(instance.id()) }
+        };
+        let along = match action {
+            Action::Delete(Delete { instance }) => slot_of(instance).map(|slot| self.deleted_along(slot)),
+            Action::Restore(Restore { instance, with_relationships }) => {
+                slot_of(instance).map(|slot| self.restored_along(slot, *with_relationships, i64::MAX))
+            }
+            Action::Purge(Purge { instance }) | Action::PurgeCopy(PurgeCopy { instance, .. }) => {
+                slot_of(instance).map(|slot| self.purged_along(slot))
+            }
+            _ => None,
+        };
+        along.unwrap_or_default()
+    }
+
+    /// The instances that are deleted with a live entity: its relationships, and everything that it contains with their
+    /// relationships.
+    pub(super) fn deleted_along(&self, slot: u32) -> Along {
+        let mut entities = vec![slot];
+        let (mut met, mut relationships, mut next) = (HashSet::new(), Vec::new(), 0);
+        while let Some(slot) = entities.get(next).copied() {
+            next += 1;
+            entities.extend(self.child_links(slot).map(|link| link.other));
+            relationships.extend(self.live_relationships(slot).into_iter().filter(|slot| met.insert(*slot)));
+        }
+        entities.remove(0);
+        Along { entities, relationships }
+    }
+
+    /// The instances that are restored with a deleted entity: everything that was deleted with it as its content, each
+    /// with the relationship that contains it; and, if asked for, the other relationships that were deleted with them
+    /// and that have both ends then.
+    ///
+    /// A child that was restored alone and has another container now stays there.
+    ///
+    /// Units: `valid_from` in microseconds since 1970: from when they are restored.
+    pub(super) fn restored_along(&self, slot: u32, with_relationships: bool, valid_from: i64) -> Along {
+        let Some(place) = self.entities.row(slot).map(Row::place) else { return Along::default() };
+        let (mut entities, mut restored, mut next) = (vec![slot], HashSet::from([slot]), 0);
+        let (mut containing, mut others) = (Vec::new(), Vec::new());
+        while let Some(slot) = entities.get(next).copied() {
+            next += 1;
+            for relationship in self.relationships_deleted_at(slot, place) {
+                match self.child_deleted_at(slot, relationship, place) {
+                    Some(child) => {
+                        if restored.insert(child) {
+                            entities.push(child);
+                            containing.push(relationship);
+                        }
+                    }
+                    None => others.push(relationship),
+                }
+            }
+        }
+        entities.remove(0);
+        if !with_relationships {
+            return Along { entities, relationships: containing };
+        }
+        let is_back = |end: u32| {
+            let is_there = |row: Row<'_>| row.is_live() && row.live_from() <= valid_from;
+            restored.contains(&end) || self.entities.row(end).is_some_and(is_there)
+        };
+        // Its other end may have listed a relationship, too: as the one that contains it, or as another one.
+        let mut met: HashSet<u32> = containing.iter().copied().collect();
+        let others = others.into_iter().filter(|&relationship| {
+            let row = self.relationships.row(relationship).expect("it is in the past links");
+            let [_, to] = row.ends();
+            let is_placed = self.containment(row.type_name()).is_some() && self.container_link(to).is_some();
+            row.ends().into_iter().all(is_back) && !is_placed && met.insert(relationship)
+        });
+        let relationships = others.collect();
+        Along { entities, relationships: [containing, relationships].concat() }
+    }
+
+    /// The instances that a purge of an entity removes with it: every relationship that it has or ever had, and
+    /// everything that it contains, or contained when it was deleted, with their relationships.
+    pub(super) fn purged_along(&self, slot: u32) -> Along {
+        let (mut entities, mut purged, mut next) = (vec![slot], HashSet::from([slot]), 0);
+        let (mut met, mut relationships) = (HashSet::new(), Vec::new());
+        while let Some(slot) = entities.get(next).copied() {
+            next += 1;
+            let contained = self.child_links(slot).map(|link| link.other);
+            entities.extend(contained.filter(|child| purged.insert(*child)));
+            if let Some(found) = self.entities.row(slot).filter(|found| !found.is_live()) {
+                let place = found.place();
+                let taken = self.relationships_deleted_at(slot, place);
+                let contained = taken.iter().filter_map(|taken| self.child_deleted_at(slot, *taken, place));
+                entities.extend(contained.filter(|child| purged.insert(*child)));
+            }
+            let ever = [self.live_relationships(slot), self.past_relationships(slot)].concat();
+            relationships.extend(ever.into_iter().filter(|slot| met.insert(*slot)));
+        }
+        entities.remove(0);
+        Along { entities, relationships }
+    }
+}

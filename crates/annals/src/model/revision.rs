@@ -1,0 +1,58 @@
+//! A state of an instance that no other instance ever has, not even a later one with the same id.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::{Error, ErrorKind, Position, Result};
+
+/// A state of an instance over time: its birth, and its latest version.
+///
+/// An id is only a name: after a purge another instance may get it, and its versions count from 1 again. Its birth
+/// differs, because the purge and the new instance are later records.
+///
+/// Shape: as text the birth, a dot and the version: `17.1`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Revision {
+    /// Position of the record that created the instance; zero before it is committed.
+    pub birth: Position,
+    /// Number of its latest version.
+    pub version: u32,
+}
+
+impl fmt::Display for Revision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.birth, self.version)
+    }
+}
+
+impl FromStr for Revision {
+    type Err = Error;
+
+    /// Errors: `InvalidArgument`.
+    fn from_str(text: &str) -> Result<Revision> {
+        let digits =
+            |part: &str| part.bytes().all(|byte| byte.is_ascii_digit()).then(|| part.parse::<u64>().ok());
+        let parts = text
+            .split_once('.')
+            .and_then(|(birth, version)| Some((digits(birth)??, u32::try_from(digits(version)??).ok()?)));
+        parts.map(|(birth, version)| Revision { birth: Position(birth), version }).ok_or_else(|| {
+            let text = format!("revision: expected a birth and a version such as 17.1, found {text:?}");
+            Error::new(ErrorKind::InvalidArgument, text)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_revision_reads_back_from_its_text_and_nothing_else_is_one() {
+        let revision = Revision { birth: Position(17), version: 3 };
+        assert_eq!(revision.to_string(), "17.3");
+        assert_eq!("17.3".parse::<Revision>().unwrap(), revision);
+        for text in ["", "17", "17.", ".3", "17.3.1", "+17.3", "17.-3", "17.4294967296", "a.b"] {
+            assert_eq!(text.parse::<Revision>().unwrap_err().kind(), ErrorKind::InvalidArgument, "{text}");
+        }
+    }
+}

@@ -1,0 +1,258 @@
+//! Records are taken back only where nobody built on them, and never from an instance that only has the id.
+
+use std::time::Duration;
+
+use crate::support::CheckedRepository;
+use crate::support::trees::path;
+use crate::support::typed::kind_of;
+use annals::*;
+
+fn id(text: &str) -> Id {
+    Id::new(text).unwrap()
+}
+
+fn entity(text: &str) -> InstanceId {
+    InstanceId::Entity(id(text))
+}
+
+fn create(repository: &Repository, name: &str, value: i64) -> Position {
+    let new = NewEntity::new("node").id(name).unwrap().property("n", value);
+    repository.transact(|t| t.create_entity(new.clone())).unwrap().1.position
+}
+
+fn update(repository: &Repository, name: &str, property: &str, value: i64) -> Position {
+    repository.transact(|t| t.update(&entity(name), Patch::new().set(property, value))).unwrap().1.position
+}
+
+fn number(repository: &Repository, name: &str, property: &str) -> Option<Value> {
+    repository.snapshot().entity(&id(name)).unwrap().and_then(|found| found.property(property))
+}
+
+fn set(repository: &Repository, text: &str, value: i64) -> Position {
+    repository.transact(|t| t.tree().set(&path(text), value)).unwrap().1.position
+}
+
+fn leaf(repository: &Repository, text: &str) -> Option<Value> {
+    repository.snapshot().tree().item(&path(text)).unwrap().and_then(|found| found.value())
+}
+
+/// Refused, with an error that names `named`; and nothing has changed.
+fn assert_refused(repository: &Repository, position: Position, named: &str) {
+    let before = repository.snapshot().position();
+    let error = repository.transact(|t| t.take_back(position)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::PreconditionFailed, "{error}");
+    assert!(error.to_string().contains(named), "{error}");
+    assert_eq!(repository.snapshot().position(), before);
+}
+
+/// Story: a candidate updated x; x was purged, and another x was made; the take-back deleted the other one.
+#[test]
+fn an_instance_that_has_the_id_of_a_purged_one_is_not_touched() {
+    let repository = CheckedRepository::in_memory();
+    create(&repository, "x", 1);
+    create(&repository, "y", 1);
+    let (_, both) = repository
+        .transact(|t| {
+            t.update(&entity("x"), Patch::new().set("n", 2))?;
+            t.update(&entity("y"), Patch::new().set("n", 2))
+        })
+        .unwrap();
+    repository.transact(|t| t.purge(&entity("x"))).unwrap();
+    repository.transact(|t| t.create_entity(NewEntity::new("book").id("x")?.property("pages", 7))).unwrap();
+    repository.transact(|t| t.take_back(both.position)).unwrap();
+    let snapshot = repository.snapshot();
+    let stranger = snapshot.entity(&id("x")).unwrap().expect("it is not touched");
+    assert_eq!((stranger.type_name(), stranger.version()), ("book", 1));
+    assert_eq!(number(&repository, "y", "n"), Some(1.into()));
+}
+
+#[test]
+fn a_record_is_not_taken_back_if_later_records_changed_its_instances() {
+    let repository = CheckedRepository::in_memory();
+    create(&repository, "x", 1);
+    let changed = update(&repository, "x", "n", 2);
+    let later = update(&repository, "x", "other", 7);
+    assert_refused(&repository, changed, "entity x: it was changed at position 3");
+    // Both sides can be chosen.
+    let take = |keep| repository.transact(|t| t.take_back_all(changed..=changed, Some(keep))).unwrap().0;
+    let stays = take(Keep::Theirs);
+    assert_eq!(stays.iter().map(|stays| stays.instance.clone()).collect::<Vec<_>>(), [entity("x")]);
+    assert_eq!(
+        (number(&repository, "x", "n"), number(&repository, "x", "other")),
+        (Some(2.into()), Some(7.into()))
+    );
+    assert!(take(Keep::Mine).is_empty());
+    assert_eq!((number(&repository, "x", "n"), number(&repository, "x", "other")), (Some(1.into()), None));
+    // A range of records is taken back as one.
+    let changed = update(&repository, "x", "n", 5);
+    let last = update(&repository, "x", "n", 6);
+    assert_refused(&repository, changed, "entity x");
+    repository.transact(|t| t.take_back_all(changed..=last, None)).unwrap();
+    assert_eq!(number(&repository, "x", "n"), Some(1.into()));
+    assert_eq!(later, Position(3));
+}
+
+#[test]
+fn what_others_linked_to_a_new_entity_keeps_it() {
+    let repository = CheckedRepository::in_memory();
+    create(&repository, "other", 1);
+    let created = create(&repository, "x", 1);
+    let knows = || NewRelationship::new("knows", id("other"), id("x")).id("r");
+    repository.transact(|t| t.create_relationship(knows()?)).unwrap();
+    assert_refused(&repository, created, "entity x: relationship r was added to it at position 3");
+    let (stays, _) = repository.transact(|t| t.take_back_all(created..=created, Some(Keep::Theirs))).unwrap();
+    assert_eq!(stays.len(), 1);
+    assert!(repository.snapshot().relationship(&id("r")).unwrap().is_some());
+    // Once their link is gone, nothing prevents it.
+    repository.transact(|t| t.delete(&InstanceId::Relationship(id("r")))).unwrap();
+    repository.transact(|t| t.take_back(created)).unwrap();
+    assert!(repository.snapshot().entity(&id("x")).unwrap().is_none());
+}
+
+/// Story: a candidate created a container, others created an item in it, and the take-back deleted both.
+#[test]
+fn what_others_put_into_a_new_container_keeps_it_and_its_containers() {
+    let repository = CheckedRepository::in_memory();
+    set(&repository, "/config/leaf", 1);
+    let (_, created) = repository
+        .transact(|t| {
+            t.tree().set(&path("/config/box/inner/leaf"), 1)?;
+            t.tree().set(&path("/config/free/leaf"), 1)?;
+            t.tree().set(&path("/config/leaf"), 2)
+        })
+        .unwrap();
+    set(&repository, "/config/box/inner/theirs/leaf", 7);
+    assert_refused(&repository, created.position, "was added to it at position 3");
+    let (stays, _) = repository
+        .transact(|t| t.take_back_all(created.position..=created.position, Some(Keep::Theirs)))
+        .unwrap();
+    // Two entities, and the relationships that place them.
+    assert_eq!(stays.len(), 4, "{stays:?}");
+    assert_eq!(leaf(&repository, "/config/box/inner/theirs/leaf"), Some(7.into()));
+    assert_eq!(leaf(&repository, "/config/box/inner/leaf"), Some(1.into()));
+    assert_eq!(leaf(&repository, "/config/free/leaf"), None);
+    assert_eq!(leaf(&repository, "/config/leaf"), Some(1.into()));
+}
+
+/// Story: between the decision to delete a container and the commit, another transaction put something into it.
+#[test]
+fn a_take_back_conflicts_with_a_transaction_that_puts_something_into_the_container_meanwhile() {
+    let repository = CheckedRepository::in_memory();
+    set(&repository, "/config/leaf", 1);
+    let created = set(&repository, "/config/box/leaf", 1);
+    let mut late = repository.transaction();
+    late.take_back(created).unwrap();
+    set(&repository, "/config/box/theirs/leaf", 7);
+    assert_eq!(kind_of(late.commit()), ErrorKind::Conflict);
+    assert_eq!(leaf(&repository, "/config/box/theirs/leaf"), Some(7.into()));
+}
+
+#[test]
+fn a_deletion_that_was_guarded_conflicts_if_it_would_take_others_along() {
+    let repository = CheckedRepository::in_memory();
+    set(&repository, "/config/box/leaf", 1);
+    let container =
+        repository.snapshot().tree().item(&path("/config/box")).unwrap().unwrap().entity.instance_id();
+    let delete = Action::from(action::Delete { instance: container.clone() });
+    let mut late = repository.transaction();
+    assert_eq!(late.taken_along(&delete).unwrap().len(), 1, "the relationship that contains it");
+    late.expect_taken_along(&delete).unwrap();
+    late.delete(&container).unwrap();
+    set(&repository, "/config/box/theirs/leaf", 7);
+    assert_eq!(kind_of(late.commit()), ErrorKind::Conflict);
+    let mut again = repository.transaction();
+    assert_eq!(again.taken_along(&delete).unwrap().len(), 3, "one more item, with its relationship");
+    again.expect_taken_along(&delete).unwrap();
+    again.delete(&container).unwrap();
+    again.commit().unwrap();
+    let restore = Action::from(action::Restore { instance: container.clone(), with_relationships: true });
+    assert_eq!(repository.transaction().taken_along(&restore).unwrap().len(), 3);
+    let purge = Action::from(action::Purge { instance: container });
+    assert_eq!(repository.transaction().taken_along(&purge).unwrap().len(), 3);
+}
+
+/// Story: the timer undid what others had built on the commit, and reported success.
+#[test]
+fn the_timer_refuses_where_others_built_and_the_candidate_says_why() {
+    let repository = CheckedRepository::in_memory();
+    set(&repository, "/config/host", 1);
+    let candidates = repository.candidates();
+    candidates.open("c", "").unwrap();
+    candidates
+        .edit("c", |t| {
+            t.tree().set(&path("/config/box/leaf"), 1)?;
+            t.tree().set(&path("/config/host"), 2)
+        })
+        .unwrap();
+    let how =
+        CandidateCommit { confirm_within: Some(Duration::from_millis(300)), ..CandidateCommit::default() };
+    candidates.commit("c", &how).unwrap();
+    set(&repository, "/config/box/theirs/leaf", 7);
+    set(&repository, "/config/host", 3);
+    let mut failure = None;
+    for _ in 0..200 {
+        failure = candidates.get("c").unwrap().unconfirmed.and_then(|waiting| waiting.failure);
+        if failure.is_some() {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let failure = failure.expect("the candidate stores the failure");
+    assert!(failure.contains("later records built on"), "{failure}");
+    assert_eq!(leaf(&repository, "/config/box/theirs/leaf"), Some(7.into()));
+    assert_eq!(leaf(&repository, "/config/host"), Some(3.into()));
+    // The failure is stored once.
+    let position = repository.snapshot().position();
+    std::thread::sleep(Duration::from_millis(900));
+    assert_eq!(repository.snapshot().position(), position);
+    // People decide.
+    assert_eq!(kind_of(candidates.take_back("c", None, "ada")), ErrorKind::PreconditionFailed);
+    let (stays, _) = candidates.take_back("c", Some(Keep::Theirs), "ada").unwrap();
+    assert!(!stays.is_empty());
+    assert_eq!(leaf(&repository, "/config/host"), Some(3.into()));
+    assert_eq!(candidates.get("c").unwrap().unconfirmed, None);
+}
+
+/// Story: an edit was rebased with "mine" onto an instance that only had the id.
+#[test]
+fn a_rebase_never_moves_an_edit_to_another_instance_of_the_id() {
+    let repository = CheckedRepository::in_memory();
+    create(&repository, "x", 1);
+    let candidates = repository.candidates();
+    candidates.open("c", "").unwrap();
+    candidates.edit("c", |t| t.update(&entity("x"), Patch::new().set("n", 2))).unwrap();
+    repository.transact(|t| t.purge(&entity("x"))).unwrap();
+    repository.transact(|t| t.create_entity(NewEntity::new("book").id("x")?)).unwrap();
+    let dropped = candidates.rebase("c", Some(Keep::Mine), "");
+    assert_eq!(kind_of(dropped), ErrorKind::PreconditionFailed);
+    assert_eq!(candidates.rebase("c", Some(Keep::Theirs), "").unwrap().len(), 1);
+    candidates.commit("c", &CandidateCommit::default()).unwrap();
+    assert_eq!(number(&repository, "x", "n"), None);
+}
+
+/// Story: a child was restored alone and got another container; then its old container could never be restored.
+#[test]
+fn a_container_returns_without_a_child_that_has_another_one_now() {
+    let repository = CheckedRepository::in_memory();
+    set(&repository, "/a/child/leaf", 1);
+    set(&repository, "/a/other/leaf", 2);
+    set(&repository, "/b/leaf", 3);
+    let find = |text: &str| {
+        let found =
+            repository.snapshot().tree().item(&path(text)).unwrap().map(|found| found.entity.instance_id());
+        found.expect("it is there")
+    };
+    let (a, b, child) = (find("/a"), find("/b"), find("/a/child"));
+    let snapshot = repository.snapshot();
+    let link = snapshot.neighbors(child.id(), Direction::In, None).unwrap().next().unwrap().unwrap();
+    let containing = link.relationship.type_name().to_owned();
+    repository.transact(|t| t.delete(&a)).unwrap();
+    repository.transact(|t| t.restore(&child)).unwrap();
+    let place =
+        NewRelationship::new(&containing, b.id().clone(), child.id().clone()).property("name", "child");
+    repository.transact(|t| t.create_relationship(place.clone())).unwrap();
+    repository.transact(|t| t.restore(&a)).unwrap();
+    assert_eq!(leaf(&repository, "/b/child/leaf"), Some(1.into()));
+    assert_eq!(leaf(&repository, "/a/other/leaf"), Some(2.into()));
+    assert_eq!(leaf(&repository, "/a/child/leaf"), None);
+}
