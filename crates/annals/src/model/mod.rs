@@ -32,8 +32,8 @@ pub use binary::{Content, Digest, DigestAlgorithm, MEDIA_TYPE_BYTES_MAX, SHA256_
 pub use change::{Change, Record};
 pub use content::{ClassificationContent, Direction, InstanceId, NewEntity, NewRelationship, Status};
 pub use id::{ID_BYTES_MAX, Id};
-pub use iri::is_iri;
 pub use instant_text::InstantText;
+pub use iri::is_iri;
 pub use literal::{DATATYPE_BYTES_MAX, LANGUAGE_BYTES_MAX, Literal, Meaning};
 pub use name::NAME_BYTES_MAX;
 pub(crate) use name::check_name;

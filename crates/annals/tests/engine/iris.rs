@@ -59,8 +59,10 @@ fn a_text_that_is_no_iri_is_refused_wherever_a_value_is_written() {
             let link = NewRelationship::new("r", a().id().clone(), a().id().clone());
             let link = link.property("p", value.clone());
             refused(repository.transact(|t| t.create_relationship(link.clone())).map(drop));
-            let attribute =
-                AttributeDefinition { default: Some(value.clone()), ..AttributeDefinition::new("p", ValueType::Any) };
+            let attribute = AttributeDefinition {
+                default: Some(value.clone()),
+                ..AttributeDefinition::new("p", ValueType::Any)
+            };
             let definition = TypeDefinition::entity("d").attribute(attribute);
             if !matches!(value, Value::Set(_)) {
                 refused(repository.transact(|t| t.define_type(definition.clone())).map(drop));
@@ -70,7 +72,8 @@ fn a_text_that_is_no_iri_is_refused_wherever_a_value_is_written() {
         assert_eq!(kind_of(added), ErrorKind::InvalidArgument);
     }
     assert_eq!(repository.snapshot().position(), position);
-    for text in ["urn:x", "http://example.org/é?a=[b#c".replace('[', "%5B").as_str(), "http://[::1]/", "a:"] {
+    for text in ["urn:x", "http://example.org/é?a=[b#c".replace('[', "%5B").as_str(), "http://[::1]/", "a:"]
+    {
         repository.transact(|t| t.update(&a(), Patch::new().set("p", Value::Iri(text.into())))).unwrap();
     }
 }
