@@ -22,9 +22,13 @@ mod http {
     mod ldp_import;
     mod ldp_events;
     mod ldp_external;
+    mod ldp_fedora;
     mod ldp_fixity;
     mod ldp_hostile;
+    mod ldp_iris;
     mod ldp_members;
+    mod ldp_refusals;
+    mod ldp_tags;
     mod ldp_versions;
     mod log;
     mod memory;

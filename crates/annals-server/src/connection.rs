@@ -22,6 +22,7 @@ use tokio::sync::Notify;
 use tower::ServiceExt;
 
 use super::door::Door;
+use super::header_names::HeaderNames;
 use super::problem::{PROBLEM_JSON, Problem};
 use super::sending::Outbox;
 
@@ -30,11 +31,13 @@ const STREAMS_MAX: u32 = 256;
 
 /// Serves one connection until it is closed, idle for too long, or the server stops.
 pub async fn serve_connection(door: &Arc<Door>, router: Router, stream: TcpStream, activity: Arc<Activity>) {
+    let names = HeaderNames::usual().await;
     let service = {
         let activity = Arc::clone(&activity);
         service_fn(move |request: Request<Incoming>| {
             let in_flight = InFlight::new(&activity);
-            activity.is_multiplexed.store(request.version() == Version::HTTP_2, Ordering::Relaxed);
+            let version = request.version();
+            activity.is_multiplexed.store(version == Version::HTTP_2, Ordering::Relaxed);
             let request = request.map(|body| match body.is_end_stream() {
                 true => Body::empty(),
                 false => {
@@ -48,7 +51,8 @@ pub async fn serve_connection(door: &Arc<Door>, router: Router, stream: TcpStrea
             let answer = router.clone().oneshot(request);
             let outbox = Arc::clone(&activity.outbox);
             async move {
-                let response = answer.await?;
+                let mut response = answer.await?;
+                names.add(version, &mut response);
                 Ok::<_, std::convert::Infallible>(outbox.send(response, in_flight))
             }
         })
@@ -106,6 +110,7 @@ fn builder(door: &Door) -> Builder<TokioExecutor> {
         // A client may send a request and then close its sending half. hyper would close the connection without an
         // answer; `Watched` lets the answer out if it is ready.
         .half_close(true)
+        .title_case_headers(true)
         // The tick of the connection notices a request that does not come, so no request needs a timer.
         .header_read_timeout(None)
         .max_buf_size(limits.header_bytes_max.max(BUFFER_MIN));
@@ -140,8 +145,8 @@ pub fn check_clock(now: SystemTime) -> Result<(), Problem> {
 pub fn refuse(stream: &TcpStream, problem: &Problem) {
     let body = problem.to_json().to_string();
     let text = format!(
-        "HTTP/1.1 503 Service Unavailable\r\ncontent-type: {PROBLEM_JSON}\r\nretry-after: 1\r\n\
-         connection: close\r\ncontent-length: {}\r\n\r\n{body}",
+        "HTTP/1.1 503 Service Unavailable\r\nContent-Type: {PROBLEM_JSON}\r\nRetry-After: 1\r\n\
+         Connection: close\r\nContent-Length: {}\r\n\r\n{body}",
         body.len()
     );
     let _ = stream.try_write(text.as_bytes());

@@ -9,6 +9,7 @@
 mod server;
 mod logging;
 mod connection;
+mod header_names;
 mod open_connections;
 mod limits;
 mod door;

@@ -124,6 +124,7 @@ pub struct Problem {
     detail: String,
     members: Map<String, Json>,
     headers: Vec<(HeaderName, HeaderValue)>,
+    is_raced: bool,
 }
 
 impl Problem {
@@ -131,8 +132,8 @@ impl Problem {
     pub fn door(kind: &str, detail: impl Into<String>) -> Problem {
         let known = DOOR_KINDS.into_iter().find(|(name, _, _)| *name == kind);
         let (kind, status, title) = known.expect("door kinds are named in one table");
-        let problem =
-            Problem { kind, status, title, detail: detail.into(), members: Map::new(), headers: Vec::new() };
+        let (detail, members, headers) = (detail.into(), Map::new(), Vec::new());
+        let problem = Problem { kind, status, title, detail, members, headers, is_raced: false };
         let is_passing = matches!(kind, "opening" | "not-visible");
         if is_passing { problem.header(RETRY_AFTER, HeaderValue::from_static("1")) } else { problem }
     }
@@ -170,9 +171,9 @@ impl Problem {
         Problem::door("time-out", text)
     }
 
-    /// The kind.
-    pub fn kind(&self) -> &'static str {
-        self.kind
+    /// As [`Error::is_raced`].
+    pub fn is_raced(&self) -> bool {
+        self.is_raced
     }
 
     /// What was expected, what was found, and what to do.
@@ -250,6 +251,7 @@ impl From<Error> for Problem {
             detail: format!("{}{cause}{hint}", error.text()),
             members,
             headers: Vec::new(),
+            is_raced: error.is_raced(),
         };
         // After `unavailable` the outcome is unknown, so no header invites the client to repeat the write.
         if kind == ErrorKind::Busy {

@@ -198,12 +198,13 @@ struct Inner {
     text: String,
     context: Vec<(&'static str, String)>,
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
+    is_raced: bool,
 }
 
 impl Error {
     /// An error of `kind` that says in `text` what was expected, what was found and what to do.
     pub fn new(kind: ErrorKind, text: impl Into<String>) -> Error {
-        Error(Box::new(Inner { kind, text: text.into(), context: Vec::new(), source: None }))
+        Error(Box::new(Inner { kind, text: text.into(), context: Vec::new(), source: None, is_raced: false }))
     }
 
     /// Adds a fact that only this caller knows: a path, a position, an operation.
@@ -218,6 +219,19 @@ impl Error {
     pub fn caused_by(mut self, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
         self.0.source = Some(source.into());
         self
+    }
+
+    /// Says that the graph which refused a transaction has records that the snapshot of the transaction has not.
+    #[must_use]
+    pub(crate) fn raced(mut self) -> Error {
+        self.0.is_raced = true;
+        self
+    }
+
+    /// True if a transaction was refused, and another one that its snapshot does not show may be the reason: on a fresh
+    /// snapshot it may succeed. False if the same transaction would be refused again.
+    pub fn is_raced(&self) -> bool {
+        self.0.is_raced
     }
 
     /// Wraps an operating-system error met during `operation`.
@@ -250,6 +264,7 @@ impl Error {
     pub fn duplicate(&self) -> Error {
         let mut copy = Error::new(self.0.kind, self.0.text.clone());
         copy.0.context = self.0.context.clone();
+        copy.0.is_raced = self.0.is_raced;
         copy.0.source = self.0.source.as_ref().map(|source| source.to_string().into());
         copy
     }

@@ -43,7 +43,7 @@ fn wide(id: &str) -> Result<NewEntity> {
 fn fill(repository: &Repository) -> Result<()> {
     let values = [
         ("bytes", Value::Bytes(vec![7; 5_000].into())),
-        ("iri", Value::Iri(text("iri", 700).into())),
+        ("iri", Value::Iri(format!("urn:{}", text("iri", 696)).into())),
         ("list", Value::List(vec![Value::from(text("in list", 400)), Value::Integer(1)].into())),
         ("map", Value::Map(Arc::new([("key".into(), Value::from(text("in map", 1_500)))].into()))),
         ("few", Value::set((0..20).map(|n| Value::from(format!("member {n}"))))?),

@@ -62,8 +62,9 @@ pub struct Serve {
     #[arg(long = "ldp-require-if-match")]
     pub is_if_match_required: bool,
     /// Let binaries of the LDP door have external contents below this address or folder, such as
-    /// `http://images.example/public/` or `file:///srv/scans`; repeatable. Without it there are none. The server reads there on
-    /// behalf of every client that can write, and shows the bytes to every client that can read.
+    /// `http://images.example/public/` or `file:///srv/scans`; repeatable. A host without a port is about every port of it.
+    /// Without the option there are none. The server reads there on behalf of every client that can write, and shows the bytes
+    /// to every client that can read.
     #[arg(long = "ldp-external", value_name = "PREFIX")]
     pub external_prefixes: Vec<SourcePrefix>,
     /// Largest external content.

@@ -23,7 +23,7 @@ fn a_content_is_stored_with_its_headers_and_read_back() {
         ("content-disposition", "attachment; filename*=UTF-8''Seite%201.tif"),
         ("digest", "sha-512=zz"),
     ];
-    assert_eq!(put(&server, "/v1/content/page?type=page", &headers), 400, "no digest");
+    assert_eq!(put(&server, "/v1/content/page?type=page", &headers), 409, "no digest of any bytes");
     let md5 = [("digest", "md5=4032af8d61035123906e58e067140cc5")];
     let all = [&headers[..2], &md5].concat();
     let written = server.request("PUT", "/v1/content/page?type=page", &all, Some(TEXT));

@@ -316,7 +316,7 @@ fn a_slug_names_the_new_resource() {
     let second = post("a report / 1");
     assert!(second.starts_with(&format!("{}/a-report-1-", door.root)), "{second}");
     assert_eq!(door.get(&second).status, 200);
-    for path in ["/fcr:x", "/a%2Fb", "/a//b"] {
+    for path in ["/fcr:x", "/a%2Fb", "/a/../b"] {
         assert!([400, 409].contains(&door.request("PUT", path, &[], None).status), "{path}");
     }
     let long = format!("/{}/{}%0A", "x".repeat(200), "y".repeat(200));

@@ -17,7 +17,6 @@ fn wanted_digests_are_computed_from_the_bytes() {
         ("md5", Some(MD5.to_owned())),
         ("sha;q=0.1, md5", Some(format!("{MD5}, {SHA_1}"))),
         ("md2, sha-256;q=0.5", Some(SHA_256.to_owned())),
-        ("md2", None),
         ("md5;q=0", None),
     ] {
         for method in ["GET", "HEAD"] {
@@ -52,7 +51,7 @@ fn a_digest_that_lies_is_refused_and_an_unknown_one_too() {
         // A known one among unknown ones counts.
         assert_eq!(
             door.request(method, path, &[TEXT, ("digest", "md2=00, sha=00")], Some("abc")).status,
-            400
+            409
         );
     }
     assert_eq!(door.request("PUT", "/a/file", &[TEXT, ("digest", SHA_1)], Some("abc")).status, 201);
@@ -82,8 +81,9 @@ fn digests_of_graphs_and_updates_are_checked_too() {
             let lie = door.request(method, path, &[media_type, (header, value)], Some(body));
             assert_eq!((lie.status, &*lie.problem()), (409, "digest-mismatch"), "{method} {header}: {lie:?}");
         }
-        for value in ["md2=00", "md5=zz"] {
-            assert_eq!(door.request(method, path, &[media_type, ("digest", value)], Some(body)).status, 400);
+        for (value, status) in [("md2=00", 400), ("md5=zz", 409)] {
+            let answer = door.request(method, path, &[media_type, ("digest", value)], Some(body));
+            assert_eq!(answer.status, status, "{answer:?}");
         }
         assert_eq!((door.own("/a"), door.get("/a").header("etag").map(str::to_owned)), before);
         let digest = format!("sha={}", sha_1(body));

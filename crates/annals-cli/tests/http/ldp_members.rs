@@ -154,7 +154,7 @@ fn binaries_are_stored_with_a_description() {
         1
     );
     assert_eq!(door.update("PATCH", &binary, "insert { <> dc:title 1 } where { }").status, 405);
-    assert_eq!(door.request("GET", "/a/fcr:metadata", &[], None).status, 404);
+    assert_eq!(door.request("GET", "/a/fcr:metadata", &[N_TRIPLES], None).body, door.get("/a").body);
     // Other bytes.
     let put = door.request(
         "PUT",

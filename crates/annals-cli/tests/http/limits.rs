@@ -186,7 +186,7 @@ fn connections_at_work_are_bounded() {
     let held: Vec<_> = (0..3).map(|_| subscribed(&server)).collect();
     let mut refused = String::new();
     server.connect().read_to_string(&mut refused).unwrap();
-    assert!(refused.starts_with("HTTP/1.1 503 ") && refused.contains("retry-after: 1"), "{refused}");
+    assert!(refused.starts_with("HTTP/1.1 503 ") && refused.contains("Retry-After: 1"), "{refused}");
     drop(held);
     let deadline = Instant::now() + Duration::from_secs(10);
     while crate::support::try_request(server.address, "GET", "/health/live", &[], None)

@@ -22,7 +22,8 @@ pub static WANT_REPR_DIGEST: HeaderName = HeaderName::from_static("want-repr-dig
 
 /// The digests that a request states for its body.
 ///
-/// Errors: `invalid-argument` for a malformed digest, and if no stated digest has a known algorithm.
+/// Errors: `invalid-argument` without an algorithm, and if no stated digest has a known one; `digest-mismatch` for a digest
+/// that no bytes have.
 pub fn stated(headers: &HeaderMap) -> Result<Vec<Digest>, Problem> {
     let mut digests = Vec::new();
     let mut unknown = None;
@@ -34,7 +35,10 @@ pub fn stated(headers: &HeaderMap) -> Result<Vec<Digest>, Problem> {
             };
             let (algorithm, digest) = part.split_once('=').ok_or_else(invalid)?;
             match DigestAlgorithm::named(algorithm) {
-                Some(algorithm) => digests.push(read(algorithm, digest.trim()).ok_or_else(invalid)?),
+                Some(algorithm) => {
+                    let stated = read(algorithm, digest.trim()).ok_or_else(|| impossible(name, &part))?;
+                    digests.push(stated);
+                }
                 None => unknown = Some((name, algorithm.to_owned())),
             }
         }
@@ -47,6 +51,30 @@ pub fn stated(headers: &HeaderMap) -> Result<Vec<Digest>, Problem> {
         }
         _ => Ok(digests),
     }
+}
+
+/// The problem with a digest that is not as long as its algorithm makes them.
+fn impossible(name: &HeaderName, part: &str) -> Problem {
+    let text = format!("header {name}: expected a digest of the body, found {part:?}, which no bytes have");
+    Problem::from(Error::new(ErrorKind::DigestMismatch, text)).with("header", name.as_str())
+}
+
+/// Refuses the older header if it names no algorithm that is known.
+///
+/// Errors: `invalid-argument`.
+/// Source: Fedora API specification 1.0. RFC 9530 makes of the newer header a mere hint.
+pub fn check_wanted(headers: &HeaderMap) -> Result<(), Problem> {
+    let parts = parts(headers, &WANT_DIGEST)?;
+    let is_known = |part: &String| {
+        let algorithm = part.split([';', '=']).next().unwrap_or_default();
+        DigestAlgorithm::named(algorithm.trim()).is_some()
+    };
+    if parts.is_empty() || parts.iter().any(is_known) {
+        return Ok(());
+    }
+    let known = DigestAlgorithm::ALL.map(DigestAlgorithm::name).join(", ");
+    let text = format!("header {WANT_DIGEST}: expected one of {known}, found {}", parts.join(", "));
+    Err(Problem::invalid(text).with("header", WANT_DIGEST.as_str()))
 }
 
 /// The algorithms that the client wants in this header, the most wanted first. Unknown algorithms are left out.

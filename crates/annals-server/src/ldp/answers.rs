@@ -1,5 +1,6 @@
 //! Answers about a resource that is there.
 
+use annals::{AsOf, Receipt, Snapshot};
 use axum::body::Body;
 use http::header::{CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION};
 use http::{Response, StatusCode};
@@ -7,37 +8,63 @@ use http::{Response, StatusCode};
 use super::etag;
 use super::headers;
 use super::path::Path;
+use super::prefer::Selection;
 use super::request::Request;
 use super::view::View;
+use crate::answer::with_position;
 use crate::problem::{Outcome, Problem};
 
-/// The answer for a new resource: its address, also as body.
-pub fn created(request: &Request, path: &Path) -> Outcome {
+/// The answer for a new resource, made by a write: its address, also as body.
+pub async fn created(request: &Request, path: &Path, receipt: &Receipt) -> Outcome {
     let iri = request.base.iri(path);
-    let mut head = state(request, path)?;
+    let mut head = state(request, path, false, receipt).await?;
     if let Ok(location) = HeaderValue::try_from(&iri) {
         head.insert(LOCATION, location);
     }
     head.insert(CONTENT_TYPE, HeaderValue::from_static("text/plain"));
-    Ok(with_head(Response::new(Body::from(iri)), StatusCode::CREATED, head))
+    let response = with_head(Response::new(Body::from(iri)), StatusCode::CREATED, head);
+    Ok(with_position(response, receipt.position))
 }
 
-/// The answer for a changed resource.
-pub fn changed(request: &Request, path: &Path) -> Outcome {
-    let head = state(request, path)?;
-    Ok(with_head(empty(StatusCode::NO_CONTENT), StatusCode::NO_CONTENT, head))
+/// The answer for a resource, or the description of a binary, that a write changed.
+pub async fn changed(request: &Request, path: &Path, is_description: bool, receipt: &Receipt) -> Outcome {
+    let head = state(request, path, is_description, receipt).await?;
+    let response = with_head(empty(StatusCode::NO_CONTENT), StatusCode::NO_CONTENT, head);
+    Ok(with_position(response, receipt.position))
 }
 
-/// The headers of a resource after a write. Another request may have deleted it since.
-fn state(request: &Request, path: &Path) -> Result<HeaderMap, Problem> {
-    let snapshot = request.call.door.repository()?.snapshot();
+/// The headers of a resource in the state that a write made. Later writes do not count: with a tag of theirs, the client
+/// would overwrite what it never saw.
+async fn state(
+    request: &Request,
+    path: &Path,
+    is_description: bool,
+    receipt: &Receipt,
+) -> Result<HeaderMap, Problem> {
+    let snapshot = snapshot_of(request, receipt)?;
     let view = View { snapshot: &snapshot, base: &request.base };
     let mut head = HeaderMap::new();
-    if let Ok((entity, model)) = view.live(path) {
-        headers::add_resource(&mut head, &request.base, path, model);
-        headers::add_state(&mut head, &etag::state_tag(view, &entity)?, &entity);
+    let Ok((entity, model)) = view.live(path) else { return Ok(head) };
+    match is_description {
+        true => headers::add_description(&mut head, &request.base, path),
+        false => headers::add_resource(&mut head, &request.base, path, model),
     }
+    let tag = match etag::binary_tag(&entity).filter(|_| !is_description) {
+        Some(tag) => tag,
+        None => {
+            let all = Selection::default();
+            let size = etag::size(view, &entity, &all)?;
+            Box::pin(etag::tag_of_selection(&request.call.door, view, &entity, &all, size)).await?
+        }
+    };
+    headers::add_state(&mut head, &tag, &entity);
     Ok(head)
+}
+
+/// The state that a write made.
+pub fn snapshot_of(request: &Request, receipt: &Receipt) -> Result<Snapshot, Problem> {
+    let snapshot = request.call.door.repository()?.snapshot();
+    Ok(snapshot.as_of(AsOf { position: Some(receipt.position), ..AsOf::default() })?)
 }
 
 /// An answer without body.

@@ -3,6 +3,7 @@
 use annals::Entity;
 use http::header::HOST;
 use http::{HeaderMap, Uri};
+use oxrdf::NamedNode;
 
 use super::path::{Path, append_encoded};
 use crate::hosts::PublicUrl;
@@ -54,6 +55,18 @@ impl Base {
             return Some(iri);
         }
         Path::of_entity(entity).map(|path| self.iri(&path))
+    }
+
+    /// The node of a resource.
+    pub fn node(&self, path: &Path) -> NamedNode {
+        // The base is checked with each request, and paths are percent-encoded.
+        NamedNode::new_unchecked(self.iri(path))
+    }
+
+    /// The node of the resource that an entity is; `None` if it is none.
+    pub fn node_of(&self, entity: &Entity<'_>) -> Option<NamedNode> {
+        // As above.
+        self.iri_of(entity).map(NamedNode::new_unchecked)
     }
 
     /// What an IRI names.
@@ -119,7 +132,7 @@ mod tests {
             ("http://localhost:8080/rest/a#x", Place::Part(path("/a"), "x")),
             ("http://localhost:8080/restful", Place::Outside),
             ("http://localhost:8080/rest/a?x", Place::Outside),
-            ("http://localhost:8080/rest//a", Place::Outside),
+            ("http://localhost:8080/rest//a", Place::Resource(path("/a"))),
             ("http://example.org/rest/a", Place::Outside),
         ] {
             assert_eq!(base.place(iri), place, "{iri}");

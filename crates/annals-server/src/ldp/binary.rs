@@ -48,8 +48,8 @@ pub async fn post(mut request: Request, container: Path) -> Outcome {
         writer.create_binary(&path, named.properties())?;
         Ok(path)
     };
-    let (path, _) = request.commit(Weight::Light, work).await?;
-    let mut response = answers::created(&request, &path)?;
+    let (path, receipt) = request.commit(Weight::Light, work).await?;
+    let mut response = answers::created(&request, &path, &receipt).await?;
     bytes.add_location(&mut response);
     Ok(response)
 }
@@ -77,9 +77,11 @@ pub async fn put(mut request: Request, path: Path) -> Outcome {
             Ok(true)
         }
     };
-    let (is_new, _) = request.commit(Weight::Light, work).await?;
-    let outcome = if is_new { answers::created(&request, &path) } else { answers::changed(&request, &path) };
-    let mut response = outcome?;
+    let (is_new, receipt) = request.commit(Weight::Light, work).await?;
+    let mut response = match is_new {
+        true => answers::created(&request, &path, &receipt).await?,
+        false => answers::changed(&request, &path, false, &receipt).await?,
+    };
     bytes.add_location(&mut response);
     Ok(response)
 }
@@ -90,7 +92,7 @@ pub async fn put(mut request: Request, path: Path) -> Outcome {
 fn check<'v>(view: View<'v>, path: &Path, conditions: &Conditions) -> Result<Option<Entity<'v>>, Problem> {
     match view.find(path)? {
         Found::Live(entity, Model::NonRdfSource) => {
-            conditions.check(Some(&etag::state_tag(view, &entity)?))?;
+            conditions.check_with(|| etag::state_tag(view, &entity))?;
             Ok(Some(entity))
         }
         Found::Live(_, model) => {
@@ -154,9 +156,15 @@ pub fn description_options(request: &Request, path: &Path) -> Response<Body> {
     with_head(empty(StatusCode::OK), StatusCode::OK, head)
 }
 
+/// True for a method that a description takes.
+pub fn takes(method: &Method) -> bool {
+    [Method::GET, Method::HEAD, Method::OPTIONS, Method::PUT, Method::PATCH].contains(method)
+}
+
 /// The answer for a method that a description does not take: it is there as long as its binary is.
 pub fn description_refuses(method: &Method) -> Problem {
-    let text = format!("{method}: a description is created and deleted with its binary");
+    let text =
+        format!("{method}: a description is created and deleted with its resource; name the resource itself");
     Problem::door("method-not-allowed", text)
         .header(ALLOW, HeaderValue::from_static(headers::DESCRIPTION_ALLOW))
 }

@@ -102,6 +102,13 @@ pub fn is_upload(call: &Call, asked: Option<Model>) -> bool {
         || BodyKind::of(call) == BodyKind::Binary
 }
 
+/// The refusal of a body that is no RDF if the client asks for a resource in RDF; `None` if there is nothing to refuse.
+pub fn no_rdf(call: &Call, asked: Option<Model>) -> Option<Problem> {
+    let is_asked = asked.is_some_and(|asked| asked != Model::NonRdfSource);
+    let is_refused = is_asked && BodyKind::of(call) == BodyKind::Binary && !external::is_asked(&call.headers);
+    is_refused.then(|| unexpected(&call.headers, "a format of RDF, as the header Link says"))
+}
+
 /// The answer for a media type that a method does not take.
 pub fn unexpected(headers: &HeaderMap, expected: &str) -> Problem {
     let declared = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();

@@ -1,8 +1,7 @@
 //! DELETE of resources and of tombstones.
 
-use axum::body::Body;
+use http::StatusCode;
 use http::header::{ALLOW, HeaderValue};
-use http::{Response, StatusCode};
 
 use super::answers::empty;
 use super::etag::{self, Conditions};
@@ -12,6 +11,7 @@ use super::path::Path;
 
 use super::request::Request;
 use super::writer::Writer;
+use crate::answer::with_position;
 use crate::call::Weight;
 use crate::problem::{Outcome, Problem};
 
@@ -26,16 +26,16 @@ pub async fn answer(request: Request, path: Path) -> Outcome {
     let work = move |writer: &mut Writer<'_>| {
         let view = writer.view();
         let (entity, _) = view.live(&path)?;
-        conditions.check(Some(&etag::state_tag(view, &entity)?))?;
+        conditions.check_with(|| etag::state_tag(view, &entity))?;
         writer.delete(&entity)
     };
-    request.commit(Weight::Heavy, work).await?;
-    Ok(empty(StatusCode::NO_CONTENT))
+    let ((), receipt) = request.commit(Weight::Heavy, work).await?;
+    Ok(with_position(empty(StatusCode::NO_CONTENT), receipt.position))
 }
 
 /// Answers DELETE of a tombstone: the address is free again.
 pub async fn bury(request: Request, path: Path) -> Outcome {
-    request.commit(Weight::Heavy, move |writer: &mut Writer<'_>| writer.bury(&path)).await?;
-    let response: Response<Body> = empty(StatusCode::NO_CONTENT);
-    Ok(response)
+    let ((), receipt) =
+        request.commit(Weight::Heavy, move |writer: &mut Writer<'_>| writer.bury(&path)).await?;
+    Ok(with_position(empty(StatusCode::NO_CONTENT), receipt.position))
 }

@@ -1,49 +1,71 @@
 //! Entity tags of resources, and the conditions of requests on them.
 
-use annals::{Direction, Entity, Error, ErrorKind};
+use std::sync::Arc;
+
+use annals::{Direction, Entity, Error, ErrorKind, Snapshot};
 use http::HeaderMap;
 use http::header::{HeaderName, HeaderValue, IF_MATCH, IF_NONE_MATCH};
 
 use super::bytes::content_of;
 use super::graph;
 use super::prefer::Selection;
-use super::types::CONTAINS;
+use super::shown;
 use super::view::View;
 use super::vocabulary::MEMBERSHIP_RESOURCE;
-use crate::call::Call;
+use crate::call::{Call, heavy_read};
 use crate::content::conditions;
+use crate::door::Door;
 use crate::problem::Problem;
 
-/// Most containers whose children a tag counts one by one.
+/// Most containers with members of a resource whose children an estimate counts one by one.
 const CONTAINERS_MAX: usize = 64;
+/// A resource that shows more is worked on by the threads for long work. Units: triples.
+pub const TRIPLES_MANY: usize = 5_000;
+/// Components of a tag that name the state of a resource; a further one is about inbound references.
+const STATE_COMPONENTS: usize = 3;
 
-/// The tag of a resource: its version, the number of its children, and the same of each container that makes members of
-/// it. Adding a child changes the number; any other change of children gives the container a new version.
+/// The tag of the root of a repository in which it is not stored.
+pub const UNSTORED_ROOT: &str = "W/\"0.0.0\"";
+
+/// The tag of a resource: the position of its first record, its version, and a digest of everything else that its
+/// statements come from: links, parts, children, and the containers that make members of it.
 ///
 /// The tag is weak, because one resource has representations in several formats.
+///
+/// Units: it reads what it stands for, so it takes as long as a read of the resource.
 pub fn tag_of(view: View<'_>, entity: &Entity<'_>) -> annals::Result<String> {
-    let children =
-        |entity: &Entity<'_>| match view.snapshot.degree(entity.id(), Direction::Out, Some(CONTAINS)) {
-            Ok(count) => Ok(count),
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(0),
-            Err(error) => Err(error),
-        };
-    let mut tag = format!("{}.{}", entity.version(), children(entity)?);
-    for container in
-        entity.neighbors(Direction::In, Some(MEMBERSHIP_RESOURCE)).entities().take(CONTAINERS_MAX)
-    {
-        let container = container?;
-        if container.id() != entity.id() {
-            tag.push_str(&format!(".{}.{}", container.version(), children(&container)?));
-        }
-    }
-    Ok(format!("W/\"{tag}\""))
+    Ok(format!("W/\"{}.{}.{}\"", entity.birth(), entity.version(), shown::digest(view, entity)?))
 }
 
 /// The tag, with what else an answer shows that the tag does not cover.
 pub fn tag_with_inbound(view: View<'_>, entity: &Entity<'_>) -> annals::Result<String> {
-    let inbound = view.snapshot.degree(entity.id(), Direction::In, None)?;
-    Ok(format!("{}-{inbound}\"", tag_of(view, entity)?.trim_end_matches('"')))
+    let inbound = shown::inbound_digest(view, entity)?;
+    Ok(format!("{}.{inbound}\"", tag_of(view, entity)?.trim_end_matches('"')))
+}
+
+/// The tag of what a selection shows. If that is much, a thread for long work computes it.
+pub async fn tag_of_selection(
+    door: &Arc<Door>,
+    view: View<'_>,
+    entity: &Entity<'_>,
+    selection: &Selection,
+    size: usize,
+) -> Result<String, Problem> {
+    let has_inbound = selection.has_inbound;
+    let of = move |view: View<'_>, entity: &Entity<'_>| match has_inbound {
+        true => tag_with_inbound(view, entity),
+        false => tag_of(view, entity),
+    };
+    if size < TRIPLES_MANY {
+        return Ok(of(view, entity)?);
+    }
+    let (base, id) = (view.base.clone(), entity.id().clone());
+    let work = move |snapshot: Snapshot| {
+        let entity = snapshot.entity(&id)?;
+        let entity = entity.ok_or_else(|| Problem::not_found("the resource is not there any more"))?;
+        Ok(of(View { snapshot: &snapshot, base: &base }, &entity)?)
+    };
+    Box::pin(heavy_read(door, view.snapshot.clone(), work)).await
 }
 
 /// The tag of a binary: the digest of its bytes.
@@ -78,9 +100,23 @@ impl Conditions {
         Conditions { is_required, ..Conditions::of(&call.headers) }
     }
 
+    /// True if a check needs no tag.
+    pub fn are_empty(&self) -> bool {
+        self.matches.is_none() && self.differs.is_none() && !self.is_required
+    }
+
     /// True if the client has the representation with this tag.
     pub fn is_known(&self, tag: &str) -> bool {
-        self.differs.as_ref().is_some_and(|tags| holds(tags, Some(tag)))
+        let is_same = |known: &String| known == "*" || plain(known) == plain(tag);
+        self.differs.as_ref().is_some_and(|tags| tags.iter().any(is_same))
+    }
+
+    /// Checks the conditions of a write on a resource that is there. `tag` gives its tag; it is only asked if there is a
+    /// condition.
+    ///
+    /// Errors: as [`Conditions::check`].
+    pub fn check_with(&self, tag: impl FnOnce() -> annals::Result<String>) -> Result<(), Problem> {
+        if self.are_empty() { Ok(()) } else { self.check(Some(&tag()?)) }
     }
 
     /// Checks the conditions of a write on the tag of a resource; `None` if there is none.
@@ -111,13 +147,17 @@ impl Conditions {
 
 fn holds(tags: &[String], tag: Option<&str>) -> bool {
     let Some(tag) = tag else { return false };
-    tags.iter().any(|known| known == "*" || state(known) == state(tag))
+    tags.iter().any(|known| known == "*" || state(known).eq(state(tag)))
 }
 
-/// The part of a tag that names the state of the resource.
-fn state(tag: &str) -> &str {
+/// The components of a tag that name the state of the resource: a write does not depend on inbound references.
+fn state(tag: &str) -> impl Iterator<Item = &str> {
+    plain(tag).split('.').take(STATE_COMPONENTS)
+}
+
+/// A tag without quotes, and without what the gzip layer of a proxy may have added.
+fn plain(tag: &str) -> &str {
     let tag = tag.strip_prefix("W/").unwrap_or(tag).trim_matches('"');
-    // The gzip layer of a proxy may add something of its own.
     tag.split('-').next().unwrap_or(tag)
 }
 
@@ -140,9 +180,42 @@ pub fn size(view: View<'_>, entity: &Entity<'_>, selection: &Selection) -> annal
     }
     if selection.has_membership {
         let containers = entity.neighbors(Direction::In, Some(MEMBERSHIP_RESOURCE)).entities();
-        for container in containers.take(CONTAINERS_MAX) {
-            count += view.snapshot.degree(container?.id(), Direction::Out, None)?;
+        for (index, container) in containers.enumerate() {
+            count += 1;
+            if index < CONTAINERS_MAX {
+                count += view.snapshot.degree(container?.id(), Direction::Out, None)?;
+            } else if count >= TRIPLES_MANY {
+                break;
+            }
         }
     }
     Ok(count + graph::values_count(entity))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn conditions(name: HeaderName, value: &'static str) -> Conditions {
+        Conditions::of(&HeaderMap::from_iter([(name, HeaderValue::from_static(value))]))
+    }
+
+    #[test]
+    fn a_tag_is_known_with_all_its_components_and_without_what_a_proxy_adds() {
+        let known = |value| conditions(IF_NONE_MATCH, value);
+        assert!(known("W/\"7.1.a.b\"").is_known("W/\"7.1.a.b\""));
+        assert!(known("\"x\", \"7.1.a.b-gzip\"").is_known("W/\"7.1.a.b\""));
+        assert!(known("*").is_known("W/\"7.1.a.b\""));
+        for other in ["W/\"7.1.a\"", "W/\"7.1.a.c\"", "W/\"8.1.a.b\"", "W/\"7.2.a.b\""] {
+            assert!(!known(other).is_known("W/\"7.1.a.b\""), "{other}");
+        }
+    }
+
+    #[test]
+    fn a_write_depends_on_the_state_and_not_on_inbound_references() {
+        let matches = |value| conditions(IF_MATCH, value).check(Some("W/\"7.1.a\"")).is_ok();
+        assert!(matches("W/\"7.1.a.b\"") && matches("\"7.1.a-gzip\"") && matches("*"));
+        assert!(!matches("W/\"7.1.b\"") && !matches("W/\"7.1\"") && !matches("W/\"6.1.a\""));
+        assert!(conditions(IF_MATCH, "*").check(None).is_err());
+    }
 }

@@ -4,12 +4,14 @@
 use std::fmt::Write;
 
 use annals::{Content, Digest, DigestAlgorithm, Entity};
-use oxrdf::{Literal, NamedNode, NamedNodeRef, NamedOrBlankNode, Term, Triple};
+use oxrdf::{Literal, NamedNode, NamedOrBlankNode, Term, Triple};
 
 use super::bytes::content_of;
 use super::external::{External, Handling};
 use super::triples::{Sink, emit};
-use super::vocabulary::{FILE_NAME, MEDIA_TYPE, MESSAGE_DIGEST, PROXY_FOR, REDIRECTS_TO, SIZE, XSD};
+use super::vocabulary::{
+    FILE_NAME, MEDIA_TYPE, MESSAGE_DIGEST, PROXY_FOR, REDIRECTS_TO, SIZE, XSD, node, node_in,
+};
 use crate::problem::Problem;
 
 /// True for the predicates of these statements.
@@ -23,14 +25,16 @@ pub fn each_triple(
     subject: &NamedOrBlankNode,
     sink: &mut Sink<'_>,
 ) -> Result<(), Problem> {
-    facts(binary).iter().try_for_each(|(predicate, object)| emit(subject, predicate, object.as_ref(), sink))
+    facts(binary)
+        .iter()
+        .try_for_each(|(predicate, object)| emit(subject, node(predicate), object.as_ref(), sink))
 }
 
 /// True if a statement about a binary is one of these.
 pub fn makes(binary: &Entity<'_>, triple: &Triple) -> bool {
-    facts(binary).iter().any(|(predicate, object)| {
-        triple.predicate == NamedNodeRef::new_unchecked(predicate) && triple.object == *object
-    })
+    facts(binary)
+        .iter()
+        .any(|(predicate, object)| triple.predicate == node(predicate) && triple.object == *object)
 }
 
 fn facts(binary: &Entity<'_>) -> Vec<(&'static str, Term)> {
@@ -52,14 +56,15 @@ fn facts_of_external(external: &External) -> Vec<(&'static str, Term)> {
 }
 
 fn facts_of_content(content: &Content) -> Vec<(&'static str, Term)> {
-    let long = NamedNode::new_unchecked(format!("{XSD}long"));
+    let long = node_in(XSD, "long");
     let mut facts: Vec<(&str, Term)> = vec![
         (SIZE, Literal::new_typed_literal(content.size.to_string(), long).into()),
         (MEDIA_TYPE, Literal::new_simple_literal(&*content.media_type).into()),
     ];
     facts.extend(content.name.as_deref().map(|name| (FILE_NAME, Literal::new_simple_literal(name).into())));
     let digests = content.digest(DigestAlgorithm::Sha256).into_iter().chain(content.digests.iter().cloned());
-    facts.extend(digests.map(|digest| (MESSAGE_DIGEST, NamedNode::new_unchecked(urn(&digest)).into())));
+    let named = digests.filter_map(|digest| NamedNode::new(urn(&digest)).ok());
+    facts.extend(named.map(|urn| (MESSAGE_DIGEST, urn.into())));
     facts
 }
 

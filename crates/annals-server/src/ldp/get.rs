@@ -26,7 +26,9 @@ use super::second::Second;
 use super::view::{Found, View};
 use crate::call::heavy_answer;
 use crate::content::conditions::Validators;
+use crate::content::digests;
 use crate::lines;
+use crate::names::POSITION;
 use crate::problem::{Outcome, Problem};
 
 /// Parts of an answer that is streamed. Units: bytes.
@@ -41,12 +43,34 @@ pub async fn answer(request: Request, path: Path, is_description: bool) -> Outco
     }
     let view = View { snapshot: &snapshot, base: &request.base };
     if path.is_root() && matches!(view.find(&path)?, Found::Missing) {
-        // The root is there from the first request on.
-        request.commit(crate::call::Weight::Light, |_| Ok(())).await?;
-        let snapshot = request.call.door.repository()?.snapshot();
-        return show(request, Original { path, is_description: false }, None, snapshot).await;
+        return show_unstored_root(&request);
     }
     show(request, Original { path, is_description }, None, snapshot).await
+}
+
+/// Shows the root of a repository to which no write of this door has come: an empty container.
+fn show_unstored_root(request: &Request) -> Outcome {
+    let (model, root) = (Model::Basic, Path::root());
+    let selection = Selection::asked(&request.call.headers);
+    let format = format_of(&request.call.headers)?;
+    let mut head = HeaderMap::new();
+    headers::add_resource(&mut head, &request.base, &root, model);
+    headers::add_selection(&mut head, &selection);
+    headers::append(&mut head, ETAG, etag::UNSTORED_ROOT.to_owned());
+    if Conditions::of(&request.call.headers).is_known(etag::UNSTORED_ROOT) {
+        return Ok(with_head(Response::new(Body::empty()), StatusCode::NOT_MODIFIED, head));
+    }
+    head.insert(CONTENT_TYPE, HeaderValue::from_static(format.media_type()));
+    let mut body = Vec::new();
+    if request.method != Method::HEAD {
+        let mut writer = RdfWriter::new(format);
+        let mut sink = |triple: oxrdf::TripleRef<'_>| writer.write(triple, &mut body).map_err(problem_of);
+        if selection.has_managed {
+            graph::each_class(model, &request.base.node(&root).into(), &mut sink)?;
+        }
+        writer.finish(&mut body);
+    }
+    Ok(with_head(Response::new(Body::from(body)), StatusCode::OK, head))
 }
 
 /// Shows a resource as a snapshot has it; as a memento, if a second is given.
@@ -76,21 +100,24 @@ pub async fn show(
         return Ok(with_head(Response::new(Body::empty()), StatusCode::OK, head));
     }
     if let Some(content) = content.filter(|_| !is_description) {
+        digests::check_wanted(&request.call.headers)?;
         let validators = Validators::new(&content, entity.updated().instant);
         return Box::pin(binary::get(&request, head, content, validators)).await;
     }
     if let Some(external) = external.filter(|_| !is_description) {
+        digests::check_wanted(&request.call.headers)?;
         // Weak, and without a date: the bytes may change while the resource does not.
         headers::append(&mut head, ETAG, etag::tag_of(view, &entity)?);
         return Box::pin(external_binary::get(&request, head, external)).await;
     }
     let selection = Selection::asked(&request.call.headers);
     let format = format_of(&request.call.headers)?;
-    let tag = match selection.has_inbound {
-        true => etag::tag_with_inbound(view, &entity)?,
-        false => etag::tag_of(view, &entity)?,
-    };
+    let size = etag::size(view, &entity, &selection)?;
+    let tag = etag::tag_of_selection(&request.call.door, view, &entity, &selection, size).await?;
     headers::add_state(&mut head, &tag, &entity);
+    if second.is_none() {
+        head.insert(&POSITION, snapshot.position().0.into());
+    }
     headers::add_selection(&mut head, &selection);
     if Conditions::of(&request.call.headers).is_known(&tag) {
         return Ok(with_head(Response::new(Body::empty()), StatusCode::NOT_MODIFIED, head));
@@ -100,11 +127,10 @@ pub async fn show(
         return Ok(with_head(Response::new(Body::empty()), StatusCode::OK, head));
     }
     let shown = Shown { base: request.base.clone(), id: entity.id().clone(), model, selection, format };
-    let size = etag::size(view, &entity, &selection)?;
     let response = match size {
         // A few triples: at once.
         0..TRIPLES_FEW => shown.whole(&snapshot)?,
-        TRIPLES_FEW..TRIPLES_MANY => {
+        TRIPLES_FEW..etag::TRIPLES_MANY => {
             let door = std::sync::Arc::clone(&request.call.door);
             Box::pin(heavy_answer(&door, snapshot.clone(), move |snapshot| shown.whole(&snapshot))).await?
         }
@@ -129,7 +155,6 @@ pub fn no_description(base: &Base, path: &Path) -> Problem {
 
 /// Units: triples.
 const TRIPLES_FEW: usize = 128;
-const TRIPLES_MANY: usize = 5_000;
 
 /// What an answer shows.
 struct Shown {

@@ -1,7 +1,7 @@
 //! The graph of a resource: reads it from entities, properties and relationships, and passes on each triple.
 
 use annals::{Direction, Entity, Value, ValueRef};
-use oxrdf::{NamedNodeRef, NamedOrBlankNode};
+use oxrdf::NamedOrBlankNode;
 
 use super::facts;
 use super::inbound;
@@ -10,9 +10,9 @@ use super::model::Model;
 use super::prefer::Selection;
 use super::term::term_of;
 use super::triples::{Sink, each_value, emit};
-use super::types::{CONTAINS, PART, is_predicate};
+use super::types::{CONTAINS, PART, predicate};
 use super::view::View;
-use super::vocabulary::{self, LDP};
+use super::vocabulary::{self, LDP, node_in};
 use crate::problem::Problem;
 
 /// Passes on the triples of a resource that a client selected.
@@ -27,10 +27,7 @@ pub fn each_triple(
 ) -> Result<(), Problem> {
     let Some(subject) = view.node(entity) else { return Ok(()) };
     if selection.has_managed {
-        for class in model.classes() {
-            let class = format!("{LDP}{class}");
-            emit(&subject, vocabulary::TYPE, NamedNodeRef::new_unchecked(&class).into(), sink)?;
-        }
+        each_class(model, &subject, sink)?;
         if model == Model::NonRdfSource {
             facts::each_triple(entity, &subject, sink)?;
         }
@@ -58,6 +55,13 @@ pub fn each_triple(
     Ok(())
 }
 
+/// The classes of LDP that a resource of a model belongs to.
+pub fn each_class(model: Model, subject: &NamedOrBlankNode, sink: &mut Sink<'_>) -> Result<(), Problem> {
+    let kind = vocabulary::node(vocabulary::TYPE);
+    let mut classes = model.classes().iter();
+    classes.try_for_each(|class| emit(subject, kind, node_in(LDP, class).as_ref().into(), sink))
+}
+
 /// The properties whose names are predicates.
 fn each_property(
     view: View<'_>,
@@ -65,14 +69,15 @@ fn each_property(
     subject: &NamedOrBlankNode,
     sink: &mut Sink<'_>,
 ) -> Result<(), Problem> {
-    for (name, value) in entity.property_refs().filter(|(name, _)| is_predicate(name)) {
+    for (name, value) in entity.property_refs() {
+        let Some(predicate) = predicate(name) else { continue };
         match value {
             ValueRef::String(text) => {
                 let literal = oxrdf::LiteralRef::new_simple_literal(text);
-                emit(subject, name, literal.into(), sink)?;
+                emit(subject, predicate, literal.into(), sink)?;
             }
             ValueRef::Other(value) => each_value(&value, |value| match term_of(value, view.base) {
-                Some(term) => emit(subject, name, term.as_ref(), sink),
+                Some(term) => emit(subject, predicate, term.as_ref(), sink),
                 None => Ok(()),
             })?,
         }
@@ -92,10 +97,11 @@ fn each_link(
         let neighbor = neighbor?;
         let type_name = neighbor.relationship.type_name();
         let predicate = match type_name {
-            CONTAINS if selection.has_containment => vocabulary::CONTAINS,
-            name if is_predicate(name) && selection.has_own => name,
-            _ => continue,
+            CONTAINS if selection.has_containment => Some(vocabulary::node(vocabulary::CONTAINS)),
+            name if selection.has_own => predicate(name),
+            _ => None,
         };
+        let Some(predicate) = predicate else { continue };
         if let Some(object) = view.node(&neighbor.entity) {
             emit(subject, predicate, object.as_ref().into(), sink)?;
         }

@@ -158,7 +158,7 @@ pub fn add_selection(headers: &mut HeaderMap, selection: &Selection) {
     if !headers.contains_key(&MEMENTO_DATETIME) {
         headers.insert(VARY, HeaderValue::from_static("Accept, Prefer, Accept-Datetime"));
     }
-    if selection.is_asked {
+    if selection.is_applied {
         headers.insert(&PREFERENCE_APPLIED, HeaderValue::from_static("return=representation"));
     }
 }

@@ -5,7 +5,7 @@ use oxrdf::NamedOrBlankNode;
 
 use super::membership::Rule;
 use super::triples::{Sink, each_object, emit};
-use super::types::{CONTAINS, is_predicate};
+use super::types::{CONTAINS, predicate};
 use super::view::View;
 use super::vocabulary::MEMBERSHIP_RESOURCE;
 use crate::problem::Problem;
@@ -19,23 +19,21 @@ pub fn each_triple(
 ) -> Result<(), Problem> {
     for neighbor in entity.neighbors(Direction::In, None) {
         let neighbor = neighbor?;
-        let predicate = neighbor.relationship.type_name();
-        if predicate == CONTAINS {
+        let type_name = neighbor.relationship.type_name();
+        if type_name == CONTAINS {
             // The resource is a child: a direct container makes it a member.
             if let Some(rule) = Rule::of(view, &neighbor.entity).filter(|rule| rule.inserted.is_none()) {
                 each_membership(view, &neighbor.entity, &rule, object, sink)?;
             }
         }
-        if !is_predicate(predicate) {
-            continue;
-        }
+        let Some(predicate) = predicate(type_name) else { continue };
         if let Some(subject) = view.node(&neighbor.entity) {
             emit(&subject, predicate, object.as_ref().into(), sink)?;
         }
         // The other resource may be a proxy of this one in an indirect container.
         let Some(container) = view.container(&neighbor.entity)? else { continue };
         let Some(rule) = Rule::of(view, &container) else { continue };
-        if rule.inserted.as_ref().is_some_and(|relation| relation.as_str() == predicate) {
+        if rule.inserted.as_ref().is_some_and(|relation| relation.as_str() == type_name) {
             each_membership(view, &container, &rule, object, sink)?;
         }
     }
@@ -52,7 +50,7 @@ fn each_membership(
 ) -> Result<(), Problem> {
     let Some(relation) = &rule.has_member else { return Ok(()) };
     each_object(view, container, MEMBERSHIP_RESOURCE, |resource| match NamedOrBlankNode::try_from(resource) {
-        Ok(resource) => emit(&resource, relation.as_str(), member.as_ref().into(), sink),
+        Ok(resource) => emit(&resource, relation.as_ref(), member.as_ref().into(), sink),
         Err(_) => Ok(()),
     })
 }

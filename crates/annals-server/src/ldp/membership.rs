@@ -62,7 +62,7 @@ pub fn each_triple(
         let Some(rule) = Rule::of(view, &container) else { continue };
         if let Some(relation) = &rule.has_member {
             each_of_container(view, &container, &rule, |member| {
-                emit(subject, relation.as_str(), member.as_ref(), sink)
+                emit(subject, relation.as_ref(), member.as_ref(), sink)
             })?;
         }
     }
@@ -70,7 +70,7 @@ pub fn each_triple(
     let Some(rule) = Rule::of(view, &container).filter(|rule| rule.inserted.is_none()) else { return Ok(()) };
     if let Some(relation) = &rule.is_member_of {
         each_object(view, &container, MEMBERSHIP_RESOURCE, |resource| {
-            emit(subject, relation.as_str(), resource.as_ref(), sink)
+            emit(subject, relation.as_ref(), resource.as_ref(), sink)
         })?;
     }
     Ok(())

@@ -25,6 +25,7 @@ mod inbound;
 mod prefer;
 mod graph;
 mod bytes;
+mod shown;
 mod etag;
 mod second;
 mod headers;
@@ -50,7 +51,7 @@ mod activities;
 mod events;
 pub mod rdf;
 
-use http::header::{ALLOW, HeaderMap, HeaderValue};
+use http::header::{ALLOW, HeaderMap, HeaderValue, IF_MATCH};
 use http::{Method, StatusCode};
 
 pub use external::EXTERNAL;
@@ -59,16 +60,22 @@ pub use source_url::SourcePrefix;
 pub use sources::Sources;
 
 use base::Base;
+use etag::Conditions;
 use path::Path;
 use request::{Request, Target};
-use view::View;
+use view::{Found, View};
 
-use crate::call::Call;
+use crate::call::{Call, Weight};
 use crate::problem::{Outcome, Problem};
 
 /// Answers a request below the root of the door. `root` is the path of the root, without a slash at its end.
 pub async fn answer(call: Box<Call>, method: Method, root: &str) -> Outcome {
     let base = Base::of(&call.headers, &call.uri, root, call.door.hosts.public());
+    let root_iri = base.iri(&Path::root());
+    if !annals::is_iri(&root_iri) {
+        let text = format!("header host: expected a host and perhaps a port, found {root_iri:?}");
+        return Err(Problem::invalid(text));
+    }
     let known = base.clone();
     let is_write = [Method::POST, Method::PUT, Method::PATCH].contains(&method);
     let asked = model::Model::asked(&call.headers).unwrap_or(None);
@@ -104,10 +111,23 @@ fn replaces_binary(call: &Call, method: &Method, base: &Base, root: &str) -> boo
     }
 }
 
-async fn dispatch(request: Request, root: &str) -> Outcome {
+async fn dispatch(mut request: Request, root: &str) -> Outcome {
     let path = request.call.uri.path();
     let target = Target::of(path.strip_prefix(root).unwrap_or(path))?;
     let method = request.method.clone();
+    let target = match target {
+        // What clients state about a resource in RDF is the resource.
+        Target::Description(path) if binary::takes(&method) && is_in_rdf(&request, &path).await? => {
+            Target::Resource(path)
+        }
+        target => target,
+    };
+    if let Target::Resource(path) = &target
+        && path.is_root()
+        && [Method::PUT, Method::POST, Method::PATCH].contains(&method)
+    {
+        store_root(&mut request).await?;
+    }
     match (target, method.as_str()) {
         (Target::Resource(path), "GET" | "HEAD") => Box::pin(get::answer(request, path, false)).await,
         (Target::Resource(path), "PUT") => Box::pin(put::answer(request, path)).await,
@@ -116,7 +136,7 @@ async fn dispatch(request: Request, root: &str) -> Outcome {
         (Target::Resource(path), "DELETE") => Box::pin(delete::answer(request, path)).await,
         (Target::Resource(path), "OPTIONS") => options(&request, &path).await,
         (Target::Description(path), "GET" | "HEAD") => Box::pin(get::answer(request, path, true)).await,
-        (Target::Description(path), "PUT") => Box::pin(put_description(request, path)).await,
+        (Target::Description(path), "PUT") => Box::pin(put::describe(request, path)).await,
         (Target::Description(path), "PATCH") => Box::pin(patch::answer(request, path, true)).await,
         (Target::Description(path), "OPTIONS") => Ok(binary::description_options(&request, &path)),
         (Target::Description(_), _) => Err(binary::description_refuses(&method)),
@@ -134,26 +154,63 @@ async fn dispatch(request: Request, root: &str) -> Outcome {
         (Target::Events, _) => Err(not_allowed(&method, "GET")),
         (Target::Constraints, "GET" | "HEAD") => Ok(get::constraints(&method)),
         (Target::Constraints, _) => Err(not_allowed(&method, "GET, HEAD")),
-        (Target::Reserved(_, name), "GET" | "HEAD") => {
-            Err(Problem::not_found(format!("{name}: there is no such thing about a resource")))
-        }
-        (Target::Reserved(_, name), _) => {
-            let text =
-                format!("path segment {name:?}: segments that begin with {} are reserved", path::RESERVED);
-            Err(Problem::door("constraint-violated", text))
-        }
+        (Target::Reserved(name), "GET" | "HEAD") => Err(Problem::not_found(reserved(&name))),
+        (Target::Reserved(name), _) => Err(Problem::door("constraint-violated", reserved(&name))),
         (Target::Resource(_), _) => Err(not_allowed(&method, "GET, HEAD, OPTIONS, POST, PUT, PATCH, DELETE")),
     }
 }
 
-/// Answers PUT of the description of a binary, which is there already.
-async fn put_description(request: Request, path: Path) -> Outcome {
+/// True for a resource in RDF: it is its own description.
+async fn is_in_rdf(request: &Request, path: &Path) -> Result<bool, Problem> {
     let snapshot = request.call.snapshot().await?;
-    let (_, model) = View { snapshot: &snapshot, base: &request.base }.live(&path)?;
-    if model != model::Model::NonRdfSource {
-        return Err(get::no_description(&request.base, &path));
+    let found = View { snapshot: &snapshot, base: &request.base }.find(path)?;
+    Ok(match found {
+        Found::Live(_, model) => model != model::Model::NonRdfSource,
+        _ => path.is_root(),
+    })
+}
+
+/// Stores the root of a new repository before a write of it. Reads show it all the time, so the conditions of the request
+/// may name the tag of what they showed.
+async fn store_root(request: &mut Request) -> Result<(), Problem> {
+    let root = Path::root();
+    let base = request.base.clone();
+    if !matches!(View { snapshot: &request.call.snapshot().await?, base: &base }.find(&root)?, Found::Missing)
+    {
+        return Ok(());
     }
-    put::write(request, path, None).await
+    let conditions = match request.method {
+        Method::PUT => Conditions::of_put(&request.call),
+        _ => Conditions::of(&request.call.headers),
+    };
+    conditions.check(Some(etag::UNSTORED_ROOT))?;
+    let ((), receipt) = request.commit(Weight::Light, |_| Ok(())).await?;
+    let snapshot = answers::snapshot_of(request, &receipt)?;
+    let view = View { snapshot: &snapshot, base: &base };
+    // If another request changed it meanwhile, the condition does not hold any more.
+    if let Found::Live(entity, _) = view.find(&root)?
+        && entity.version() == 1
+        && request.call.headers.contains_key(IF_MATCH)
+        && let Ok(tag) = HeaderValue::try_from(etag::tag_of(view, &entity)?)
+    {
+        request.call.headers.insert(IF_MATCH, tag);
+    }
+    Ok(())
+}
+
+/// What the answer says about a segment that only the server uses.
+fn reserved(name: &str) -> String {
+    match name {
+        "fcr:tx" => "fcr:tx: this door has no transactions over several requests; one PATCH changes all statements of \
+                     a resource together, and POST /v1/transactions changes several resources together"
+            .to_owned(),
+        "fcr:acl" => "fcr:acl: the server has no access rules; a proxy in front of it decides who may read and write"
+            .to_owned(),
+        _ => format!(
+            "path segment {name:?}: expected a name that does not begin with {}; there is no such thing about a resource",
+            path::RESERVED
+        ),
+    }
 }
 
 fn not_allowed(method: &Method, allowed: &'static str) -> Problem {

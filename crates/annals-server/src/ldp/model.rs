@@ -108,6 +108,25 @@ impl Model {
         Ok(asked)
     }
 
+    /// Checks that the headers of a PUT ask for nothing else than what a resource of this model is already.
+    ///
+    /// Errors: a refusal for another class of LDP.
+    pub fn check_stays(self, headers: &HeaderMap) -> Result<(), Problem> {
+        let links = headers.get_all(LINK).iter().filter_map(|value: &HeaderValue| value.to_str().ok());
+        let mut asked = links.flat_map(link::parse).filter(|link| link.is_rel("type"));
+        match asked.find(|link| link.target.starts_with(LDP) && !self.implies(link.target)) {
+            Some(link) => Err(self.stays(link.target)),
+            None => Ok(()),
+        }
+    }
+
+    /// The refusal of another model for a resource of this one.
+    pub fn stays(self, asked: &str) -> Problem {
+        let reason =
+            format!("the resource is an {}, and its interaction model never changes", self.type_name());
+        Refusal::new(asked, reason).into_problem()
+    }
+
     /// The model that classes of a body ask for. `ldp:RDFSource` and `ldp:Resource` do not ask for one, because each
     /// container is both.
     ///

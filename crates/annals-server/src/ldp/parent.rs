@@ -20,7 +20,7 @@ pub fn check_container(view: View<'_>, container: &Path, conditions: &Conditions
         let allowed = HeaderValue::from_static(headers::allow(model, false));
         return Err(Problem::door("method-not-allowed", text).header(ALLOW, allowed));
     }
-    conditions.check(Some(&etag::tag_of(view, &entity)?))
+    conditions.check_with(|| etag::tag_of(view, &entity))
 }
 
 /// The refusal of a resource below one that is no container.

@@ -31,7 +31,7 @@ const OWN: Selection = Selection {
     has_containment: false,
     has_membership: false,
     has_inbound: false,
-    is_asked: false,
+    is_applied: false,
 };
 
 /// Answers PATCH of a resource, or of the description of a binary.
@@ -46,13 +46,14 @@ pub async fn answer(mut request: Request, path: Path, is_description: bool) -> O
     let parsed = if received.is_small() { Some(parse(&received, &iri)?) } else { None };
     let is_light = parsed.as_ref().is_some_and(Update::is_ground);
     let weight = if is_light { Weight::Light } else { Weight::Heavy };
+    let weight = request.weight_with(&path, &conditions, weight)?;
     let target = path.clone();
     let work = move |writer: &mut Writer<'_>| match &parsed {
         Some(update) => patch(writer, &target, is_description, &conditions, update),
         None => patch(writer, &target, is_description, &conditions, &parse(&received, &iri)?),
     };
-    request.commit(weight, work).await?;
-    answers::changed(&request, &path)
+    let ((), receipt) = request.commit(weight, work).await?;
+    answers::changed(&request, &path, is_description, &receipt).await
 }
 
 fn patch(
@@ -70,7 +71,7 @@ fn patch(
         let allowed = HeaderValue::from_static(headers::allow(model, path.is_root()));
         return Err(Problem::door("method-not-allowed", text).header(ALLOW, allowed));
     }
-    conditions.check(Some(&etag::tag_of(view, &entity)?))?;
+    conditions.check_with(|| etag::tag_of(view, &entity))?;
     let mut managed = Managed::new(view, path, model, Some(&entity));
     if let Some(changes) = update.ground() {
         check_rule(view, &entity, path, model, &changes)?;

@@ -2,7 +2,7 @@
 
 use super::answers;
 use super::binary;
-use super::bodies::{BodyKind, Received, is_upload};
+use super::bodies::{BodyKind, Received, is_upload, no_rdf};
 use super::constraints::Refusal;
 use super::etag::Conditions;
 use super::model::Model;
@@ -21,15 +21,19 @@ pub async fn answer(mut request: Request, path: Path) -> Outcome {
     let asked = Model::asked(&request.call.headers)?;
     let wanted = slug::wanted(&request.call.headers);
     let conditions = Conditions::of(&request.call.headers);
+    if let Some(problem) = no_rdf(&request.call, asked) {
+        return Box::pin(binary::refuse(request, problem)).await;
+    }
     if is_upload(&request.call, asked) {
         return Box::pin(binary::post(request, path)).await;
     }
     let received = Received::of(&mut request).await?;
     let weight = if received.is_small() { Weight::Light } else { Weight::Heavy };
+    let weight = request.weight_with(&path, &conditions, weight)?;
     let work =
         move |writer: &mut Writer<'_>| post(writer, &path, asked, wanted.as_deref(), &conditions, &received);
-    let (path, _) = request.commit(weight, work).await?;
-    answers::created(&request, &path)
+    let (path, receipt) = request.commit(weight, work).await?;
+    answers::created(&request, &path, &receipt).await
 }
 
 /// Puts the changes into the transaction; gives the path of the new resource.

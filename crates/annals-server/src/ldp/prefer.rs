@@ -25,8 +25,8 @@ pub struct Selection {
     pub has_membership: bool,
     /// The statements of other resources about this one.
     pub has_inbound: bool,
-    /// True if the client asked for a selection.
-    pub is_asked: bool,
+    /// True if the answer follows a preference of the client. One that names only unknown parts is not followed.
+    pub is_applied: bool,
 }
 
 impl Default for Selection {
@@ -37,7 +37,7 @@ impl Default for Selection {
             has_containment: true,
             has_membership: true,
             has_inbound: false,
-            is_asked: false,
+            is_applied: false,
         }
     }
 }
@@ -89,17 +89,18 @@ impl Selection {
         if !is_representation {
             return;
         }
-        self.is_asked = true;
-        let (mut included, mut omitted) = (Vec::new(), Vec::new());
+        let (mut included, mut omitted, mut is_selecting) = (Vec::new(), Vec::new(), false);
         for parameter in parameters {
             let Some((name, value)) = parameter.split_once('=') else { continue };
             let parts = value.trim().trim_matches('"').split_ascii_whitespace().filter_map(Part::named);
             match &*name.trim().to_ascii_lowercase() {
                 "include" => included.extend(parts),
                 "omit" => omitted.extend(parts),
-                _ => {}
+                _ => continue,
             }
+            is_selecting = true;
         }
+        self.is_applied |= !is_selecting || !included.is_empty() || !omitted.is_empty();
         let names = |part| included.contains(&part);
         if names(Part::Minimal) || names(Part::Containment) || names(Part::Membership) {
             self.has_containment = names(Part::Containment);
@@ -139,7 +140,7 @@ mod tests {
 
     #[test]
     fn preferences_select_parts() {
-        let all = Selection { is_asked: true, ..Selection::default() };
+        let all = Selection { is_applied: true, ..Selection::default() };
         assert_eq!(asked("return=minimal"), Selection::default());
         assert_eq!(asked("return=representation"), all);
         assert_eq!(

@@ -3,7 +3,7 @@
 use super::answers;
 use super::base::Base;
 use super::binary;
-use super::bodies::{BodyKind, Received, is_upload, unexpected};
+use super::bodies::{BodyKind, Received, is_upload, no_rdf, unexpected};
 use super::constraints::Refusal;
 use super::etag::{self, Conditions};
 use super::model::Model;
@@ -17,32 +17,50 @@ use crate::problem::{Outcome, Problem};
 
 /// Answers PUT.
 pub async fn answer(request: Request, path: Path) -> Outcome {
-    let asked = Model::asked(&request.call.headers)?;
-    let is_binary = is_binary(&request.call, &request.base, &path)?;
-    if is_upload(&request.call, asked) || is_binary {
-        if let Some(asked) = asked.filter(|asked| is_binary && *asked != Model::NonRdfSource) {
-            let problem = model_stays(Model::NonRdfSource, asked);
-            return Box::pin(binary::refuse(request, problem)).await;
-        }
-        return Box::pin(binary::put(request, path)).await;
+    let known = model_at(&request.call, &request.base, &path)?;
+    // What is there already stays what it is, so nothing is asked for.
+    let asked = match known {
+        Some(model) => model.check_stays(&request.call.headers).map(|()| None),
+        None => Model::asked(&request.call.headers),
+    };
+    let asked = match asked {
+        Ok(asked) => asked,
+        Err(problem) => return Box::pin(binary::refuse(request, problem)).await,
+    };
+    if known == Some(Model::NonRdfSource) || is_upload(&request.call, asked) {
+        return match no_rdf(&request.call, asked) {
+            Some(problem) => Box::pin(binary::refuse(request, problem)).await,
+            None => Box::pin(binary::put(request, path)).await,
+        };
     }
-    write(request, path, asked).await
+    write(request, path, asked, false).await
 }
 
-fn model_stays(model: Model, asked: Model) -> Problem {
-    let reason = format!("the resource is an {}, and its interaction model never changes", model.type_name());
-    Refusal::new(asked.type_name(), reason).into_problem()
+/// Answers PUT of the description of a binary, which is there already.
+pub async fn describe(request: Request, path: Path) -> Outcome {
+    let snapshot = request.call.snapshot().await?;
+    View { snapshot: &snapshot, base: &request.base }.live(&path)?;
+    Model::RdfSource.check_stays(&request.call.headers)?;
+    write(request, path, None, true).await
+}
+
+/// The interaction model of what is at a path, if something is.
+fn model_at(call: &Call, base: &Base, path: &Path) -> Result<Option<Model>, Problem> {
+    let snapshot = call.door.repository()?.snapshot();
+    let view = View { snapshot: &snapshot, base };
+    Ok(match view.find(path)? {
+        Found::Live(_, model) => Some(model),
+        _ => None,
+    })
 }
 
 /// True if a binary is at the path: its bytes may be of any media type, also one of RDF.
 pub fn is_binary(call: &Call, base: &Base, path: &Path) -> Result<bool, Problem> {
-    let snapshot = call.door.repository()?.snapshot();
-    let view = View { snapshot: &snapshot, base };
-    Ok(matches!(view.find(path)?, Found::Live(_, Model::NonRdfSource)))
+    Ok(model_at(call, base, path)? == Some(Model::NonRdfSource))
 }
 
 /// Answers PUT of a graph, also that of the description of a binary.
-pub async fn write(mut request: Request, path: Path, asked: Option<Model>) -> Outcome {
+async fn write(mut request: Request, path: Path, asked: Option<Model>, is_description: bool) -> Outcome {
     let conditions = Conditions::of_put(&request.call);
     let received = Received::of(&mut request).await?;
     if received.kind == BodyKind::Binary {
@@ -52,13 +70,14 @@ pub async fn write(mut request: Request, path: Path, asked: Option<Model>) -> Ou
         return Err(unexpected(&request.call.headers, "a format of RDF; send an update with PATCH"));
     }
     let weight = if received.is_small() { Weight::Light } else { Weight::Heavy };
+    let weight = request.weight_with(&path, &conditions, weight)?;
     let target = path.clone();
     let work = move |writer: &mut Writer<'_>| put(writer, &target, asked, &conditions, &received);
-    let (is_new, _) = request.commit(weight, work).await?;
-    if is_new {
-        return answers::created(&request, &path);
+    let (is_new, receipt) = request.commit(weight, work).await?;
+    match is_new {
+        true => answers::created(&request, &path, &receipt).await,
+        false => answers::changed(&request, &path, is_description, &receipt).await,
     }
-    answers::changed(&request, &path)
 }
 
 /// Puts the changes into the transaction; true if the resource is new.
@@ -75,8 +94,10 @@ fn put(
         Found::Gone(_) => return Err(view.gone(path)),
         Found::Placeholder | Found::Missing => None,
     };
-    let tag = known.as_ref().map(|(entity, _)| etag::tag_of(view, entity)).transpose()?;
-    conditions.check(tag.as_deref())?;
+    match &known {
+        Some((entity, _)) => conditions.check_with(|| etag::tag_of(view, entity))?,
+        None => conditions.check(None)?,
+    }
     let triples = match received.kind {
         BodyKind::Graph(format) => received.triples(format, &view.base.iri(path))?,
         _ => Vec::new(),
@@ -92,8 +113,9 @@ fn put(
         let reason = "the resource is there already; to empty its graph, send an empty body with Content-Type: text/turtle";
         return Err(Refusal::new(view.base.iri(path), reason).into_problem());
     }
+    // Another request made it since.
     if let Some(asked) = asked.filter(|asked| *asked != model && *asked != Model::RdfSource) {
-        return Err(model_stays(model, asked));
+        return Err(model.stays(asked.type_name()));
     }
     let graph = Graph::of(&triples, &mut Managed::new(view, path, model, Some(&entity)))?;
     writer.replace(&entity, &graph)?;

@@ -8,17 +8,19 @@ use http::Method;
 
 use super::base::Base;
 use super::constraints::DOCUMENT;
+use super::etag::{self, Conditions};
 use super::headers::{DESCRIPTION_SEGMENT, EVENTS_SEGMENT, VERSIONS_SEGMENT};
 use super::path::{Path, RESERVED};
+use super::prefer::Selection;
 use super::second::Second;
-use super::view::TOMBSTONE_SEGMENT;
+use super::view::{Found, TOMBSTONE_SEGMENT, View};
 use super::writer::Writer;
 use crate::call::{Call, Weight};
 use crate::commit::{Signature, commit};
 use crate::door::Door;
 use crate::problem::Problem;
 
-/// How often a write is tried again after another request created the same resource first.
+/// How often a write is tried, if another request was first each time.
 const ATTEMPTS_MAX: usize = 5;
 /// Longest time that it waits to see that other write.
 const WINNER_WAIT: Duration = Duration::from_secs(1);
@@ -41,7 +43,7 @@ pub enum Target {
     /// The document with the constraints.
     Constraints,
     /// Something else about a resource, by its reserved segment.
-    Reserved(Path, String),
+    Reserved(String),
 }
 
 /// What has versions: a resource, or the description of a binary.
@@ -96,14 +98,16 @@ impl Target {
             return Ok(Target::Memento(original, second));
         }
         if parent.is_reserved() || !name.starts_with(RESERVED) {
-            return Ok(Target::Reserved(parent, name));
+            let mut segments = path.text().split('/');
+            let first = segments.find(|segment| segment.starts_with(RESERVED)).unwrap_or(&name);
+            return Ok(Target::Reserved(first.to_owned()));
         }
         Ok(match &*name {
             TOMBSTONE_SEGMENT => Target::Tombstone(parent),
             DESCRIPTION_SEGMENT => Target::Description(parent),
             DOCUMENT if parent.is_root() => Target::Constraints,
             EVENTS_SEGMENT if parent.is_root() => Target::Events,
-            _ => Target::Reserved(parent, name),
+            _ => Target::Reserved(name),
         })
     }
 }
@@ -112,8 +116,25 @@ impl Target {
 pub type Work<T> = dyn Fn(&mut Writer<'_>) -> Result<T, Problem> + Send + Sync;
 
 impl Request {
-    /// Commits the changes that `work` makes. If another request created or deleted one of the resources at the same
-    /// time, it is done again on a fresh snapshot.
+    /// The weight of a write, if its conditions need the tag of the resource at a path: computing that reads all of it.
+    pub fn weight_with(
+        &self,
+        path: &Path,
+        conditions: &Conditions,
+        weight: Weight,
+    ) -> Result<Weight, Problem> {
+        if weight == Weight::Heavy || conditions.are_empty() {
+            return Ok(weight);
+        }
+        let snapshot = self.call.door.repository()?.snapshot();
+        let view = View { snapshot: &snapshot, base: &self.base };
+        let Found::Live(entity, _) = view.find(path)? else { return Ok(weight) };
+        let size = etag::size(view, &entity, &Selection::default())?;
+        Ok(if size < etag::TRIPLES_MANY { weight } else { Weight::Heavy })
+    }
+
+    /// Commits the changes that `work` makes. If it was refused, and another request that its snapshot does not show may
+    /// be the reason, it is done again on a fresh snapshot. Any other refusal is the answer at once.
     pub async fn commit<T: Send + 'static>(
         &self,
         weight: Weight,
@@ -126,7 +147,7 @@ impl Request {
             let position = self.call.door.repository()?.snapshot().position();
             let outcome = self.commit_once(weight, &signature, Arc::clone(&work)).await;
             match outcome {
-                Err(problem) if attempt < ATTEMPTS_MAX && is_race(&problem) => attempt += 1,
+                Err(problem) if attempt < ATTEMPTS_MAX && problem.is_raced() => attempt += 1,
                 outcome => return outcome,
             }
             let door: &Door = &self.call.door;
@@ -149,9 +170,4 @@ impl Request {
         };
         commit(&self.call.door, weight, None, Box::new(build)).await
     }
-}
-
-/// True if another request may have been first, so that a second attempt finds its resource.
-fn is_race(problem: &Problem) -> bool {
-    ["already-exists", "not-unique", "missing-end", "cardinality"].contains(&problem.kind())
 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use annals::{Entity, Value};
-use oxrdf::{NamedNode, Term, Triple};
+use oxrdf::{Term, Triple};
 
 use super::base::Place;
 use super::constraints::Refusal;
@@ -96,7 +96,7 @@ pub fn check_rule(
 fn in_one_form(view: View<'_>, term: &Term) -> Term {
     match term {
         Term::NamedNode(node) => match view.base.place(node.as_str()) {
-            Place::Resource(path) => NamedNode::new_unchecked(view.base.iri(&path)).into(),
+            Place::Resource(path) => view.base.node(&path).into(),
             _ => term.clone(),
         },
         _ => term.clone(),

@@ -41,9 +41,15 @@ impl Second {
         (second.digits() == digits).then_some(second)
     }
 
-    /// The second of a date in a header (RFC 9110); `None` if it is malformed.
+    /// The second of a date in a header (RFC 9110); `None` if it is malformed. A day may have one digit, as in the dates of
+    /// mail, from which those of HTTP come.
     pub fn of_date(text: &str) -> Option<Second> {
-        let time = httpdate::parse_http_date(text.trim()).ok()?;
+        let text = text.trim();
+        let with_zero = match text.split_once(", ") {
+            Some((weekday, date)) if date.find(' ') == Some(1) => Some(format!("{weekday}, 0{date}")),
+            _ => None,
+        };
+        let time = httpdate::parse_http_date(with_zero.as_deref().unwrap_or(text)).ok()?;
         let since = time.duration_since(std::time::UNIX_EPOCH).ok()?;
         i64::try_from(since.as_secs()).ok().map(Second)
     }
@@ -106,6 +112,8 @@ mod tests {
         {
             assert_eq!(Second::parse(wrong), None, "{wrong}");
         }
+        let early = Second::of_date("Thu, 05 Nov 2026 22:15:30 GMT");
+        assert!(early.is_some() && Second::of_date("Thu, 5 Nov 2026 22:15:30 GMT") == early);
         assert_eq!(Second::of_date("yesterday"), None);
     }
 }

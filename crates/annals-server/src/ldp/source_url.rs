@@ -26,7 +26,11 @@ pub struct SourceUrl {
 
 /// An address with everything below it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SourcePrefix(SourceUrl);
+pub struct SourcePrefix {
+    url: SourceUrl,
+    /// True if it names a host and no port: then each port of that host is below it.
+    has_any_port: bool,
+}
 
 impl FromStr for SourceUrl {
     type Err = String;
@@ -96,7 +100,7 @@ impl FromStr for SourcePrefix {
     type Err = String;
 
     /// Reads a prefix as `--ldp-external` takes it: `http://images.example/public/`, `file:///srv/scans`. A slash at its
-    /// end changes nothing.
+    /// end changes nothing. Without a port it is about every port of the host.
     fn from_str(text: &str) -> Result<SourcePrefix, String> {
         let mut url: SourceUrl = text.parse()?;
         if url.query.is_some() {
@@ -105,21 +109,27 @@ impl FromStr for SourcePrefix {
         while url.path.len() > 1 && url.path.ends_with('/') {
             url.path.pop();
         }
-        Ok(SourcePrefix(url))
+        let authority = text.split('/').nth(2).unwrap_or_default();
+        let has_any_port = url.authority.is_some() && host_of(authority) == authority;
+        Ok(SourcePrefix { url, has_any_port })
     }
 }
 
 impl SourcePrefix {
     /// True if an address is the prefix, or below it.
     pub fn has(&self, url: &SourceUrl) -> bool {
-        let SourcePrefix(prefix) = self;
+        let SourcePrefix { url: prefix, has_any_port } = self;
         let is_below = |rest: &str| rest.is_empty() || rest.starts_with('/') || prefix.path == "/";
-        prefix.authority == url.authority && url.path.strip_prefix(&prefix.path).is_some_and(is_below)
+        let place = |url: &SourceUrl| match &url.authority {
+            Some(authority) if *has_any_port => Some(host_of(authority).to_owned()),
+            authority => authority.clone(),
+        };
+        place(prefix) == place(url) && url.path.strip_prefix(&prefix.path).is_some_and(is_below)
     }
 
     /// The folder; `None` for an address of HTTP.
     pub fn folder(&self) -> Option<PathBuf> {
-        self.0.file()
+        self.url.file()
     }
 }
 
@@ -130,6 +140,13 @@ fn unknown_scheme() -> String {
 /// True for the characters that an address may have.
 fn is_usual(character: char) -> bool {
     character.is_ascii_graphic() && !"\"#<>\\^`{|}".contains(character)
+}
+
+/// The host of a host with a port or without one.
+fn host_of(authority: &str) -> &str {
+    let address_end = authority.find(']').map_or(0, |at| at + 1);
+    let end = authority[address_end..].find(':').map_or(authority.len(), |at| address_end + at);
+    &authority[..end]
 }
 
 /// Host and port in one form.
@@ -284,7 +301,9 @@ mod tests {
     fn a_prefix_has_what_is_below_it() {
         let prefix = |text: &str| text.parse::<SourcePrefix>().unwrap();
         let has = |above: &str, text: &str| prefix(above).has(&text.parse().unwrap());
-        for above in ["http://images.example/public", "http://IMAGES.example:80/%70ublic/"] {
+        for (above, has_any_port) in
+            [("http://images.example/public", true), ("http://IMAGES.example:80/%70ublic/", false)]
+        {
             for (url, expected) in [
                 ("http://images.example/public", true),
                 ("http://images.example/public?x", true),
@@ -295,7 +314,9 @@ mod tests {
                 ("http://images.example/public%2", false),
                 ("http://images.example/Public/a", false),
                 ("http://images.example/", false),
-                ("http://images.example:8080/public/a", false),
+                ("http://images.example:8080/public/a", has_any_port),
+                ("http://images.example:8080/publi/a", false),
+                ("http://images.example.evil.example:8080/public/a", false),
                 ("http://images.example.evil.example/public/a", false),
                 ("http://evil.example/public/a", false),
                 ("file:///public/a", false),
@@ -305,6 +326,9 @@ mod tests {
             }
         }
         assert!(has("http://images.example", "http://images.example/a"));
+        assert!(has("http://[::1]", "http://[::1]:8080/a") && !has("http://[::1]:80", "http://[::1]:8080/a"));
+        assert!(has("http://images.example:8080", "http://images.example:8080/a"));
+        assert!(!has("http://images.example:8080", "http://images.example/a"));
         assert!(has("file:///", "file:///srv/a") && has("file:///srv/", "file:///srv/a"));
         assert!(!has("file:///srv", "file:///srv2/a") && !has("file:///srv", "http://srv/srv/a"));
         assert!("http://images.example/?x".parse::<SourcePrefix>().is_err());

@@ -8,9 +8,7 @@ use rust_decimal::Decimal;
 
 use super::base::Base;
 use super::constraints::Refusal;
-use super::vocabulary::XSD;
-
-const RDF_JSON: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#JSON";
+use super::vocabulary::{RDF_JSON, XSD, node, node_in};
 
 /// The value of a literal.
 ///
@@ -53,22 +51,21 @@ fn exact<T: FromStr + ToString>(text: &str) -> Option<T> {
     text.parse::<T>().ok().filter(|value| value.to_string() == text)
 }
 
-/// The term of a value; `None` for a value that RDF has no form for.
+/// The term of a value; `None` for a value that RDF has no form for, and for a text of an older log that is no IRI.
 pub fn term_of(value: &Value, base: &Base) -> Option<Term> {
-    let typed = |text: String, name: &str| {
-        Some(Literal::new_typed_literal(text, NamedNode::new_unchecked(format!("{XSD}{name}"))).into())
-    };
+    let typed =
+        |text: String, name: &'static str| Some(Literal::new_typed_literal(text, node_in(XSD, name)).into());
     match value {
         Value::String(text) => Some(Literal::new_simple_literal(&**text).into()),
-        Value::Iri(iri) => Some(NamedNode::new_unchecked(base.restored(iri)).into()),
-        Value::Literal(literal) => Some(match literal.meaning() {
-            Meaning::Language(language) => {
-                Literal::new_language_tagged_literal_unchecked(literal.text(), &**language).into()
-            }
+        Value::Iri(iri) => NamedNode::new(base.restored(iri)).ok().map(Term::from),
+        Value::Literal(literal) => match literal.meaning() {
+            Meaning::Language(language) => is_language(language)
+                .then(|| Literal::new_language_tagged_literal_unchecked(literal.text(), &**language).into()),
             Meaning::Datatype(datatype) => {
-                Literal::new_typed_literal(literal.text(), NamedNode::new_unchecked(&**datatype)).into()
+                let datatype = NamedNode::new(&**datatype).ok()?;
+                Some(Literal::new_typed_literal(literal.text(), datatype).into())
             }
-        }),
+        },
         Value::Boolean(value) => typed(value.to_string(), "boolean"),
         Value::Integer(value) => typed(value.to_string(), "integer"),
         Value::Decimal(value) => typed(value.to_string(), "decimal"),
@@ -79,14 +76,19 @@ pub fn term_of(value: &Value, base: &Base) -> Option<Term> {
         Value::Bytes(bytes) => typed(bytes.iter().map(|byte| format!("{byte:02X}")).collect(), "hexBinary"),
         Value::Uuid(bytes) => {
             let uuid = uuid::Uuid::from_bytes(*bytes);
-            Some(NamedNode::new_unchecked(format!("urn:uuid:{}", uuid.hyphenated())).into())
+            NamedNode::new(format!("urn:uuid:{}", uuid.hyphenated())).ok().map(Term::from)
         }
         Value::List(_) | Value::Map(_) => {
             let json = String::from_utf8_lossy(&annals_json::json_of(value)).into_owned();
-            Some(Literal::new_typed_literal(json, NamedNode::new_unchecked(RDF_JSON)).into())
+            Some(Literal::new_typed_literal(json, node(RDF_JSON)).into())
         }
         _ => None,
     }
+}
+
+/// True for a language tag that the formats can write: its first part has only letters. The engine checks the rest.
+fn is_language(tag: &str) -> bool {
+    tag.split('-').next().is_some_and(|first| first.bytes().all(|byte| byte.is_ascii_alphabetic()))
 }
 
 // XML Schema writes infinity in its own way.
@@ -130,5 +132,20 @@ mod tests {
         }
         let tagged = Literal::new_language_tagged_literal("hé", "fr-ca").unwrap();
         assert_eq!(term_of(&literal_value(&tagged).unwrap(), &base), Some(tagged.into()));
+    }
+
+    #[test]
+    fn a_text_of_an_older_log_that_is_no_iri_is_no_term() {
+        let base = Base::of(&HeaderMap::new(), &Uri::from_static("/"), "/ldp", None);
+        for text in ["urn:x> <urn:y> <urn:z> .\n<urn:a", "x", "urn:a b", "ldp:/a b", "ldp:!x"] {
+            assert_eq!(term_of(&Value::Iri(text.into()), &base), None, "{text:?}");
+        }
+        assert!(term_of(&Value::Iri("ldp:/a%20b".into()), &base).is_some());
+        let typed = |datatype| LiteralValue::with_datatype("1", datatype).unwrap().into();
+        assert_eq!(term_of(&typed("urn:x%2"), &base), None);
+        assert!(term_of(&typed("urn:x"), &base).is_some());
+        let tagged = |language| LiteralValue::in_language("1", language).unwrap().into();
+        assert_eq!(term_of(&tagged("a1"), &base), None);
+        assert!(term_of(&tagged("de-CH-1996"), &base).is_some());
     }
 }

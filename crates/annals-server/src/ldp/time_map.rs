@@ -6,13 +6,14 @@ use annals::{Patch, Snapshot};
 use axum::body::Body;
 use http::header::{ALLOW, CONTENT_TYPE, ETAG, HeaderValue, LINK, LOCATION, VARY};
 use http::{HeaderMap, Method, Response, StatusCode};
-use oxrdf::{NamedNode, NamedNodeRef, NamedOrBlankNode, TripleRef};
+use oxrdf::{NamedNode, NamedOrBlankNode, TripleRef};
 
 use super::answers::{empty, with_head};
 use super::bodies::problem_of;
 use super::constraints::{DOCUMENT, Refusal};
 use super::etag::Conditions;
 use super::get::{media_type_of, no_description};
+use super::graph::each_class;
 use super::headers::{self, ACCEPT_POST, MEMENTO_DATETIME};
 use super::memento::address;
 use super::mementos::Mementos;
@@ -23,8 +24,9 @@ use super::request::{Original, Request};
 use super::second::Second;
 use super::triples::emit;
 use super::view::View;
-use super::vocabulary::{CONSTRAINED_BY, CONTAINS, LDP, MEMENTO, TYPE};
+use super::vocabulary::{CONSTRAINED_BY, CONTAINS, LDP, MEMENTO, TYPE, node, node_in};
 use super::writer::Writer;
+use crate::answer::with_position;
 use crate::call::{Weight, heavy_read};
 use crate::problem::{Outcome, Problem};
 use crate::upload::discard;
@@ -97,7 +99,8 @@ pub async fn add_version(mut request: Request, original: Original) -> Outcome {
     let iri = address(&request, &original, second);
     headers::append(&mut head, LOCATION, iri.clone());
     head.insert(CONTENT_TYPE, HeaderValue::from_static("text/plain"));
-    Ok(with_head(Response::new(Body::from(iri)), StatusCode::CREATED, head))
+    let response = with_head(Response::new(Body::from(iri)), StatusCode::CREATED, head);
+    Ok(with_position(response, receipt.position))
 }
 
 /// The versions of a resource.
@@ -170,16 +173,15 @@ fn graph(
     format: RdfFormat,
 ) -> Result<Vec<u8>, Problem> {
     let map = headers::time_map(&headers::address(&request.base, &original.path, original.is_description));
-    let subject: NamedOrBlankNode = NamedNode::new_unchecked(map.as_str()).into();
+    let named = |iri: &str| NamedNode::new(iri).map_err(|error| Problem::invalid(format!("{iri}: {error}")));
+    let subject: NamedOrBlankNode = named(&map)?.into();
     let (mut writer, mut body) = (RdfWriter::new(format), Vec::new());
     let mut sink = |triple: TripleRef<'_>| writer.write(triple, &mut body).map_err(problem_of);
-    let classes = Model::Basic.classes().iter().map(|class| format!("{LDP}{class}"));
-    for class in classes.chain([format!("{MEMENTO}TimeMap")]) {
-        emit(&subject, TYPE, NamedNodeRef::new_unchecked(&class).into(), &mut sink)?;
-    }
+    each_class(Model::Basic, &subject, &mut sink)?;
+    emit(&subject, node(TYPE), node_in(MEMENTO, "TimeMap").as_ref().into(), &mut sink)?;
     for second in seconds {
-        let memento = format!("{map}/{}", second.digits());
-        emit(&subject, CONTAINS, NamedNodeRef::new_unchecked(&memento).into(), &mut sink)?;
+        let memento = named(&format!("{map}/{}", second.digits()))?;
+        emit(&subject, node(CONTAINS), memento.as_ref().into(), &mut sink)?;
     }
     writer.finish(&mut body);
     Ok(body)

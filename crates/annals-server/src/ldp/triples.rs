@@ -13,12 +13,12 @@ pub type Sink<'s> = dyn FnMut(TripleRef<'_>) -> Result<(), Problem> + 's;
 /// Passes on a triple.
 pub fn emit(
     subject: &NamedOrBlankNode,
-    predicate: &str,
+    predicate: NamedNodeRef<'_>,
     object: TermRef<'_>,
     sink: &mut Sink<'_>,
 ) -> Result<(), Problem> {
     let subject: NamedOrBlankNodeRef<'_> = subject.as_ref();
-    sink(TripleRef::new(subject, NamedNodeRef::new_unchecked(predicate), object))
+    sink(TripleRef::new(subject, predicate, object))
 }
 
 /// The values of a property, one by one.
@@ -50,7 +50,7 @@ pub fn each_object(
 /// An IRI that a property of a resource holds.
 pub fn iri_property(view: View<'_>, entity: &Entity<'_>, predicate: &str) -> Option<NamedNode> {
     match entity.property(predicate)? {
-        Value::Iri(iri) => Some(NamedNode::new_unchecked(view.base.restored(&iri))),
+        Value::Iri(iri) => NamedNode::new(view.base.restored(&iri)).ok(),
         _ => None,
     }
 }

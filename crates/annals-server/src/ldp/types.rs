@@ -1,6 +1,7 @@
 //! The types of the door, which its first write declares.
 
 use annals::{Id, Snapshot, Transaction, TypeDefinition, TypeKind};
+use oxrdf::NamedNodeRef;
 use uuid::Uuid;
 
 use super::model::Model;
@@ -54,10 +55,15 @@ pub fn declare(transaction: &mut Transaction) -> annals::Result<()> {
     ])
 }
 
-/// True for the names of properties and relationship types that are predicates: these are IRIs, and the names of the
-/// door have no colon.
+/// The predicate that the name of a property or of a relationship type is; `None` for the names of the door, which have no
+/// colon, and for any other name that is no IRI: other doors take every name.
+pub fn predicate(name: &str) -> Option<NamedNodeRef<'_>> {
+    if name.contains(':') { NamedNodeRef::new(name).ok() } else { None }
+}
+
+/// True for the names of properties and relationship types that are predicates.
 pub fn is_predicate(name: &str) -> bool {
-    name.contains(':')
+    predicate(name).is_some()
 }
 
 /// The id of the relationship that a triple is.

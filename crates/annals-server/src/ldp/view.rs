@@ -66,16 +66,17 @@ impl<'v> View<'v> {
         }
     }
 
-    /// The term that an entity is; `None` if it is neither a resource nor a node.
+    /// The term that an entity is; `None` if it is neither a resource nor a node, and for a node with a name that is no IRI.
     pub fn node(self, entity: &Entity<'_>) -> Option<NamedOrBlankNode> {
         if entity.type_name() != NODE {
-            return self.base.iri_of(entity).map(|iri| NamedNode::new_unchecked(iri).into());
+            return self.base.node_of(entity).map(NamedOrBlankNode::from);
         }
         match entity.property(SUBJECT) {
             Some(subject) => {
-                subject.as_str().map(|iri| NamedNode::new_unchecked(self.base.restored(iri)).into())
+                let iri = self.base.restored(subject.as_str()?);
+                NamedNode::new(iri).ok().map(NamedOrBlankNode::from)
             }
-            None => Some(BlankNode::new_unchecked(label(entity.id())).into()),
+            None => BlankNode::new(label(entity.id())).ok().map(NamedOrBlankNode::from),
         }
     }
 
@@ -109,7 +110,11 @@ pub fn found<'s>(snapshot: &'s Snapshot, id: &Id) -> annals::Result<Found<'s>> {
 pub fn label(id: &Id) -> String {
     match id.uuid_bytes() {
         Some(bytes) => format!("n{}", uuid::Uuid::from_bytes(*bytes).simple()),
-        None => "n".to_owned(),
+        // Another door made the node, with an id of its own.
+        None => {
+            let digits = id.to_string().into_bytes().into_iter().map(|byte| format!("{byte:02x}"));
+            format!("x{}", digits.collect::<String>())
+        }
     }
 }
 

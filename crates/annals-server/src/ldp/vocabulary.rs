@@ -1,5 +1,7 @@
 //! Names of the vocabularies that the door knows.
 
+use oxrdf::{NamedNode, NamedNodeRef};
+
 /// The namespace of LDP.
 pub const LDP: &str = "http://www.w3.org/ns/ldp#";
 /// A child of a container.
@@ -22,6 +24,8 @@ pub const CONSTRAINED_BY: &str = "http://www.w3.org/ns/ldp#constrainedBy";
 pub const TYPE: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
 /// The namespace of the datatypes of XML Schema.
 pub const XSD: &str = "http://www.w3.org/2001/XMLSchema#";
+/// The datatype of JSON.
+pub const RDF_JSON: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#JSON";
 /// The namespace of Memento.
 pub const MEMENTO: &str = "http://mementoweb.org/ns#";
 /// The number of bytes of a binary.
@@ -40,3 +44,15 @@ pub const REDIRECTS_TO: &str = "http://fedora.info/definitions/v4/repository#red
 pub const EXTERNAL_CONTENT: &str = "http://fedora.info/definitions/fcrepo#ExternalContent";
 /// Where a resource takes notifications.
 pub const INBOX: &str = "http://www.w3.org/ns/ldp#inbox";
+
+/// The node of a name of these vocabularies.
+pub const fn node(name: &'static str) -> NamedNodeRef<'static> {
+    // The names are constants of this file.
+    NamedNodeRef::new_unchecked(name)
+}
+
+/// The node of a name in one of these namespaces.
+pub fn node_in(namespace: &'static str, name: &'static str) -> NamedNode {
+    // Both are constants of the door, and no name has characters that an IRI must not have.
+    NamedNode::new_unchecked(format!("{namespace}{name}"))
+}

@@ -163,15 +163,15 @@ impl<'t> Writer<'t> {
         let start = self.transaction.changes_count();
         let own = self.resolved(entity.id(), &graph.own)?;
         let has_version = self.write_properties(entity, &own)?;
-        let has_blanks = graph.nodes.keys().any(|name| matches!(name, NodeName::Blank(_)));
+        let base = self.base;
         self.delete_nodes(entity, |name| match name {
             // Blank nodes have no names by which they could be compared.
             None => true,
+            // A name that is no IRI was not shown.
+            Some(name) if !annals::is_iri(&base.restored(name)) => false,
             Some(name) => !graph.nodes.contains_key(&NodeName::Iri(name.to_owned())),
         })?;
-        if has_blanks || !graph.nodes.is_empty() {
-            self.write_nodes(entity.id(), graph)?;
-        }
+        self.write_nodes(entity.id(), graph)?;
         self.attach_all(entity.id(), &own)?;
         if has_version || self.transaction.changes_count() == start { Ok(()) } else { self.touch(entity) }
     }

@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use rust_decimal::Decimal;
 
+use super::iri::{is_iri, shown};
 use super::number::Parts;
-use super::{Content, Date, Duration, Instant, Literal, ValueSet, ValueType};
+use super::{Content, Date, Duration, Instant, Literal, Meaning, ValueSet, ValueType};
 use crate::{Error, ErrorKind, Result};
 
 /// Longest string, IRI or byte string. Units: bytes.
@@ -169,6 +170,32 @@ impl Value {
     /// Refuses values that exceed a bound: [`VALUE_BYTES_MAX`], [`NESTING_MAX`].
     pub(crate) fn check(&self, name: &str) -> Result<()> {
         self.check_at(name, 0)
+    }
+
+    /// Refuses texts that are no IRIs. Only new records are checked: older logs may have them.
+    ///
+    /// Errors: `InvalidArgument`.
+    pub(crate) fn check_iris(&self, name: &str) -> Result<()> {
+        let (what, text) = match self {
+            Value::Iri(text) => ("an IRI", &**text),
+            Value::Literal(literal) => match literal.meaning() {
+                Meaning::Datatype(datatype) => ("a datatype that is an IRI", &**datatype),
+                Meaning::Language(_) => return Ok(()),
+            },
+            Value::List(values) => return values.iter().try_for_each(|value| value.check_iris(name)),
+            Value::Map(values) => return values.values().try_for_each(|value| value.check_iris(name)),
+            Value::Set(values) => return values.iter().try_for_each(|value| value.check_iris(name)),
+            _ => return Ok(()),
+        };
+        if is_iri(text) {
+            return Ok(());
+        }
+        let text = format!(
+            "property {name}: expected {what} with a scheme and without characters that RFC 3987 forbids, found {}; \
+             percent-encode these characters, or store a string",
+            shown(text)
+        );
+        Err(Error::new(ErrorKind::InvalidArgument, text))
     }
 
     fn check_at(&self, name: &str, depth: usize) -> Result<()> {

@@ -170,7 +170,7 @@ impl Sequencer {
             if error.kind() == ErrorKind::AlreadyExists {
                 find_conflict(&self.working, work.base, &work.record.changes)?;
             }
-            return Err(error);
+            return Err(if self.working.position > work.base { error.raced() } else { error });
         }
         if self.batch.is_empty()
             && self.validators.are_there()

@@ -38,6 +38,7 @@ mod lineage;
 mod operational;
 mod clock;
 mod limits;
+mod iris;
 
 // Searches and walks.
 mod candidates;

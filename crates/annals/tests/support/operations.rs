@@ -104,7 +104,7 @@ impl Generator {
                 let ending = *self.random.choose(&["", "a", "b", "ab", "\0"]);
                 Value::from(format!("{}{ending}", "x".repeat(119 + self.random.below(3))))
             }
-            22 => Value::Iri(self.random.choose(&["a", "ab", "http://x"]).to_string().into()),
+            22 => Value::Iri(self.random.choose(&["a:", "a:b", "http://x"]).to_string().into()),
             23 => Value::Bytes(vec![0u8, 255][..self.random.below(3)].into()),
             24 => Value::Boolean(self.random.one_in(2)),
             25 => Value::Date(Date::from_days(small as i32 * 1_000).unwrap()),

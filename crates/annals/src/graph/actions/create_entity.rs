@@ -63,8 +63,9 @@ impl Act for CreateEntity {
         let new = self;
         graph.check_new(TypeKind::Entity, &new.id)?;
         let type_name = graph.symbol("type", &new.type_name)?;
-        let mut entity =
-            first_version(context, new.id.clone(), type_name, graph.properties(&new.properties)?);
+        let properties = graph.properties(&new.properties)?;
+        graph.check_new_properties(None, &properties)?;
+        let mut entity = first_version(context, new.id.clone(), type_name, properties);
         let (status, provenance) = (new.status.as_ref(), new.provenance.as_ref());
         entity.header = graph.new_header(TypeKind::Entity, type_name, status, provenance)?;
         let classifications = graph.new_classifications(context, &entity, &new.classifications)?;
