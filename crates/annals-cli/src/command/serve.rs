@@ -11,6 +11,8 @@ use annals_server::{
     Host, LdpRoot, LdpSettings, Limits, LogSettings, Origin, PublicUrl, Settings, SourcePrefix, Sources,
     serve,
 };
+use rustix::fs::Mode;
+use rustix::process::umask;
 
 use crate::context::Global;
 
@@ -174,6 +176,13 @@ fn print(line: &str) {
     // Standard output may be closed; the server serves all the same.
     let _ = writeln!(output, "{line}");
     let _ = output.flush();
+/// Lets no other users of the machine read or change the files that the server creates. The rights of its group are
+/// those of the umask.
+fn keep_from_others() {
+    let before = umask(Mode::RWXU | Mode::RWXG | Mode::RWXO);
+    umask(before | Mode::RWXO);
+}
+
 }
 
 fn millis(duration: Duration) -> u64 {
@@ -203,6 +212,7 @@ impl Serve {
             print(&format!("the configuration is good; the repository is {}", folder.display()));
             return Ok(());
         }
+        keep_from_others();
         let options = Options {
             is_read_only: self.read_only,
             memory_bytes_max: global.memory_bytes_max,

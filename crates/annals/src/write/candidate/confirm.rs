@@ -15,6 +15,8 @@ use crate::{Error, Position, Result};
 
 /// How often the thread looks for commits whose time is over.
 const LOOK_INTERVAL: Duration = Duration::from_millis(200);
+/// A commit that could not be undone is tried again every so many rounds.
+const FAILED_ROUNDS: usize = 5;
 /// Author of the records that undo commits.
 const AUTHOR: &str = "annals";
 
@@ -33,19 +35,24 @@ pub(crate) fn start(committer: &Arc<Committer>, is_stopping: Arc<AtomicBool>) ->
     std::thread::Builder::new()
         .name("annals-confirm".into())
         .spawn(move || {
-            while !is_stopping.load(Ordering::SeqCst) {
+            for round in 0_usize.. {
+                if is_stopping.load(Ordering::SeqCst) {
+                    return;
+                }
                 // The candidate stores the error, or the next round reports it again.
-                let _ = take_back_late(&committer);
+                let _ = take_back_late(&committer, round.is_multiple_of(FAILED_ROUNDS));
                 std::thread::park_timeout(LOOK_INTERVAL);
             }
         })
         .map_err(|source| Error::io("start the thread annals-confirm", source))
 }
 
-fn take_back_late(committer: &Arc<Committer>) -> Result<()> {
+fn take_back_late(committer: &Arc<Committer>, is_for_failed: bool) -> Result<()> {
     let now = (committer.clock)();
     for candidate in stored::all(&committer.snapshot())? {
-        let is_late = candidate.unconfirmed.as_ref().is_some_and(|waiting| waiting.confirm_before <= now);
+        let is_late = candidate.unconfirmed.as_ref().is_some_and(|waiting| {
+            waiting.confirm_before <= now && (is_for_failed || waiting.failure.is_none())
+        });
         if !is_late {
             continue;
         }
@@ -61,13 +68,13 @@ fn take_back_late(committer: &Arc<Committer>) -> Result<()> {
     Ok(())
 }
 
-/// Stores with the candidate why its commit could not be undone, so that its users see the reason.
+/// Stores with the candidate why its commit could not be undone, so that its users see the reason. The first one stays:
+/// texts name positions, so each attempt may have another one, and would make another record.
 fn note_failure(committer: &Arc<Committer>, candidate: &Candidate, error: &Error) -> Result<()> {
-    let text = error.to_string();
-    let known = candidate.unconfirmed.as_ref().and_then(|waiting| waiting.failure.as_deref());
-    if known == Some(text.as_str()) {
+    if candidate.unconfirmed.as_ref().is_some_and(|waiting| waiting.failure.is_some()) {
         return Ok(());
     }
+    let text = error.to_string();
     transact(committer, |t| {
         t.author(AUTHOR);
         let position = candidate.unconfirmed.as_ref().map_or(Position::ZERO, |waiting| waiting.position);
