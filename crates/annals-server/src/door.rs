@@ -139,8 +139,7 @@ impl Door {
         self.repository.get()
     }
 
-    /// The operational view, with its leases. It may write first, and wait for other writers: call it only on a thread
-    /// for long work.
+    /// The operational view, with its leases.
     ///
     /// Errors: `opening`; those of [`Operational::over`].
     pub fn operational(&self) -> Result<Operational, Problem> {
@@ -150,15 +149,6 @@ impl Door {
             return Ok(operational.clone());
         }
         Ok(known.insert(Operational::over(repository)?).clone())
-    }
-
-    /// Ends all leases and deletes their records. The next process deletes records that cannot be deleted now.
-    pub fn end_leases(&self) {
-        let operational = self.operational.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let Some(operational) = operational else { return };
-        for lease in operational.leases().unwrap_or_default() {
-            let _ = operational.end_lease(&lease.name);
-        }
     }
 
     /// Records replayed, and records in all.

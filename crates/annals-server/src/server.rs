@@ -260,15 +260,10 @@ async fn stop(door: &Arc<Door>, mut connections: JoinSet<()>, signals: &mut Sign
     connections.abort_all();
 }
 
-/// Ends leases, commits what was submitted and closes the repository.
+/// Commits what was submitted and closes the repository.
 async fn close(door: &Arc<Door>) -> Result<()> {
     let Some(repository) = door.opened().cloned() else { return Ok(()) };
-    let door = Arc::clone(door);
-    let close = move || {
-        door.end_leases();
-        repository.close()
-    };
-    tokio::task::spawn_blocking(close).await.expect("closing does not panic")
+    tokio::task::spawn_blocking(|| repository.close()).await.expect("closing does not panic")
 }
 
 /// The meaning of a signal.

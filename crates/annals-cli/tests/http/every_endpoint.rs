@@ -350,7 +350,7 @@ fn edit_a_candidate(door: &mut Door) {
 }
 
 fn lease(door: &mut Door) {
-    door.tell("POST", "/v1/leases", json!({ "name": "driver", "seconds": 600, "recorded": false }));
+    door.tell("POST", "/v1/leases", json!({ "name": "driver", "seconds": 600 }));
     let operations = json!([{ "action": "merge-tree", "path": "/config", "item": { "celsius": 40 } }]);
     door.tell("POST", "/v1/leases/driver/changes", json!({ "operations": operations }));
     door.tell("POST", "/v1/leases/driver/renew", json!({ "seconds": 500.5 }));
