@@ -11,6 +11,9 @@ pub const STREAMS_MAX: usize = 1_024;
 /// Most imports at once: each has a thread, and its batches compete with other transactions.
 pub const IMPORTS_MAX: usize = 2;
 
+/// Most compactions at once: each takes the memory of a second graph.
+pub const COMPACTIONS_MAX: usize = 1;
+
 /// Most contents that are received at once: each has a thread.
 pub const UPLOADS_MAX: usize = 64;
 
@@ -71,6 +74,11 @@ impl Limits {
     /// Longest time for a body to arrive, and for the next part of a body of any length.
     pub fn body_time(&self) -> Duration {
         self.request_time * 4 / 5
+    /// Most threads for long work.
+    pub fn threads_max(&self) -> usize {
+        self.heavy_max + self.streams_max + IMPORTS_MAX + UPLOADS_MAX + COMPACTIONS_MAX
+    }
+
     }
 
     /// Most requests that wait for a position, and most that wait for the rest of a slow body: an eighth of all
@@ -138,6 +146,8 @@ pub struct Gates {
     pub subscribers: Arc<Semaphore>,
 }
 
+    /// One per compaction.
+    pub compactions: Arc<Semaphore>,
 impl Gates {
     /// Gates as wide as the limits say.
     pub fn new(limits: &Limits) -> Gates {
@@ -159,3 +169,4 @@ impl Gates {
         }
     }
 }
+            compactions: gate(COMPACTIONS_MAX),

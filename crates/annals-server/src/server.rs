@@ -17,7 +17,7 @@ use super::connection::{Activity, check_clock, refuse, serve_connection};
 use super::door::Door;
 use super::hosts::{Host, Hosts, Origin, PublicUrl};
 use super::ldp::LdpSettings;
-use super::limits::{IMPORTS_MAX, Limits, UPLOADS_MAX};
+use super::limits::Limits;
 use super::logging::{self, LogFile, LogSettings};
 use super::open_connections::OpenConnections;
 use super::problem::Problem;
@@ -61,7 +61,7 @@ pub fn serve(
     let log = logging::start(&settings.log)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
-        .max_blocking_threads(settings.limits.heavy_max + settings.limits.streams_max + IMPORTS_MAX + UPLOADS_MAX + PIECES_MAX)
+        .max_blocking_threads(settings.limits.threads_max() + PIECES_MAX)
         .thread_name("annals-http")
         .build()
         .map_err(|source| Error::io("start the runtime", source))?;

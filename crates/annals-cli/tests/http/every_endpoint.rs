@@ -58,6 +58,7 @@ fn every_answer_that_is_declared_is_given_and_its_type_reads_it() {
     edit_a_candidate(&mut door);
     lease(&mut door);
     store_contents(&mut door);
+    compact(&mut door);
     exchange(&mut door);
     follow(&mut door);
     assert!(door.refused.is_empty(), "these requests were refused: {:#?}", door.refused);
@@ -318,6 +319,10 @@ fn change_a_tree(door: &mut Door) {
     door.read_both("/v1/diff?from=1&to=20");
     door.call("GET", "/v1/log");
     door.call("GET", "/v1/log?limit=1");
+}
+
+fn compact(door: &mut Door) {
+    door.call("POST", "/v1/compactions");
 }
 
 fn follow(door: &mut Door) {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value as Json, json};
 
-use crate::support::Server;
+use crate::support::{Server, try_request};
 
 /// The lines of a log in JSON, once one has all these texts.
 fn lines_with(path: &std::path::Path, texts: &[&str]) -> Json {
@@ -273,4 +273,58 @@ fn the_service_manager_is_told_when_the_server_is_ready_and_when_it_stops() {
     assert!(ready.contains("READY=1"), "{ready}");
     assert!(stopping.contains("STOPPING=1"), "{stopping}");
     assert!(status.success());
+}
+
+fn put_binary(server: &Server, body: &str) -> u16 {
+    try_request(server.address, "PUT", "/ldp/b", &[("content-type", "a/b")], Some(body)).unwrap().status
+}
+
+#[test]
+fn other_users_of_the_machine_cannot_read_the_files_of_a_server() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let (repository, log) = (folder.path().join("repository"), folder.path().join("log"));
+    let server = Server::start(&repository, &["--log-file", log.to_str().unwrap()]);
+    assert_eq!(put_binary(&server, "bytes"), 201);
+    let mut waiting = vec![repository, log];
+    let mut count = 0;
+    while let Some(path) = waiting.pop() {
+        let metadata = std::fs::metadata(&path).unwrap();
+        assert_eq!(metadata.permissions().mode() & 0o007, 0, "{}", path.display());
+        count += 1;
+        if metadata.is_dir() {
+            waiting.extend(std::fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+        }
+    }
+    assert!(count > 5, "{count}");
+}
+
+#[test]
+fn purged_bytes_leave_while_the_server_runs_also_beside_a_backup() {
+    let folder = tempfile::tempdir().unwrap();
+    let repository = folder.path().join("repository");
+    let server = Server::start(&repository, &[]);
+    let secret = "to-be-forgotten".repeat(10);
+    let gone = json!({"id": "gone", "type": "thing", "properties": {"text": secret}});
+    assert_eq!(server.send("POST", "/v1/entities", &gone).status, 201);
+    assert_eq!(put_binary(&server, "stays"), 201);
+    assert_eq!(server.request("DELETE", "/v1/entities/gone?purge=true", &[], None).status, 200);
+    let holds_secret = || {
+        let segments = std::fs::read_dir(repository.join("log")).unwrap().map(|entry| entry.unwrap().path());
+        let is_in = |path: &std::path::PathBuf| {
+            let bytes = std::fs::read(path).unwrap_or_default();
+            bytes.windows(secret.len()).any(|part| part == secret.as_bytes())
+        };
+        segments.collect::<Vec<_>>().iter().any(is_in)
+    };
+    assert!(holds_secret());
+    let answer = server.request("POST", "/v1/compactions", &[], None);
+    assert_eq!((answer.status, answer.json()["changes"].as_u64() > Some(0)), (200, true), "{answer:?}");
+    assert!(!holds_secret());
+    let read = try_request(server.address, "GET", "/ldp/b", &[], None).unwrap();
+    assert_eq!(read.body, "stays");
+    assert_eq!(server.send("POST", "/v1/entities", &json!({"type": "thing"})).status, 201);
+    let (code, text) =
+        annals(&["-r", repository.to_str().unwrap(), "backup", folder.path().join("copy").to_str().unwrap()]);
+    assert_eq!(code, 0, "{text}");
 }

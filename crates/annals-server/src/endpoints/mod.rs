@@ -22,6 +22,7 @@ mod operational;
 mod log;
 mod import;
 mod export;
+mod compactions;
 mod feed_events;
 mod feed;
 mod health;
@@ -50,6 +51,7 @@ pub fn endpoints() -> Vec<Endpoint> {
         log::endpoints,
         import::endpoints,
         export::endpoints,
+        compactions::endpoints,
         feed::endpoints,
         health::endpoints,
     ];
