@@ -75,7 +75,7 @@ pub async fn answer(call: Box<Call>, method: Method, root: &str) -> Outcome {
     let is_upload =
         is_write && (bodies::is_upload(&call, asked) || replaces_binary(&call, &method, &base, root));
     let request_time = call.door.limits.request_time;
-    let work = Box::pin(dispatch(Request { call, method, base }, root));
+    let work = Box::pin(dispatch(Request { is_over: request::Over::default(), call, method, base }, root));
     let outcome = match is_upload {
         // A binary may take any time: the server waits only for each part of it.
         true => work.await,
