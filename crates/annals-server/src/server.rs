@@ -65,15 +65,16 @@ pub fn serve(
         .thread_name("annals-http")
         .build()
         .map_err(|source| Error::io("start the runtime", source))?;
-    let result = runtime.block_on(run(settings, log, on_listen, on_open));
+    let result = runtime.block_on(run(settings, &log, on_listen, on_open));
     // Work of clients that have gone may still run; it only reads.
     runtime.shutdown_timeout(Duration::from_secs(1));
     result
+    log.finish();
 }
 
 async fn run(
     settings: Settings,
-    log: LogFile,
+    log: &LogFile,
     on_listen: impl FnOnce(SocketAddr),
     mut on_open: impl FnMut(&Repository),
 ) -> Result<()> {
@@ -90,7 +91,10 @@ async fn run(
         settings.origins.clone(),
         settings.public_url.clone(),
     );
-    let door = Arc::new(Door::new(settings.limits.clone(), hosts, format!("urn:annals:{name}"), settings.ldp.clone()));
+    let source = format!("urn:annals:{name}");
+    let mut door = Door::new(settings.limits.clone(), hosts, source, settings.ldp.clone());
+    door.metrics.dropped_lines = log.dropped();
+    let door = Arc::new(door);
     let mut signals = Signals::new()?;
     tracing::info!(version = env!("CARGO_PKG_VERSION"), %address, folder = %settings.folder.display(), "listening");
     on_listen(address);
@@ -106,7 +110,11 @@ async fn run(
                     tracing::info!(signal = name, "stopping");
                     break Ok(());
                 }
-                Signal::Reopen => reopen(&log),
+                Signal::Reopen => {
+                    if !log.reopen() {
+                        tracing::info!(signal = "SIGHUP", "the log has no file to reopen");
+                    }
+                }
             },
             outcome = &mut opened, if is_opening => {
                 is_opening = false;
@@ -126,14 +134,6 @@ async fn run(
         Err(error) => tracing::error!("stopped: {error}"),
     }
     result
-}
-
-fn reopen(log: &LogFile) {
-    match log.reopen() {
-        Ok(true) => tracing::info!(signal = "SIGHUP", "log reopened"),
-        Ok(false) => tracing::info!(signal = "SIGHUP", "the log has no file to reopen"),
-        Err(error) => tracing::error!(signal = "SIGHUP", "the log continues in its old file: {error}"),
-    }
 }
 
 /// Opens the repository on a separate thread, which reports its progress to the door.

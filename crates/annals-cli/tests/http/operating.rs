@@ -246,6 +246,43 @@ fn a_refusal_of_the_log_and_its_end_are_one_line_each() {
     assert_eq!((text.matches("refused").count(), text.matches("accepted").count()), (1, 1), "{text}");
 }
 
+/// Sends requests whose lines take 1.5 MiB: more than a pipe and the queue of the log hold together.
+fn send_many_lines(server: &Server) {
+    let path = format!("/v1/types?x={}", "y".repeat(1_900));
+    for number in 0..800 {
+        assert_eq!(server.get(&path).status, 400, "request {number}");
+    }
+}
+
+#[test]
+fn a_log_that_nobody_reads_neither_stops_the_server_nor_keeps_it_from_ending() {
+    let folder = tempfile::tempdir().unwrap();
+    let (server, pipe) = Server::start_piped(&folder.path().join("repository"), &["--log", "info"]);
+    send_many_lines(&server);
+    assert_eq!(server.get("/health/live").status, 200);
+    let metrics = server.get("/metrics").body;
+    let line = metrics.lines().find(|line| line.starts_with("annals_log_lines_dropped_total ")).unwrap();
+    assert!(line.rsplit(' ').next().unwrap().parse::<u64>().unwrap() > 0, "{line}");
+    server.hang_up();
+    server.terminate();
+    assert!(server.ended_well());
+    drop(pipe);
+}
+
+#[test]
+fn the_log_says_how_many_lines_it_lost_once_its_reader_is_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let (server, pipe) = Server::start_piped(&folder.path().join("repository"), &["--log", "info"]);
+    send_many_lines(&server);
+    server.terminate();
+    let mut lines = BufReader::new(pipe).lines().map(Result::unwrap);
+    let line =
+        lines.find(|line| line.contains("lines of the log were dropped")).expect("a line with the number");
+    let dropped: usize = line.rsplit('=').next().unwrap().trim().parse().unwrap();
+    assert!((1..800).contains(&dropped), "{line}");
+    assert!(server.ended_well());
+}
+
 #[test]
 fn the_service_manager_is_told_when_the_server_is_ready_and_when_it_stops() {
     let folder = tempfile::tempdir().unwrap();
