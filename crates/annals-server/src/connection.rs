@@ -22,6 +22,7 @@ use tokio::sync::Notify;
 use tower::ServiceExt;
 
 use super::door::Door;
+use super::peers::Peer;
 use super::problem::{PROBLEM_JSON, Problem};
 use super::sending::Outbox;
 
@@ -29,13 +30,19 @@ use super::sending::Outbox;
 const STREAMS_MAX: u32 = 256;
 
 /// Serves one connection until it is closed, idle for too long, or the server stops.
-pub async fn serve_connection(door: &Arc<Door>, router: Router, stream: TcpStream, activity: Arc<Activity>) {
+pub async fn serve_connection(
+    door: &Arc<Door>,
+    router: Router,
+    stream: TcpStream,
+    activity: Arc<Activity>,
+    peer: Arc<Peer>,
+) {
     let service = {
         let activity = Arc::clone(&activity);
         service_fn(move |request: Request<Incoming>| {
             let in_flight = InFlight::new(&activity);
             activity.is_multiplexed.store(request.version() == Version::HTTP_2, Ordering::Relaxed);
-            let request = request.map(|body| match body.is_end_stream() {
+            let mut request = request.map(|body| match body.is_end_stream() {
                 true => Body::empty(),
                 false => {
                     let receiving = Receiving::new(&activity);
@@ -45,6 +52,7 @@ pub async fn serve_connection(door: &Arc<Door>, router: Router, stream: TcpStrea
                     }))
                 }
             });
+            request.extensions_mut().insert(Arc::clone(&peer));
             let answer = router.clone().oneshot(request);
             let outbox = Arc::clone(&activity.outbox);
             async move {

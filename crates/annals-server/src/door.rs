@@ -12,6 +12,7 @@ use super::hosts::Hosts;
 use super::ldp::LdpSettings;
 use super::limits::{Gates, Limits};
 use super::metrics::Metrics;
+use super::peers::Peers;
 use super::problem::Problem;
 
 /// How often the herald thread checks whether tasks wait, and whether it must stop.
@@ -23,6 +24,8 @@ pub struct Door {
     pub limits: Limits,
     /// The permits that hold the bounds.
     pub gates: Gates,
+    /// The share of each client.
+    pub peers: Peers,
     /// The names that requests may call the server by.
     pub hosts: Hosts,
     /// The LDP door; `None` if it is closed.
@@ -79,6 +82,7 @@ impl Door {
     pub fn new(limits: Limits, hosts: Hosts, source: String, ldp: Option<LdpSettings>) -> Door {
         Door {
             gates: Gates::new(&limits),
+            peers: Peers::new(limits.client_share),
             limits,
             hosts,
             ldp,

@@ -20,6 +20,7 @@ use super::ldp::LdpSettings;
 use super::limits::Limits;
 use super::logging::{self, LogFile, LogSettings};
 use super::open_connections::OpenConnections;
+use super::peers::Peer;
 use super::problem::Problem;
 use super::router::router;
 
@@ -68,8 +69,8 @@ pub fn serve(
     let result = runtime.block_on(run(settings, &log, on_listen, on_open));
     // Work of clients that have gone may still run; it only reads.
     runtime.shutdown_timeout(Duration::from_secs(1));
-    result
     log.finish();
+    result
 }
 
 async fn run(
@@ -215,7 +216,7 @@ async fn accept(door: Arc<Door>, listener: &TcpListener, connections: &mut JoinS
     let mut open = OpenConnections::default();
     loop {
         while connections.try_join_next().is_some() {}
-        let Ok((stream, _)) = listener.accept().await else {
+        let Ok((stream, address)) = listener.accept().await else {
             tokio::time::sleep(PAUSE).await;
             continue;
         };
@@ -236,16 +237,23 @@ async fn accept(door: Arc<Door>, listener: &TcpListener, connections: &mut JoinS
         let activity = open.add(door.limits.connections_max);
         connections.spawn(async move {
             let _permit = permit;
-            serve_stream(door, router, stream, activity).await;
+            let peer = door.peers.at(address.ip());
+            serve_stream(door, router, stream, activity, peer).await;
         });
     }
 }
 
-async fn serve_stream(door: Arc<Door>, router: axum::Router, stream: TcpStream, activity: Arc<Activity>) {
+async fn serve_stream(
+    door: Arc<Door>,
+    router: axum::Router,
+    stream: TcpStream,
+    activity: Arc<Activity>,
+    peer: Arc<Peer>,
+) {
     // Answers are small and complete: waiting to fill packets only adds latency.
     let _ = stream.set_nodelay(true);
     door.metrics.connections.inc();
-    serve_connection(&door, router, stream, activity).await;
+    serve_connection(&door, router, stream, activity, peer).await;
     door.metrics.connections.dec();
 }
 

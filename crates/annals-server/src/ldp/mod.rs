@@ -64,6 +64,7 @@ use request::{Request, Target};
 use view::View;
 
 use crate::call::Call;
+use crate::content::receive::refuse_part;
 use crate::problem::{Outcome, Problem};
 
 /// Answers a request below the root of the door. `root` is the path of the root, without a slash at its end.
@@ -105,6 +106,9 @@ fn replaces_binary(call: &Call, method: &Method, base: &Base, root: &str) -> boo
 }
 
 async fn dispatch(request: Request, root: &str) -> Outcome {
+    if request.method == Method::PUT {
+        refuse_part(&request.call.headers)?;
+    }
     let path = request.call.uri.path();
     let target = Target::of(path.strip_prefix(root).unwrap_or(path))?;
     let method = request.method.clone();
