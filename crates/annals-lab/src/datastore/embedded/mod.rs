@@ -6,8 +6,8 @@ use std::hint::black_box;
 use std::path::PathBuf;
 
 use annals::{
-    AttributeDefinition, EndDefinition, ErrorKind, Item, LEASE_MAX, Operational, OperationalItem, Provider,
-    Repository, Transaction, TreeEdit, TreePath, TypeDefinition, Value, ValueType,
+    AttributeDefinition, EndDefinition, ErrorKind, Id, Item, LEASE_MAX, Operational, OperationalItem,
+    Provider, Repository, Transaction, TreeEdit, TreePath, TypeDefinition, Value, ValueType,
 };
 use tempfile::TempDir;
 
