@@ -4,6 +4,7 @@ use std::io;
 use std::path::Path;
 
 use annals::{Error, ErrorKind};
+use annals_exchange::text::lines;
 use annals_json::Object;
 use serde_json::{Value as Json, json};
 
@@ -58,7 +59,7 @@ impl Stop {
                 if is_json {
                     eprintln!("{}", json!({ "error": error_to_json(error) }));
                 } else {
-                    eprintln!("error: {} [{}]", text_of(error), error.kind().name());
+                    eprintln!("error: {} [{}]", lines(&text_of(error)), error.kind().name());
                 }
                 if matches!(self, Stop::Refused(_)) { FAILED } else { exit_code(error.kind()) }
             }

@@ -34,6 +34,7 @@ mod http {
     mod memory;
     mod methods;
     mod mistakes;
+    mod nginx;
     mod operating;
     mod operational;
     mod protocol;

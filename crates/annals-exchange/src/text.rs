@@ -43,14 +43,30 @@ fn content_to_text(content: &Content) -> String {
     format!("content ({})", joined(parts.into_iter()))
 }
 
-/// The text with control characters made visible, so that data can neither break lines nor control a terminal.
+/// The text with control characters made visible, so that data can neither break lines nor control a terminal. Marks
+/// that change the direction of text count as control characters: they let a text look like another one.
 pub fn one_line(text: &str) -> String {
-    if !text.chars().any(char::is_control) {
+    visible(text, is_control)
+}
+
+/// The same for a text that may have several lines, such as the message of an error.
+pub fn lines(text: &str) -> String {
+    visible(text, |one| one != '\n' && is_control(one))
+}
+
+fn visible(text: &str, is_hidden: impl Fn(char) -> bool) -> String {
+    if !text.chars().any(&is_hidden) {
         return text.to_owned();
     }
     text.chars()
-        .flat_map(|one| if one.is_control() { one.escape_default().collect() } else { vec![one] })
+        .flat_map(|one| if is_hidden(one) { one.escape_default().collect() } else { vec![one] })
         .collect()
+}
+
+/// Source: the property `Bidi_Control` of Unicode, and the separators of lines and paragraphs.
+fn is_control(one: char) -> bool {
+    one.is_control()
+        || matches!(one, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// A number with commas between thousands.
@@ -80,6 +96,8 @@ mod tests {
     #[test]
     fn control_characters_are_shown_not_sent() {
         assert_eq!(value_to_text(&Value::from("a\u{1b}[31m\nb ä")), "a\\u{1b}[31m\\nb ä");
+        assert_eq!(one_line("a\u{202e}b\u{2066}c\u{2028}"), "a\\u{202e}b\\u{2066}c\\u{2028}");
+        assert_eq!(lines("a\nb\u{9b}31m"), "a\nb\\u{9b}31m");
     }
 
     #[test]

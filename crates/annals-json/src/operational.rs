@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json};
 use super::form::{Form, JsonText, Members, ObjectOf};
 use super::tree::{CHILDREN, LISTS, PROPERTIES};
 use super::tree_text::{LeafForm, is_special, lists_of};
-use super::{Object, boolean, invalid, kind, object, only, text};
+use super::{Object, invalid, kind, object, only, text};
 
 /// Member: the origin of an item, if it differs from the origin of the item above.
 const ORIGIN: &str = "@origin";
@@ -136,20 +136,21 @@ fn origin_to_text(origin: &Origin) -> String {
 
 /// The JSON form of a lease.
 pub fn lease_to_json(lease: &Lease) -> Json {
-    json!({ "name": &*lease.name, "seconds": lease.left.as_secs_f64(), "recorded": lease.is_recorded })
+    json!({ "name": &*lease.name, "seconds": lease.left.as_secs_f64() })
 }
 
-/// A lease to open: its name, its time, and whether it is recorded.
+/// A lease to open: its name, and its time.
 ///
-/// Errors: `InvalidArgument`.
-pub fn lease_from_json(json: &Json) -> Result<(String, Duration, bool)> {
+/// Errors: `InvalidArgument`, also for `recorded`, which earlier versions had.
+pub fn lease_from_json(json: &Json) -> Result<(String, Duration)> {
     let fields = object(json, "lease")?;
-    only(fields, "lease", &["name", "seconds", "recorded"])?;
-    Ok((
-        text(fields, "lease", "name")?.to_owned(),
-        seconds(fields)?,
-        boolean(fields, "lease", "recorded", false)?,
-    ))
+    if fields.contains_key("recorded") {
+        let text = "lease: expected no \"recorded\", which is removed: the history has no pushed state; leave it out, or \
+                    write a tree of the repository (/v1/tree/…?root=ID) and delete it yourself";
+        return Err(invalid(text));
+    }
+    only(fields, "lease", &["name", "seconds"])?;
+    Ok((text(fields, "lease", "name")?.to_owned(), seconds(fields)?))
 }
 
 /// The time of a lease from now on.

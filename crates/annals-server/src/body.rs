@@ -11,14 +11,18 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use super::door::Door;
 use super::patience::BodyWait;
+use super::peers::Peer;
 use super::problem::Problem;
 
 /// The threads for searches parse larger bodies, so that parsing does not delay other requests. Units: bytes.
 pub const SMALL_BODY_BYTES: usize = 64 << 10;
 
 /// Room for the body of a request, until the request is done. All clones share one permit.
-#[derive(Clone, Default)]
-pub struct Room(Arc<Mutex<Option<OwnedSemaphorePermit>>>);
+#[derive(Clone)]
+pub struct Room {
+    held: Arc<Mutex<Option<OwnedSemaphorePermit>>>,
+    peer: Arc<Peer>,
+}
 
 /// The bytes of a request body.
 pub struct Bytes {
@@ -27,6 +31,11 @@ pub struct Bytes {
 }
 
 impl Room {
+    /// No room yet, for a request of a client.
+    pub fn of(peer: &Arc<Peer>) -> Room {
+        Room { held: Arc::default(), peer: Arc::clone(peer) }
+    }
+
     /// Reserves this many bytes for the request, in addition to its present room.
     ///
     /// Errors: `busy` if there is not enough room.
@@ -35,7 +44,7 @@ impl Room {
             || Problem::busy("bodies: too many bytes are being received or worked on; try again later");
         let count = u32::try_from(bytes).map_err(|_| busy())?;
         let permit = Arc::clone(&door.gates.body_bytes).try_acquire_many_owned(count).map_err(|_| busy())?;
-        match &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner) {
+        match &mut *self.held.lock().unwrap_or_else(PoisonError::into_inner) {
             Some(held) => held.merge(permit),
             none => *none = Some(permit),
         }
@@ -90,8 +99,8 @@ impl Bytes {
         if announced.is_some_and(|length| length > bytes_max as u64) {
             return Err(over(bytes_max));
         }
+        let mut wait = BodyWait::new(door, Arc::clone(&room.peer));
         let mut received = Bytes { bytes: Vec::new(), room };
-        let mut wait = BodyWait::new(door);
         while let Some(frame) = wait.next(&mut body).await? {
             let Ok(data) = frame.into_data() else { continue };
             if received.bytes.len() + data.len() > bytes_max {

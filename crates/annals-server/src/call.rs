@@ -13,6 +13,7 @@ use super::body::{self, Bytes};
 use super::door::Door;
 use super::names::WAIT_POSITION;
 use super::patience::position_permit;
+use super::peers::Peer;
 use super::problem::{Outcome, Problem};
 use super::query::{Query, decode_percent};
 use super::request_log::Entry;
@@ -45,6 +46,8 @@ pub struct Call {
     pub body: Mutex<Body>,
     /// Room for the body, held until the request is done.
     pub body_room: body::Room,
+    /// The client.
+    pub peer: Arc<Peer>,
     /// The entry of the request in the request log.
     pub entry: Option<Arc<Entry>>,
 }
@@ -149,7 +152,7 @@ impl Call {
         if self.door.repository()?.snapshot().position() >= wanted {
             return Ok(());
         }
-        let _permit = position_permit(&self.door)?;
+        let _permit = position_permit(&self.door, &self.peer)?;
         let mut visible = self.door.visible();
         let waited =
             tokio::time::timeout(self.door.limits.visible_time, visible.wait_for(|known| *known >= wanted))

@@ -23,6 +23,7 @@ use tower::ServiceExt;
 
 use super::door::Door;
 use super::header_names::HeaderNames;
+use super::peers::Peer;
 use super::problem::{PROBLEM_JSON, Problem};
 use super::sending::Outbox;
 
@@ -30,7 +31,13 @@ use super::sending::Outbox;
 const STREAMS_MAX: u32 = 256;
 
 /// Serves one connection until it is closed, idle for too long, or the server stops.
-pub async fn serve_connection(door: &Arc<Door>, router: Router, stream: TcpStream, activity: Arc<Activity>) {
+pub async fn serve_connection(
+    door: &Arc<Door>,
+    router: Router,
+    stream: TcpStream,
+    activity: Arc<Activity>,
+    peer: Arc<Peer>,
+) {
     let names = HeaderNames::usual().await;
     let service = {
         let activity = Arc::clone(&activity);
@@ -38,7 +45,7 @@ pub async fn serve_connection(door: &Arc<Door>, router: Router, stream: TcpStrea
             let in_flight = InFlight::new(&activity);
             let version = request.version();
             activity.is_multiplexed.store(version == Version::HTTP_2, Ordering::Relaxed);
-            let request = request.map(|body| match body.is_end_stream() {
+            let mut request = request.map(|body| match body.is_end_stream() {
                 true => Body::empty(),
                 false => {
                     let receiving = Receiving::new(&activity);
@@ -48,6 +55,7 @@ pub async fn serve_connection(door: &Arc<Door>, router: Router, stream: TcpStrea
                     }))
                 }
             });
+            request.extensions_mut().insert(Arc::clone(&peer));
             let answer = router.clone().oneshot(request);
             let outbox = Arc::clone(&activity.outbox);
             async move {

@@ -12,6 +12,7 @@ use super::hosts::Hosts;
 use super::ldp::LdpSettings;
 use super::limits::{Gates, Limits};
 use super::metrics::Metrics;
+use super::peers::Peers;
 use super::problem::Problem;
 
 /// How often the herald thread checks whether tasks wait, and whether it must stop.
@@ -23,6 +24,8 @@ pub struct Door {
     pub limits: Limits,
     /// The permits that hold the bounds.
     pub gates: Gates,
+    /// The share of each client.
+    pub peers: Peers,
     /// The names that requests may call the server by.
     pub hosts: Hosts,
     /// The LDP door; `None` if it is closed.
@@ -79,6 +82,7 @@ impl Door {
     pub fn new(limits: Limits, hosts: Hosts, source: String, ldp: Option<LdpSettings>) -> Door {
         Door {
             gates: Gates::new(&limits),
+            peers: Peers::new(limits.client_share),
             limits,
             hosts,
             ldp,
@@ -139,8 +143,7 @@ impl Door {
         self.repository.get()
     }
 
-    /// The operational view, with its leases. It may write first, and wait for other writers: call it only on a thread
-    /// for long work.
+    /// The operational view, with its leases.
     ///
     /// Errors: `opening`; those of [`Operational::over`].
     pub fn operational(&self) -> Result<Operational, Problem> {
@@ -150,15 +153,6 @@ impl Door {
             return Ok(operational.clone());
         }
         Ok(known.insert(Operational::over(repository)?).clone())
-    }
-
-    /// Ends all leases and deletes their records. The next process deletes records that cannot be deleted now.
-    pub fn end_leases(&self) {
-        let operational = self.operational.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let Some(operational) = operational else { return };
-        for lease in operational.leases().unwrap_or_default() {
-            let _ = operational.end_lease(&lease.name);
-        }
     }
 
     /// Records replayed, and records in all.

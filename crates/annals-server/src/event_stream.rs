@@ -14,6 +14,7 @@ use tokio::sync::{OwnedSemaphorePermit, watch};
 use super::answer;
 use super::call::{Call, heavy};
 use super::door::Door;
+use super::peers::{Kind, Peer, Share};
 use super::problem::{Outcome, Problem};
 use super::sending;
 
@@ -69,7 +70,7 @@ pub struct Start {
 /// Sends events to a client.
 ///
 /// Errors: `not-found` for a position of the future; `busy`; those of opening.
-pub fn send(door: &Arc<Door>, start: &Start, open: Open) -> Outcome {
+pub fn send(door: &Arc<Door>, peer: &Arc<Peer>, start: &Start, open: Open) -> Outcome {
     let after = start.after;
     let repository = door.repository()?;
     let known = repository.snapshot().position();
@@ -86,6 +87,7 @@ pub fn send(door: &Arc<Door>, start: &Start, open: Open) -> Outcome {
             door.limits.subscribers_max
         ))
     })?;
+    let share = peer.take(Kind::Subscribers, 1, door.limits.subscribers_max)?;
     door.metrics.subscribers.inc();
     let subscription = Subscription {
         open,
@@ -93,7 +95,7 @@ pub fn send(door: &Arc<Door>, start: &Start, open: Open) -> Outcome {
         left: start.limit,
         visible: door.visible(),
         stopping: door.stopping(),
-        _permit: Subscriber(Arc::clone(door), permit),
+        _permit: Subscriber(Arc::clone(door), (permit, share)),
         door: Arc::clone(door),
     };
     let told = if start.is_told { format!("id: {after}\n") } else { String::new() };
@@ -132,7 +134,10 @@ struct Subscription {
 }
 
 /// A place among the subscribers, counted while it is held.
-struct Subscriber(Arc<Door>, #[expect(dead_code, reason = "given back when dropped")] OwnedSemaphorePermit);
+struct Subscriber(
+    Arc<Door>,
+    #[expect(dead_code, reason = "given back when dropped")] (OwnedSemaphorePermit, Share),
+);
 
 impl Drop for Subscriber {
     fn drop(&mut self) {

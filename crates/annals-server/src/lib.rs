@@ -23,6 +23,7 @@ mod parameter;
 mod parameters;
 mod query;
 mod body;
+mod peers;
 mod patience;
 mod content;
 mod upload;

@@ -11,6 +11,9 @@ pub const STREAMS_MAX: usize = 1_024;
 /// Most imports at once: each has a thread, and its batches compete with other transactions.
 pub const IMPORTS_MAX: usize = 2;
 
+/// Most compactions at once: each takes the memory of a second graph.
+pub const COMPACTIONS_MAX: usize = 1;
+
 /// Most contents that are received at once: each has a thread.
 pub const UPLOADS_MAX: usize = 64;
 
@@ -63,11 +66,19 @@ pub struct Limits {
     pub visible_time: Duration,
     /// Longest time for requests in progress to end after a signal to stop.
     pub stop_time: Duration,
+    /// Most of each kind of room that one address uses; `None` for half of it, and all of it for addresses of this machine.
+    /// Units: percent, 1 to 100.
+    pub client_share: Option<u8>,
     /// True if a write without the header `Annals-Author` is refused.
     pub is_author_required: bool,
 }
 
 impl Limits {
+    /// Most threads for long work.
+    pub fn threads_max(&self) -> usize {
+        self.heavy_max + self.streams_max + IMPORTS_MAX + UPLOADS_MAX + COMPACTIONS_MAX
+    }
+
     /// Longest time for a body to arrive, and for the next part of a body of any length.
     pub fn body_time(&self) -> Duration {
         self.request_time * 4 / 5
@@ -103,6 +114,7 @@ impl Default for Limits {
             heartbeat: Duration::from_secs(15),
             visible_time: Duration::from_secs(5),
             stop_time: Duration::from_secs(20),
+            client_share: None,
             is_author_required: false,
         }
     }
@@ -134,6 +146,8 @@ pub struct Gates {
     pub imports: Arc<Semaphore>,
     /// One per content that is being received.
     pub uploads: Arc<Semaphore>,
+    /// One per compaction.
+    pub compactions: Arc<Semaphore>,
     /// One per subscriber of the feed.
     pub subscribers: Arc<Semaphore>,
 }
@@ -155,6 +169,7 @@ impl Gates {
             streams: gate(limits.streams_max),
             imports: gate(IMPORTS_MAX),
             uploads: gate(UPLOADS_MAX),
+            compactions: gate(COMPACTIONS_MAX),
             subscribers: gate(limits.subscribers_max),
         }
     }

@@ -21,6 +21,7 @@ use super::call::Call;
 use super::door::Door;
 use super::names::NDJSON;
 use super::offset::Offset;
+use super::peers::Kind;
 use super::problem::{Outcome, Problem};
 use super::sending;
 
@@ -203,6 +204,7 @@ async fn send_lines(
         let streams_max = call.door.limits.streams_max;
         Problem::busy(format!("{streams_max} answers in lines are being sent; try again later"))
     })?;
+    let share = call.peer.take(Kind::Streams, 1, call.door.limits.streams_max)?;
     let (sender, receiver) = channel(CHUNKS_MAX);
     let (cancel, is_whole) = (Cancel::new(), Arc::new(AtomicBool::new(false)));
     let mut sending = Sending { receiver, is_whole: Arc::clone(&is_whole), cancel: cancel.clone() };
@@ -218,7 +220,7 @@ async fn send_lines(
     };
     let position = snapshot.position();
     tokio::task::spawn_blocking(move || {
-        let _permit = permit;
+        let _held = (permit, share);
         let outcome = work(&call, &snapshot.cancelled_by(&cancel), &mut lines);
         // Order: before the channel is closed, because the client takes that for the end of the answer.
         is_whole.store(lines.end(outcome).is_ok(), Ordering::Release);

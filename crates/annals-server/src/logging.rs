@@ -1,15 +1,25 @@
 //! The log of the server: lines of text or JSON, to standard error or to a file that can be reopened.
 
+use std::collections::VecDeque;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use annals::{Error, ErrorKind, Result};
+use prometheus_client::metrics::counter::Counter;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::layer::{Layer, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
+
+/// Lines that wait for their reader: some seconds of a busy server. Units: bytes.
+const QUEUE_BYTES_MAX: usize = 1 << 20;
+/// Bytes that a waiting line takes besides its text.
+const LINE_BYTES: usize = 48;
+/// How long the end of the server waits for the reader of the log.
+const FINISH_TIME_MAX: Duration = Duration::from_secs(1);
 
 /// The filter and the destination of the log.
 #[derive(Clone, Debug)]
@@ -60,34 +70,154 @@ impl LogSettings {
 }
 
 /// The destination of lines. All clones share one file.
+///
+/// A thread of its own writes the lines, because a reader that stands still (a full pipe, a stopped terminal) blocks
+/// each write: only the log waits for it, and the server goes on. The lines wait in a bounded queue; further lines are
+/// dropped and counted.
 #[derive(Clone)]
 pub struct LogFile {
-    path: Option<Arc<PathBuf>>,
-    /// `None` for standard error.
-    file: Arc<Mutex<Option<File>>>,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    path: Option<PathBuf>,
+    dropped: Counter,
+    queue: Mutex<Queue>,
+    /// Wakes the writing thread.
+    filled: Condvar,
+    /// Wakes the thread that waits for the end.
+    emptied: Condvar,
+}
+
+/// Lines that wait to be written.
+#[derive(Default)]
+struct Queue {
+    steps: VecDeque<Step>,
+    bytes: usize,
+    /// Lines dropped since the writing thread reported the number last.
+    dropped: u64,
+    /// True while the writing thread is at a step that it has removed.
+    is_writing: bool,
+}
+
+enum Step {
+    Line(Vec<u8>),
+    Reopen,
 }
 
 impl LogFile {
-    /// Opens the file again under its name, so that a renamed file can be removed. If that fails, the log continues
-    /// with the old file.
+    /// Starts the writing thread. Without a file it writes to standard error.
+    ///
+    /// Errors: `Io`.
+    fn start(path: Option<PathBuf>) -> Result<LogFile> {
+        let file = path.as_ref().map(open).transpose()?;
+        let shared = Arc::new(Shared {
+            path,
+            dropped: Counter::default(),
+            queue: Mutex::default(),
+            filled: Condvar::new(),
+            emptied: Condvar::new(),
+        });
+        let writer = Arc::clone(&shared);
+        std::thread::Builder::new()
+            .name("annals-log".into())
+            .spawn(move || writer.write_all(file))
+            .map_err(|source| Error::io("start the thread annals-log", source))?;
+        Ok(LogFile { shared })
+    }
+
+    /// Opens the file again under its name, behind the lines that wait, so that a renamed file can be removed. If that
+    /// fails, the log continues with the old file. A line of the log says which.
     ///
     /// Shape: false if the log has no file.
-    /// Errors: `Io`.
-    pub fn reopen(&self) -> Result<bool> {
-        let Some(path) = &self.path else { return Ok(false) };
-        let file = open(path)?;
-        *self.file.lock().unwrap_or_else(PoisonError::into_inner) = Some(file);
-        Ok(true)
+    pub fn reopen(&self) -> bool {
+        let mut queue = self.shared.lock();
+        if self.shared.path.is_some() && !matches!(queue.steps.back(), Some(Step::Reopen)) {
+            queue.steps.push_back(Step::Reopen);
+            self.shared.filled.notify_one();
+        }
+        self.shared.path.is_some()
+    }
+
+    /// The number of lines that were dropped because no reader took them.
+    pub fn dropped(&self) -> Counter {
+        self.shared.dropped.clone()
+    }
+
+    /// Waits until the lines are written, for a bounded time: a reader that stands still must not keep the server.
+    pub fn finish(&self) {
+        let is_busy = |queue: &mut Queue| queue.is_writing || !queue.steps.is_empty();
+        drop(self.shared.emptied.wait_timeout_while(self.shared.lock(), FINISH_TIME_MAX, is_busy));
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn push(&self, line: &[u8]) {
+        let mut queue = self.lock();
+        if queue.bytes + line.len() + LINE_BYTES > QUEUE_BYTES_MAX {
+            queue.dropped += 1;
+            self.dropped.inc();
+            return;
+        }
+        queue.bytes += line.len() + LINE_BYTES;
+        queue.steps.push_back(Step::Line(line.to_vec()));
+        self.filled.notify_one();
+    }
+
+    /// Writes lines as long as the process lives. It locks the queue only between two writes.
+    fn write_all(&self, mut file: Option<File>) {
+        loop {
+            let mut queue = self.lock();
+            queue.is_writing = false;
+            if queue.steps.is_empty() {
+                self.emptied.notify_all();
+            }
+            let is_empty = |queue: &mut Queue| queue.steps.is_empty();
+            queue = self.filled.wait_while(queue, is_empty).unwrap_or_else(PoisonError::into_inner);
+            let step = queue.steps.pop_front().expect("it waited for a step");
+            queue.is_writing = true;
+            if let Step::Line(line) = &step {
+                queue.bytes -= line.len() + LINE_BYTES;
+            }
+            // A write may succeed although the reader is slow: one report for each half of the queue is enough.
+            let dropped =
+                if queue.bytes > QUEUE_BYTES_MAX / 2 { 0 } else { std::mem::take(&mut queue.dropped) };
+            drop(queue);
+            match step {
+                // A full disk must not stop the server: the log loses lines then.
+                Step::Line(line) => match &mut file {
+                    Some(file) => drop(file.write_all(&line)),
+                    None => drop(io::stderr().write_all(&line)),
+                },
+                Step::Reopen => self.reopen(&mut file),
+            }
+            if dropped > 0 {
+                tracing::warn!(dropped, "lines of the log were dropped, because its reader stood still");
+            }
+        }
+    }
+
+    fn reopen(&self, file: &mut Option<File>) {
+        let Some(path) = &self.path else { return };
+        match open(path) {
+            Ok(opened) => {
+                *file = Some(opened);
+                tracing::info!(signal = "SIGHUP", "log reopened");
+            }
+            Err(error) => {
+                tracing::error!(signal = "SIGHUP", "the log continues in its old file: {error}");
+            }
+        }
     }
 }
 
 impl Write for &LogFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // A full disk must not stop the server: the log loses lines then.
-        match &mut *self.file.lock().unwrap_or_else(PoisonError::into_inner) {
-            Some(file) => drop(file.write_all(bytes)),
-            None => drop(io::stderr().write_all(bytes)),
-        }
+        self.shared.push(bytes);
         Ok(bytes.len())
     }
 
@@ -114,11 +244,10 @@ fn open(path: &PathBuf) -> Result<File> {
 
 /// Starts the log of this process. A process has one log: if there is one already, the new one stays silent.
 ///
-/// Errors: `InvalidArgument` for a filter that does not read; `Io` if the file cannot be opened.
+/// Errors: `InvalidArgument` for a filter that does not read; `Io` if the file cannot be opened or no thread starts.
 pub fn start(settings: &LogSettings) -> Result<LogFile> {
     let filter = settings.filter()?;
-    let file = settings.file.as_ref().map(open).transpose()?;
-    let log = LogFile { path: settings.file.clone().map(Arc::new), file: Arc::new(Mutex::new(file)) };
+    let log = LogFile::start(settings.file.clone())?;
     let lines = tracing_subscriber::fmt::layer().with_ansi(false).with_writer(log.clone());
     let lines = if settings.is_json {
         lines.json().flatten_event(true).with_current_span(false).with_span_list(false).boxed()
@@ -149,15 +278,14 @@ mod tests {
     fn a_file_that_was_renamed_is_left_when_the_log_is_reopened() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("log");
-        let log = LogFile {
-            path: Some(Arc::new(path.clone())),
-            file: Arc::new(Mutex::new(Some(open(&path).unwrap()))),
-        };
+        let log = LogFile::start(Some(path.clone())).unwrap();
         (&log).write_all(b"one\n").unwrap();
+        log.finish();
         std::fs::rename(&path, folder.path().join("log.1")).unwrap();
         (&log).write_all(b"two\n").unwrap();
-        assert!(log.reopen().unwrap());
+        assert!(log.reopen());
         (&log).write_all(b"three\n").unwrap();
+        log.finish();
         let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
         assert_eq!((read("log.1").as_str(), read("log").as_str()), ("one\ntwo\n", "three\n"));
     }

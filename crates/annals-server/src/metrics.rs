@@ -45,6 +45,8 @@ pub struct Metrics {
     pub connections: Gauge,
     /// Subscribers of the feed.
     pub subscribers: Gauge,
+    /// Lines of the log that no reader took.
+    pub dropped_lines: Counter,
     commits: Counter,
     conflicts: Counter,
     in_flight: Gauge,
@@ -63,6 +65,7 @@ impl Default for Metrics {
         Metrics {
             connections: Gauge::default(),
             subscribers: Gauge::default(),
+            dropped_lines: Counter::default(),
             commits: Counter::default(),
             conflicts: Counter::default(),
             in_flight: Gauge::default(),
@@ -184,6 +187,8 @@ fn register_door(registry: &mut Registry, door: &Door) {
         let age = Seconds::new(last.elapsed().as_secs_f64());
         registry.register("checkpoint_age_seconds", "Time since this server wrote a checkpoint", age);
     }
+    let dropped = door.metrics.dropped_lines.clone();
+    registry.register("log_lines_dropped", "Lines of the server's log that no reader took", dropped);
     if let Some(bytes) = resident_bytes() {
         registry.register("resident_memory_bytes", "Memory of this process", ConstGauge::<u64>::new(bytes));
     }

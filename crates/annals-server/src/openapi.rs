@@ -202,7 +202,7 @@ mod tests {
             assert!(ids.insert(id.to_owned()), "{id} is there twice");
             assert_ne!(operation["tags"][0], "", "{id} belongs to no group");
             assert!(!endpoint.answers.is_empty(), "{id} answers nothing");
-            let says_it_all = ["/restore", "/undo", "/confirm", "/take-back"];
+            let says_it_all = ["/restore", "/undo", "/confirm", "/take-back", "/compactions"];
             let takes_body = !["GET", "DELETE"].contains(&endpoint.method.as_str())
                 && !says_it_all.iter().any(|verb| endpoint.path.ends_with(verb));
             assert_eq!(operation.get("requestBody").is_some(), takes_body, "{id}");

@@ -11,10 +11,15 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, timeout_at};
 
 use super::door::Door;
+use super::peers::{Kind, Peer, Share};
 use super::problem::Problem;
 
 /// A body that has not arrived after this time counts as slow; the number of slow bodies is bounded.
 const PROMPT_TIME: Duration = Duration::from_millis(500);
+/// A body of any length may come at [`BODY_RATE_MIN`] up to so many bytes. Units: bytes.
+const SLOW_BYTES_MAX: u64 = 16 << 20;
+/// Lowest rate of the bytes after them: 1 GB then takes at most 4.5 hours. Units: bytes per second.
+const LONG_BODY_RATE_MIN: u64 = 64 << 10;
 /// Lowest rate of a body, after the first part of its time. Units: bytes per second.
 const BODY_RATE_MIN: u32 = 16 << 10;
 
@@ -23,13 +28,14 @@ pub struct BodyWait<'d> {
     door: &'d Door,
     start: Instant,
     received: usize,
-    slow: Option<OwnedSemaphorePermit>,
+    peer: Arc<Peer>,
+    slow: Option<(OwnedSemaphorePermit, Share)>,
 }
 
 impl<'d> BodyWait<'d> {
     /// Begins the wait.
-    pub fn new(door: &'d Door) -> BodyWait<'d> {
-        BodyWait { door, start: Instant::now(), received: 0, slow: None }
+    pub fn new(door: &'d Door, peer: Arc<Peer>) -> BodyWait<'d> {
+        BodyWait { door, start: Instant::now(), received: 0, peer, slow: None }
     }
 
     /// The next part of the body; `None` at its end.
@@ -67,13 +73,14 @@ impl<'d> BodyWait<'d> {
         })
     }
 
-    fn slow_permit(&self) -> Result<OwnedSemaphorePermit, Problem> {
-        Arc::clone(&self.door.gates.slow_bodies).try_acquire_owned().map_err(|_| {
-            let waits_max = self.door.limits.waits_max();
+    fn slow_permit(&self) -> Result<(OwnedSemaphorePermit, Share), Problem> {
+        let waits_max = self.door.limits.waits_max();
+        let permit = Arc::clone(&self.door.gates.slow_bodies).try_acquire_owned().map_err(|_| {
             Problem::busy(format!(
                 "bodies: {waits_max} are being waited for; send the body with the head, or try again later"
             ))
-        })
+        })?;
+        Ok((permit, self.peer.take(Kind::SlowBodies, 1, waits_max)?))
     }
 }
 
@@ -97,13 +104,12 @@ impl<'d> FlowWait<'d> {
     pub async fn next(&mut self, body: &mut Body) -> Result<Option<Bytes>, Problem> {
         let body_time = self.door.limits.body_time();
         loop {
-            let earned = Duration::from_secs(self.received / u64::from(BODY_RATE_MIN));
-            let left = (body_time + earned).saturating_sub(self.waited).min(body_time);
+            let left = (body_time + earned_time(self.received)).saturating_sub(self.waited).min(body_time);
             let start = Instant::now();
             let frame = timeout_at(start + left, body.frame()).await.map_err(|_| {
                 let text = format!(
-                    "body: expected its next part within {} s, and {BODY_RATE_MIN} bytes a second of waiting, found none \
-                     behind {} bytes; send the rest again, faster",
+                    "body: expected its next part within {} s, and {BODY_RATE_MIN} bytes a second of waiting \
+                     ({LONG_BODY_RATE_MIN} after {SLOW_BYTES_MAX} bytes), found none behind {} bytes; send it again, faster",
                     body_time.as_secs_f32(),
                     self.received
                 );
@@ -119,12 +125,30 @@ impl<'d> FlowWait<'d> {
     }
 }
 
+/// The time for which the server waits for a body, in return for this many bytes.
+fn earned_time(received: u64) -> Duration {
+    let slow = received.min(SLOW_BYTES_MAX);
+    Duration::from_secs(slow / u64::from(BODY_RATE_MIN) + (received - slow) / LONG_BODY_RATE_MIN)
+}
+
 /// The right to wait for a position; dropping it returns it.
 ///
 /// Errors: `busy` if too many requests wait for positions.
-pub fn position_permit(door: &Door) -> Result<OwnedSemaphorePermit, Problem> {
-    Arc::clone(&door.gates.position_waits).try_acquire_owned().map_err(|_| {
-        let waits_max = door.limits.waits_max();
-        Problem::busy(format!("{waits_max} requests wait for positions; try again later"))
-    })
+pub fn position_permit(door: &Door, peer: &Arc<Peer>) -> Result<(OwnedSemaphorePermit, Share), Problem> {
+    let waits_max = door.limits.waits_max();
+    let permit = Arc::clone(&door.gates.position_waits)
+        .try_acquire_owned()
+        .map_err(|_| Problem::busy(format!("{waits_max} requests wait for positions; try again later")))?;
+    Ok((permit, peer.take(Kind::PositionWaits, 1, waits_max)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_body_holds_its_place_for_some_hours_at_most() {
+        assert_eq!(earned_time(1 << 20), Duration::from_secs(64));
+        assert!(earned_time(1_000_000_000) < Duration::from_secs(5 * 3_600));
+    }
 }

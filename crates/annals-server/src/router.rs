@@ -49,6 +49,7 @@ use super::ldp;
 use super::names::{POSITION, REQUEST_ID};
 use super::observe::{Route, observe};
 use super::parameter::Parameter;
+use super::peers::{Kind, Peer};
 use super::problem::{Outcome, Problem};
 use super::query::Query;
 use super::sending;
@@ -240,6 +241,7 @@ fn call_of(
     request: Request,
 ) -> Result<Call, Problem> {
     let (parts, body) = request.into_parts();
+    let peer: Arc<Peer> = parts.extensions.get().cloned().unwrap_or_else(Peer::unbounded);
     Ok(Call {
         door: Arc::clone(door),
         path,
@@ -248,7 +250,8 @@ fn call_of(
         method: parts.method,
         uri: parts.uri,
         body: std::sync::Mutex::new(body),
-        body_room: super::body::Room::default(),
+        body_room: super::body::Room::of(&peer),
+        peer,
         entry: parts.extensions.get().cloned(),
     })
 }
@@ -262,18 +265,21 @@ async fn admit(
     let mut response = if endpoint.is_operational {
         next.run(request).await
     } else {
-        match Arc::clone(&door.gates.requests).try_acquire_owned() {
-            Ok(permit) => {
+        let requests_max = door.limits.requests_max;
+        let peer: Arc<Peer> = request.extensions().get().cloned().unwrap_or_else(Peer::unbounded);
+        let all_taken = || {
+            let text = format!("{requests_max} requests are worked on or being answered; try again later");
+            Problem::busy(text)
+        };
+        let permit = Arc::clone(&door.gates.requests).try_acquire_owned().map_err(|_| all_taken());
+        let share = peer.take(Kind::Requests, 1, requests_max);
+        match permit.and_then(|permit| Ok((permit, share?))) {
+            Ok((permit, share)) => {
                 let response = next.run(request).await;
-                let response = sending::admit(&door, response).unwrap_or_else(IntoResponse::into_response);
-                sending::admitted(response, permit)
+                let response = sending::admit_to(&door, &peer, share, response);
+                sending::admitted(response.unwrap_or_else(IntoResponse::into_response), permit)
             }
-            Err(_) => {
-                let requests_max = door.limits.requests_max;
-                let text =
-                    format!("{requests_max} requests are worked on or being answered; try again later");
-                Problem::busy(text).into_response()
-            }
+            Err(problem) => problem.into_response(),
         }
     };
     response.extensions_mut().insert(Route(endpoint.path));

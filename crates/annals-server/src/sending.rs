@@ -16,6 +16,7 @@ use smallvec::SmallVec;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::door::Door;
+use super::peers::{Kind, Peer, Share};
 use super::problem::{Outcome, Problem};
 use super::request_log::Entry;
 
@@ -28,7 +29,27 @@ const ASIDE_BYTES_MIN: usize = 1 << 10;
 const NOTHING_DUE: u64 = u64::MAX;
 
 /// Room for an answer, or a place among a bounded number: released when its last byte is sent.
-pub type Permits = SmallVec<[OwnedSemaphorePermit; 2]>;
+pub type Permits = SmallVec<[Permit; 2]>;
+
+/// Room of the server, or the share of it that a client uses.
+pub enum Permit {
+    /// Of the server.
+    Room(#[expect(dead_code, reason = "it is held until it is dropped")] OwnedSemaphorePermit),
+    /// Of one client.
+    Share(#[expect(dead_code, reason = "it is held until it is dropped")] Share),
+}
+
+impl From<OwnedSemaphorePermit> for Permit {
+    fn from(permit: OwnedSemaphorePermit) -> Permit {
+        Permit::Room(permit)
+    }
+}
+
+impl From<Share> for Permit {
+    fn from(share: Share) -> Permit {
+        Permit::Share(share)
+    }
+}
 
 /// Permits in a response. All clones share them.
 #[derive(Clone, Default)]
@@ -39,9 +60,9 @@ struct Held(Arc<Mutex<Permits>>);
 struct Written(Receipt);
 
 /// Makes an answer hold a permit until it is sent.
-pub fn hold(response: &mut Response<Body>, permit: OwnedSemaphorePermit) {
+pub fn hold(response: &mut Response<Body>, permit: impl Into<Permit>) {
     let held: &mut Held = response.extensions_mut().get_or_insert_default();
-    held.0.lock().unwrap_or_else(PoisonError::into_inner).push(permit);
+    held.0.lock().unwrap_or_else(PoisonError::into_inner).push(permit.into());
 }
 
 /// Marks the answer of an admitted request: it has its room.
@@ -83,11 +104,35 @@ pub fn admit(door: &Door, mut response: Response<Body>) -> Outcome {
         hold(&mut response, permit);
         return Ok(response);
     }
-    let Some(Written(receipt)) = response.extensions().get::<Written>() else {
-        return Err(Problem::busy(
+    or_receipt(response, || {
+        Problem::busy(
             "answers: too many bytes wait for their clients to read them; ask for less, or try again later",
-        ));
-    };
+        )
+    })
+}
+
+/// The same within the share of a client, and with its share of the requests until the answer is sent.
+///
+/// Errors: `busy` if there is no room.
+pub fn admit_to(door: &Door, peer: &Arc<Peer>, request: Share, response: Response<Body>) -> Outcome {
+    let mut response = admit(door, response)?;
+    let length = length_of(&response);
+    if length > PART_BYTES {
+        match peer.take(Kind::AnswerBytes, length, door.limits.answers_bytes_max) {
+            Ok(share) => hold(&mut response, share),
+            Err(problem) => response = or_receipt(response, || problem)?,
+        }
+    }
+    // A streamed answer has permits of its own, and may run without end.
+    if response.body().size_hint().exact().is_some() {
+        hold(&mut response, request);
+    }
+    Ok(response)
+}
+
+/// What is sent when there is no room for an answer.
+fn or_receipt(response: Response<Body>, problem: impl FnOnce() -> Problem) -> Outcome {
+    let Some(Written(receipt)) = response.extensions().get::<Written>() else { return Err(problem()) };
     let body = Body::from(receipt_to_json(receipt).to_string());
     Ok(response.map(|_| body))
 }

@@ -17,9 +17,10 @@ use super::connection::{Activity, check_clock, refuse, serve_connection};
 use super::door::Door;
 use super::hosts::{Host, Hosts, Origin, PublicUrl};
 use super::ldp::LdpSettings;
-use super::limits::{IMPORTS_MAX, Limits, UPLOADS_MAX};
+use super::limits::Limits;
 use super::logging::{self, LogFile, LogSettings};
 use super::open_connections::OpenConnections;
+use super::peers::Peer;
 use super::problem::Problem;
 use super::router::router;
 
@@ -61,19 +62,20 @@ pub fn serve(
     let log = logging::start(&settings.log)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
-        .max_blocking_threads(settings.limits.heavy_max + settings.limits.streams_max + IMPORTS_MAX + UPLOADS_MAX + PIECES_MAX)
+        .max_blocking_threads(settings.limits.threads_max() + PIECES_MAX)
         .thread_name("annals-http")
         .build()
         .map_err(|source| Error::io("start the runtime", source))?;
-    let result = runtime.block_on(run(settings, log, on_listen, on_open));
+    let result = runtime.block_on(run(settings, &log, on_listen, on_open));
     // Work of clients that have gone may still run; it only reads.
     runtime.shutdown_timeout(Duration::from_secs(1));
+    log.finish();
     result
 }
 
 async fn run(
     settings: Settings,
-    log: LogFile,
+    log: &LogFile,
     on_listen: impl FnOnce(SocketAddr),
     mut on_open: impl FnMut(&Repository),
 ) -> Result<()> {
@@ -90,7 +92,10 @@ async fn run(
         settings.origins.clone(),
         settings.public_url.clone(),
     );
-    let door = Arc::new(Door::new(settings.limits.clone(), hosts, format!("urn:annals:{name}"), settings.ldp.clone()));
+    let source = format!("urn:annals:{name}");
+    let mut door = Door::new(settings.limits.clone(), hosts, source, settings.ldp.clone());
+    door.metrics.dropped_lines = log.dropped();
+    let door = Arc::new(door);
     let mut signals = Signals::new()?;
     tracing::info!(version = env!("CARGO_PKG_VERSION"), %address, folder = %settings.folder.display(), "listening");
     on_listen(address);
@@ -106,7 +111,11 @@ async fn run(
                     tracing::info!(signal = name, "stopping");
                     break Ok(());
                 }
-                Signal::Reopen => reopen(&log),
+                Signal::Reopen => {
+                    if !log.reopen() {
+                        tracing::info!(signal = "SIGHUP", "the log has no file to reopen");
+                    }
+                }
             },
             outcome = &mut opened, if is_opening => {
                 is_opening = false;
@@ -126,14 +135,6 @@ async fn run(
         Err(error) => tracing::error!("stopped: {error}"),
     }
     result
-}
-
-fn reopen(log: &LogFile) {
-    match log.reopen() {
-        Ok(true) => tracing::info!(signal = "SIGHUP", "log reopened"),
-        Ok(false) => tracing::info!(signal = "SIGHUP", "the log has no file to reopen"),
-        Err(error) => tracing::error!(signal = "SIGHUP", "the log continues in its old file: {error}"),
-    }
 }
 
 /// Opens the repository on a separate thread, which reports its progress to the door.
@@ -215,7 +216,7 @@ async fn accept(door: Arc<Door>, listener: &TcpListener, connections: &mut JoinS
     let mut open = OpenConnections::default();
     loop {
         while connections.try_join_next().is_some() {}
-        let Ok((stream, _)) = listener.accept().await else {
+        let Ok((stream, address)) = listener.accept().await else {
             tokio::time::sleep(PAUSE).await;
             continue;
         };
@@ -236,16 +237,23 @@ async fn accept(door: Arc<Door>, listener: &TcpListener, connections: &mut JoinS
         let activity = open.add(door.limits.connections_max);
         connections.spawn(async move {
             let _permit = permit;
-            serve_stream(door, router, stream, activity).await;
+            let peer = door.peers.at(address.ip());
+            serve_stream(door, router, stream, activity, peer).await;
         });
     }
 }
 
-async fn serve_stream(door: Arc<Door>, router: axum::Router, stream: TcpStream, activity: Arc<Activity>) {
+async fn serve_stream(
+    door: Arc<Door>,
+    router: axum::Router,
+    stream: TcpStream,
+    activity: Arc<Activity>,
+    peer: Arc<Peer>,
+) {
     // Answers are small and complete: waiting to fill packets only adds latency.
     let _ = stream.set_nodelay(true);
     door.metrics.connections.inc();
-    serve_connection(&door, router, stream, activity).await;
+    serve_connection(&door, router, stream, activity, peer).await;
     door.metrics.connections.dec();
 }
 
@@ -260,15 +268,10 @@ async fn stop(door: &Arc<Door>, mut connections: JoinSet<()>, signals: &mut Sign
     connections.abort_all();
 }
 
-/// Ends leases, commits what was submitted and closes the repository.
+/// Commits what was submitted and closes the repository.
 async fn close(door: &Arc<Door>) -> Result<()> {
     let Some(repository) = door.opened().cloned() else { return Ok(()) };
-    let door = Arc::clone(door);
-    let close = move || {
-        door.end_leases();
-        repository.close()
-    };
-    tokio::task::spawn_blocking(close).await.expect("closing does not panic")
+    tokio::task::spawn_blocking(|| repository.close()).await.expect("closing does not panic")
 }
 
 /// The meaning of a signal.

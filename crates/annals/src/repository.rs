@@ -22,7 +22,7 @@ use crate::options::{Options, ReplayProgress};
 use crate::read::{Snapshot, Source, Watch};
 use crate::storage::{Disk, MemoryStore, RealDisk, Store};
 use crate::write::{
-    Candidates, Committer, Limits, Proposal, Receipt, Transaction, Validator, catch_up, start,
+    Candidates, Committer, Limits, Proposal, Receipt, Transaction, Validator, catch_up, prepare, start,
     start_confirming, transact,
 };
 use crate::{Error, ErrorKind, Position, Result};
@@ -67,6 +67,8 @@ struct Parts {
     folder: Option<Folder>,
     /// An earlier problem that stopped nothing.
     warning: Option<String>,
+    /// The graph with which it begins, instead of an empty one.
+    forked: Option<Indexed>,
 }
 
 pub(crate) struct Inner {
@@ -119,7 +121,8 @@ impl Repository {
         let log: Arc<dyn Log> = Arc::clone(folder.log()) as Arc<dyn Log>;
         let (checkpoints, warning) = folder.checkpoints();
         let options = Options { contents: options.contents.or_else(|| Some(folder.contents())), ..options };
-        let parts = Parts { log, checkpoints: Some(checkpoints), folder: Some(folder), warning };
+        let parts =
+            Parts { log, checkpoints: Some(checkpoints), folder: Some(folder), warning, forked: None };
         Repository::start(parts, spill.as_ref(), memory, options)
     }
 
@@ -181,11 +184,19 @@ impl Repository {
             _ => Ok(()),
         };
         let warning = removed.err().map(|error| error.to_string());
-        Repository::start(Parts { log, checkpoints, folder: None, warning }, spill.as_ref(), memory, options)
+        let parts = Parts { log, checkpoints, folder: None, warning, forked: None };
+        Repository::start(parts, spill.as_ref(), memory, options)
+    }
+
+    /// A repository that begins as the copy of another one, whose records are the first of its log, and shares a memory
+    /// budget. It has no committing thread: only one thread may commit at a time, and it must wait for each commit.
+    pub(crate) fn forked(log: Arc<dyn Log>, from: Indexed, memory: Arc<Memory>) -> Result<Repository> {
+        let parts = Parts { log, checkpoints: None, folder: None, warning: None, forked: Some(from) };
+        Repository::start(parts, None, memory, Options::default())
     }
 
     fn start(
-        Parts { log, checkpoints, folder, warning }: Parts,
+        Parts { log, checkpoints, folder, warning, forked }: Parts,
         spill: Option<&SpillSettings>,
         memory: Arc<Memory>,
         options: Options,
@@ -196,6 +207,9 @@ impl Repository {
         let empty = Indexed::new(Graph::with_spill(spill), Arc::default());
         let on_replay = options.on_replay.as_ref();
         let (indexed, loaded_position) = load_with(&*log, source.memory(), on_replay, || {
+            if let Some(forked) = &forked {
+                return Ok(forked.clone());
+            }
             let newest = match &checkpoints {
                 Some(checkpoints) => checkpoints.load_newest(&*log, spill, &mut warnings)?,
                 None => None,
@@ -234,14 +248,17 @@ impl Repository {
             maintenance: Mutex::new(()),
         });
         let repository = Repository { inner: Arc::new(Open(inner)) };
-        repository.start_threads()?;
+        repository.start_threads(forked.is_some())?;
         Ok(repository)
     }
 
-    fn start_threads(&self) -> Result<()> {
+    fn start_threads(&self, is_forked: bool) -> Result<()> {
         let inner = self.inner();
         let mut threads = if inner.options.is_read_only {
             vec![poll(Arc::clone(&inner.committer), Arc::clone(&inner.is_stopping), &inner.options)?]
+        } else if is_forked {
+            prepare(&inner.committer);
+            Vec::new()
         } else {
             let mut threads = start(&inner.committer)?;
             threads.push(start_confirming(&inner.committer, Arc::clone(&inner.is_stopping))?);

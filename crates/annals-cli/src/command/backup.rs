@@ -8,10 +8,11 @@ use annals_server::EXTERNAL;
 use clap::Args;
 use serde_json::json;
 
+use super::content::{damaged_to_json, damaged_to_text};
 use crate::context::Context;
 use crate::output::bytes;
 use crate::progress::Progress;
-use crate::stop::Outcome;
+use crate::stop::{DAMAGED, Outcome, Stop};
 
 /// Copy the repository as it is now into a new folder
 #[derive(Args, Debug)]
@@ -41,7 +42,17 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
             .output
             .line(format!("not in the copy: the bytes of {number} external contents of the LDP door"))?;
     }
-    Ok(())
+    if report.unreadable.is_empty() {
+        return Ok(());
+    }
+    if !context.output.is_json() {
+        let number = count(report.unreadable.len() as u64);
+        context.output.line(format!("not in the copy: {number} contents that could not be read"))?;
+        for damage in &report.unreadable {
+            context.output.line(damaged_to_text(damage))?;
+        }
+    }
+    Err(Stop::Silent(DAMAGED))
 }
 
 /// Number of binaries of the LDP door whose bytes are elsewhere.
@@ -70,6 +81,7 @@ pub fn print(
             "bytes": report.bytes,
             "contents": report.contents_count,
             "contentsBytes": report.contents_bytes,
+            "unreadable": damaged_to_json(&report.unreadable),
             "folder": folder.display().to_string(),
         });
         if let Some(number) = external_count {

@@ -15,7 +15,7 @@ Examples:
   echo '{\"action\": \"purge\", \"kind\": \"entity\", \"id\": \"ada\"}' | annals apply -
   annals compact
 Positions do not change. Earlier backups still hold purged instances.
-It needs the repository for itself: stop `annals serve` first.")]
+It needs the repository for itself. Beside `annals serve`, use POST /v1/compactions.")]
 pub struct Arguments {}
 
 /// Compacts and prints how much it removed.

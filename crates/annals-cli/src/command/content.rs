@@ -4,8 +4,10 @@ use std::io::Read;
 use std::path::Path;
 
 use annals::{
-    Content, Error, ErrorKind, Id, InstanceId, NewContent, Repository, Result, Snapshot, StoredContent, Value,
+    Content, DamagedContent, Error, ErrorKind, Id, InstanceId, NewContent, Repository, Result, Snapshot,
+    StoredContent, Value,
 };
+use annals_exchange::text::one_line;
 use annals_json::json_of;
 use clap::Args;
 use serde_json::{Value as Json, json};
@@ -138,6 +140,21 @@ pub fn write(context: &mut Context, repository: &Repository, content: &Content) 
     }
 }
 
+/// A damaged content as a line, with the instances that it concerns.
+pub fn damaged_to_text(damage: &DamagedContent) -> String {
+    let instances: Vec<String> = damage.instances.iter().map(ToString::to_string).collect();
+    one_line(&format!("{} ({})", damage.problem, instances.join(", ")))
+}
+
+/// Damaged contents as JSON.
+pub fn damaged_to_json(damaged: &[DamagedContent]) -> Json {
+    let one = |damage: &DamagedContent| {
+        let instances: Vec<String> = damage.instances.iter().map(ToString::to_string).collect();
+        json!({ "sha256": damage.sha256.to_string(), "problem": damage.problem, "instances": instances })
+    };
+    damaged.iter().map(one).collect()
+}
+
 /// Read every content again, and compare it with its SHA-256
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -155,16 +172,8 @@ impl Fixity {
         let report = repository.fixity(|read, all| progress.set(read, Some(all)));
         progress.finish();
         let report = report?;
-        let damaged = report.damaged.iter().map(|damage| {
-            let instances: Vec<String> = damage.instances.iter().map(ToString::to_string).collect();
-            (damage, instances)
-        });
         if context.output.is_json() {
-            let damaged: Vec<Json> = damaged
-                .map(|(damage, instances)| {
-                    json!({ "sha256": damage.sha256.to_string(), "problem": damage.problem, "instances": instances })
-                })
-                .collect();
+            let damaged = damaged_to_json(&report.damaged);
             context.output.json(&json!({
                 "position": report.position.0,
                 "contents": report.contents_count,
@@ -172,8 +181,8 @@ impl Fixity {
                 "damaged": damaged,
             }))?;
         } else {
-            for (damage, instances) in damaged {
-                context.output.line(format!("{} ({})", damage.problem, instances.join(", ")))?;
+            for damage in &report.damaged {
+                context.output.line(damaged_to_text(damage))?;
             }
             context.output.line(format!(
                 "read {} contents, {} bytes, of versions up to position {}: {}",

@@ -33,6 +33,10 @@ pub struct Arguments {
     /// Format of the output
     #[arg(long, value_enum, default_value = "jsonl")]
     format: Format,
+    /// Write CSV for people who open it in a spreadsheet: a text that begins like a formula (= + - @) gets an apostrophe
+    /// before it, and control characters are escaped. An import of such a file would not bring these texts back
+    #[arg(long = "spreadsheet")]
+    is_for_spreadsheets: bool,
     /// File, or folder for csv; standard output if left out
     #[arg(long, short = 'o', value_name = "PATH")]
     output: Option<PathBuf>,
@@ -66,7 +70,12 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
             Err(Error::new(ErrorKind::InvalidArgument, text).into())
         }
         (Format::Csv, Some(folder)) => {
-            export_csv(&snapshot, &selection, folder, &progress).map_err(Into::into)
+            export_csv(&snapshot, &selection, folder, arguments.is_for_spreadsheets, &progress)
+                .map_err(Into::into)
+        }
+        _ if arguments.is_for_spreadsheets => {
+            let text = "--spreadsheet: expected --format csv, found another; leave one of them out";
+            Err(Error::new(ErrorKind::InvalidArgument, text).into())
         }
         (format, output) => {
             let write = |writer: &mut dyn Write| -> annals_exchange::Outcome {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use annals::{Error, ErrorKind, Result};
-use annals_exchange::text::count;
+use annals_exchange::text::{count, one_line};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use clap::Args;
@@ -91,7 +91,7 @@ pub fn run(context: &mut Context, arguments: &LdpArguments, common: &Common<'_>)
             shown if shown <= common.errors_max && is_json => {
                 eprintln!("{}", json!({ "refused": { "resource": iri, "reason": reason } }));
             }
-            shown if shown <= common.errors_max => eprintln!("{iri}: {reason}"),
+            shown if shown <= common.errors_max => eprintln!("{}: {}", one_line(iri), one_line(reason)),
             shown if shown == common.errors_max + 1 && !is_json => {
                 eprintln!("more resources are refused and counted, not shown; see --errors-max");
             }

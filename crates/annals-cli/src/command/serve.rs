@@ -11,6 +11,8 @@ use annals_server::{
     Host, LdpRoot, LdpSettings, Limits, LogSettings, Origin, PublicUrl, Settings, SourcePrefix, Sources,
     serve,
 };
+use rustix::fs::Mode;
+use rustix::process::umask;
 
 use crate::context::Global;
 
@@ -122,6 +124,11 @@ pub struct Serve {
     /// Most open connections.
     #[arg(long, value_name = "COUNT", default_value_t = Limits::default().connections_max)]
     pub connections_max: usize,
+    /// Most of each kind of room (requests, uploads, imports, slow bodies, answers) that one client address may use, 1 to
+    /// 100 percent [default: 50, and 100 for addresses of this machine]. Behind a proxy on another machine, all clients
+    /// have one address: use 100, and let the proxy bound them.
+    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(1..=100))]
+    pub client_share: Option<u8>,
     /// Close a connection if the head of a request does not arrive within this time; for the first request the time
     /// starts with the connection.
     #[arg(long, value_name = "MS", default_value_t = millis(Limits::default().head_time))]
@@ -170,6 +177,13 @@ fn is_empty(folder: &Path) -> Result<bool> {
     }
 }
 
+/// Lets no other users of the machine read or change the files that the server creates. The rights of its group are
+/// those of the umask.
+fn keep_from_others() {
+    let before = umask(Mode::RWXU | Mode::RWXG | Mode::RWXO);
+    umask(before | Mode::RWXO);
+}
+
 fn print(line: &str) {
     let mut output = std::io::stdout().lock();
     // Standard output may be closed; the server serves all the same.
@@ -199,6 +213,7 @@ impl Serve {
             is_json: self.log_format == LogFormat::Json,
             file: self.log_file.clone(),
         };
+        keep_from_others();
         log.check()?;
         if self.check_config {
             print(&format!("the configuration is good; the repository is {}", folder.display()));
@@ -266,6 +281,7 @@ impl Serve {
             heartbeat: Duration::from_millis(self.heartbeat_ms),
             visible_time: Duration::from_millis(self.visible_time_ms),
             stop_time: Duration::from_millis(self.stop_time_ms),
+            client_share: self.client_share,
             is_author_required: self.is_author_required,
         }
     }

@@ -3,7 +3,7 @@
 use std::error::Error as StdError;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full, StreamBody};
@@ -19,6 +19,8 @@ use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 const WAITS: [Duration; 3] = [Duration::from_millis(200), Duration::from_secs(1), Duration::from_secs(5)];
 /// Longest wait that a server may ask for with `Retry-After`.
 const WAIT_MAX: Duration = Duration::from_secs(60);
+/// Lowest rate of a body, after the longest wait for one part. Units: bytes per second.
+const RATE_MIN: usize = 1 << 10;
 /// Most bytes that are read of an answer that refuses.
 const REFUSAL_BYTES_MAX: usize = 64 << 10;
 
@@ -126,10 +128,12 @@ impl Client {
                 Ok(Err(error)) => {
                     return Err(Trouble::Again(format!("PUT {}: {}", ask.iri, chain(&error))));
                 }
-                Err(_) if now == before => {
+                Err(_) if now - before < self.time.as_secs().max(1) * RATE_MIN as u64 => {
                     return Err(Trouble::Again(format!(
-                        "PUT {}: no byte moved within {:?}",
-                        ask.iri, self.time
+                        "PUT {}: expected {RATE_MIN} bytes a second, {} bytes moved within {:?}",
+                        ask.iri,
+                        now - before,
+                        self.time
                     )));
                 }
                 Err(_) => before = now,
@@ -143,10 +147,16 @@ impl Client {
     pub async fn read(&self, response: Response<Incoming>, bytes_max: usize) -> Result<Vec<u8>, Trouble> {
         let mut body = response.into_body();
         let mut bytes = Vec::new();
+        let start = Instant::now();
         loop {
-            let frame = tokio::time::timeout(self.time, body.frame()).await;
-            let frame =
-                frame.map_err(|_| Trouble::Again(format!("no byte arrived within {:?}", self.time)))?;
+            // A source that drips a byte at a time must not hold up the copy.
+            let earned = Duration::from_secs((bytes.len() / RATE_MIN) as u64);
+            let left = (self.time + earned).saturating_sub(start.elapsed()).min(self.time);
+            let frame = tokio::time::timeout(left, body.frame()).await;
+            let frame = frame.map_err(|_| {
+                let text = "expected a part of the body within";
+                Trouble::Again(format!("{text} {:?}, and {RATE_MIN} bytes a second", self.time))
+            })?;
             let Some(frame) = frame else { return Ok(bytes) };
             let frame = frame.map_err(|error| Trouble::Again(chain(&error)))?;
             let Some(data) = frame.data_ref() else { continue };

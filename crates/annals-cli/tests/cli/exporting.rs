@@ -355,3 +355,23 @@ fn a_plain_export_carries_statuses_homes_new_ids_copies_and_proxies() {
     assert_eq!((&proxies[0]["id"], &proxies[0]["isProxy"]), (&"far".into(), &true.into()));
     assert_eq!(place.json(&["-r", "copy", "find", "key = f"]).len(), 0);
 }
+
+#[test]
+fn csv_for_spreadsheets_has_no_formulas_and_other_csv_is_exact() {
+    let place = Place::new();
+    let text = "=HYPERLINK(1)";
+    let entity = serde_json::json!({"entity": {"id": "a", "type": "t", "properties": {
+        "formula": text, "at": "@x", "minus": "-1+2", "number": -5, "plain": "a=b", "escape": "a\u{1b}b",
+    }}});
+    place.write("all.jsonl", &entity.to_string());
+    place.ok(&["import", "all.jsonl"]);
+    place.ok(&["export", "--format", "csv", "-o", "exact"]);
+    assert!(place.read("exact/nodes-t.csv").contains(text));
+    assert!(!place.read("exact/nodes-t.csv").contains("'="));
+    place.ok(&["export", "--format", "csv", "--spreadsheet", "-o", "shown"]);
+    let shown = place.read("shown/nodes-t.csv");
+    for expected in ["'=HYPERLINK(1)", "'@x", "'-1+2", ",-5,", "a=b", "a\\u{1b}b"] {
+        assert!(shown.contains(expected), "{expected}: {shown}");
+    }
+    assert_ne!(place.run(&["export", "--spreadsheet"]).code, 0);
+}

@@ -58,6 +58,7 @@ fn every_answer_that_is_declared_is_given_and_its_type_reads_it() {
     edit_a_candidate(&mut door);
     lease(&mut door);
     store_contents(&mut door);
+    compact(&mut door);
     exchange(&mut door);
     follow(&mut door);
     assert!(door.refused.is_empty(), "these requests were refused: {:#?}", door.refused);
@@ -320,6 +321,10 @@ fn change_a_tree(door: &mut Door) {
     door.call("GET", "/v1/log?limit=1");
 }
 
+fn compact(door: &mut Door) {
+    door.call("POST", "/v1/compactions");
+}
+
 fn follow(door: &mut Door) {
     for path in ["tree=/config&after=0&limit=1", "limit=3&after=0", "search=thing&after=0&limit=1"] {
         // The feed would wait for records that were refused.
@@ -353,7 +358,7 @@ fn edit_a_candidate(door: &mut Door) {
 }
 
 fn lease(door: &mut Door) {
-    door.tell("POST", "/v1/leases", json!({ "name": "driver", "seconds": 600, "recorded": false }));
+    door.tell("POST", "/v1/leases", json!({ "name": "driver", "seconds": 600 }));
     let operations = json!([{ "action": "merge-tree", "path": "/config", "item": { "celsius": 40 } }]);
     door.tell("POST", "/v1/leases/driver/changes", json!({ "operations": operations }));
     door.tell("POST", "/v1/leases/driver/renew", json!({ "seconds": 500.5 }));

@@ -404,6 +404,37 @@ fn files_below_a_folder_can_be_external_contents() {
 }
 
 #[test]
+fn a_folder_that_is_swapped_for_a_link_leads_nowhere() {
+    let folder = tempfile::tempdir().unwrap();
+    let public = folder.path().join("public");
+    for path in ["public/t", "secret"] {
+        std::fs::create_dir_all(folder.path().join(path)).unwrap();
+        std::fs::write(folder.path().join(path).join("file"), path).unwrap();
+    }
+    std::os::unix::fs::symlink("../secret", public.join("link")).unwrap();
+    let prefix = format!("file://{}", public.display());
+    let door = Door::open_with(&["--ldp-external", &prefix]);
+    assert_eq!(put(&door, "/a", &format!("{prefix}/t/file"), "; handling=proxy", &[]).status, 201);
+    let is_over = std::sync::atomic::AtomicBool::new(false);
+    let counts = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let rename = |from: &str, to: &str| std::fs::rename(public.join(from), public.join(to)).unwrap();
+            while !is_over.load(std::sync::atomic::Ordering::Relaxed) {
+                rename("t", "folder");
+                rename("link", "t");
+                rename("t", "link");
+                rename("folder", "t");
+            }
+        });
+        let bodies: Vec<String> = (0..3_000).map(|_| door.get("/a").body).collect();
+        is_over.store(true, std::sync::atomic::Ordering::Relaxed);
+        let count = |text: &str| bodies.iter().filter(|body| *body == text).count();
+        (count("public/t"), count("secret"))
+    });
+    assert!(counts.0 > 0 && counts.1 == 0, "{counts:?}");
+}
+
+#[test]
 fn a_backup_says_how_many_contents_it_does_not_have() {
     let source = Source::start();
     let door = open(&source, &[]);

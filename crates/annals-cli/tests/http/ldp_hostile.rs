@@ -72,3 +72,42 @@ fn a_binary_stays_a_binary_and_has_nothing_below_it() {
     assert_eq!(problem(&door.turtle("PUT", "/scan/b", "")), refused);
     assert_eq!(door.request("GET", "/scan", &[], None).body, "bytes");
 }
+
+#[test]
+fn a_part_of_a_content_replaces_nothing() {
+    let door = Door::open();
+    let whole = "x".repeat(10_000);
+    let headers = [TEXT, ("content-range", "bytes 10-11/10000")];
+    assert_eq!(door.request("PUT", "/b", &[TEXT], Some(&whole)).status, 201);
+    let refused = door.request("PUT", "/b", &headers, Some("zz"));
+    assert_eq!(problem(&refused), (400, "invalid-argument".to_owned()), "{}", refused.body);
+    assert_eq!(door.get("/b").body.len(), 10_000);
+    assert_eq!(door.turtle("PUT", "/g", "").status, 201);
+    let graph = [("content-type", "text/turtle"), ("content-range", "bytes 0-1/9")];
+    assert_eq!(door.request("PUT", "/g", &graph, Some("")).status, 400);
+    let put = |headers: &[(&str, &str)], body| {
+        door.server.request("PUT", "/v1/content/c?type=scan", headers, Some(body))
+    };
+    assert_eq!(put(&[TEXT], &whole).status, 201);
+    assert_eq!(put(&headers, "zz").status, 400);
+    assert_eq!(door.server.get("/v1/content/c").body.len(), 10_000);
+}
+
+#[test]
+fn prefixes_and_bases_take_neither_memory_nor_time() {
+    let door = Door::open();
+    assert_eq!(door.turtle("PUT", "/x", "").status, 201);
+    let before = door.server.resident_bytes();
+    let values: Vec<String> = (0..40_000).map(|number| format!("a:{number}")).collect();
+    let update =
+        format!("PREFIX a: <http://x/{}> INSERT DATA {{ <> <p:p> {} }}", "y".repeat(8_000), values.join(","));
+    let answer = door.update("PATCH", "/x", &update);
+    assert_eq!(problem(&answer), (413, "too-large".to_owned()), "{}", answer.body);
+    let bases: String = (0..20_000).map(|number| format!("@base <x{number}/> .\n")).collect();
+    let start = std::time::Instant::now();
+    let answer = door.turtle("PUT", "/y", &format!("{bases}<a:s> <a:p> <a:o> ."));
+    assert_eq!(problem(&answer), (413, "too-large".to_owned()), "{}", answer.body);
+    assert!(start.elapsed() < std::time::Duration::from_secs(5), "{:?}", start.elapsed());
+    let grown = door.server.resident_bytes().saturating_sub(before);
+    assert!(grown < 64 << 20, "{} MiB", grown >> 20);
+}

@@ -305,3 +305,61 @@ fn an_import_refuses_addresses_that_it_cannot_read() {
         assert!(text(&done.stderr).contains(expected), "{done:?}");
     }
 }
+
+/// Answers each request with these bytes, then with a byte every 200 ms.
+fn dripping_server(head: &'static str) -> String {
+    let listener = TcpListener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
+    let root = format!("http://{}/rest", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            std::thread::spawn(move || {
+                let mut stream = stream.unwrap();
+                let mut text = head.as_bytes();
+                // The client closes the connection when it gives up.
+                for _ in 0..600 {
+                    if stream.write_all(text).is_err() {
+                        return;
+                    }
+                    text = b" ";
+                    std::thread::sleep(std::time::Duration::from_millis(200));
+                }
+            });
+        }
+    });
+    root
+}
+
+#[test]
+fn a_source_that_drips_is_given_up() {
+    let source = dripping_server(
+        "HTTP/1.1 200 OK\r\ncontent-type: text/turtle\r\ncontent-length: 100000\r\n\r\n<a:s> <a:p> <a:o> .",
+    );
+    let to = Door::open();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_annals"));
+    command.args(["import", "ldp", &source, &to.root, "--author", "mover", "--wait-max", "1"]);
+    let mut child = command.stdin(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let start = std::time::Instant::now();
+    loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            assert!(!status.success());
+            return;
+        }
+        if start.elapsed() > std::time::Duration::from_secs(40) {
+            child.kill().unwrap();
+            panic!("the source is never given up");
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn a_source_cannot_control_the_terminal() {
+    let source = dripping_server(
+        "HTTP/1.1 403 Forbidden\r\ncontent-length: 31\r\n\r\nno \u{1b}[31mred\u{1b}]0;pwn\u{7} \u{202e}edis, no",
+    );
+    let to = Door::open();
+    let output = import(&source, &to.root);
+    let told = text(&output.stderr);
+    assert!(told.contains("\\u{1b}[31mred") && told.contains("\\u{202e}edis"), "{told}");
+    assert!(!told.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{told:?}");
+}

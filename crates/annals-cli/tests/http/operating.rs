@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value as Json, json};
 
-use crate::support::Server;
+use crate::support::{Server, try_request};
 
 /// The lines of a log in JSON, once one has all these texts.
 fn lines_with(path: &std::path::Path, texts: &[&str]) -> Json {
@@ -246,6 +246,43 @@ fn a_refusal_of_the_log_and_its_end_are_one_line_each() {
     assert_eq!((text.matches("refused").count(), text.matches("accepted").count()), (1, 1), "{text}");
 }
 
+/// Sends requests whose lines take 1.5 MiB: more than a pipe and the queue of the log hold together.
+fn send_many_lines(server: &Server) {
+    let path = format!("/v1/types?x={}", "y".repeat(1_900));
+    for number in 0..800 {
+        assert_eq!(server.get(&path).status, 400, "request {number}");
+    }
+}
+
+#[test]
+fn a_log_that_nobody_reads_neither_stops_the_server_nor_keeps_it_from_ending() {
+    let folder = tempfile::tempdir().unwrap();
+    let (server, pipe) = Server::start_piped(&folder.path().join("repository"), &["--log", "info"]);
+    send_many_lines(&server);
+    assert_eq!(server.get("/health/live").status, 200);
+    let metrics = server.get("/metrics").body;
+    let line = metrics.lines().find(|line| line.starts_with("annals_log_lines_dropped_total ")).unwrap();
+    assert!(line.rsplit(' ').next().unwrap().parse::<u64>().unwrap() > 0, "{line}");
+    server.hang_up();
+    server.terminate();
+    assert!(server.ended_well());
+    drop(pipe);
+}
+
+#[test]
+fn the_log_says_how_many_lines_it_lost_once_its_reader_is_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let (server, pipe) = Server::start_piped(&folder.path().join("repository"), &["--log", "info"]);
+    send_many_lines(&server);
+    server.terminate();
+    let mut lines = BufReader::new(pipe).lines().map(Result::unwrap);
+    let line =
+        lines.find(|line| line.contains("lines of the log were dropped")).expect("a line with the number");
+    let dropped: usize = line.rsplit('=').next().unwrap().trim().parse().unwrap();
+    assert!((1..800).contains(&dropped), "{line}");
+    assert!(server.ended_well());
+}
+
 #[test]
 fn the_service_manager_is_told_when_the_server_is_ready_and_when_it_stops() {
     let folder = tempfile::tempdir().unwrap();
@@ -273,4 +310,58 @@ fn the_service_manager_is_told_when_the_server_is_ready_and_when_it_stops() {
     assert!(ready.contains("READY=1"), "{ready}");
     assert!(stopping.contains("STOPPING=1"), "{stopping}");
     assert!(status.success());
+}
+
+fn put_binary(server: &Server, body: &str) -> u16 {
+    try_request(server.address, "PUT", "/ldp/b", &[("content-type", "a/b")], Some(body)).unwrap().status
+}
+
+#[test]
+fn other_users_of_the_machine_cannot_read_the_files_of_a_server() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let (repository, log) = (folder.path().join("repository"), folder.path().join("log"));
+    let server = Server::start(&repository, &["--log-file", log.to_str().unwrap()]);
+    assert_eq!(put_binary(&server, "bytes"), 201);
+    let mut waiting = vec![repository, log];
+    let mut count = 0;
+    while let Some(path) = waiting.pop() {
+        let metadata = std::fs::metadata(&path).unwrap();
+        assert_eq!(metadata.permissions().mode() & 0o007, 0, "{}", path.display());
+        count += 1;
+        if metadata.is_dir() {
+            waiting.extend(std::fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+        }
+    }
+    assert!(count > 5, "{count}");
+}
+
+#[test]
+fn purged_bytes_leave_while_the_server_runs_also_beside_a_backup() {
+    let folder = tempfile::tempdir().unwrap();
+    let repository = folder.path().join("repository");
+    let server = Server::start(&repository, &[]);
+    let secret = "to-be-forgotten".repeat(10);
+    let gone = json!({"id": "gone", "type": "thing", "properties": {"text": secret}});
+    assert_eq!(server.send("POST", "/v1/entities", &gone).status, 201);
+    assert_eq!(put_binary(&server, "stays"), 201);
+    assert_eq!(server.request("DELETE", "/v1/entities/gone?purge=true", &[], None).status, 200);
+    let holds_secret = || {
+        let segments = std::fs::read_dir(repository.join("log")).unwrap().map(|entry| entry.unwrap().path());
+        let is_in = |path: &std::path::PathBuf| {
+            let bytes = std::fs::read(path).unwrap_or_default();
+            bytes.windows(secret.len()).any(|part| part == secret.as_bytes())
+        };
+        segments.collect::<Vec<_>>().iter().any(is_in)
+    };
+    assert!(holds_secret());
+    let answer = server.request("POST", "/v1/compactions", &[], None);
+    assert_eq!((answer.status, answer.json()["changes"].as_u64() > Some(0)), (200, true), "{answer:?}");
+    assert!(!holds_secret());
+    let read = try_request(server.address, "GET", "/ldp/b", &[], None).unwrap();
+    assert_eq!(read.body, "stays");
+    assert_eq!(server.send("POST", "/v1/entities", &json!({"type": "thing"})).status, 201);
+    let (code, text) =
+        annals(&["-r", repository.to_str().unwrap(), "backup", folder.path().join("copy").to_str().unwrap()]);
+    assert_eq!(code, 0, "{text}");
 }

@@ -6,7 +6,7 @@ pub mod described;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStderr, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value as Json;
@@ -57,6 +57,17 @@ impl Server {
         let server = Server::spawn(&mut command, folder, &[]);
         server.wait_until_ready();
         server
+    }
+
+    /// Starts it with a pipe as standard error, and waits until it is ready. Nobody reads the pipe until the caller
+    /// does.
+    pub fn start_piped(folder: &Path, arguments: &[&str]) -> (Server, ChildStderr) {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_annals"));
+        command.stderr(Stdio::piped());
+        let mut server = Server::spawn(&mut command, folder, arguments);
+        let pipe = server.child.stderr.take().expect("it is piped");
+        server.wait_until_ready();
+        (server, pipe)
     }
 
     /// Waits until it is ready.

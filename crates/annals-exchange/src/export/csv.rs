@@ -11,7 +11,7 @@ use csv::WriterBuilder;
 use super::instance_line::Lines;
 use super::{PAGE, Selection, each_entity, each_relationship, instances_count};
 use crate::Progress;
-use crate::text::value_to_text;
+use crate::text::{one_line, value_to_text};
 
 const ARRAY_DELIMITER: char = ';';
 const BUFFER_BYTES: usize = 256 * 1024;
@@ -21,10 +21,12 @@ type Columns = BTreeMap<String, &'static str>;
 
 /// Writes `nodes-TYPE.csv` and `relationships-TYPE.csv` into a folder. It reads each type twice: for the columns, and
 /// for the rows. Fields without a column of neo4j, such as statuses and homes, are in an extra column that neo4j skips.
+/// Files for spreadsheets hold no formulas and no control characters; an import of them would not bring back such texts.
 pub fn export_csv(
     snapshot: &Snapshot,
     selection: &Selection,
     folder: &Path,
+    is_for_spreadsheets: bool,
     progress: &dyn Progress,
 ) -> Result<()> {
     std::fs::create_dir_all(folder).map_err(|error| file_error(folder, error))?;
@@ -43,7 +45,7 @@ pub fn export_csv(
             let path = folder.join(format!("{prefix}-{}.csv", file_name_part(&type_name)));
             let file = File::create(&path).map_err(|error| file_error(&path, error))?;
             let writer = WriterBuilder::new().buffer_capacity(BUFFER_BYTES).from_writer(file);
-            let mut writer = Writer { writer, path: &path };
+            let mut writer = Writer { writer, path: &path, is_for_spreadsheets };
             match kind {
                 TypeKind::Relationship => {
                     write_relationships(snapshot, &lines, &type_name, &mut writer, &mut tick)?;
@@ -222,10 +224,22 @@ fn file_name_part(name: &str) -> String {
 struct Writer<'p> {
     writer: csv::Writer<File>,
     path: &'p Path,
+    is_for_spreadsheets: bool,
+}
+
+/// A cell that a spreadsheet shows and does not evaluate: a text that it would take for a formula gets an apostrophe
+/// before it. Numbers stay.
+/// Source: <https://owasp.org/www-community/attacks/CSV_Injection>.
+fn harmless(cell: String) -> String {
+    let is_formula = cell.starts_with(['=', '+', '-', '@', '\t', '\r']) && cell.parse::<f64>().is_err();
+    let cell = if is_formula { format!("'{cell}") } else { cell };
+    one_line(&cell)
 }
 
 impl Writer<'_> {
     fn row(&mut self, cells: impl Iterator<Item = String>) -> Result<()> {
+        let cells: Box<dyn Iterator<Item = String>> =
+            if self.is_for_spreadsheets { Box::new(cells.map(harmless)) } else { Box::new(cells) };
         self.writer.write_record(cells).map_err(|error| file_error(self.path, error.into()))
     }
 

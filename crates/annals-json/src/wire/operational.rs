@@ -30,8 +30,6 @@ pub struct Lease {
     /// Time until it ends unless it is renewed.
     #[schemars(range(min = 0))]
     pub seconds: Number,
-    /// True if the log records the pushed state.
-    pub recorded: bool,
 }
 
 /// All leases.
@@ -48,9 +46,6 @@ pub struct NewLease {
     /// Time until it ends unless it is renewed.
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub seconds: Number,
-    /// Whether the log records the pushed state.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub recorded: Option<bool>,
 }
 
 /// Time until the lease ends, from now.
@@ -73,5 +68,5 @@ pub struct LeaseChanges {
 }
 
 fn lease_example() -> Json {
-    json!({ "name": "driver", "seconds": 30.0, "recorded": false })
+    json!({ "name": "driver", "seconds": 30.0 })
 }

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use annals::{NewContent, StoredContent};
 use axum::body::Body;
 use http::HeaderMap;
-use http::header::{CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE, EXPECT};
+use http::header::{CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, EXPECT};
 
 use super::digests;
 use crate::door::Door;
 use crate::limits::UPLOADS_MAX;
+use crate::peers::{Kind, Peer};
 use crate::problem::Problem;
 use crate::query::decode_percent;
 use crate::upload::{discard, upload};
@@ -75,6 +76,19 @@ fn parameters(text: &str) -> Vec<(String, String)> {
     pairs.map(|(name, value)| (name.trim().to_owned(), value.trim().to_owned())).collect()
 }
 
+/// Refuses a body that is only a part of a content: it would replace all of it.
+///
+/// Errors: `invalid-argument`. Source: RFC 9110, section 14.5.
+pub fn refuse_part(headers: &HeaderMap) -> Result<(), Problem> {
+    match headers.get(CONTENT_RANGE) {
+        None => Ok(()),
+        Some(_) => {
+            let text = "header content-range: expected none, because a body replaces the whole content; send all bytes";
+            Err(Problem::invalid(text).with("header", CONTENT_RANGE.as_str()))
+        }
+    }
+}
+
 /// Stores a body durably. After an error nothing is stored; a client that waits for `100 Continue` gets the error before
 /// it sends anything.
 ///
@@ -84,8 +98,10 @@ pub async fn receive(
     headers: &HeaderMap,
     mut body: Body,
     about: NewContent,
+    peer: &Arc<Peer>,
 ) -> Result<StoredContent, Problem> {
-    let outcome = store(door, &mut body, about).await;
+    refuse_part(headers)?;
+    let outcome = store(door, &mut body, about, peer).await;
     if outcome.is_err() && !headers.contains_key(EXPECT) {
         discard(&mut body).await;
     }
@@ -93,7 +109,12 @@ pub async fn receive(
 }
 
 /// The same, of bytes that no client sends.
-pub async fn store(door: &Arc<Door>, body: &mut Body, about: NewContent) -> Result<StoredContent, Problem> {
+pub async fn store(
+    door: &Arc<Door>,
+    body: &mut Body,
+    about: NewContent,
+    peer: &Arc<Peer>,
+) -> Result<StoredContent, Problem> {
     let repository = door.repository()?;
     if repository.is_read_only() {
         let text = "repository: it is open for reading only; write to its writer";
@@ -103,10 +124,11 @@ pub async fn store(door: &Arc<Door>, body: &mut Body, about: NewContent) -> Resu
     let permit = Arc::clone(&door.gates.uploads)
         .try_acquire_owned()
         .map_err(|_| Problem::busy(format!("{UPLOADS_MAX} contents are being received; try again later")))?;
+    let share = peer.take(Kind::Uploads, 1, UPLOADS_MAX)?;
     let (inlet, mut upload) = upload();
     let running = tokio::task::spawn_blocking(move || {
         // Released when the work is done, also if the client goes earlier.
-        let _held = permit;
+        let _held = (permit, share);
         contents.put(&mut upload, &about)
     });
     let received = inlet.receive(door, body).await;

@@ -127,7 +127,7 @@ async fn put(mut call: Box<Call>) -> Outcome {
     let about = about(&call.headers)?;
     // Before the bytes arrive: a client learns at once that they would be refused.
     order.check(&call.door.repository()?.snapshot())?;
-    let stored = Arc::new(receive(&call.door, &call.headers, body, about).await?);
+    let stored = Arc::new(receive(&call.door, &call.headers, body, about, &call.peer).await?);
     let (id, property, signature) = (order.id.clone(), order.property.clone(), order.signature.clone());
     let value = stored.value();
     let build = move |transaction: &mut Transaction| {

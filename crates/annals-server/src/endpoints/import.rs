@@ -23,6 +23,7 @@ use crate::endpoint::Endpoint;
 use crate::limits::{IMPORT_BYTES, IMPORTS_MAX, Limits};
 use crate::names::NDJSON;
 use crate::parameters;
+use crate::peers::Kind;
 use crate::problem::{Outcome, Problem};
 use crate::upload::{Upload, discard, upload};
 
@@ -181,12 +182,13 @@ async fn import(call: Box<Call>, body: &mut Body) -> Outcome {
     let permit = Arc::clone(&call.door.gates.imports).try_acquire_owned().map_err(|_| {
         Problem::busy(format!("{IMPORTS_MAX} imports are under way; try again when one of them is done"))
     })?;
+    let share = call.peer.take(Kind::Imports, 1, IMPORTS_MAX)?;
     call.body_room.reserve(&call.door, bytes)?;
     let room = call.body_room.clone();
     let (inlet, upload) = upload();
     let running = tokio::task::spawn_blocking(move || {
         // Released when the work is done, also if the client goes earlier.
-        let _held = (permit, room);
+        let _held = (permit, share, room);
         load(&repository, run, order, upload)
     });
     let received = inlet.receive(&call.door, body).await;

@@ -23,6 +23,7 @@ mod log;
 mod records;
 mod import;
 mod export;
+mod compactions;
 mod feed_events;
 mod feed;
 mod health;
@@ -52,6 +53,7 @@ pub fn endpoints() -> Vec<Endpoint> {
         records::endpoints,
         import::endpoints,
         export::endpoints,
+        compactions::endpoints,
         feed::endpoints,
         health::endpoints,
     ];

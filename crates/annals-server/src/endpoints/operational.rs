@@ -56,8 +56,7 @@ pub fn endpoints() -> Vec<Endpoint> {
         writes(Endpoint::new(Method::POST, "/v1/leases", "Open a lease", open))
             .describe(
                 "When a lease ends, the server removes the state that was pushed under it. A lease ends after `seconds` unless the \
-                 client renews it. The state is in the memory of the server, and in the history of the repository only if the lease \
-                 is `recorded`.",
+                 client renews it. The state is in the memory of the server and in no history.",
             )
             .body("NewLease")
             .answers(201, "Opened.", "Lease")
@@ -108,9 +107,9 @@ async fn list(call: Box<Call>) -> Outcome {
 }
 
 async fn open(mut call: Box<Call>) -> Outcome {
-    let (name, lasts, is_recorded) = lease_from_json(&receive(&mut call).await?.0)?;
+    let (name, lasts) = lease_from_json(&receive(&mut call).await?.0)?;
     told(call, StatusCode::CREATED, move |operational, _| {
-        operational.open_lease(&name, lasts, is_recorded)?;
+        operational.open_lease(&name, lasts)?;
         Ok(lease_to_json(&operational.lease(&name)?))
     })
     .await
@@ -167,7 +166,7 @@ async fn receive(call: &mut Call) -> Result<(Json, Signature), Problem> {
     Ok((body, signature))
 }
 
-/// Answers with the result of work on leases. The work may wait for other writers.
+/// Answers with the result of work on leases. The work may wait for other pushes to the same lease.
 async fn told(
     call: Box<Call>,
     status: StatusCode,

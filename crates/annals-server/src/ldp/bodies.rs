@@ -1,6 +1,6 @@
 //! Bodies of requests: what they are, and the triples in them.
 
-use std::sync::PoisonError;
+use std::sync::{Arc, OnceLock, PoisonError};
 
 use http::HeaderMap;
 use http::header::CONTENT_TYPE;
@@ -10,11 +10,13 @@ use oxrdf::Triple;
 use super::external;
 use super::headers::UPDATE_TYPE;
 use super::model::Model;
-use super::rdf::{RdfError, RdfErrorKind, RdfFormat, RdfLimits, read};
+use super::rdf::update::{self, Update};
+use super::rdf::{RdfError, RdfErrorKind, RdfFormat, RdfLimits, expanded_bytes, read};
 use super::request::Request;
-use crate::body::Bytes;
+use crate::body::{Bytes, Room};
 use crate::call::{Call, heavy};
 use crate::content::digests::{self, Check};
+use crate::door::Door;
 use crate::problem::Problem;
 
 /// What a body is, by its media type.
@@ -34,7 +36,13 @@ pub enum BodyKind {
 pub struct Received {
     /// What it is.
     pub kind: BodyKind,
+    /// The bounds of its RDF. They also end the work when the request is over.
+    pub limits: RdfLimits,
     bytes: Bytes,
+    door: Arc<Door>,
+    room: Room,
+    /// Set once the room for the expanded terms is reserved, which a second attempt must not do again.
+    expanded: OnceLock<()>,
 }
 
 impl BodyKind {
@@ -65,7 +73,9 @@ impl Received {
         let stated = digests::stated(&call.headers)?;
         let body = call.take_body();
         let bytes = Bytes::receive_any(&call.door, &call.headers, body, call.body_room.clone()).await?;
-        let received = Received { kind, bytes };
+        let limits = RdfLimits { is_given_up: Some(Arc::clone(&request.is_over.0)), ..RdfLimits::default() };
+        let (door, room) = (Arc::clone(&call.door), call.body_room.clone());
+        let received = Received { kind, limits, bytes, door, room, expanded: OnceLock::new() };
         if stated.is_empty() {
             return Ok(received);
         }
@@ -89,9 +99,43 @@ impl Received {
 
     /// The triples, with relative IRIs resolved against the address of the resource.
     ///
-    /// Errors: `unsupported-media-type`; `invalid-argument` with the place; `too-large`.
+    /// Errors: `unsupported-media-type`; `invalid-argument` with the place; `too-large`; `busy`.
     pub fn triples(&self, format: RdfFormat, iri: &str) -> Result<Vec<Triple>, Problem> {
-        read(self.bytes.as_slice(), format, iri, &RdfLimits::default()).map_err(problem_of)
+        self.reserve_expanded(|| expanded_bytes(self.bytes(), format, iri, &self.limits))?;
+        read(self.bytes(), format, iri, &self.limits).map_err(problem_of)
+    }
+
+    /// The update, with relative IRIs resolved against the address of the resource.
+    ///
+    /// Errors: `invalid-argument` with the place; `constraint-violated`; `too-large`; `busy`.
+    pub fn update(&self, iri: &str) -> Result<Update, Problem> {
+        let text = std::str::from_utf8(self.bytes())
+            .map_err(|_| Problem::invalid("body: expected an update in UTF-8"))?;
+        self.reserve_expanded(|| update::expanded_bytes(text, iri, &self.limits))?;
+        Update::parse(text, iri, &self.limits).map_err(problem_of)
+    }
+
+    /// Reserves room for terms that are longer than the text, as for the body itself. What is small needs none.
+    ///
+    /// Errors: `too-large`; `busy`; those of `expanded_bytes`.
+    fn reserve_expanded(
+        &self,
+        expanded_bytes: impl FnOnce() -> Result<usize, RdfError>,
+    ) -> Result<(), Problem> {
+        if self.is_small() || self.expanded.get().is_some() {
+            return Ok(());
+        }
+        let bytes = expanded_bytes().map_err(problem_of)?;
+        let bytes_max = self.door.limits.bodies_bytes_max;
+        if bytes > bytes_max.saturating_sub(self.bytes().len()) {
+            let text = format!(
+                "body: expected at most {bytes_max} bytes of memory when prefixes are resolved; send it in parts"
+            );
+            return Err(Problem::too_large(text).with("bytesMax", bytes_max));
+        }
+        self.room.reserve(&self.door, bytes)?;
+        let _ = self.expanded.set(());
+        Ok(())
     }
 }
 

@@ -42,7 +42,8 @@ impl BinaryBytes {
         let Some(asked) = Asked::of(&request.call.headers)? else {
             let body = request.call.take_body();
             let about = about(&request.call.headers)?;
-            let stored = receive(&request.call.door, &request.call.headers, body, about).await?;
+            let stored =
+                receive(&request.call.door, &request.call.headers, body, about, &request.call.peer).await?;
             return Ok(BinaryBytes::Stored(Arc::new(stored)));
         };
         if !has_no_body(&request.call) {
@@ -73,7 +74,7 @@ impl BinaryBytes {
         (about.size, about.bytes_max) = (opened.size, Some(sources.bytes_max()));
         let mut body = opened.body;
         if asked.handling == Handling::Copy {
-            let stored = store(door, &mut body, about).await?;
+            let stored = store(door, &mut body, about, &call.peer).await?;
             return Ok(BinaryBytes::Stored(Arc::new(stored)));
         }
         if !about.expected.is_empty() {

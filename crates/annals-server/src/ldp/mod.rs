@@ -66,6 +66,7 @@ use request::{Request, Target};
 use view::{Found, View};
 
 use crate::call::{Call, Weight};
+use crate::content::receive::refuse_part;
 use crate::problem::{Outcome, Problem};
 
 /// Answers a request below the root of the door. `root` is the path of the root, without a slash at its end.
@@ -82,7 +83,7 @@ pub async fn answer(call: Box<Call>, method: Method, root: &str) -> Outcome {
     let is_upload =
         is_write && (bodies::is_upload(&call, asked) || replaces_binary(&call, &method, &base, root));
     let request_time = call.door.limits.request_time;
-    let work = Box::pin(dispatch(Request { call, method, base }, root));
+    let work = Box::pin(dispatch(Request { is_over: request::Over::default(), call, method, base }, root));
     let outcome = match is_upload {
         // A binary may take any time: the server waits only for each part of it.
         true => work.await,
@@ -112,6 +113,9 @@ fn replaces_binary(call: &Call, method: &Method, base: &Base, root: &str) -> boo
 }
 
 async fn dispatch(mut request: Request, root: &str) -> Outcome {
+    if request.method == Method::PUT {
+        refuse_part(&request.call.headers)?;
+    }
     let path = request.call.uri.path();
     let target = Target::of(path.strip_prefix(root).unwrap_or(path))?;
     let method = request.method.clone();

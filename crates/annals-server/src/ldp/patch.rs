@@ -43,14 +43,17 @@ pub async fn answer(mut request: Request, path: Path, is_description: bool) -> O
     }
     let iri = request.base.iri(&path);
     // A long update is parsed where it is evaluated: here it would hold up the other requests of this thread.
-    let parsed = if received.is_small() { Some(parse(&received, &iri)?) } else { None };
+    let parsed = if received.is_small() { Some(received.update(&iri)?) } else { None };
     let is_light = parsed.as_ref().is_some_and(Update::is_ground);
     let weight = if is_light { Weight::Light } else { Weight::Heavy };
     let weight = request.weight_with(&path, &conditions, weight)?;
     let target = path.clone();
-    let work = move |writer: &mut Writer<'_>| match &parsed {
-        Some(update) => patch(writer, &target, is_description, &conditions, update),
-        None => patch(writer, &target, is_description, &conditions, &parse(&received, &iri)?),
+    let work = move |writer: &mut Writer<'_>| {
+        let limits = &received.limits;
+        match &parsed {
+            Some(update) => patch(writer, &target, is_description, &conditions, update, limits),
+            None => patch(writer, &target, is_description, &conditions, &received.update(&iri)?, limits),
+        }
     };
     let ((), receipt) = request.commit(weight, work).await?;
     answers::changed(&request, &path, is_description, &receipt).await
@@ -62,6 +65,7 @@ fn patch(
     is_description: bool,
     conditions: &Conditions,
     update: &Update,
+    limits: &RdfLimits,
 ) -> Result<(), Problem> {
     let view = writer.view();
     let (entity, model) = view.live(path)?;
@@ -78,7 +82,7 @@ fn patch(
         writer.change(&entity, &mut managed, path, &changes.removed, &changes.added)?;
     } else {
         let triples = own_triples(view, &entity, model)?;
-        let changes = update.evaluate(&triples, &RdfLimits::default()).map_err(problem_of)?;
+        let changes = update.evaluate(&triples, limits).map_err(problem_of)?;
         check_rule(view, &entity, path, model, &changes)?;
         writer.change(&entity, &mut managed, path, &changes.removed, &changes.added)?;
         delete_unused(writer, &entity, &triples, &changes)?;
@@ -128,14 +132,8 @@ fn own_triples(view: View<'_>, entity: &Entity<'_>, model: Model) -> Result<Vec<
     Ok(triples)
 }
 
-fn parse(received: &Received, iri: &str) -> Result<Update, Problem> {
-    let text = std::str::from_utf8(received.bytes())
-        .map_err(|_| Problem::invalid("body: expected an update in UTF-8"))?;
-    Update::parse(text, iri, &RdfLimits::default()).map_err(problem_of)
-}
-
 /// The triples that an update makes in an empty graph.
 pub fn triples_of_new(received: &Received, iri: &str) -> Result<Vec<Triple>, Problem> {
-    let changes = parse(received, iri)?.evaluate(&[], &RdfLimits::default()).map_err(problem_of)?;
+    let changes = received.update(iri)?.evaluate(&[], &received.limits).map_err(problem_of)?;
     Ok(changes.added)
 }

@@ -1,6 +1,7 @@
 //! A request for a resource: its target, and the commit that answers it.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use annals::{Receipt, Transaction};
@@ -67,12 +68,24 @@ impl Original {
 
 /// A request for a resource.
 pub struct Request {
+    /// Becomes true when the request is over, so that work for it ends.
+    pub is_over: Over,
     /// The request.
     pub call: Box<Call>,
     /// Its method.
     pub method: Method,
     /// The address of the root.
     pub base: Base,
+}
+
+/// A flag that becomes true when its request is dropped: after the answer, the time-out, or the end of the client.
+#[derive(Default)]
+pub struct Over(pub Arc<AtomicBool>);
+
+impl Drop for Over {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 impl Target {

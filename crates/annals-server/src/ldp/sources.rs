@@ -17,6 +17,7 @@ use hyper::body::{Bytes, Incoming};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
+use rustix::fs::{self, Mode, OFlags, ResolveFlags};
 use tokio::io::{AsyncReadExt, AsyncSeekExt};
 
 use super::source_url::{SourcePrefix, SourceUrl};
@@ -26,6 +27,8 @@ use super::source_url::{SourcePrefix, SourceUrl};
 const PSEUDONYM: &str = "annals-external";
 /// Longest time for a connection.
 const CONNECT_TIME: Duration = Duration::from_secs(5);
+/// Attempts to open a file while links on its path change.
+const ATTEMPTS_MAX: usize = 3;
 /// Units: bytes read at once from a file.
 const PIECE_BYTES: usize = 64 << 10;
 
@@ -214,20 +217,44 @@ fn find_file(
     folders: &[std::path::PathBuf],
 ) -> Result<(std::fs::File, u64, Option<HeaderValue>), String> {
     let of_system = |error: std::io::Error| format!("the source cannot be read: {error}");
-    let real = path.canonicalize().map_err(of_system)?;
-    let is_below =
-        |folder: &std::path::PathBuf| folder.canonicalize().is_ok_and(|folder| real.starts_with(folder));
-    if !folders.iter().any(is_below) {
-        return Err("the file is a link that leads out of the prefixes of the server (--ldp-external)".into());
-    }
-    // Before it is opened: opening a pipe would wait for its other end.
-    if !std::fs::metadata(&real).map_err(of_system)?.is_file() {
+    // A link that is replaced just now makes an attempt fail.
+    let mut attempts_left = ATTEMPTS_MAX;
+    let file = loop {
+        attempts_left -= 1;
+        let real = path.canonicalize().map_err(of_system)?;
+        let below = folders.iter().filter_map(|folder| {
+            let folder = folder.canonicalize().ok()?;
+            Some((real.strip_prefix(&folder).ok()?.to_owned(), folder))
+        });
+        let Some((below, folder)) = below.into_iter().next() else {
+            return Err(
+                "the file is a link that leads out of the prefixes of the server (--ldp-external)".into()
+            );
+        };
+        match open_beneath(&folder, &below) {
+            Ok(file) => break file,
+            Err(error) if attempts_left == 0 => return Err(of_system(error)),
+            Err(_) => {}
+        }
+    };
+    let metadata = file.metadata().map_err(of_system)?;
+    if !metadata.is_file() {
         return Err("the source is no file".into());
     }
-    let file = std::fs::File::open(&real).map_err(of_system)?;
-    let metadata = file.metadata().map_err(of_system)?;
     let modified = metadata.modified().ok().map(httpdate::fmt_http_date);
     Ok((file, metadata.len(), modified.and_then(|modified| modified.try_into().ok())))
+}
+
+/// Opens a file below a folder by a path without links. If a part of the path is a link by now, it opens nothing:
+/// somebody who may write there could lead the server out of the folder between the check and the opening.
+fn open_beneath(folder: &std::path::Path, below: &std::path::Path) -> std::io::Result<std::fs::File> {
+    let folder = fs::open(folder, OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    // Without waiting: opening a pipe would wait for its other end.
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let ways = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    // "." is the folder itself.
+    let below = if below.as_os_str().is_empty() { std::path::Path::new(".") } else { below };
+    Ok(fs::openat2(folder, below, flags, Mode::empty(), ways)?.into())
 }
 
 /// A part of a file as a body.

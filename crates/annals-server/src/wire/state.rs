@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json, json};
 
 /// The forms of this file.
 pub fn forms() -> Vec<NamedForm> {
-    named_forms![Index, Live, Ready, Metrics, OpenApi]
+    named_forms![Index, Live, Ready, Metrics, OpenApi, Compaction]
 }
 
 /// The addresses to start from.
@@ -50,6 +50,29 @@ pub struct Ready {
     pub read_only: bool,
     pub write_failure: Option<String>,
     pub warnings: Vec<String>,
+}
+
+/// What a compaction removed.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(example = json!({
+    "segments": 1, "records": 2, "changes": 3, "contents": 1, "contentsBytes": 10_000, "bytesBefore": 5_000,
+    "bytesAfter": 4_000,
+}))]
+pub struct Compaction {
+    /// Number of rewritten segments of the log.
+    pub segments: u64,
+    /// Number of rewritten records.
+    pub records: u64,
+    /// Number of removed changes of purged instances.
+    pub changes: u64,
+    /// Number of removed contents, which no version names.
+    pub contents: u64,
+    pub contents_bytes: u64,
+    /// Size of the log before.
+    pub bytes_before: u64,
+    /// Size of the log after.
+    pub bytes_after: u64,
 }
 
 /// Lines of the text format of Prometheus.

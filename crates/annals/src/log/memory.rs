@@ -28,11 +28,6 @@ impl MemoryLog {
         MemoryLog::default()
     }
 
-    /// Memory that its records take. Units: bytes.
-    pub(crate) fn bytes_count(&self) -> u64 {
-        widen(self.read_stored().records.iter().map(Vec::len).sum())
-    }
-
     fn read_stored(&self) -> RwLockReadGuard<'_, Stored> {
         self.stored.read().unwrap_or_else(PoisonError::into_inner)
     }

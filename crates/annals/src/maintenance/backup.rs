@@ -1,23 +1,27 @@
 //! Backup, restore and verification: copies of the log at one position.
 
+use std::collections::HashSet;
 use std::io;
 use std::path::Path;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
-use super::contents::{copy_contents, named_contents, verify_contents};
+use super::contents::{
+    DamagedContent, Holder, copy_contents, name_instances, named_contents, remove_others, verify_contents,
+};
 use super::folder::{CONTENT, contents_in, log_folder, open_log};
 use crate::contents::Contents;
 use crate::graph::Graph;
 use crate::graph::indexed::Indexed;
 use crate::log::{FileLog, FileOptions, Log, is_vacant_log};
 use crate::memory::Memory;
+use crate::model::Sha256;
 use crate::options::Options;
 use crate::repository::{Repository, load_with};
 use crate::storage::{Disk, RealDisk};
 use crate::{Error, ErrorKind, Position, Result};
 
 /// The size of a copied or verified repository.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BackupReport {
     /// Its last position.
     pub position: Position,
@@ -29,14 +33,20 @@ pub struct BackupReport {
     pub contents_count: u64,
     /// Units: bytes of these contents.
     pub contents_bytes: u64,
+    /// Contents that the source could not give, so that the copy lacks them.
+    pub unreadable: Vec<DamagedContent>,
 }
+
+/// Most attempts to copy a repository that is compacted during each of them.
+const ATTEMPTS_MAX: usize = 10;
 
 impl Repository {
     /// Copies the repository as it is now into a new folder, durably, while writers and readers continue. The copy is
-    /// itself a repository: you can open it, and restore from it.
+    /// itself a repository: you can open it, and restore from it. The report names contents that could not be read: the
+    /// copy has all others. If another process compacts the repository meanwhile, the copy begins again.
     ///
     /// Errors: `AlreadyExists` if `target` exists and is not empty; `InvalidArgument` for a repository without a
-    /// folder; `Corrupted` if a record is damaged; `NoRoom`; `Io`.
+    /// folder; `Corrupted` if a record is damaged; `Closed` if the repository is closed meanwhile; `NoRoom`; `Io`.
     pub fn backup(&self, target: impl AsRef<Path>) -> Result<BackupReport> {
         let Some(folder) = &self.inner().folder else {
             return Err(Error::new(
@@ -44,9 +54,35 @@ impl Repository {
                 "backup: expected a repository in a folder, found one on a log alone; export it",
             ));
         };
-        let _one = self.inner().maintenance.lock().unwrap_or_else(PoisonError::into_inner);
         let contents = self.contents()?;
-        copy(folder.log(), &contents, self.snapshot().position(), folder.disk(), target.as_ref())
+        let copying = Copying {
+            contents: &contents,
+            holder: Holder(Some(self.inner())),
+            disk: folder.disk(),
+            target: target.as_ref(),
+        };
+        let (mut reopened, mut copied) = (None, HashSet::new());
+        let mut position = self.snapshot().position();
+        for attempt in 1.. {
+            let log = reopened.as_ref().unwrap_or(&**folder.log());
+            // Order: first, because the log notices another generation while it is read.
+            let generation = log.generation();
+            let outcome = copying.copy(log, position, &mut copied);
+            let is_whole = outcome.as_ref().is_ok_and(|report| report.unreadable.is_empty());
+            if is_whole || attempt == ATTEMPTS_MAX {
+                return outcome;
+            }
+            // A compaction replaces the log, and removes contents that only its predecessor names.
+            let newer = folder.reopen_log()?;
+            if newer.generation() == generation {
+                return outcome;
+            }
+            copying.clear_log()?;
+            // Order: with the purges, whose changes the compaction has removed.
+            position = newer.tail()?;
+            reopened = Some(newer);
+        }
+        unreachable!("the last attempt returns")
     }
 }
 
@@ -75,7 +111,11 @@ pub fn restore_on(
 ) -> Result<BackupReport> {
     let log = open_log(&disk, backup.as_ref(), options.of_files(), true)?;
     let contents = Contents::new(contents_in(&disk, backup.as_ref()));
-    copy(&log, &contents, log.tail()?, &disk, target.as_ref())?;
+    let position = log.tail()?;
+    let copying = Copying { contents: &contents, holder: Holder(None), disk: &disk, target: target.as_ref() };
+    if let Some(first) = copying.copy(&log, position, &mut HashSet::new())?.unreadable.first() {
+        return Err(Error::new(ErrorKind::Corrupted, first.problem.clone()));
+    }
     verify_on(disk, target, options)
 }
 
@@ -113,32 +153,65 @@ pub fn verify_on(disk: Arc<dyn Disk>, folder: impl AsRef<Path>, options: &Option
         bytes: verified.bytes,
         contents_count,
         contents_bytes,
+        unreadable: Vec::new(),
     })
 }
 
-fn copy(
-    log: &FileLog,
-    contents: &Contents,
-    position: Position,
-    disk: &Arc<dyn Disk>,
-    target: &Path,
-) -> Result<BackupReport> {
-    let log_path = log_folder(target);
-    let io = |operation: &str, source| Error::of_disk(operation, source).with("path", target.display());
-    if !is_vacant(&**disk, target, &log_path).map_err(|source| io("list the folder to copy to", source))? {
-        return Err(Error::new(
-            ErrorKind::AlreadyExists,
-            format!("{}: expected an empty folder; choose another", target.display()),
-        ));
+/// A copy that is being made.
+struct Copying<'c> {
+    contents: &'c Contents,
+    holder: Holder<'c>,
+    disk: &'c Arc<dyn Disk>,
+    target: &'c Path,
+}
+
+impl Copying<'_> {
+    /// Copies everything up to a position. `copied` has the contents that are in the copy already.
+    fn copy(&self, log: &FileLog, position: Position, copied: &mut HashSet<Sha256>) -> Result<BackupReport> {
+        let Copying { disk, target, .. } = *self;
+        let log_path = log_folder(target);
+        let vacant = is_vacant(&**disk, target, &log_path);
+        if !vacant.map_err(|source| self.io("list the folder to copy to", source))? {
+            return Err(Error::new(
+                ErrorKind::AlreadyExists,
+                format!("{}: expected an empty folder; choose another", target.display()),
+            ));
+        }
+        // Order: contents first, because a copy with a log counts as whole.
+        let named = named_contents(log, Position(1), position)?;
+        let copied_contents = Contents::new(contents_in(disk, target));
+        let mut unreadable = copy_contents(self.contents, &copied_contents, &named, copied, &self.holder)?;
+        remove_others(&copied_contents, &named)?;
+        name_instances(log, position, &mut unreadable)?;
+        let _held = self.holder.hold()?;
+        log.copy_to(&log_path, position)?;
+        let copied = FileLog::open_read_only_on(log.disk(), &log_path, FileOptions::default())?;
+        let bytes = copied.segments()?.iter().map(|segment| segment.bytes).sum();
+        let lacks = |sha256| unreadable.iter().any(|damage| damage.sha256 == sha256);
+        let sizes = named.iter().filter(|(sha256, _)| !lacks(**sha256)).map(|(_, size)| *size);
+        let (contents_count, contents_bytes) =
+            sizes.fold((0, 0), |(count, bytes), size| (count + 1, bytes + size));
+        let records_count = position.0;
+        Ok(BackupReport { position, records_count, bytes, contents_count, contents_bytes, unreadable })
     }
-    // Order: contents first, because a copy with a log counts as whole.
-    let named = named_contents(log, Position(1), position)?;
-    let copied_contents = Contents::new(contents_in(disk, target));
-    let (contents_count, contents_bytes) = copy_contents(contents, &copied_contents, &named)?;
-    log.copy_to(&log_path, position)?;
-    let copied = FileLog::open_read_only_on(log.disk(), &log_path, FileOptions::default())?;
-    let bytes = copied.segments()?.iter().map(|segment| segment.bytes).sum();
-    Ok(BackupReport { position, records_count: position.0, bytes, contents_count, contents_bytes })
+
+    /// Removes the log of an attempt that is made again. The contents stay: they are proved.
+    fn clear_log(&self) -> Result<()> {
+        let log_path = log_folder(self.target);
+        let names = match self.disk.list(&log_path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            names => names.map_err(|source| self.io("list an interrupted copy", source))?,
+        };
+        for name in names {
+            let removed = self.disk.remove(&log_path.join(name));
+            removed.map_err(|source| self.io("remove an interrupted copy", source))?;
+        }
+        Ok(())
+    }
+
+    fn io(&self, operation: &str, source: io::Error) -> Error {
+        Error::of_disk(operation, source).with("path", self.target.display())
+    }
 }
 
 /// True if `target` is empty or holds only an interrupted copy.

@@ -3,16 +3,17 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io;
-use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
+use std::sync::{MutexGuard, PoisonError};
 
 use super::records::for_each_record;
 use crate::contents::Contents;
 use crate::log::Log;
 use crate::model::{InstanceId, Sha256};
 use crate::record::each_named_content;
-use crate::repository::Repository;
+use crate::repository::{Inner, Repository};
 use crate::storage::widen;
-use crate::{ErrorKind, Position, Result};
+use crate::{Error, ErrorKind, Position, Result};
 
 /// Objects removed together, while no commit can name a content.
 const REMOVED_AT_ONCE: usize = 256;
@@ -54,13 +55,15 @@ pub struct DamagedContent {
 }
 
 impl Repository {
-    /// Re-reads every content that a version names, and compares its SHA-256 and its size with what was stored. Writers
-    /// and readers continue meanwhile. `progress` gets the bytes read so far and the bytes in all.
+    /// Re-reads every content that a version names, and compares its SHA-256 and its size with what was stored. Writers,
+    /// readers and other maintenance continue meanwhile: it holds the lock of maintenance for one content at a time.
+    /// `progress` gets the bytes read so far and the bytes in all.
     ///
-    /// Errors: those of reading the log; `Io` if the store cannot be read. The report lists damaged contents.
+    /// Errors: those of reading the log; `Closed` if the repository is closed meanwhile. The report lists contents that
+    /// are missing, damaged or unreadable.
     pub fn fixity(&self, mut progress: impl FnMut(u64, u64)) -> Result<FixityReport> {
-        let _one = self.inner().maintenance.lock().unwrap_or_else(PoisonError::into_inner);
         let (log, position) = (self.inner().committer.source().log(), self.snapshot().position());
+        let mut generation = log.generation();
         let named = named_contents(&**log, Position(1), position)?;
         let mut report = FixityReport { position, ..FixityReport::default() };
         if named.is_empty() {
@@ -68,29 +71,72 @@ impl Repository {
         }
         let contents = self.contents()?;
         let all = named.values().sum();
+        let holder = Holder(Some(self.inner()));
+        // The contents that the log names after it was compacted.
+        let mut left: Option<NamedContents> = None;
         for (sha256, size) in named {
-            report.contents_count += 1;
-            match contents.reread(sha256, size, &[], &mut |_| Ok(())) {
-                Ok(_) => {}
-                Err(error) if matches!(error.kind(), ErrorKind::Corrupted | ErrorKind::NotFound) => {
-                    report.damaged.push(DamagedContent {
-                        sha256,
-                        problem: error.to_string(),
-                        instances: Vec::new(),
-                    });
+            let held = holder.hold()?;
+            let outcome = contents.reread(sha256, size, &[], &mut |_| holder.check());
+            drop(held);
+            if outcome.as_ref().is_err_and(|error| error.kind() == ErrorKind::NotFound) {
+                // Another process may have compacted the log.
+                self.refresh()?;
+                if log.generation() != generation {
+                    generation = log.generation();
+                    left = Some(named_contents(&**log, Position(1), position)?);
                 }
-                Err(error) => return Err(error),
+                if left.as_ref().is_some_and(|left| !left.contains_key(&sha256)) {
+                    continue;
+                }
             }
+            report.contents_count += 1;
             report.bytes += size;
+            match outcome {
+                Err(error) if error.kind() == ErrorKind::Closed => return Err(error),
+                Err(error) => report.damaged.push(DamagedContent::of(sha256, &error)),
+                Ok(_) => {}
+            }
             progress(report.bytes, all);
         }
-        let damaged = report.damaged.iter().map(|damage| damage.sha256).collect();
-        let mut naming = instances_naming(&**log, position, &damaged)?;
-        for damage in &mut report.damaged {
-            damage.instances = naming.remove(&damage.sha256).unwrap_or_default();
-        }
+        name_instances(&**log, position, &mut report.damaged)?;
         Ok(report)
     }
+}
+
+impl DamagedContent {
+    fn of(sha256: Sha256, error: &Error) -> DamagedContent {
+        DamagedContent { sha256, problem: error.to_string(), instances: Vec::new() }
+    }
+}
+
+/// The right to read contents for a moment: compactions remove none meanwhile. Without a repository nobody else may
+/// work on them.
+pub(crate) struct Holder<'r>(pub(crate) Option<&'r Inner>);
+
+impl<'r> Holder<'r> {
+    /// Errors: `Closed` once the repository is being closed.
+    pub(crate) fn hold(&self) -> Result<Option<MutexGuard<'r, ()>>> {
+        self.check()?;
+        Ok(self.0.map(|inner| inner.maintenance.lock().unwrap_or_else(PoisonError::into_inner)))
+    }
+
+    /// Errors: as [`Holder::hold`].
+    fn check(&self) -> Result<()> {
+        match self.0.is_some_and(|inner| inner.is_stopping.load(Ordering::SeqCst)) {
+            true => Err(Error::new(ErrorKind::Closed, "the repository is being closed; open it again")),
+            false => Ok(()),
+        }
+    }
+}
+
+/// Names the instances of damaged contents. It reads the log once.
+pub(crate) fn name_instances(log: &dyn Log, last: Position, damaged: &mut [DamagedContent]) -> Result<()> {
+    let wanted = damaged.iter().map(|damage| damage.sha256).collect();
+    let mut naming = instances_naming(log, last, &wanted)?;
+    for damage in damaged {
+        damage.instances = naming.remove(&damage.sha256).unwrap_or_default();
+    }
+    Ok(())
 }
 
 /// The contents that records from `first` to `last` name.
@@ -144,31 +190,65 @@ pub(crate) fn verify_contents(contents: &Contents, named: &NamedContents) -> Res
     Ok((widen(named.len()), named.values().sum()))
 }
 
-/// Copies the named contents into another store, durably, and proves each while it is copied. Shape: as
-/// [`verify_contents`].
+/// Copies the named contents into another store, durably, and proves each while it is copied. It skips those of `copied`,
+/// which earlier attempts have copied. Shape: the contents that it could not read.
 ///
-/// Errors: as [`Contents::reread`]; those of the other store.
-pub(crate) fn copy_contents(from: &Contents, to: &Contents, named: &NamedContents) -> Result<(u64, u64)> {
+/// Errors: those of the other store; `Closed` if the repository is closed meanwhile.
+pub(crate) fn copy_contents(
+    from: &Contents,
+    to: &Contents,
+    named: &NamedContents,
+    copied: &mut HashSet<Sha256>,
+    holder: &Holder<'_>,
+) -> Result<Vec<DamagedContent>> {
+    let mut unreadable = Vec::new();
     for (sha256, size) in named {
-        let mut refused = None;
-        let copied = to.store().put_named(&mut |out| {
+        if copied.contains(sha256) {
+            continue;
+        }
+        let name = sha256.to_string();
+        let _held = holder.hold()?;
+        let (mut refused, mut is_full) = (None, false);
+        let outcome = to.store().put_named(&mut |out| {
             let mut write = |bytes: &[u8]| {
-                out.write_all(bytes).map_err(|error| to.failed("copy a content", &sha256.to_string(), error))
+                holder.check()?;
+                out.write_all(bytes).map_err(|error| {
+                    is_full = true;
+                    to.failed("copy a content", &name, error)
+                })
             };
             match from.reread(*sha256, *size, &[], &mut write) {
-                Ok(_) => Ok(sha256.to_string()),
+                Ok(_) => Ok(name.clone()),
                 Err(error) => {
                     refused = Some(error);
                     Err(io::Error::other("the content was refused"))
                 }
             }
         });
-        if let Some(error) = refused {
-            return Err(error);
+        match refused {
+            Some(error) if is_full || error.kind() == ErrorKind::Closed => return Err(error),
+            Some(error) => unreadable.push(DamagedContent::of(*sha256, &error)),
+            None => {
+                outcome.map_err(|error| to.failed("copy a content", &name, error))?;
+                copied.insert(*sha256);
+            }
         }
-        copied.map_err(|error| to.failed("copy a content", &sha256.to_string(), error))?;
     }
-    Ok((widen(named.len()), named.values().sum()))
+    Ok(unreadable)
+}
+
+/// Removes from a copy what its log does not name: contents that an earlier attempt copied, and that are purged since.
+///
+/// Errors: those of the store.
+pub(crate) fn remove_others(copied: &Contents, named: &NamedContents) -> Result<()> {
+    let store = copied.store();
+    let stored = store.list().map_err(|error| copied.failed("list contents", "", error))?;
+    let is_other = |name: &String| Sha256::parse(name).is_some_and(|sha256| !named.contains_key(&sha256));
+    let others: Vec<String> = stored.into_iter().filter(is_other).collect();
+    match others.is_empty() {
+        true => Ok(()),
+        false => store.remove(&others).map_err(|error| copied.failed("remove contents", "", error)),
+    }
 }
 
 /// The differences between the contents that the records up to `last` name and the store, without reading the contents.

@@ -70,6 +70,13 @@ impl Folder {
         &self.log
     }
 
+    /// The log as it is on the disk now, for reading.
+    ///
+    /// Errors: those of [`open_log`].
+    pub(crate) fn reopen_log(&self) -> Result<FileLog> {
+        open_log(&self.disk, &self.path, FileOptions::default(), true)
+    }
+
     /// The checkpoints, and the problem at opening, if there was one.
     pub(crate) fn checkpoints(&self) -> (Checkpoints, Option<String>) {
         (self.checkpoints.clone(), self.warning.clone())

@@ -1,23 +1,28 @@
 //! The operational view: the running tree, merged with state that clients push under leases and with answers of
-//! providers, which it asks at each read. The history has none of this, unless a lease is recorded.
+//! providers, which it asks at each read. The history has none of this.
 
 mod merged;
+mod template;
 mod pushed;
+#[cfg(test)]
+mod tests;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant as Clock};
 
 use crate::feed::subscription::Subscription;
-use crate::read::{ItemsRoom, Watch};
+use crate::read::{ItemsRoom, Snapshot, Watch};
 use crate::repository::Repository;
 use crate::tree::{Item, TreePath};
 use crate::write::TreeEdit;
 use crate::{Error, ErrorKind, Position, Result};
 pub use merged::{OperationalBranch, OperationalItem, Origin};
-use pushed::Pushed;
+use pushed::{Account, Pushed};
+pub use pushed::{LEASE_BYTES_MAX, LEASES_BYTES_MAX};
+use template::Template;
 
 /// Most leases at once.
 pub const LEASES_MAX: usize = 1_000;
@@ -37,19 +42,57 @@ pub struct Lease {
     pub name: Arc<str>,
     /// Time until it ends unless it is renewed.
     pub left: Duration,
-    /// True if the repository records the pushed state in its history.
-    pub is_recorded: bool,
 }
 
+/// A lease that has not ended. A later lease of the same name is another one.
 struct Held {
     ends: Clock,
-    is_recorded: bool,
+    tree: Arc<Tree>,
 }
 
 impl Held {
     fn told(&self, name: &Arc<str>, now: Clock) -> Lease {
-        let left = self.ends.saturating_duration_since(now);
-        Lease { name: Arc::clone(name), left, is_recorded: self.is_recorded }
+        Lease { name: Arc::clone(name), left: self.ends.saturating_duration_since(now) }
+    }
+}
+
+/// The state of one lease.
+#[derive(Default)]
+struct Tree {
+    /// True once the lease has ended.
+    is_over: AtomicBool,
+    /// Locked while state is pushed or packed, which takes time. `None` until a client pushes.
+    pushed: Mutex<Option<Pushed>>,
+    /// The same repository, for readers: locked only for a moment.
+    shown: Mutex<Option<Repository>>,
+}
+
+impl Tree {
+    fn lock(&self) -> MutexGuard<'_, Option<Pushed>> {
+        self.pushed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn show(&self, repository: Option<Repository>) {
+        let before = std::mem::replace(&mut *self.lock_shown(), repository);
+        // Order: after the lock is released, because the last reference frees the state.
+        drop(before);
+    }
+
+    fn lock_shown(&self) -> MutexGuard<'_, Option<Repository>> {
+        self.shown.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn snapshot(&self) -> Option<Snapshot> {
+        self.lock_shown().as_ref().map(Repository::snapshot)
+    }
+
+    /// Drops the history, in bounded steps.
+    fn pack(&self, pushed: &mut Pushed, inner: &Inner) -> Result<()> {
+        let packed = pushed.packed(&inner.template, &inner.running.snapshot())?;
+        self.show(Some(packed.repository().clone()));
+        // Subscriptions to the old repository end.
+        std::mem::replace(pushed, packed).close();
+        Ok(())
     }
 }
 
@@ -78,7 +121,7 @@ pub struct Provider {
 /// let eth0 = TreePath::parse("/interfaces/eth0")?;
 /// repository.transact(|t| t.tree().merge(&eth0, &Item::new().property("mtu", 1500)))?;
 /// let operational = Operational::over(&repository)?;
-/// operational.open_lease("driver", Duration::from_secs(10), false)?;
+/// operational.open_lease("driver", Duration::from_secs(10))?;
 /// operational.push("driver", |tree| tree.merge(&eth0, &Item::new().property("is-up", true)))?;
 /// let found = operational.get(&eth0, None)?.unwrap();
 /// assert_eq!(found.property("mtu").unwrap().1, Origin::Running);
@@ -100,15 +143,17 @@ struct Open {
 
 struct Inner {
     running: Repository,
+    /// Locked only for moments: never while state is pushed, packed, freed or read.
     state: Mutex<State>,
+    template: Mutex<Template>,
+    account: Arc<Account>,
+    /// Ended leases, whose state the thread frees.
+    ended: Mutex<Vec<Arc<Tree>>>,
 }
 
+#[derive(Default)]
 struct State {
-    pushed: Pushed,
     leases: BTreeMap<Arc<str>, Held>,
-    /// Ended leases with recorded state that could not be deleted, because the repository refused writes. The thread
-    /// tries again.
-    left: BTreeSet<Arc<str>>,
     providers: Vec<Provided>,
 }
 
@@ -123,21 +168,21 @@ impl Drop for Open {
 }
 
 impl Operational {
-    /// The operational view over a repository, without leases. Deletes state that leases of an earlier process have
-    /// recorded.
+    /// The operational view over a repository, without leases. It writes nothing there.
     ///
-    /// Errors: those of writing, if there is state to delete; `Io` if no thread can be started.
+    /// Errors: `Io` if no thread can be started.
     pub fn over(running: &Repository) -> Result<Operational> {
-        if !running.is_read_only() {
-            pushed::delete_left_over(running)?;
-        }
-        let state = State {
-            pushed: Pushed::new()?,
-            leases: BTreeMap::new(),
-            left: BTreeSet::new(),
-            providers: Vec::new(),
-        };
-        let inner = Arc::new(Inner { running: running.clone(), state: Mutex::new(state) });
+        Operational::within(running, Account::new(running.memory_bytes_max()))
+    }
+
+    fn within(running: &Repository, account: Account) -> Result<Operational> {
+        let inner = Arc::new(Inner {
+            running: running.clone(),
+            state: Mutex::default(),
+            template: Mutex::new(Template::new(running)?),
+            account: Arc::new(account),
+            ended: Mutex::default(),
+        });
         let is_stopping = Arc::new(AtomicBool::new(false));
         let (shared, is_over) = (Arc::downgrade(&inner), Arc::clone(&is_stopping));
         let thread = std::thread::Builder::new()
@@ -146,41 +191,31 @@ impl Operational {
                 while !is_over.load(Ordering::SeqCst) {
                     std::thread::park_timeout(LOOK_INTERVAL);
                     let Some(inner) = shared.upgrade() else { return };
-                    let mut state = inner.state();
-                    // The next round tries a failed deletion again; no view shows the state any more.
-                    let _ = inner.end_late(&mut state);
-                    inner.delete_left(&mut state);
+                    drop(inner.state());
+                    inner.free_ended();
                 }
             })
             .map_err(|source| Error::io("start the thread annals-leases", source))?;
         Ok(Operational { inner: Arc::new(Open { inner, is_stopping, thread: Some(thread) }) })
     }
 
-    /// Opens a lease: when it ends, the state pushed under it is removed. If `is_recorded`, the history of the
-    /// repository has this state while the lease lasts, and the state must fit the declared types.
+    /// Opens a lease: when it ends, the state pushed under it is removed.
     ///
-    /// Errors: `AlreadyExists`; `InvalidArgument` for a name that no id can have, or a time over [`LEASE_MAX`];
-    /// `TooLarge` over [`LEASES_MAX`]; `ReadOnly` to record in a repository that does not write.
-    pub fn open_lease(&self, name: &str, lasts: Duration, is_recorded: bool) -> Result<()> {
+    /// Errors: `AlreadyExists`; `InvalidArgument` for a name that no id can have, for `.` and `..`, or for a time over
+    /// [`LEASE_MAX`]; `TooLarge` over [`LEASES_MAX`].
+    pub fn open_lease(&self, name: &str, lasts: Duration) -> Result<()> {
         let ends = ends(lasts)?;
         pushed::root_of(name)?;
-        if is_recorded && self.inner.inner.running.is_read_only() {
-            let text = "lease: it cannot be recorded: the repository is open read-only";
-            return Err(Error::new(ErrorKind::ReadOnly, text));
-        }
-        let mut state = self.state()?;
+        let mut state = self.inner().state();
         if state.leases.contains_key(name) {
             let text = format!("lease {name}: there is one of this name; renew it, or end it first");
             return Err(Error::new(ErrorKind::AlreadyExists, text).with("lease", name));
-        }
-        if state.left.remove(name) {
-            self.inner.inner.forget_recorded(&mut state, name)?;
         }
         if state.leases.len() >= LEASES_MAX {
             let text = format!("lease {name}: expected at most {LEASES_MAX} leases; end some");
             return Err(Error::new(ErrorKind::TooLarge, text));
         }
-        state.leases.insert(name.into(), Held { ends, is_recorded });
+        state.leases.insert(name.into(), Held { ends, tree: Arc::default() });
         Ok(())
     }
 
@@ -189,71 +224,92 @@ impl Operational {
     /// Errors: `NotFound` if it does not exist or has ended; `InvalidArgument` for a time over [`LEASE_MAX`].
     pub fn renew(&self, name: &str, lasts: Duration) -> Result<()> {
         let ends = ends(lasts)?;
-        self.state()?.leases.get_mut(name).ok_or_else(|| no_lease(name))?.ends = ends;
+        self.inner().state().leases.get_mut(name).ok_or_else(|| no_lease(name))?.ends = ends;
         Ok(())
     }
 
-    /// Ends a lease, and removes the state pushed under it.
+    /// Ends a lease. Its state is in no view from now on; a thread frees it.
     ///
-    /// Errors: `NotFound`; those of writing for a recorded lease: it has ended even so, and its state is deleted later.
+    /// Errors: `NotFound`.
     pub fn end_lease(&self, name: &str) -> Result<()> {
-        let mut state = self.state()?;
-        let held = state.leases.remove(name).ok_or_else(|| no_lease(name))?;
-        self.inner.inner.forget(&mut state, name, held.is_recorded)
+        let held = self.inner().state().leases.remove(name).ok_or_else(|| no_lease(name))?;
+        self.inner().end(vec![held.tree]);
+        if let Some(thread) = &self.inner.thread {
+            thread.thread().unpark();
+        }
+        Ok(())
     }
 
     /// A lease.
     ///
     /// Errors: `NotFound`.
     pub fn lease(&self, name: &str) -> Result<Lease> {
-        let state = self.state()?;
+        let state = self.inner().state();
         let (name, held) = state.leases.get_key_value(name).ok_or_else(|| no_lease(name))?;
         Ok(held.told(name, Clock::now()))
     }
 
     /// All leases, by name.
     pub fn leases(&self) -> Result<Vec<Lease>> {
-        let state = self.state()?;
+        let state = self.inner().state();
         let now = Clock::now();
         Ok(state.leases.iter().map(|(name, held)| held.told(name, now)).collect())
     }
 
     /// Changes the state pushed under a lease: a separate tree, with the lists and values of the declared types.
-    /// Required properties and children may be missing, because clients push state in parts. `work` must not call this
-    /// view: the view may be locked meanwhile.
+    /// Required properties and children may be missing, because clients push state in parts. `work` must not push under
+    /// the same lease.
     ///
-    /// Errors: `NotFound` if there is no such lease; those of `work`; those of a transaction; `NoRoom` if all pushed
-    /// state is too large.
+    /// Errors: `NotFound` if there is no such lease; those of `work`; those of a transaction; `TooLarge` over
+    /// [`LEASE_BYTES_MAX`]; `Busy` over [`LEASES_BYTES_MAX`]; `NoRoom` if the memory budget is spent.
     pub fn push<T>(&self, name: &str, mut work: impl FnMut(&mut TreeEdit<'_>) -> Result<T>) -> Result<T> {
-        let root = pushed::root_of(name)?;
-        let mut state = self.state()?;
-        let held = state.leases.get(name).ok_or_else(|| no_lease(name))?;
-        let running = &self.inner.inner.running;
-        if held.is_recorded {
-            // Order: unlock first, so that other threads read and push while this becomes durable.
-            drop(state);
-            let (done, _) = running.transact(|t| work(&mut t.tree_below(root.clone())))?;
-            let mut state = self.state()?;
-            if !state.leases.contains_key(name) {
-                self.inner.inner.forget_recorded(&mut state, name)?;
-                return Err(no_lease(name));
+        let inner = self.inner();
+        let tree = inner.tree(name)?;
+        let mut locked = tree.lock();
+        let pushed = inner.begin(name, &tree, &mut locked)?;
+        let running = inner.running.snapshot();
+        let is_full = |error: &Error| matches!(error.kind(), ErrorKind::TooLarge | ErrorKind::Busy);
+        let outcome = match pushed.edit(&running, &mut work) {
+            // Its own history may take the room.
+            Err(error) if is_full(&error) && pushed.has_history() => {
+                tree.pack(pushed, inner)?;
+                pushed.edit(&running, &mut work)
             }
-            return Ok(done);
+            outcome => outcome,
+        };
+        let outcome = match outcome {
+            // So may the histories of others.
+            Err(error) if error.kind() == ErrorKind::Busy && inner.pack_others(&tree) => {
+                pushed.edit(&running, &mut work)
+            }
+            outcome => outcome,
+        };
+        let done = outcome?;
+        if pushed.is_history_long() {
+            // The push is done; the next one tries again.
+            let _ = tree.pack(pushed, inner);
         }
-        state.pushed.learn_types(&running.snapshot())?;
-        state.pushed.edit(&root, work)
+        if tree.is_over.load(Ordering::SeqCst) { Err(no_lease(name)) } else { Ok(done) }
     }
 
     /// Subscribes to later changes of the state pushed under a lease, at a path and below it.
     ///
-    /// Errors: `NotFound` if there is no such lease; `InvalidArgument` as [`Repository::subscribe`]. A subscription to
-    /// state that is not recorded ends with `Closed` when the pushed state is packed, after many changes: read it, and
-    /// subscribe again.
+    /// Errors: `NotFound` if there is no such lease; `InvalidArgument` as [`Repository::subscribe`]. A subscription
+    /// ends with `Closed` when the lease ends, and when the pushed state is packed, after many changes: then read it,
+    /// and subscribe again.
     pub fn subscribe(&self, name: &str, path: &TreePath, after: Option<Position>) -> Result<Subscription> {
-        let state = self.state()?;
-        let held = state.leases.get(name).ok_or_else(|| no_lease(name))?;
-        let repository = if held.is_recorded { &self.inner.inner.running } else { state.pushed.repository() };
-        repository.subscribe(Watch::Tree { root: Some(pushed::root_of(name)?), path: path.clone() }, after)
+        let inner = self.inner();
+        let tree = inner.tree(name)?;
+        let mut locked = tree.lock();
+        let pushed = inner.begin(name, &tree, &mut locked)?;
+        pushed
+            .repository()
+            .subscribe(Watch::Tree { root: Some(pushed::root_of(name)?), path: path.clone() }, after)
+    }
+
+    /// Bytes of all pushed state, also of ended leases that are not freed yet. Units: as [`LEASE_BYTES_MAX`].
+    pub fn pushed_bytes(&self) -> u64 {
+        self.inner().account.bytes()
     }
 
     /// Registers a provider for a path, until the returned [`Provider`] is dropped. A read of the path, or of a path
@@ -269,7 +325,7 @@ impl Operational {
     ) -> Result<Provider> {
         Watch::Tree { root: None, path: path.clone() }.check()?;
         let provide: Arc<Provide> = Arc::new(provide);
-        let mut state = self.inner.inner.state();
+        let mut state = self.inner().state();
         state.providers.retain(|known| known.provide.strong_count() > 0);
         if state.providers.len() >= PROVIDERS_MAX {
             let text = format!("provider {name}: expected at most {PROVIDERS_MAX} providers; drop some");
@@ -286,22 +342,24 @@ impl Operational {
     /// Shape: `None` if nothing is there. Errors: `InvalidArgument` for a path that is not a look-up; `TooLarge` over
     /// [`VIEW_ITEMS_MAX`]; those of providers.
     pub fn get(&self, path: &TreePath, depth: Option<usize>) -> Result<Option<OperationalItem>> {
-        let running = self.inner.inner.running.snapshot();
+        let running = self.inner().running.snapshot();
         let mut merging = merged::Merging::new(&running, path, depth);
         let mut room = ItemsRoom::new(VIEW_ITEMS_MAX);
         merging.add(running.tree().get_within(path, depth, &mut room)?, &Origin::Running);
-        let state = self.state()?;
-        let pushed = state.pushed.repository().snapshot();
-        for (name, held) in &state.leases {
-            let tree = if held.is_recorded { &running } else { &pushed };
-            let item = tree.tree_below(&pushed::root_of(name)?).get_within(path, depth, &mut room)?;
-            merging.add(item, &Origin::Lease(Arc::clone(name)));
-        }
+        let state = self.inner().state();
+        let trees: Vec<_> =
+            state.leases.iter().map(|(name, held)| (Arc::clone(name), Arc::clone(&held.tree))).collect();
         let live =
             |known: &Provided| Some((Arc::clone(&known.name), known.path.clone(), known.provide.upgrade()?));
         let providers: Vec<_> = state.providers.iter().filter_map(live).collect();
-        // Order: unlock first, because providers belong to the application, may be slow, and may push.
+        // Order: unlock first, because long trees take time, and providers belong to the application and may push.
         drop(state);
+        for (name, tree) in trees {
+            if let Some(pushed) = tree.snapshot() {
+                let item = pushed.tree_below(&pushed::root_of(&name)?).get_within(path, depth, &mut room)?;
+                merging.add(item, &Origin::Lease(name));
+            }
+        }
         for (name, at, provide) in providers {
             if merging.concerns(&at)
                 && let Some(item) = provide(path)?
@@ -312,59 +370,83 @@ impl Operational {
         Ok(merging.done())
     }
 
-    /// The state, without leases that have ended.
-    fn state(&self) -> Result<MutexGuard<'_, State>> {
-        let mut state = self.inner.inner.state();
-        self.inner.inner.end_late(&mut state)?;
-        Ok(state)
+    fn inner(&self) -> &Inner {
+        &self.inner.inner
     }
 }
 
 impl Inner {
+    /// The state, without leases whose time is over.
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = Clock::now();
+        let mut late = Vec::new();
+        state.leases.retain(|_, held| {
+            let is_late = held.ends <= now;
+            late.extend(is_late.then(|| Arc::clone(&held.tree)));
+            !is_late
+        });
+        self.end(late);
+        state
     }
 
-    /// Ends leases whose time is over.
-    fn end_late(&self, state: &mut State) -> Result<()> {
-        let now = Clock::now();
-        let late: Vec<_> = state
-            .leases
-            .iter()
-            .filter(|(_, held)| held.ends <= now)
-            .map(|(name, _)| Arc::clone(name))
-            .collect();
-        for name in late {
-            let is_recorded = state.leases.remove(&name).is_some_and(|held| held.is_recorded);
-            match self.forget(state, &name, is_recorded) {
-                // The repository refuses writes; reads still work.
-                Err(_) if is_recorded => {}
-                outcome => outcome?,
+    fn tree(&self, name: &str) -> Result<Arc<Tree>> {
+        let state = self.state();
+        let held = state.leases.get(name).ok_or_else(|| no_lease(name))?;
+        Ok(Arc::clone(&held.tree))
+    }
+
+    /// The pushed state of a lease, which is empty at first.
+    fn begin<'p>(&self, name: &str, tree: &Tree, pushed: &'p mut Option<Pushed>) -> Result<&'p mut Pushed> {
+        // The thread frees the state under the same lock, so it makes none again.
+        if tree.is_over.load(Ordering::SeqCst) {
+            return Err(no_lease(name));
+        }
+        match pushed {
+            Some(known) => Ok(known),
+            none => {
+                let root = pushed::root_of(name)?;
+                let made = Pushed::new(root, &self.template, &self.running.snapshot(), &self.account)?;
+                tree.show(Some(made.repository().clone()));
+                Ok(none.insert(made))
             }
         }
-        Ok(())
     }
 
-    /// Tries again to delete the state of ended leases.
-    fn delete_left(&self, state: &mut State) {
-        for name in std::mem::take(&mut state.left) {
-            let _ = self.forget_recorded(state, &name);
+    /// Drops the histories of other leases that nobody is pushing to. True if there were any.
+    fn pack_others(&self, own: &Arc<Tree>) -> bool {
+        let state = self.state();
+        let trees: Vec<_> = state.leases.values().map(|held| Arc::clone(&held.tree)).collect();
+        drop(state);
+        let mut has_packed = false;
+        for tree in trees.iter().filter(|tree| !Arc::ptr_eq(tree, own)) {
+            if let Ok(mut locked) = tree.pushed.try_lock()
+                && let Some(pushed) = locked.as_mut().filter(|pushed| pushed.has_history())
+            {
+                has_packed |= tree.pack(pushed, self).is_ok();
+            }
         }
+        has_packed
     }
 
-    fn forget(&self, state: &mut State, name: &str, is_recorded: bool) -> Result<()> {
-        match is_recorded {
-            true => self.forget_recorded(state, name),
-            false => state.pushed.forget(&pushed::root_of(name)?),
+    /// Hands the state of ended leases to the thread.
+    fn end(&self, trees: Vec<Arc<Tree>>) {
+        if trees.is_empty() {
+            return;
         }
+        trees.iter().for_each(|tree| tree.is_over.store(true, Ordering::SeqCst));
+        self.ended.lock().unwrap_or_else(PoisonError::into_inner).extend(trees);
     }
 
-    fn forget_recorded(&self, state: &mut State, name: &str) -> Result<()> {
-        let outcome = pushed::empty(&self.running, &pushed::root_of(name)?);
-        if outcome.is_err() {
-            state.left.insert(name.into());
+    fn free_ended(&self) {
+        let trees = std::mem::take(&mut *self.ended.lock().unwrap_or_else(PoisonError::into_inner));
+        for tree in trees {
+            let pushed = tree.lock().take();
+            tree.show(None);
+            if let Some(pushed) = pushed {
+                pushed.close();
+            }
         }
-        outcome.map(drop)
     }
 }
 

@@ -1,174 +1,293 @@
-//! The pushed state: a repository in memory, with a tree for each lease, that drops its history when it is long.
+//! The state pushed under one lease: a repository in memory with one tree, which drops its history when it is long.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::log::{Log, MemoryLog, ReadLimit};
-use crate::model::{AttributeDefinition, Id, TypeDefinition, TypeKind};
-use crate::options::Options;
+use super::template::{Fork, Template, learn};
+use crate::model::{Id, Value};
 use crate::read::Snapshot;
 use crate::repository::Repository;
-use crate::search::Find;
-use crate::tree::{Item, TreePath};
-use crate::write::{Transaction, TreeEdit};
-use crate::{Error, ErrorKind, Position, Result};
+use crate::tree::{Branch, Item, TreePath};
+use crate::write::TreeEdit;
+use crate::{Error, ErrorKind, Result};
+use std::sync::Mutex;
 
-/// The prefix of the ids of the roots of leases.
-const ROOT: &str = "lease:";
-/// Their type.
-const ROOT_TYPE: &str = "root";
-/// If the present state takes more, pushes are refused. Units: bytes of records, of which memory takes a small
-/// multiple.
-const BYTES_MAX: u64 = 1 << 30;
-/// If the history takes more than this, and more than the present state, the state is packed without it. Units: bytes
-/// of records.
-const HISTORY_BYTES_MAX: u64 = 256 << 20;
+/// Most bytes of the state pushed under one lease; with a memory budget at most a sixteenth of it. Units: bytes of
+/// records, and [`CHANGE_BYTES`] for each change.
+pub const LEASE_BYTES_MAX: u64 = 256 << 20;
+/// Most bytes of all pushed state; with a memory budget at most a quarter of it. Units: as [`LEASE_BYTES_MAX`].
+pub const LEASES_BYTES_MAX: u64 = 1 << 30;
+/// A lease for which history takes more than this, and more than its present state, is packed without it. Units: as
+/// [`LEASE_BYTES_MAX`].
+const HISTORY_BYTES_MAX: u64 = 16 << 20;
+/// The memory of a change besides its record: row, id, links, entries of indexes. Units: bytes.
+const CHANGE_BYTES: u64 = 512;
+/// Packing copies so many items in one transaction, or so many bytes of values.
+const PACKED_ITEMS_MAX: usize = 256;
+const PACKED_BYTES_MAX: usize = 4 << 20;
+/// Packing copies an item as a whole if it has at most so many items, and so many bytes of values.
+const PIECE_ITEMS_MAX: usize = 64;
+const PIECE_BYTES_MAX: usize = 1 << 20;
 
 /// The id of the entity from which the paths of a lease start.
+///
+/// Errors: `InvalidArgument` for a name that clients cannot put into a path of a URL.
 pub(super) fn root_of(name: &str) -> Result<Id> {
-    if name.is_empty() || name.contains('/') {
-        let text = format!("lease {name:?}: expected a name without slashes; choose another");
+    if name.is_empty() || name.contains('/') || name == "." || name == ".." {
+        let text = format!(
+            "lease {name:?}: expected a name without slashes that is not \".\" or \"..\"; choose another"
+        );
         return Err(Error::new(ErrorKind::InvalidArgument, text));
     }
-    Id::new(&format!("{ROOT}{name}"))
+    Id::new(&format!("lease:{name}"))
 }
 
-/// All pushed state that is not recorded.
+/// The bounds of pushed state, and how much there is.
+pub(super) struct Account {
+    /// Of one lease. Units: as [`LEASE_BYTES_MAX`].
+    one_max: u64,
+    all_max: u64,
+    all: AtomicU64,
+}
+
+impl Account {
+    pub(super) fn new(budget: Option<u64>) -> Account {
+        let all_max = budget.map_or(LEASES_BYTES_MAX, |budget| LEASES_BYTES_MAX.min(budget / 4));
+        Account::of(LEASE_BYTES_MAX.min(all_max / 4), all_max)
+    }
+
+    pub(super) fn of(one_max: u64, all_max: u64) -> Account {
+        Account { one_max, all_max, all: AtomicU64::new(0) }
+    }
+
+    /// Bytes of all pushed state.
+    pub(super) fn bytes(&self) -> u64 {
+        self.all.load(Ordering::Relaxed)
+    }
+
+    fn history_max(&self) -> u64 {
+        HISTORY_BYTES_MAX.min(self.one_max / 4)
+    }
+}
+
+/// Bytes that count until this is dropped.
+struct Charged {
+    account: Arc<Account>,
+    bytes: u64,
+}
+
+impl Charged {
+    fn add(&mut self, bytes: u64) {
+        self.bytes += bytes;
+        self.account.all.fetch_add(bytes, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Charged {
+    fn drop(&mut self) {
+        self.account.all.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
+}
+
+/// The state pushed under one lease.
 pub(super) struct Pushed {
+    root: Id,
     repository: Repository,
     /// How many declarations of types it has copied.
     types_known: usize,
-    log: MemoryLog,
-    /// Bytes of all records: added up, as the log counts them one by one.
-    bytes: u64,
-    /// Bytes of all records right after packing.
+    /// All records since the last packing.
+    charged: Charged,
+    /// The bytes right after packing.
     packed_bytes: u64,
 }
 
 impl Pushed {
-    pub(super) fn new() -> Result<Pushed> {
-        let log = MemoryLog::new();
-        let repository = Repository::with_log(Arc::new(log.clone()), Options::default())?;
-        Ok(Pushed { repository, types_known: 0, log, bytes: 0, packed_bytes: 0 })
+    pub(super) fn new(
+        root: Id,
+        template: &Mutex<Template>,
+        running: &Snapshot,
+        account: &Arc<Account>,
+    ) -> Result<Pushed> {
+        let mut template = template.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let Fork { repository, types_known } = template.fork(running)?;
+        let charged = Charged { account: Arc::clone(account), bytes: 0 };
+        Ok(Pushed { root, repository, types_known, charged, packed_bytes: 0 })
     }
 
     pub(super) fn repository(&self) -> &Repository {
         &self.repository
     }
 
-    /// Copies the types that the running repository has declared since, without required properties and children.
-    pub(super) fn learn_types(&mut self, running: &Snapshot) -> Result<()> {
-        let declared = &running.graph().type_changes;
-        if declared.len() > self.types_known {
-            let news: Vec<_> = declared.iter().skip(self.types_known).collect();
-            self.repository.transact(|t| {
-                news.iter().try_for_each(|(_, definition)| t.define_type(without_duties(definition)))
-            })?;
-            self.types_known = declared.len();
+    /// Changes the tree within the bounds, or does nothing.
+    ///
+    /// Errors: `TooLarge` over the bound of a lease; `Busy` over that of all leases; those of `work`.
+    pub(super) fn edit<T>(
+        &mut self,
+        running: &Snapshot,
+        mut work: impl FnMut(&mut TreeEdit<'_>) -> Result<T>,
+    ) -> Result<T> {
+        self.types_known = learn(&self.repository, self.types_known, running)?;
+        let mut need = 0;
+        let (done, _) = self.repository.transact(|t| {
+            let done = work(&mut t.tree_below(self.root.clone()))?;
+            need = t.record_bytes() as u64 + CHANGE_BYTES * t.changes_count() as u64;
+            self.check_room(need)?;
+            Ok(done)
+        })?;
+        self.charged.add(need);
+        Ok(done)
+    }
+
+    fn check_room(&self, need: u64) -> Result<()> {
+        let Account { one_max, all_max, .. } = &*self.charged.account;
+        let one = self.charged.bytes + need;
+        if one > *one_max {
+            let text = format!(
+                "lease: expected at most {one_max} bytes of state under one lease, found {one} with this push; push less, \
+                 or delete some of it"
+            );
+            return Err(Error::new(ErrorKind::TooLarge, text).with("bytesMax", one_max));
+        }
+        let all = self.charged.account.bytes() + need;
+        if all > *all_max {
+            let text = format!(
+                "lease: expected at most {all_max} bytes of state under all leases, found {all} with this push; end leases, \
+                 or try again later"
+            );
+            return Err(Error::new(ErrorKind::Busy, text).with("bytesMax", all_max));
         }
         Ok(())
     }
 
-    /// Changes the tree of a lease.
-    pub(super) fn edit<T>(
-        &mut self,
-        root: &Id,
-        mut work: impl FnMut(&mut TreeEdit<'_>) -> Result<T>,
-    ) -> Result<T> {
-        if self.packed_bytes > BYTES_MAX {
-            let text = format!(
-                "lease: expected at most {BYTES_MAX} bytes of pushed state, found {}; push less, or end leases",
-                self.packed_bytes
-            );
-            return Err(Error::new(ErrorKind::NoRoom, text));
-        }
-        let (done, receipt) = self.repository.transact(|t| work(&mut t.tree_below(root.clone())))?;
-        self.note(receipt.position)?;
-        Ok(done)
+    /// True if the history takes more than its bound, and more than the present state.
+    pub(super) fn is_history_long(&self) -> bool {
+        let history = self.charged.bytes - self.packed_bytes;
+        history > self.packed_bytes.max(self.charged.account.history_max())
     }
 
-    /// Counts the record at a position, and packs if there is too much history.
-    fn note(&mut self, position: Position) -> Result<()> {
-        let records = self.log.read(position, ReadLimit::ONE)?;
-        self.bytes += records.iter().map(|record| record.len() as u64).sum::<u64>();
-        match self.bytes > self.packed_bytes + HISTORY_BYTES_MAX.max(self.packed_bytes) {
-            true => self.pack(),
-            false => Ok(()),
-        }
+    /// True if packing may free memory.
+    pub(super) fn has_history(&self) -> bool {
+        self.charged.bytes > self.packed_bytes
     }
 
-    /// Removes all state pushed under a lease.
-    pub(super) fn forget(&mut self, root: &Id) -> Result<()> {
-        match empty(&self.repository, root)? {
-            Some(position) => self.note(position),
-            None => Ok(()),
+    /// The same tree without history, in a repository of its own, copied in bounded steps.
+    pub(super) fn packed(&self, template: &Mutex<Template>, running: &Snapshot) -> Result<Pushed> {
+        let mut packed = Pushed::new(self.root.clone(), template, running, &self.charged.account)?;
+        if let Some(item) = self.repository.snapshot().tree_below(&self.root).get(&TreePath::root(), None)? {
+            let mut copying =
+                Copying { to: &mut packed, above: Vec::new(), pieces: Vec::new(), items: 0, bytes: 0 };
+            copying.add(None, item)?;
+            copying.write()?;
         }
+        packed.packed_bytes = packed.charged.bytes;
+        Ok(packed)
     }
 
-    /// Replaces the repository by one with the same trees and no history.
-    fn pack(&mut self) -> Result<()> {
-        let mut packed = Pushed::new()?;
-        let snapshot = self.repository.snapshot();
-        packed.learn_types(&snapshot)?;
-        packed.types_known = self.types_known;
-        for root in roots(&snapshot)? {
-            if let Some(item) = snapshot.tree_below(&root).get(&TreePath::root(), None)? {
-                packed.repository.transact(|t| t.tree_below(root.clone()).merge(&TreePath::root(), &item))?;
+    /// Ends subscriptions, and frees the state.
+    pub(super) fn close(self) {
+        // A log in memory cannot fail.
+        let _ = self.repository.close();
+    }
+}
+
+/// A tree while it is copied in pieces.
+struct Copying<'p> {
+    to: &'p mut Pushed,
+    /// The items above the next one, from the top down, each with only its keys.
+    above: Vec<Branch>,
+    /// Trees from the root that the next transaction merges.
+    pieces: Vec<Item>,
+    items: usize,
+    bytes: usize,
+}
+
+impl Copying<'_> {
+    /// Adds an item with everything below it; `place` is its name and whether it is in a list, `None` at the root.
+    fn add(&mut self, place: Option<(Arc<str>, bool)>, mut item: Item) -> Result<()> {
+        if item.items_count() <= PIECE_ITEMS_MAX && item_bytes(&item) <= PIECE_BYTES_MAX {
+            return self.push(place, item);
+        }
+        let children = std::mem::take(&mut item.children);
+        let skeleton = self.skeleton(place.as_ref(), &item);
+        self.push(place.clone(), item)?;
+        let is_root = place.is_none();
+        if let Some((name, is_listed)) = place {
+            self.above.push(Branch { name, is_listed, item: skeleton });
+        }
+        for Branch { name, is_listed, item } in children {
+            self.add(Some((name, is_listed)), item)?;
+        }
+        if !is_root {
+            self.above.pop();
+        }
+        Ok(())
+    }
+
+    /// An item without its properties, except the keys that name it in a list.
+    fn skeleton(&self, place: Option<&(Arc<str>, bool)>, item: &Item) -> Item {
+        let snapshot = self.to.repository.snapshot();
+        let graph = snapshot.graph();
+        let list = place.filter(|(_, is_listed)| *is_listed).and_then(|(name, _)| graph.list_type(name));
+        let keys: Vec<&Arc<str>> = list
+            .map_or(&[][..], |list| graph.keys_of(list))
+            .iter()
+            .map(|key| graph.names.name(*key))
+            .collect();
+        let properties = item.properties.iter().filter(|(name, _)| keys.contains(&name)).cloned().collect();
+        Item { id: item.id.clone(), type_name: item.type_name.clone(), properties, children: Vec::new() }
+    }
+
+    fn push(&mut self, place: Option<(Arc<str>, bool)>, item: Item) -> Result<()> {
+        self.items += item.items_count();
+        self.bytes += item_bytes(&item);
+        let piece = match place {
+            None => item,
+            Some((name, is_listed)) => {
+                let inner = Branch { name, is_listed, item };
+                let outermost = self.above.iter().rev().fold(inner, |inner, above| {
+                    let item = Item { children: vec![inner], ..above.item.clone() };
+                    Branch { name: Arc::clone(&above.name), is_listed: above.is_listed, item }
+                });
+                Item { children: vec![outermost], ..Item::default() }
             }
+        };
+        self.pieces.push(piece);
+        if self.items >= PACKED_ITEMS_MAX || self.bytes >= PACKED_BYTES_MAX { self.write() } else { Ok(()) }
+    }
+
+    fn write(&mut self) -> Result<()> {
+        let pieces = std::mem::take(&mut self.pieces);
+        (self.items, self.bytes) = (0, 0);
+        let mut need = 0;
+        let root = self.to.root.clone();
+        // Without the bounds: what is copied is there already.
+        self.to.repository.transact(|t| {
+            let mut tree = t.tree_below(root.clone());
+            pieces.iter().try_for_each(|piece| tree.merge(&TreePath::root(), piece).map(drop))?;
+            need = t.record_bytes() as u64 + CHANGE_BYTES * t.changes_count() as u64;
+            Ok(())
+        })?;
+        self.to.charged.add(need);
+        Ok(())
+    }
+}
+
+fn item_bytes(item: &Item) -> usize {
+    let own: usize = item.properties.iter().map(|(name, value)| name.len() + value_bytes(value)).sum();
+    own + item.children.iter().map(|child| item_bytes(&child.item)).sum::<usize>()
+}
+
+/// About the bytes of a value in a record.
+fn value_bytes(value: &Value) -> usize {
+    const SCALAR_BYTES: usize = 16;
+    SCALAR_BYTES
+        + match value {
+            Value::String(text) | Value::Iri(text) => text.len(),
+            Value::Bytes(bytes) => bytes.len(),
+            Value::Literal(literal) => literal.bytes(),
+            Value::List(list) => list.iter().map(value_bytes).sum(),
+            Value::Map(map) => map.iter().map(|(name, value)| name.len() + value_bytes(value)).sum(),
+            Value::Set(set) => set.iter().map(|value| value_bytes(&value)).sum(),
+            _ => 0,
         }
-        packed.packed_bytes = packed.log.bytes_count();
-        packed.bytes = packed.packed_bytes;
-        // Subscriptions to the old repository end.
-        let before = std::mem::replace(self, packed);
-        before.repository.close()
-    }
-}
-
-/// Deletes all items of the tree of a lease. The history keeps recorded state.
-///
-/// Shape: the position, if there was an item to delete.
-pub(super) fn empty(repository: &Repository, root: &Id) -> Result<Option<Position>> {
-    if repository.snapshot().entity(root)?.is_none() {
-        return Ok(None);
-    }
-    let put = |t: &mut Transaction| t.tree_below(root.clone()).put(&TreePath::root(), &Item::new());
-    repository.transact(put).map(|(_, receipt)| Some(receipt.position))
-}
-
-/// Deletes the recorded state of leases of an earlier process.
-pub(super) fn delete_left_over(running: &Repository) -> Result<()> {
-    roots(&running.snapshot())?.iter().try_for_each(|root| empty(running, root).map(drop))
-}
-
-/// The roots of the trees of leases.
-fn roots(snapshot: &Snapshot) -> Result<Vec<Id>> {
-    let graph = snapshot.graph();
-    if !graph.names.find(ROOT_TYPE).is_some_and(|name| graph.is_type_known(TypeKind::Entity, name)) {
-        return Ok(Vec::new());
-    }
-    let (mut roots, mut find) = (Vec::new(), Find::of(ROOT_TYPE));
-    loop {
-        let page = snapshot.find_entities(&find)?;
-        roots.extend(
-            page.items.iter().map(|root| root.id().clone()).filter(|id| id.to_string().starts_with(ROOT)),
-        );
-        let Some(next) = page.next else { return Ok(roots) };
-        find = find.after(next);
-    }
-}
-
-/// The type for pushed state, which comes in parts: only the keys of lists are required, and there are no defaults.
-fn without_duties(definition: &TypeDefinition) -> TypeDefinition {
-    let attribute = |attribute: &AttributeDefinition| AttributeDefinition {
-        is_required: attribute.is_key,
-        is_unique: false,
-        default: None,
-        reference: None,
-        ..attribute.clone()
-    };
-    TypeDefinition {
-        attributes: definition.attributes.iter().map(attribute).collect(),
-        required_children: Vec::new(),
-        unique_together: Vec::new(),
-        ..definition.clone()
-    }
 }

@@ -66,11 +66,15 @@ impl Committer {
     }
 }
 
+/// Lets callers commit on their own threads. Without the committing thread only one of them may do so at a time.
+pub(crate) fn prepare(committer: &Arc<Committer>) {
+    committer.state().sequencer = Some(Box::new(Sequencer::new(committer)));
+}
+
 /// Starts the committing thread. It ends after [`Committer::close`], when the log has every accepted transaction, or
 /// after the log failed.
 pub(crate) fn start(committer: &Arc<Committer>) -> Result<Vec<std::thread::JoinHandle<()>>> {
-    let sequencer = Sequencer::new(committer);
-    committer.state().sequencer = Some(Box::new(sequencer));
+    prepare(committer);
     let name = "annals-commit";
     let committer = Arc::clone(committer);
     let thread = std::thread::Builder::new()

@@ -36,7 +36,7 @@ pub use candidate::{
     CANDIDATES_MAX, CONFIRM_WITHIN_MAX, Candidate, CandidateCommit, CandidateConflict, Candidates, Keep,
     Unconfirmed,
 };
-pub(crate) use leader::start;
+pub(crate) use leader::{prepare, start};
 pub(crate) use queue::{Committer, Limits};
 pub(crate) use retry::transact;
 pub(crate) use sequencer::catch_up;

@@ -555,6 +555,11 @@ impl Transaction {
         })
     }
 
+    /// Bytes of the record of the changes so far, at most.
+    pub(crate) fn record_bytes(&self) -> usize {
+        RecordBody::encode(&self.author, &self.message, None, &self.changes).record_bytes_max()
+    }
+
     /// Refuses changes that do not fit into a record.
     ///
     /// Errors: `TooLarge`.

@@ -291,6 +291,35 @@ fn a_commit_that_nobody_confirms_is_taken_back_also_after_a_restart() {
 }
 
 #[test]
+fn a_forged_candidate_makes_one_record_and_no_more() {
+    let repository = Repository::in_memory();
+    let forged = || {
+        let entity = NewEntity::new("annals-candidate").id("annals-candidate:junk")?;
+        Ok(entity
+            .property("confirm-before", Value::Timestamp(Instant::now()))
+            .property("committed", 99_999_999))
+    };
+    repository.transact(|t| t.create_entity(forged()?)).unwrap();
+    // The reason that is stored names the newest position, so it differs each time.
+    for _ in 0..12 {
+        repository.transact(|t| t.create_entity(NewEntity::new("thing"))).unwrap();
+        std::thread::sleep(Duration::from_millis(250));
+    }
+    let position = repository.snapshot().position();
+    assert!((13..=14).contains(&position.0), "{position}");
+}
+
+#[test]
+fn names_that_a_url_folds_are_refused() {
+    let repository = Repository::in_memory();
+    let candidates = repository.candidates();
+    for name in ["", ".", "..", "a/b"] {
+        assert_eq!(kind_of(candidates.open(name, "")), ErrorKind::InvalidArgument, "{name}");
+    }
+    candidates.open("...", "").unwrap();
+}
+
+#[test]
 fn a_commit_can_be_taken_back_by_hand_and_only_if_it_can_be_undone() {
     let repository = filled();
     let candidates = repository.candidates();

@@ -223,11 +223,17 @@ fn damage_is_found_and_names_the_instances() {
     assert_eq!(report.contents_count, 3);
     let mut named: Vec<_> = report.damaged.iter().flat_map(|damage| damage.instances.clone()).collect();
     named.sort();
-    assert_eq!(named, [damaged, missing]);
+    assert_eq!(named, [damaged.clone(), missing.clone()]);
     let differences = repository.check().unwrap().differences;
     assert!(differences.len() == 1 && differences[0].contains("found none"), "{differences:?}");
-    let refused = repository.backup(folder.path().join("second")).unwrap_err();
-    assert!(matches!(refused.kind(), ErrorKind::Corrupted | ErrorKind::NotFound), "{refused}");
+    // A backup has the others, and names these.
+    let second = folder.path().join("second");
+    let report = repository.backup(&second).unwrap();
+    let mut lacking: Vec<_> = report.unreadable.iter().flat_map(|damage| damage.instances.clone()).collect();
+    lacking.sort();
+    assert_eq!((report.contents_count, lacking), (1, named));
+    assert_eq!(stored_names(&second).len(), 1);
+    assert!(matches!(verify(&second).unwrap_err().kind(), ErrorKind::Corrupted | ErrorKind::NotFound));
 
     restore(&backup, folder.path().join("restored")).unwrap();
     std::fs::write(file(&backup, "damaged"), b"as it WAS").unwrap();
@@ -293,4 +299,103 @@ fn a_folder_with_contents_and_no_log_is_not_opened_for_writing() {
     std::fs::create_dir_all(other.join("log")).unwrap();
     std::fs::write(other.join("log").join("lock"), b"").unwrap();
     Repository::open(&other).unwrap().close().unwrap();
+}
+
+/// A store on which the sectors of one object cannot be read, and each opening takes time.
+#[derive(Default)]
+struct BadSector {
+    store: MemoryStore,
+    bad: std::sync::Mutex<Option<String>>,
+    pause: std::sync::Mutex<std::time::Duration>,
+}
+
+impl Store for BadSector {
+    fn put(&self, name: &str, write: &mut dyn FnMut(&mut dyn io::Write) -> io::Result<()>) -> io::Result<()> {
+        self.store.put(name, write)
+    }
+
+    fn put_named(&self, write: &mut dyn FnMut(&mut dyn io::Write) -> io::Result<String>) -> io::Result<bool> {
+        self.store.put_named(write)
+    }
+
+    fn length(&self, name: &str) -> io::Result<u64> {
+        self.store.length(name)
+    }
+
+    fn open(&self, name: &str) -> io::Result<Box<dyn annals::storage::StoreReader>> {
+        std::thread::sleep(*self.pause.lock().unwrap());
+        match self.bad.lock().unwrap().as_deref() == Some(name) {
+            true => Err(io::Error::from_raw_os_error(5)),
+            false => self.store.open(name),
+        }
+    }
+
+    fn list(&self) -> io::Result<Vec<String>> {
+        self.store.list()
+    }
+
+    fn remove(&self, names: &[String]) -> io::Result<()> {
+        self.store.remove(names)
+    }
+
+    fn remove_unfinished(&self) -> io::Result<()> {
+        self.store.remove_unfinished()
+    }
+
+    fn describe(&self, name: &str) -> String {
+        self.store.describe(name)
+    }
+}
+
+#[test]
+fn a_content_that_the_disk_cannot_read_is_a_line_of_the_report() {
+    let store = Arc::new(BadSector::default());
+    let options = Options { contents: Some(store.clone()), ..Options::default() };
+    let repository = Repository::with_log(Arc::new(MemoryLog::new()), options).unwrap();
+    let bad = create(&repository, "bad", b"on a bad sector");
+    create(&repository, "good", b"elsewhere");
+    *store.bad.lock().unwrap() = Some(content_of(&repository.snapshot(), "bad").sha256.to_string());
+    let report = repository.fixity(|_, _| {}).unwrap();
+    assert_eq!((report.contents_count, report.damaged.len()), (2, 1), "{report:?}");
+    assert_eq!(report.damaged[0].instances, [bad]);
+}
+
+#[test]
+fn a_long_reading_of_contents_holds_up_neither_a_compaction_nor_the_end() {
+    let store = Arc::new(BadSector::default());
+    let options = Options { contents: Some(store.clone()), ..Options::default() };
+    let repository = Repository::with_log(Arc::new(MemoryLog::new()), options).unwrap();
+    for number in 0..100 {
+        create(&repository, &format!("e{number}"), format!("content {number}").as_bytes());
+    }
+    // 10 s in all.
+    *store.pause.lock().unwrap() = std::time::Duration::from_millis(100);
+    let reading = {
+        let repository = repository.clone();
+        std::thread::spawn(move || repository.fixity(|_, _| {}))
+    };
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    let start = std::time::Instant::now();
+    repository.compact().unwrap();
+    repository.close().unwrap();
+    assert!(start.elapsed() < std::time::Duration::from_secs(4), "{:?}", start.elapsed());
+    assert_eq!(reading.join().unwrap().unwrap_err().kind(), ErrorKind::Closed);
+}
+
+#[test]
+fn a_backup_beside_a_compaction_of_another_process_begins_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, backup) = (folder.path().join("repository"), folder.path().join("backup"));
+    let writer = Repository::open(&path).unwrap();
+    let gone = create(&writer, "gone", b"to be purged");
+    create(&writer, "stays", b"stays");
+    let reader =
+        Repository::open_with(&path, Options { poll_interval_ms: 3_600_000, ..Options::read_only() })
+            .unwrap();
+    writer.transact(|t| t.purge(&gone)).unwrap();
+    writer.compact().unwrap();
+    let report = reader.backup(&backup).unwrap();
+    assert_eq!((report.contents_count, report.unreadable.len()), (1, 0), "{report:?}");
+    assert_eq!(verify(&backup).unwrap(), report);
+    assert_eq!(stored_names(&backup).len(), 1);
 }

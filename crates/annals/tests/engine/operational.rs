@@ -7,7 +7,6 @@ use std::time::Duration;
 use crate::support::declare_lists;
 use crate::support::trees::path;
 use crate::support::typed::kind_of;
-use annals::log::{FaultLog, FaultPlan, MemoryLog};
 use annals::*;
 
 const LONG: Duration = Duration::from_secs(600);
@@ -47,7 +46,7 @@ fn pushed_state_is_merged_with_its_origin_and_is_gone_with_its_lease() {
     let repository = running();
     let operational = Operational::over(&repository).unwrap();
     let before = repository.snapshot().position();
-    operational.open_lease("a", LONG, false).unwrap();
+    operational.open_lease("a", LONG).unwrap();
     operational
         .push("a", |tree| {
             tree.set(&path("/cont/lst[k1=2][k2='a']/l"), "pushed")?;
@@ -82,8 +81,8 @@ fn pushed_state_is_merged_with_its_origin_and_is_gone_with_its_lease() {
 fn a_lease_ends_by_itself_unless_it_is_renewed() {
     let repository = running();
     let operational = Operational::over(&repository).unwrap();
-    operational.open_lease("short", Duration::from_millis(300), false).unwrap();
-    operational.open_lease("kept", Duration::from_millis(300), false).unwrap();
+    operational.open_lease("short", Duration::from_millis(300)).unwrap();
+    operational.open_lease("kept", Duration::from_millis(300)).unwrap();
     for name in ["short", "kept"] {
         operational.push(name, |tree| tree.set(&path(&format!("/{name}/leaf")), 1)).unwrap();
     }
@@ -94,12 +93,10 @@ fn a_lease_ends_by_itself_unless_it_is_renewed() {
     assert!(operational.get(&path("/kept"), None).unwrap().is_some());
     assert_eq!(operational.leases().unwrap().len(), 1);
     assert_eq!(kind_of(operational.renew("short", LONG)), ErrorKind::NotFound);
-    // Whoever subscribed learns of it.
-    let event = subscription.wait(Duration::from_secs(10)).unwrap().unwrap();
-    let WatchedChange::Tree(change) = &event.changes[0] else { panic!("{event:?}") };
-    assert_eq!(change.kind, TreeChangeKind::Deleted);
+    // A subscription ends with the lease.
+    assert_eq!(kind_of(subscription.wait(Duration::from_secs(10))), ErrorKind::Closed);
     // The name is free again, and nothing is left.
-    operational.open_lease("short", LONG, false).unwrap();
+    operational.open_lease("short", LONG).unwrap();
     assert!(operational.get(&path("/short"), None).unwrap().is_none());
 }
 
@@ -116,7 +113,7 @@ fn state_is_told_in_parts_and_held_to_the_types_of_its_values() {
         })
         .unwrap();
     let operational = Operational::over(&repository).unwrap();
-    operational.open_lease("a", LONG, false).unwrap();
+    operational.open_lease("a", LONG).unwrap();
     let item = path("/interface[name='eth0']");
     operational.push("a", |tree| tree.merge(&item, &Item::new())).unwrap();
     assert!(operational.get(&item, None).unwrap().is_some());
@@ -163,63 +160,77 @@ fn providers_are_asked_when_what_they_tell_is_read() {
     assert!(operational.get(&at, None).unwrap().is_none());
 }
 
-#[test]
-fn what_a_lease_records_is_in_the_history_and_gone_after_it_also_after_a_crash() {
-    let repository = running();
-    let operational = Operational::over(&repository).unwrap();
-    operational.open_lease("log", LONG, true).unwrap();
-    operational.push("log", |tree| tree.set(&path("/cont/temperature"), 40)).unwrap();
-    let position = repository.snapshot().position();
-    let found = operational.get(&path("/cont"), None).unwrap().unwrap();
-    assert_eq!(found.property("temperature"), Some((&40.into(), lease("log"))));
-    // As after a crash: the lease could not end.
-    std::mem::forget(operational);
-    let operational = Operational::over(&repository).unwrap();
-    assert!(operational.get(&path("/cont"), None).unwrap().unwrap().property("temperature").is_none());
-    let then = repository.snapshot().as_of(AsOf { position: Some(position), ..AsOf::default() }).unwrap();
-    let root = Id::new("lease:log").unwrap();
-    let recorded = then.tree_below(&root).item(&path("/cont/temperature")).unwrap().unwrap();
-    assert_eq!(recorded.value(), Some(40.into()));
-    operational.open_lease("log", LONG, true).unwrap();
-    operational.push("log", |tree| tree.set(&path("/cont/temperature"), 41)).unwrap();
-    operational.end_lease("log").unwrap();
-    assert!(repository.snapshot().tree_below(&root).item(&path("/cont")).unwrap().is_none());
+/// An item with a text of `bytes` bytes in each of `count` children.
+fn large(count: usize, bytes: usize) -> Item {
+    let child = Item::new().property("text", "x".repeat(bytes));
+    (0..count).fold(Item::new(), |item, number| item.child(&format!("c{number}"), child.clone()))
 }
 
 #[test]
-fn a_repository_without_room_keeps_no_lease_and_hides_no_view() {
-    let log = Arc::new(FaultLog::new(MemoryLog::new(), FaultPlan::default()));
-    let repository = Repository::with_log(log.clone(), Options::default()).unwrap();
-    repository.transact(|t| t.tree().set(&path("/cont/leaf"), 1)).unwrap();
-    let operational = Operational::over(&repository).unwrap();
-    for (name, lasts) in [("short", Duration::from_millis(300)), ("ended", LONG)] {
-        operational.open_lease(name, lasts, true).unwrap();
-        operational.push(name, |tree| tree.set(&path(&format!("/cont/{name}")), 1)).unwrap();
+fn a_lease_of_many_items_ends_at_once_and_is_packed_in_steps() {
+    let operational = Operational::over(&running()).unwrap();
+    operational.open_lease("many", LONG).unwrap();
+    for k1 in 0..3 {
+        operational
+            .push("many", |tree| {
+                let keyed = |k: i64| Item::new().property("k1", k).property("k2", "a").property("l", "x");
+                let list =
+                    (0..10_000).fold(Item::new(), |item, k| item.listed("lst", keyed(k1 * 10_000 + k)));
+                tree.merge(&path("/cont"), &list)
+            })
+            .unwrap();
     }
-    log.set_plan(FaultPlan { append_full: 1_000, ..FaultPlan::default() });
-    assert_eq!(kind_of(operational.end_lease("ended")), ErrorKind::NoRoom);
-    std::thread::sleep(Duration::from_millis(400));
-    let shown = operational.get(&path("/cont"), None).unwrap().unwrap();
-    let names: Vec<&str> = shown.properties.iter().map(|(name, ..)| &**name).collect();
-    assert_eq!((names, operational.leases().unwrap().len()), (vec!["leaf"], 0));
-    assert_eq!(kind_of(operational.open_lease("short", LONG, true)), ErrorKind::NoRoom);
-    log.set_plan(FaultPlan::default());
-    for name in ["short", "ended"] {
-        let root = Id::new(&format!("lease:{name}")).unwrap();
-        let is_left = || repository.snapshot().tree_below(&root).item(&path("/cont")).unwrap().is_some();
-        for _ in 0..500 {
-            if is_left() {
-                std::thread::sleep(Duration::from_millis(20));
-            }
-        }
-        assert!(!is_left(), "{name}");
+    let nested = Item::new().property("n", 1).child("inner", large(100, 10).property("n", 2));
+    operational.push("many", |tree| tree.merge(&path("/cont/lst[k1=7][k2='a']"), &nested)).unwrap();
+    let before = operational.get(&path("/cont"), None).unwrap().unwrap();
+    // More history than the bound and than the state: it is packed.
+    for number in 0..12 {
+        let text = format!("{number}{}", "x".repeat(4 << 20));
+        operational.push("many", |tree| tree.set(&path("/cont/text"), &*text)).unwrap();
     }
+    operational.push("many", |tree| tree.delete(&path("/cont/text"))).unwrap();
+    assert!(operational.get(&path("/cont"), None).unwrap().unwrap() == before, "the same tree");
+    let start = std::time::Instant::now();
+    operational.end_lease("many").unwrap();
+    let view = operational.get(&path("/cont"), None).unwrap().unwrap();
+    assert!(start.elapsed() < Duration::from_secs(1), "{:?}", start.elapsed());
+    assert_eq!(view.children("lst").count(), 2);
+}
+
+#[test]
+fn a_push_under_a_lease_that_ends_meanwhile_reaches_no_later_lease_of_its_name() {
+    let operational = Operational::over(&running()).unwrap();
+    operational.open_lease("a", LONG).unwrap();
+    let late = operational.push("a", |tree| {
+        operational.end_lease("a").unwrap();
+        operational.open_lease("a", LONG).unwrap();
+        tree.set(&path("/late/leaf"), 1)
+    });
+    assert_eq!(kind_of(late), ErrorKind::NotFound);
+    assert!(operational.get(&path("/late"), None).unwrap().is_none());
+    operational.push("a", |tree| tree.set(&path("/own/leaf"), 1)).unwrap();
+    assert!(operational.get(&path("/late"), None).unwrap().is_none());
+}
+
+#[test]
+fn a_view_waits_for_no_push() {
+    let operational = Operational::over(&running()).unwrap();
+    operational.open_lease("a", LONG).unwrap();
+    operational.push("a", |tree| tree.set(&path("/x/leaf"), 1)).unwrap();
+    operational
+        .push("a", |tree| {
+            let reader = operational.clone();
+            let found = std::thread::spawn(move || reader.get(&path("/x"), None).unwrap().unwrap());
+            assert_eq!(found.join().unwrap().property("leaf").unwrap().0, &1.into());
+            tree.set(&path("/x/leaf"), 2)
+        })
+        .unwrap();
 }
 
 #[test]
 fn what_is_pushed_for_long_is_packed_and_stays_and_subscriptions_end() {
     let operational = Operational::over(&running()).unwrap();
-    operational.open_lease("a", LONG, false).unwrap();
+    operational.open_lease("a", LONG).unwrap();
     operational.push("a", |tree| tree.set(&path("/cont/lst[k1=2][k2='a']/l"), "kept")).unwrap();
     let mut subscription = operational.subscribe("a", &path("/cont"), None).unwrap();
     let text = |number: usize| format!("{number}{}", "x".repeat(4 << 20));
@@ -237,10 +248,12 @@ fn what_is_pushed_for_long_is_packed_and_stays_and_subscriptions_end() {
 #[test]
 fn names_and_times_out_of_bounds_are_refused() {
     let operational = Operational::over(&running()).unwrap();
-    for (name, lasts) in [("", LONG), ("a/b", LONG), ("a", Duration::ZERO), ("a", LEASE_MAX + LONG)] {
-        assert_eq!(kind_of(operational.open_lease(name, lasts, false)), ErrorKind::InvalidArgument, "{name}");
+    for (name, lasts) in
+        [("", LONG), ("a/b", LONG), (".", LONG), ("..", LONG), ("a", Duration::ZERO), ("a", LEASE_MAX + LONG)]
+    {
+        assert_eq!(kind_of(operational.open_lease(name, lasts)), ErrorKind::InvalidArgument, "{name}");
     }
-    operational.open_lease("a", LONG, false).unwrap();
-    assert_eq!(kind_of(operational.open_lease("a", LONG, false)), ErrorKind::AlreadyExists);
+    operational.open_lease("a", LONG).unwrap();
+    assert_eq!(kind_of(operational.open_lease("a", LONG)), ErrorKind::AlreadyExists);
     assert_eq!(kind_of(operational.provide("p", &path("//x"), |_| Ok(None))), ErrorKind::InvalidArgument);
 }

@@ -6,8 +6,8 @@ use std::hint::black_box;
 use std::path::PathBuf;
 
 use annals::{
-    AttributeDefinition, EndDefinition, ErrorKind, Item, LEASE_MAX, Operational, OperationalItem, Provider,
-    Repository, Transaction, TreeEdit, TreePath, TypeDefinition, Value, ValueType,
+    AttributeDefinition, EndDefinition, ErrorKind, Id, Item, LEASE_MAX, Operational, OperationalItem,
+    Provider, Repository, Transaction, TreeEdit, TreePath, TypeDefinition, Value, ValueType,
 };
 use tempfile::TempDir;
 
@@ -18,7 +18,7 @@ use crate::outcome::Outcome;
 use crate::run::make_folder;
 use feed::feeds;
 
-/// The name of the lease, and of the provider.
+/// The name of the lease, of the provider, and of the root of the state for subscribers.
 const LEASE: &str = "lab";
 
 /// Notes for readers of the figures, for embedded and HTTP.
@@ -79,6 +79,13 @@ impl Embedded {
                 let done = self.repository().transact(|transaction| work(&mut transaction.tree()));
                 done.map(|(_, receipt)| Answer::Changed(receipt.position > before))
             }
+            // Subscribers follow the repository, so the state is in a tree of its own there.
+            Store::Operational if self.opened_ref().subscribers.is_some() => {
+                let root = Id::new(LEASE)?;
+                let done =
+                    self.repository().transact(|transaction| work(&mut transaction.tree_below(root.clone())));
+                done.map(|_| Answer::Done)
+            }
             Store::Operational => self.opened_ref().operational.push(LEASE, work).map(|()| Answer::Done),
         };
         match done {
@@ -115,7 +122,7 @@ impl Target for Embedded {
         let repository = Repository::open(folder.path().join("repository"))?;
         repository.transact(declare)?;
         let operational = Operational::over(&repository)?;
-        operational.open_lease(LEASE, LEASE_MAX, false)?;
+        operational.open_lease(LEASE, LEASE_MAX)?;
         self.count = count;
         let (subscribers, provider) = (None, None);
         self.opened = Some(Opened { subscribers, provider, operational, repository, _folder: folder });
@@ -183,9 +190,6 @@ impl Target for Embedded {
             }
             Call::Subscribe(count) => {
                 let opened = self.opened();
-                // Subscriptions to a lease that is not recorded end when its state is packed.
-                opened.operational.end_lease(LEASE)?;
-                opened.operational.open_lease(LEASE, LEASE_MAX, true)?;
                 opened.subscribers = Some(Subscribers::start(feeds(&opened.repository, count)?));
                 Ok(Answer::Done)
             }

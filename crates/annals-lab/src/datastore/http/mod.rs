@@ -27,7 +27,7 @@ const LIMITS: &[&str] = &[
     "60000",
 ];
 
-/// The name of the lease.
+/// The name of the lease, and of the root of the state for subscribers.
 const LEASE: &str = "lab";
 /// How long it lasts: the most that the server takes. Units: seconds.
 const LEASE_S: u32 = 86_400;
@@ -80,7 +80,16 @@ impl Opened {
 
     /// Pushes operations under the lease. The answer does not say whether they changed anything.
     fn push(&mut self, operations: &str) -> Outcome<Answer> {
-        let status = self.connection.send("POST", &format!("/v1/leases/{LEASE}/changes"), operations)?;
+        let status = match self.subscribers {
+            None => self.connection.send("POST", &format!("/v1/leases/{LEASE}/changes"), operations)?,
+            // Subscribers follow the repository, so the state is in a tree of its own there.
+            Some(_) => {
+                let mut body: Json = serde_json::from_str(operations)?;
+                let operations = body["operations"].as_array_mut().into_iter().flatten();
+                operations.for_each(|operation| operation["root"] = LEASE.into());
+                self.connection.send("POST", "/v1/transactions", &body.to_string())?
+            }
+        };
         self.connection.check(status).map(|()| Answer::Done)
     }
 
@@ -88,8 +97,8 @@ impl Opened {
         self.push(&json!({ "operations": [operation] }).to_string())
     }
 
-    fn open_lease(&mut self, is_recorded: bool) -> Outcome<()> {
-        let lease = json!({ "name": LEASE, "seconds": LEASE_S, "recorded": is_recorded });
+    fn open_lease(&mut self) -> Outcome<()> {
+        let lease = json!({ "name": LEASE, "seconds": LEASE_S });
         let status = self.connection.send("POST", "/v1/leases", &lease.to_string())?;
         self.connection.check(status)
     }
@@ -131,7 +140,7 @@ impl Target for Http {
         let connection = Connection::connect(server.address)?;
         let mut opened = Opened { subscribers: None, connection, position: 0, server, _folder: folder };
         opened.change("POST", "/v1/types", &types().to_string())?;
-        opened.open_lease(false)?;
+        opened.open_lease()?;
         self.count = count;
         self.opened = Some(opened);
         Ok(())
@@ -206,10 +215,6 @@ impl Target for Http {
             Call::RemoveContainer => self.opened().change("DELETE", "/v1/tree/cont?missing=ok", ""),
             Call::Subscribe(count) => {
                 let opened = self.opened();
-                let lease = format!("/v1/leases/{LEASE}");
-                let status = opened.connection.send("DELETE", &lease, "")?;
-                opened.connection.check(status)?;
-                opened.open_lease(true)?;
                 let position = opened.connection.position()?;
                 opened.subscribers = Some(Subscribers::start(opened.server.address, position, count)?);
                 Ok(Answer::Done)

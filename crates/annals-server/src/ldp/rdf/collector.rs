@@ -11,7 +11,7 @@ use super::{RdfError, RdfErrorKind, RdfLimits};
 const CLOCK_INTERVAL: usize = 256;
 
 /// Bytes that a term takes besides its text, roughly.
-const TERM_BYTES: usize = 32;
+pub(super) const TERM_BYTES: usize = 32;
 
 pub(super) struct Collector<'l> {
     limits: &'l RdfLimits,
@@ -44,12 +44,9 @@ impl<'l> Collector<'l> {
         self.end
     }
 
-    pub(super) fn timed_out(&self) -> RdfError {
-        let text = format!(
-            "expected a document that is read in {} s, it took longer; send it in parts",
-            self.limits.read_time_max.as_secs()
-        );
-        RdfError::new(RdfErrorKind::TimedOut, text)
+    /// Errors: `TimedOut`.
+    pub(super) fn look_at_clock(&self) -> Result<(), RdfError> {
+        self.limits.check_reading(self.end)
     }
 
     pub(super) fn take(&mut self, triple: Triple) -> Result<(), RdfError> {
@@ -60,8 +57,8 @@ impl<'l> Collector<'l> {
             );
             return Err(RdfError::new(RdfErrorKind::TooLarge, text));
         }
-        if self.triples.len().is_multiple_of(CLOCK_INTERVAL) && Instant::now() > self.end {
-            return Err(self.timed_out());
+        if self.triples.len().is_multiple_of(CLOCK_INTERVAL) {
+            self.look_at_clock()?;
         }
         let subject = match triple.subject {
             NamedOrBlankNode::BlankNode(label) => self.names.name(label).into(),
@@ -107,7 +104,7 @@ pub(super) fn check_term(term: &Term, limits: &RdfLimits) -> Result<usize, RdfEr
     }
 }
 
-fn check_iri(node: &NamedNode, limits: &RdfLimits) -> Result<usize, RdfError> {
+pub(super) fn check_iri(node: &NamedNode, limits: &RdfLimits) -> Result<usize, RdfError> {
     let length = node.as_str().len();
     if length > limits.iri_bytes_max {
         let begin: String = node.as_str().chars().take(60).collect();
@@ -120,7 +117,7 @@ fn check_iri(node: &NamedNode, limits: &RdfLimits) -> Result<usize, RdfError> {
     Ok(length)
 }
 
-fn check_literal(literal: &Literal, limits: &RdfLimits) -> Result<usize, RdfError> {
+pub(super) fn check_literal(literal: &Literal, limits: &RdfLimits) -> Result<usize, RdfError> {
     let length = literal.value().len();
     if length > limits.literal_bytes_max {
         let text = format!(

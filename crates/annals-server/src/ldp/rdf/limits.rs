@@ -1,6 +1,10 @@
 //! The bounds of RDF documents and updates, in count, bytes and time.
 
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use super::{RdfError, RdfErrorKind};
 
 /// 200,000 triples take about 100 MB while a request is answered.
 const TRIPLES_MAX: usize = 200_000;
@@ -16,7 +20,7 @@ const READ_TIME_MAX: Duration = Duration::from_secs(10);
 const EVALUATION_TIME_MAX: Duration = Duration::from_secs(1);
 
 /// What one request may cost. Over a bound the request is refused with `TooLarge` or `TimedOut`.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct RdfLimits {
     /// Triples of a document, and changes of an update.
     pub triples_max: usize,
@@ -36,6 +40,33 @@ pub struct RdfLimits {
     pub read_time_max: Duration,
     /// The longest time to evaluate an update.
     pub evaluation_time_max: Duration,
+    /// Becomes true when nobody waits for the result any more. Work then ends with `TimedOut`.
+    pub is_given_up: Option<Arc<AtomicBool>>,
+}
+
+impl RdfLimits {
+    /// Looks at the clock, and whether somebody still waits for a document that is being read.
+    ///
+    /// Errors: `TimedOut`.
+    pub(super) fn check_reading(&self, end: Instant) -> Result<(), RdfError> {
+        self.check_waiting()?;
+        if Instant::now() <= end {
+            return Ok(());
+        }
+        let text = format!(
+            "expected a document that is read in {} s, it took longer; send it in parts",
+            self.read_time_max.as_secs()
+        );
+        Err(RdfError::new(RdfErrorKind::TimedOut, text))
+    }
+
+    /// Errors: `TimedOut` if nobody waits any more.
+    pub(super) fn check_waiting(&self) -> Result<(), RdfError> {
+        if self.is_given_up.as_ref().is_some_and(|is_given_up| is_given_up.load(Ordering::Relaxed)) {
+            return Err(RdfError::new(RdfErrorKind::TimedOut, "the request is over"));
+        }
+        Ok(())
+    }
 }
 
 impl Default for RdfLimits {
@@ -50,6 +81,7 @@ impl Default for RdfLimits {
             solutions_max: SOLUTIONS_MAX,
             read_time_max: READ_TIME_MAX,
             evaluation_time_max: EVALUATION_TIME_MAX,
+            is_given_up: None,
         }
     }
 }

@@ -137,6 +137,7 @@ impl<'l> Budget<'l> {
 
     /// For a step that may take long.
     pub(super) fn look_at_clock(&self) -> Result<(), RdfError> {
+        self.limits.check_waiting()?;
         if Instant::now() <= self.end {
             return Ok(());
         }

@@ -6,6 +6,7 @@
 pub mod limits;
 pub mod error;
 pub mod format;
+mod expansion;
 mod text_scan;
 mod json_scan;
 mod xml_scan;
@@ -28,6 +29,6 @@ mod tests;
 pub use error::{RdfError, RdfErrorKind};
 pub use format::{RdfFormat, negotiate};
 pub use limits::RdfLimits;
-pub use read::read;
+pub use read::{expanded_bytes, read};
 pub use update::{Changes, Update};
 pub use write::RdfWriter;

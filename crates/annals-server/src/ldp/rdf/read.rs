@@ -1,5 +1,6 @@
 //! Reads a document of RDF into triples.
 
+use std::cell::Cell;
 use std::fmt::Display;
 use std::io::{self, Read};
 use std::time::Instant;
@@ -12,7 +13,7 @@ use oxttl::{NTriplesParser, TurtleParser, TurtleSyntaxError};
 use super::collector::Collector;
 use super::{RdfError, RdfErrorKind, RdfFormat, RdfLimits, json_scan, text_scan, xml_scan};
 
-/// How much the parser of XML gets between two looks at the clock. Units: bytes.
+/// How much a parser of Turtle or XML gets between two looks at the clock. Units: bytes.
 const CHUNK_BYTES: usize = 16 << 10;
 
 /// The triples of a document, in its order, with repetitions.
@@ -41,6 +42,22 @@ pub fn read(
         RdfFormat::NTriples => read_n_triples(document, limits),
         RdfFormat::JsonLd => read_json_ld(document, base, limits),
         RdfFormat::RdfXml => read_rdf_xml(document, base, limits),
+    }
+}
+
+/// The bytes that all terms of a document take once prefixes and bases are resolved, before they are made; 0 for formats
+/// that bound them otherwise.
+///
+/// Errors: those of [`read`].
+pub fn expanded_bytes(
+    document: &[u8],
+    format: RdfFormat,
+    base: &str,
+    limits: &RdfLimits,
+) -> Result<usize, RdfError> {
+    match format {
+        RdfFormat::Turtle => text_scan::check_turtle(document, base, limits),
+        RdfFormat::NTriples | RdfFormat::JsonLd | RdfFormat::RdfXml => Ok(0),
     }
 }
 
@@ -76,11 +93,21 @@ fn turtle_error(format: &str, error: &TurtleSyntaxError) -> RdfError {
 }
 
 fn read_turtle(document: &[u8], base: &str, limits: &RdfLimits) -> Result<Vec<Triple>, RdfError> {
-    text_scan::check_turtle(document, limits)?;
+    text_scan::check_turtle(document, base, limits)?;
     let mut collector = Collector::new(limits);
     let parser = TurtleParser::new().with_base_iri(base).map_err(|error| syntax(error.to_string()))?;
-    for triple in parser.for_slice(document) {
-        collector.take(triple.map_err(|error| turtle_error("Turtle", &error))?)?;
+    let mut parser = parser.low_level();
+    let mut chunks = document.chunks(CHUNK_BYTES);
+    // In chunks, because directives give no triple at which the collector could look at the clock.
+    while !parser.is_end() {
+        match chunks.next() {
+            Some(chunk) => parser.extend_from_slice(chunk),
+            None => parser.end(),
+        }
+        collector.look_at_clock()?;
+        while let Some(triple) = parser.parse_next() {
+            collector.take(triple.map_err(|error| turtle_error("Turtle", &error))?)?;
+        }
     }
     Ok(collector.finish())
 }
@@ -135,12 +162,13 @@ fn read_rdf_xml(document: &[u8], base: &str, limits: &RdfLimits) -> Result<Vec<T
     xml_scan::check(document, limits)?;
     let mut collector = Collector::new(limits);
     let parser = RdfXmlParser::new().with_base_iri(base).map_err(|error| syntax(error.to_string()))?;
-    let mut parser = parser.for_reader(Chunks { rest: document, end: collector.end() });
+    let late = Cell::new(None);
+    let mut parser = parser.for_reader(Chunks { rest: document, end: collector.end(), limits, late: &late });
     while let Some(triple) = parser.next() {
         let triple = match triple {
             Ok(triple) => triple,
             Err(RdfXmlParseError::Io(error)) if error.kind() == io::ErrorKind::TimedOut => {
-                return Err(collector.timed_out());
+                return Err(late.take().expect("the reader keeps why it ended"));
             }
             Err(error) => {
                 let offset = usize::try_from(parser.buffer_position()).unwrap_or(usize::MAX);
@@ -156,11 +184,14 @@ fn read_rdf_xml(document: &[u8], base: &str, limits: &RdfLimits) -> Result<Vec<T
 struct Chunks<'d> {
     rest: &'d [u8],
     end: Instant,
+    limits: &'d RdfLimits,
+    late: &'d Cell<Option<RdfError>>,
 }
 
 impl Read for Chunks<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if Instant::now() > self.end {
+        if let Err(error) = self.limits.check_reading(self.end) {
+            self.late.set(Some(error));
             return Err(io::ErrorKind::TimedOut.into());
         }
         let length = buffer.len().min(CHUNK_BYTES);

@@ -3,8 +3,13 @@
 //! The parser of SPARQL is recursive, and it tries some forms twice: its time doubles with each such form inside
 //! another. So the scan bounds levels and doublings. It also names the operations that the door does not do, with place.
 
+use std::time::Instant;
+
+use super::expansion::Expansion;
 use super::{RdfError, RdfErrorKind, RdfLimits};
 
+/// How many tokens pass between two looks at the clock.
+const CLOCK_INTERVAL: usize = 4_096;
 /// Bytes of one WHERE.
 pub(super) const WHERE_BYTES_MAX: usize = 64 << 10;
 /// Operators and brackets of one WHERE: each may be a level of a tree that is walked recursively.
@@ -30,15 +35,20 @@ const REFUSED_PATTERNS: [(&str, &str); 2] = [
     ("SERVICE", "ask the other server yourself, and send the result in VALUES"),
 ];
 
-/// Errors: `TooLarge` over `nesting_max`, `Syntax` for a string that does not end; with the place.
-pub(super) fn check_turtle(document: &[u8], limits: &RdfLimits) -> Result<(), RdfError> {
-    Scan::new(document, limits, false).run()
+/// The bytes of all terms once they are resolved, or a little more.
+///
+/// Errors: `TooLarge` over `nesting_max` or `expanded_bytes_max`, `Syntax` for a string that does not end; with the
+/// place; `TimedOut`.
+pub(super) fn check_turtle(document: &[u8], base: &str, limits: &RdfLimits) -> Result<usize, RdfError> {
+    Scan::new(document, base, limits, false).run()
 }
 
+/// The bytes of all terms once they are resolved, or a little more.
+///
 /// Errors: `TooLarge` over a bound, `Unsupported` for an operation that the door does not do, `Syntax` for a string
-/// that does not end; with the place.
-pub(super) fn check_update(text: &str, limits: &RdfLimits) -> Result<(), RdfError> {
-    Scan::new(text.as_bytes(), limits, true).run()
+/// that does not end; with the place; `TimedOut`.
+pub(super) fn check_update(text: &str, base: &str, limits: &RdfLimits) -> Result<usize, RdfError> {
+    Scan::new(text.as_bytes(), base, limits, true).run()
 }
 
 /// A WHERE that is not closed yet.
@@ -60,10 +70,11 @@ struct Scan<'t> {
     has_two_forms: bool,
     is_where_next: bool,
     inside: Option<Where>,
+    expansion: Expansion<'t>,
 }
 
 impl<'t> Scan<'t> {
-    fn new(text: &'t [u8], limits: &'t RdfLimits, is_update: bool) -> Scan<'t> {
+    fn new(text: &'t [u8], base: &str, limits: &'t RdfLimits, is_update: bool) -> Scan<'t> {
         Scan {
             text,
             limits,
@@ -75,15 +86,27 @@ impl<'t> Scan<'t> {
             has_two_forms: false,
             is_where_next: false,
             inside: None,
+            expansion: Expansion::new(base, limits),
         }
+    }
+
+    /// Adds the place.
+    fn charged(&self, outcome: Result<(), RdfError>) -> Result<(), RdfError> {
+        outcome.map_err(|error| error.at_offset(self.text, self.at))
     }
 
     fn error(&self, kind: RdfErrorKind, text: String) -> RdfError {
         RdfError::new(kind, text).at_offset(self.text, self.at)
     }
 
-    fn run(mut self) -> Result<(), RdfError> {
+    fn run(mut self) -> Result<usize, RdfError> {
+        let end = Instant::now() + self.limits.read_time_max;
+        let mut tokens_count = 0_usize;
         while let Some(&byte) = self.text.get(self.at) {
+            if tokens_count.is_multiple_of(CLOCK_INTERVAL) {
+                self.limits.check_reading(end)?;
+            }
+            tokens_count += 1;
             match byte {
                 b'#' => self.at += self.length_until(|byte| byte == b'\n' || byte == b'\r'),
                 b' ' | b'\t' | b'\r' | b'\n' => self.at += 1,
@@ -91,7 +114,7 @@ impl<'t> Scan<'t> {
                 b'<' => self.iri()?,
                 b'\\' => self.at += 2,
                 b'(' | b'[' | b'{' => self.open(byte)?,
-                b')' | b']' | b'}' => self.close(),
+                b')' | b']' | b'}' => self.close(byte)?,
                 b'?' | b'$' | b'@' => self.sigil()?,
                 b'_' | b':' | 0x80.. => self.word()?,
                 byte if byte.is_ascii_alphanumeric() => self.word()?,
@@ -99,7 +122,7 @@ impl<'t> Scan<'t> {
             }
             self.check_where_bytes()?;
         }
-        Ok(())
+        Ok(self.expansion.bytes())
     }
 
     fn length_until(&self, is_end: impl Fn(u8) -> bool) -> usize {
@@ -117,12 +140,10 @@ impl<'t> Scan<'t> {
                 Some(b'\n' | b'\r') | None if !is_long => break,
                 None => break,
                 Some(found) if *found == quote && !is_long => {
-                    self.at = at + 1;
-                    return self.end_operand();
+                    return self.end_string(at + 1);
                 }
                 Some(found) if *found == quote && self.text[at..].starts_with(&long) => {
-                    self.at = at + 3;
-                    return self.end_operand();
+                    return self.end_string(at + 3);
                 }
                 Some(_) => at += 1,
             }
@@ -132,6 +153,14 @@ impl<'t> Scan<'t> {
             "expected {end} at the end of the string that begins here, found none; write line ends as \\n"
         );
         Err(self.error(RdfErrorKind::Syntax, text))
+    }
+
+    fn end_string(&mut self, end: usize) -> Result<(), RdfError> {
+        let length = end - self.at;
+        let outcome = self.expansion.term(length);
+        self.charged(outcome)?;
+        self.at = end;
+        self.end_operand()
     }
 
     fn end_operand(&mut self) -> Result<(), RdfError> {
@@ -162,6 +191,8 @@ impl<'t> Scan<'t> {
                 self.at -= 1;
             }
         }
+        let outcome = self.expansion.iri(&rest[..length]);
+        self.charged(outcome)?;
         self.at += length + 2;
         self.has_two_forms = false;
         Ok(())
@@ -169,8 +200,15 @@ impl<'t> Scan<'t> {
 
     /// A variable or the tag of a language.
     fn sigil(&mut self) -> Result<(), RdfError> {
-        self.at += 1;
+        let start = self.at + 1;
+        self.at = start;
         self.at += self.length_until(|byte| !(byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80));
+        if self.text[start - 1] == b'@' {
+            self.expansion.directive(&self.text[start..self.at], true);
+        } else {
+            let outcome = self.expansion.term(self.at - start);
+            self.charged(outcome)?;
+        }
         self.end_operand()
     }
 
@@ -198,9 +236,21 @@ impl<'t> Scan<'t> {
         }
         self.at = self.at.min(self.text.len());
         self.has_two_forms = false;
+        let found = &self.text[start..self.at];
         if is_name {
-            return Ok(());
+            let outcome = self.expansion.name(found);
+            return self.charged(outcome);
         }
+        let is_literal = found[0].is_ascii_digit() || matches!(found, b"true" | b"false");
+        let outcome = match found {
+            b"a" => self.expansion.rdf_type(),
+            _ if is_literal => self.expansion.term(found.len()),
+            _ => {
+                self.expansion.directive(found, false);
+                Ok(())
+            }
+        };
+        self.charged(outcome)?;
         let word = String::from_utf8_lossy(&self.text[start..self.at]).to_ascii_uppercase();
         let words = ["SUBSTR", "REGEX", "REPLACE", "GROUP_CONCAT"];
         self.has_two_forms = words.contains(&word.as_str());
@@ -227,6 +277,14 @@ impl<'t> Scan<'t> {
         self.has_two_forms = false;
         if b"!|&+-*/=^<>".contains(&byte) {
             self.count_operator()?;
+        }
+        if byte == b'^' {
+            self.expansion.datatype();
+        }
+        // A dot before a digit belongs to a number.
+        let is_in_number = byte == b'.' && self.text.get(self.at + 1).is_some_and(u8::is_ascii_digit);
+        if b".;,".contains(&byte) && !is_in_number {
+            self.expansion.separator(byte);
         }
         self.at += 1;
         Ok(())
@@ -256,6 +314,7 @@ impl<'t> Scan<'t> {
             doublings += usize::from(self.has_two_forms);
         }
         self.open.push(doublings);
+        self.expansion.open(byte);
         self.doublings += doublings;
         self.count_operator()?;
         let max = self.limits.nesting_max;
@@ -275,7 +334,9 @@ impl<'t> Scan<'t> {
         Ok(())
     }
 
-    fn close(&mut self) {
+    fn close(&mut self, byte: u8) -> Result<(), RdfError> {
+        let outcome = self.expansion.close(byte);
+        self.charged(outcome)?;
         self.doublings -= self.open.pop().unwrap_or(0);
         if self.open.is_empty() {
             self.inside = None;
@@ -283,6 +344,7 @@ impl<'t> Scan<'t> {
         self.is_negated = false;
         self.has_two_forms = false;
         self.at += 1;
+        Ok(())
     }
 
     fn check_where_bytes(&self) -> Result<(), RdfError> {

@@ -10,7 +10,7 @@ use spargebra::term::{
 };
 use spargebra::{GraphUpdateOperation, SparqlParser};
 
-use super::collector::{BlankNames, check_terms};
+use super::collector::{BlankNames, check_iri, check_literal, check_term, check_terms};
 use super::matching::{Budget, Row};
 use super::solutions::Solver;
 use super::{RdfError, RdfErrorKind, RdfLimits, supported, text_scan};
@@ -36,6 +36,13 @@ pub struct Update {
     parsed: spargebra::Update,
 }
 
+/// The bytes that all terms of the text of an update take once prefixes and bases are resolved, before they are made.
+///
+/// Errors: those of [`Update::parse`].
+pub fn expanded_bytes(text: &str, base: &str, limits: &RdfLimits) -> Result<usize, RdfError> {
+    text_scan::check_update(text, base, limits)
+}
+
 impl Update {
     /// Relative IRIs and `<>` are resolved against `base`.
     ///
@@ -49,7 +56,7 @@ impl Update {
             );
             return Err(RdfError::new(RdfErrorKind::TooLarge, text));
         }
-        text_scan::check_update(text, limits)?;
+        text_scan::check_update(text, base, limits)?;
         let parser = SparqlParser::new().with_base_iri(base).map_err(|error| {
             let text = format!("expected an absolute IRI as base, found {base}: {error}; check the address");
             RdfError::new(RdfErrorKind::Syntax, text)
@@ -64,14 +71,8 @@ impl Update {
             let text = format!("expected at most {} triples in an update, found {count}", limits.triples_max);
             return Err(RdfError::new(RdfErrorKind::TooLarge, text + "; send several updates"));
         }
-        let update = Update { parsed };
-        if update.is_ground() {
-            for step in update.parsed.operations.iter().map(ground_step) {
-                let mut triples = step.removed.iter().chain(&step.added);
-                triples.try_for_each(|triple| check_terms(triple, limits).map(|_| ()))?;
-            }
-        }
-        Ok(update)
+        parsed.operations.iter().try_for_each(|operation| check_templates(operation, limits))?;
+        Ok(Update { parsed })
     }
 
     /// True if the changes do not depend on the triples of the resource.
@@ -203,6 +204,51 @@ fn templates_count(operation: &GraphUpdateOperation) -> usize {
         GraphUpdateOperation::DeleteData { data } => data.len(),
         GraphUpdateOperation::DeleteInsert { delete, insert, .. } => delete.len() + insert.len(),
         _ => 0,
+    }
+}
+
+/// Refuses long terms. It copies none of them. Errors: `TooLarge`.
+fn check_templates(operation: &GraphUpdateOperation, limits: &RdfLimits) -> Result<(), RdfError> {
+    let predicate = |pattern: &NamedNodePattern| match pattern {
+        NamedNodePattern::NamedNode(node) => check_iri(node, limits).map(drop),
+        NamedNodePattern::Variable(_) => Ok(()),
+    };
+    match operation {
+        GraphUpdateOperation::InsertData { data } => data.iter().try_for_each(|quad| {
+            if let NamedOrBlankNode::NamedNode(node) = &quad.subject {
+                check_iri(node, limits)?;
+            }
+            check_iri(&quad.predicate, limits)?;
+            check_term(&quad.object, limits).map(drop)
+        }),
+        GraphUpdateOperation::DeleteData { data } => data.iter().try_for_each(|quad| {
+            check_iri(&quad.subject, limits)?;
+            check_iri(&quad.predicate, limits)?;
+            match &quad.object {
+                GroundTerm::NamedNode(node) => check_iri(node, limits).map(drop),
+                GroundTerm::Literal(literal) => check_literal(literal, limits).map(drop),
+            }
+        }),
+        GraphUpdateOperation::DeleteInsert { delete, insert, .. } => {
+            let ground = |pattern: &GroundTermPattern| match pattern {
+                GroundTermPattern::NamedNode(node) => check_iri(node, limits).map(drop),
+                GroundTermPattern::Literal(literal) => check_literal(literal, limits).map(drop),
+                GroundTermPattern::Variable(_) => Ok(()),
+            };
+            let term = |pattern: &TermPattern| match pattern {
+                TermPattern::NamedNode(node) => check_iri(node, limits).map(drop),
+                TermPattern::Literal(literal) => check_literal(literal, limits).map(drop),
+                TermPattern::BlankNode(_) | TermPattern::Variable(_) => Ok(()),
+            };
+            for quad in delete {
+                ground(&quad.subject).and(predicate(&quad.predicate)).and(ground(&quad.object))?;
+            }
+            for quad in insert {
+                term(&quad.subject).and(predicate(&quad.predicate)).and(term(&quad.object))?;
+            }
+            Ok(())
+        }
+        _ => Ok(()),
     }
 }
 

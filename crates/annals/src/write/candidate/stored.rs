@@ -32,8 +32,10 @@ const EDITS_BYTES: usize = 4 << 20;
 
 /// The id of the entity that holds a candidate.
 pub(super) fn id_of(name: &str) -> Result<Id> {
-    if name.is_empty() || name.contains('/') {
-        let text = format!("candidate {name:?}: expected a name without slashes; choose another");
+    if name.is_empty() || name.contains('/') || name == "." || name == ".." {
+        let text = format!(
+            "candidate {name:?}: expected a name without slashes that is not \".\" or \"..\"; choose another"
+        );
         return Err(Error::new(ErrorKind::InvalidArgument, text));
     }
     Id::new(&format!("{TYPE}:{name}"))

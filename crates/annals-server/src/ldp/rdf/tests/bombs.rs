@@ -1,11 +1,12 @@
 //! Small requests that would cost much: each ends in an error, soon.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use oxrdf::{Literal, Triple};
 
 use super::super::{RdfErrorKind, RdfFormat, RdfLimits};
-use super::{BASE, named, parse, read};
+use super::{BASE, lines, named, parse, read};
 
 /// Long enough for a slow machine that does other things; the bombs would take minutes or the whole memory.
 const SOON: Duration = Duration::from_secs(20);
@@ -110,6 +111,71 @@ fn deep_turtle_is_refused() {
 fn a_long_prefix_that_is_used_often_is_refused() {
     let document = format!("@prefix p: <p:{}> .\n{}", "x".repeat(8_000), "p:a p:b p:c .\n".repeat(100_000));
     assert_refused(&document, RdfFormat::Turtle, TOO_LARGE);
+}
+
+/// `error` comes before anything is expanded.
+fn assert_update_refused(text: &str) {
+    let start = Instant::now();
+    let begin: String = text.chars().take(80).collect();
+    let error = parse(text).expect_err(&begin);
+    assert_eq!(error.kind, RdfErrorKind::TooLarge, "{begin}: {error}");
+    assert!(start.elapsed() < SOON, "{begin}: {:?}", start.elapsed());
+}
+
+#[test]
+fn terms_of_an_update_are_charged_for_what_they_expand_to() {
+    let long = format!("http://x/{}", "y".repeat(8_000));
+    let values: Vec<String> = (0..20_000).map(|number| format!("a:{number}")).collect();
+    assert_update_refused(&format!("PREFIX a: <{long}> INSERT DATA {{ <> <p:p> {} }}", values.join(",")));
+    // A subject is stored once for each of its values.
+    let values = "1.5, ".repeat(20_000);
+    for (open, close) in [("INSERT DATA {", "}"), ("DELETE DATA {", "}"), ("INSERT {", "} WHERE {}")] {
+        assert_update_refused(&format!("{open} <{long}> <p:p> {values} 2 {close}"));
+    }
+    // A language is no directive, also if it is called base.
+    let base = format!("BASE <{long}/> INSERT DATA {{ <> <p:p> \"x\"@base, <a:a>");
+    assert_update_refused(&format!("{base}{} }}", ", <a>".repeat(20_000)));
+}
+
+#[test]
+fn bases_and_prefixes_that_grow_are_refused() {
+    let growing: String = (0..20_000).map(|number| format!("@base <x{number}/> .\n")).collect();
+    assert_refused(&format!("{growing}<a:s> <a:p> <a:o> ."), RdfFormat::Turtle, TOO_LARGE);
+    let growing: String = (0..20_000).map(|number| format!("BASE <x{number}/>\n")).collect();
+    assert_refused(&format!("{growing}<a:s> <a:p> <a:o> ."), RdfFormat::Turtle, TOO_LARGE);
+    assert_update_refused(&format!("{growing} INSERT DATA {{ <a:s> <a:p> <a:o> }}"));
+    let long = "x".repeat(9_000);
+    assert_refused(&format!("@prefix p: <a:{long}> .\n<a:s> <a:p> <a:o> ."), RdfFormat::Turtle, TOO_LARGE);
+}
+
+#[test]
+fn a_document_that_is_large_without_prefixes_is_read() {
+    let subject = format!("http://example.org/{}", "s".repeat(100));
+    let values = vec!["\"1\"^^<http://www.w3.org/2001/XMLSchema#integer>"; 150_000].join(",");
+    let found = read(&format!("<{subject}> <http://example.org/p> {values} ."), RdfFormat::Turtle);
+    assert_eq!(found.map(|triples| triples.len()), Ok(150_000));
+}
+
+#[test]
+fn directives_that_do_not_grow_are_read() {
+    let directives: String =
+        (0..2_000).map(|number| format!("@base </a{number}/> .\nPREFIX p: <x#>\n")).collect();
+    let found = lines(&read(&format!("{directives}<a:s> <a:p> p:o ."), RdfFormat::Turtle).unwrap());
+    assert_eq!(found, ["<a:s> <a:p> <http://localhost:8080/a1999/x#o>"]);
+}
+
+#[test]
+fn a_document_of_directives_is_given_up_at_the_bound_of_time_and_when_nobody_waits() {
+    let document = "@prefix p: <p:> .\n".repeat(10_000);
+    let late = RdfLimits { read_time_max: Duration::ZERO, ..RdfLimits::default() };
+    let given_up = RdfLimits { is_given_up: Some(Arc::new(true.into())), ..RdfLimits::default() };
+    for limits in [&late, &given_up] {
+        let read = super::super::read(document.as_bytes(), RdfFormat::Turtle, BASE, limits);
+        assert_eq!(read.unwrap_err().kind, RdfErrorKind::TimedOut);
+    }
+    let update = parse("DELETE { ?s ?p ?o } WHERE { ?s ?p ?o }").unwrap();
+    let error = update.evaluate(&large(20_000), &given_up).unwrap_err();
+    assert_eq!(error.kind, RdfErrorKind::TimedOut);
 }
 
 #[test]

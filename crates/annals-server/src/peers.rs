@@ -1,0 +1,181 @@
+//! The share of each kind of room that one client may use, so that cheap requests of one leave room for others.
+//!
+//! A client is an address; an IPv6 address counts by its first 64 bits, because a single host usually has all of the
+//! rest. A proxy has one address for all its clients: see `docs/http.md`.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use super::problem::Problem;
+
+/// The share of an address of another machine, unless the settings name one. Units: percent.
+const SHARE_DEFAULT: u8 = 50;
+/// Clients without connections that are remembered until the next one comes.
+const GONE_MAX: usize = 1_024;
+
+/// A kind of room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Requests in progress, including answers that are being sent.
+    Requests,
+    /// Contents that are received.
+    Uploads,
+    /// Imports.
+    Imports,
+    /// Requests that wait for the rest of a slow body.
+    SlowBodies,
+    /// Requests that wait for a position.
+    PositionWaits,
+    /// Answers in lines.
+    Streams,
+    /// Subscribers of the feed.
+    Subscribers,
+    /// Bytes of answers that are being sent.
+    AnswerBytes,
+}
+
+/// Number of kinds.
+const KINDS: usize = Kind::AnswerBytes as usize + 1;
+
+/// The room that one client uses. All its connections share it.
+#[derive(Debug)]
+pub struct Peer {
+    /// Units: percent.
+    share: u8,
+    used: [AtomicUsize; KINDS],
+}
+
+/// Room in use; dropping it gives it back.
+#[derive(Debug)]
+pub struct Share {
+    peer: Arc<Peer>,
+    kind: Kind,
+    amount: usize,
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        self.peer.used[self.kind as usize].fetch_sub(self.amount, Ordering::Relaxed);
+    }
+}
+
+impl Peer {
+    fn new(share: u8) -> Arc<Peer> {
+        Arc::new(Peer { share, used: Default::default() })
+    }
+
+    /// A client without bounds of its own.
+    pub fn unbounded() -> Arc<Peer> {
+        Peer::new(100)
+    }
+
+    /// Uses room of a kind of which there is `all`. A client may always use one thing, however large.
+    ///
+    /// Errors: `busy` if the client would use more than its share.
+    pub fn take(self: &Arc<Peer>, kind: Kind, amount: usize, all: usize) -> Result<Share, Problem> {
+        let max = (all.saturating_mul(usize::from(self.share)) / 100).max(1);
+        let used = &self.used[kind as usize];
+        let next = |used: usize| {
+            let next = used.saturating_add(amount);
+            (used == 0 || self.share == 100 || next <= max).then_some(next)
+        };
+        match used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next) {
+            Ok(_) => Ok(Share { peer: Arc::clone(self), kind, amount }),
+            Err(used) => {
+                let name = match kind {
+                    Kind::Requests => "requests and unread answers",
+                    Kind::Uploads => "contents being received",
+                    Kind::Imports => "imports",
+                    Kind::SlowBodies => "slow bodies",
+                    Kind::PositionWaits => "requests that wait for positions",
+                    Kind::Streams => "answers in lines",
+                    Kind::Subscribers => "subscriptions",
+                    Kind::AnswerBytes => "bytes of unread answers",
+                };
+                Err(Problem::busy(format!(
+                    "{name}: expected at most {max} from one address, found {used}; end some, or try again later"
+                )))
+            }
+        }
+    }
+}
+
+/// The clients that have connections.
+#[derive(Debug)]
+pub struct Peers {
+    share: Option<u8>,
+    known: Mutex<HashMap<IpAddr, Weak<Peer>>>,
+}
+
+impl Peers {
+    /// Units: `share` in percent, for every address; `None` for the default, which leaves out this machine.
+    pub fn new(share: Option<u8>) -> Peers {
+        Peers { share, known: Mutex::default() }
+    }
+
+    /// The client at an address.
+    pub fn at(&self, address: IpAddr) -> Arc<Peer> {
+        let address = client_of(address);
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(peer) = known.get(&address).and_then(Weak::upgrade) {
+            return peer;
+        }
+        if known.len() > GONE_MAX {
+            known.retain(|_, peer| peer.strong_count() > 0);
+        }
+        let default = if address.is_loopback() { 100 } else { SHARE_DEFAULT };
+        let peer = Peer::new(self.share.unwrap_or(default));
+        known.insert(address, Arc::downgrade(&peer));
+        peer
+    }
+}
+
+fn client_of(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(v6) if !v6.is_loopback() => {
+            let [a, b, c, d, ..] = v6.segments();
+            Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0).into()
+        }
+        address => address,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use http::StatusCode;
+
+    #[test]
+    fn a_client_uses_at_most_its_share_and_always_one_thing() {
+        let peers = Peers::new(Some(50));
+        let (one, other) = (peers.at([10, 0, 0, 1].into()), peers.at([10, 0, 0, 2].into()));
+        let held: Vec<Share> = (0..2).map(|_| one.take(Kind::Uploads, 1, 4).unwrap()).collect();
+        assert_eq!(one.take(Kind::Uploads, 1, 4).unwrap_err().status(), StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(
+            peers.at([10, 0, 0, 1].into()).take(Kind::Uploads, 1, 4).unwrap_err().status(),
+            StatusCode::SERVICE_UNAVAILABLE
+        );
+        assert!(one.take(Kind::Requests, 1, 4).is_ok() && other.take(Kind::Uploads, 1, 4).is_ok());
+        drop(held);
+        let large = one.take(Kind::Uploads, 9, 4).unwrap();
+        assert!(one.take(Kind::Uploads, 1, 4).is_err());
+        drop(large);
+        assert!(one.take(Kind::Uploads, 1, 4).is_ok());
+    }
+
+    #[test]
+    fn this_machine_has_no_bound_unless_one_is_set_and_ipv6_counts_by_network() {
+        let peers = Peers::new(None);
+        let local = peers.at([127, 0, 0, 1].into());
+        let held: Vec<_> = (0..4).map(|_| local.take(Kind::Uploads, 1, 4).unwrap()).collect();
+        assert_eq!(held.len(), 4);
+        let (one, other): (IpAddr, IpAddr) = ("2001:db8::1".parse().unwrap(), "2001:db8::2".parse().unwrap());
+        let (one, other) = (peers.at(one), peers.at(other));
+        assert!(Arc::ptr_eq(&one, &other));
+        let (mapped, plain) = (peers.at("::ffff:10.0.0.1".parse().unwrap()), peers.at([10, 0, 0, 1].into()));
+        assert!(Arc::ptr_eq(&mapped, &plain));
+        assert!(Peers::new(Some(25)).at([127, 0, 0, 1].into()).share == 25);
+    }
+}

@@ -1,0 +1,91 @@
+//! The bounds of pushed state, with small ones.
+
+use super::*;
+use crate::log::MemoryLog;
+use crate::options::Options;
+
+const LONG: Duration = Duration::from_secs(600);
+const MIB: u64 = 1 << 20;
+
+fn path(text: &str) -> TreePath {
+    TreePath::parse(text).unwrap()
+}
+
+/// A view in which a lease has room for 1 MiB, and all together for 4.
+fn small(names: &[&str]) -> Operational {
+    let repository = Repository::with_log(Arc::new(MemoryLog::new()), Options::default()).unwrap();
+    let operational = Operational::within(&repository, Account::of(MIB, 4 * MIB)).unwrap();
+    names.iter().for_each(|name| operational.open_lease(name, LONG).unwrap());
+    operational
+}
+
+/// An item with 64 KiB in each of `count` children.
+fn large(count: usize) -> Item {
+    let child = Item::new().property("text", "x".repeat(64 << 10));
+    (0..count).fold(Item::new(), |item, number| item.child(&format!("c{number}"), child.clone()))
+}
+
+#[test]
+fn a_lease_that_is_full_refuses_its_own_pushes_and_no_others() {
+    let operational = small(&["full", "other"]);
+    let push = |number: usize| {
+        let path = path(&format!("/b{number}"));
+        operational.push("full", |tree| tree.merge(&path, &large(4)))
+    };
+    for number in 0..3 {
+        push(number).unwrap();
+    }
+    let error = push(3).unwrap_err();
+    assert_eq!((error.kind(), error.text().contains("1048576")), (ErrorKind::TooLarge, true), "{error}");
+    assert!(operational.get(&path("/b3"), None).unwrap().is_none(), "all or nothing");
+    operational.push("other", |tree| tree.set(&path("/b0/leaf"), 1)).unwrap();
+    // What is deleted gives its room back, though it is in the history.
+    for _ in 0..4 {
+        operational.push("full", |tree| tree.delete(&path("/b0"))).unwrap();
+        push(0).unwrap();
+    }
+    operational.end_lease("full").unwrap();
+    operational.open_lease("full", LONG).unwrap();
+    assert!(operational.get(&path("/b1"), None).unwrap().is_none());
+    push(0).unwrap();
+}
+
+#[test]
+fn all_leases_together_have_a_bound_and_give_room_back_when_they_end() {
+    let operational = small(&["a", "b", "c", "d", "e", "f"]);
+    let push = |name: &str| operational.push(name, |tree| tree.merge(&path("/x"), &large(13)));
+    for name in ["a", "b", "c", "d"] {
+        push(name).unwrap();
+    }
+    let error = push("e").unwrap_err();
+    assert_eq!((error.kind(), error.text().contains("4194304")), (ErrorKind::Busy, true), "{error}");
+    operational.end_lease("a").unwrap();
+    for _ in 0..500 {
+        if operational.pushed_bytes() > 3 * MIB {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+    push("e").unwrap();
+    // Histories give way: the state of each is small.
+    let operational = small(&["a", "b", "c", "d", "e", "f", "g", "h"]);
+    for round in 0..24 {
+        for name in ["a", "b", "c", "d", "e", "f", "g", "h"] {
+            let text = format!("{round}{}", "x".repeat(200 << 10));
+            operational.push(name, |tree| tree.set(&path("/x/text"), &*text)).unwrap();
+        }
+    }
+    assert!(operational.pushed_bytes() <= 4 * MIB);
+}
+
+#[test]
+fn pushed_state_counts_against_the_memory_budget() {
+    let options = Options { memory_bytes_max: Some(16 * MIB), ..Options::default() };
+    let repository = Repository::with_log(Arc::new(MemoryLog::new()), options).unwrap();
+    let operational = Operational::over(&repository).unwrap();
+    operational.open_lease("a", LONG).unwrap();
+    // The process of the tests holds more than the smallest budget.
+    let item = large(4);
+    let error = operational.push("a", |tree| tree.merge(&path("/x"), &item)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NoRoom, "{error}");
+    assert!(error.text().starts_with("memory: expected at most 16.0 MiB"), "{error}");
+}
