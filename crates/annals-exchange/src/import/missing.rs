@@ -4,17 +4,16 @@ use std::collections::HashSet;
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
 use std::str::FromStr;
-use std::sync::Arc;
 
+use annals::action;
 use annals::{
-    Direction, Entity, Error, ErrorKind, Find, Id, InstanceId, Position, Relationship, Repository, Result,
-    Snapshot, TypeKind,
+    Action, Entity, Error, ErrorKind, Find, InstanceId, Position, Relationship, Repository, Result, Snapshot,
+    TypeKind,
 };
 
 use super::loader::LoadOptions;
 use super::merge::Named;
 use super::report::Report;
-use super::returning::containing_types;
 use crate::export::{each_entity, each_relationship};
 use crate::{Outcome, Stop};
 
@@ -72,7 +71,7 @@ impl Missing {
             return Ok(());
         }
         let snapshot = repository.snapshot();
-        self.check(&snapshot, &named)?;
+        self.check(repository, &snapshot, &named)?;
         // Order: entities first, with their relationships, so that restoring an entity restores these.
         for kind in [TypeKind::Entity, TypeKind::Relationship] {
             let mut batch = Vec::new();
@@ -90,10 +89,10 @@ impl Missing {
     }
 
     /// Counts before anything is deleted, with all instances that a deletion takes along.
-    fn check(&self, snapshot: &Snapshot, named: &Named) -> Outcome {
+    fn check(&self, repository: &Repository, snapshot: &Snapshot, named: &Named) -> Outcome {
         let mut going = Going::default();
         let mut there_count = 0u64;
-        let containing = containing_types(snapshot);
+        let mut probe = repository.transaction();
         for kind in [TypeKind::Entity, TypeKind::Relationship] {
             each_of_types(snapshot, named, kind, |instance, position, version| {
                 let is_old = position <= self.began_at;
@@ -102,7 +101,7 @@ impl Missing {
                 if !is_old || named.has(&instance) || going.has(&instance) {
                     return Ok(());
                 }
-                let along = taken_along(snapshot, &containing, &instance, |_| false)?;
+                let along = probe.taken_along(&deletion(&instance))?;
                 if self.kept(snapshot, named, &along)?.is_none() {
                     going.add(&instance);
                     for instance in &along {
@@ -178,9 +177,8 @@ impl Missing {
         let gap = if load.message.is_empty() { "" } else { " " };
         let message = format!("{}{gap}[import deletes what is not named]", load.message);
         let (deleted, _) = repository.transact(|transaction| {
-            transaction.author(&load.author).message(&message).serializable();
+            transaction.author(&load.author).message(&message);
             let base = transaction.base().clone();
-            let containing = containing_types(&base);
             let mut deleted = Deleted::default();
             // Order: decide on all before the first deletion, because until then reads of the transaction cost little.
             for instance in batch.iter() {
@@ -188,20 +186,19 @@ impl Missing {
                 if deleted.gone.contains(instance) || !self.is_old(&base, instance)? {
                     continue;
                 }
-                let is_gone = |instance: &InstanceId| deleted.gone.contains(instance);
-                let along = taken_along(&base, &containing, instance, is_gone)?;
-                for id in std::iter::once(instance).chain(&along).filter_map(entity_id) {
-                    // If another writer links it, or puts a child into it, before the commit, this is decided again.
-                    transaction.degree(id, Direction::Out, None)?;
-                }
+                let action = deletion(instance);
+                let along = transaction.taken_along(&action)?;
                 if let Some((other, reason)) = self.kept(&base, named, &along)? {
                     deleted.kept.push((instance.clone(), other, reason));
                     continue;
                 }
+                // If another writer links it, or puts a child into it, before the commit, this is decided again.
+                transaction.expect_taken_along(&action)?;
                 deleted.roots.push(instance.clone());
-                deleted.along_count += along.len() as u64;
-                deleted.gone.extend(along);
                 deleted.gone.insert(instance.clone());
+                for instance in along {
+                    deleted.along_count += u64::from(deleted.gone.insert(instance));
+                }
             }
             deleted.roots.iter().try_for_each(|instance| transaction.delete(instance))?;
             Ok(deleted)
@@ -234,11 +231,8 @@ struct Deleted {
     kept: Vec<(InstanceId, InstanceId, &'static str)>,
 }
 
-fn entity_id(instance: &InstanceId) -> Option<&Id> {
-    match instance {
-        InstanceId::Entity(id) => Some(id),
-        InstanceId::Relationship(_) => None,
-    }
+fn deletion(instance: &InstanceId) -> Action {
+    Action::from(action::Delete { instance: instance.clone() })
 }
 
 /// Hashes of instances that would be deleted. Units: some 20 bytes for each.
@@ -253,38 +247,6 @@ impl Going {
     fn add(&mut self, instance: &InstanceId) -> bool {
         self.0.insert(self.1.hash_one(instance))
     }
-}
-
-/// The instances that the deletion of an instance deletes, too: its relationships, and all that it contains, without
-/// those that are gone already.
-fn taken_along(
-    snapshot: &Snapshot,
-    containing: &[Arc<str>],
-    instance: &InstanceId,
-    is_gone: impl Fn(&InstanceId) -> bool,
-) -> Result<Vec<InstanceId>> {
-    let InstanceId::Entity(id) = instance else { return Ok(Vec::new()) };
-    let (mut along, mut met, mut open) = (Vec::new(), HashSet::from([instance.clone()]), vec![id.clone()]);
-    while let Some(id) = open.pop() {
-        for direction in [Direction::Out, Direction::In] {
-            for neighbor in snapshot.neighbors(&id, direction, None)? {
-                let link = neighbor?.relationship;
-                let relationship = InstanceId::Relationship(link.id().clone());
-                if is_gone(&relationship) || !met.insert(relationship.clone()) {
-                    continue;
-                }
-                along.push(relationship);
-                let is_child =
-                    direction == Direction::Out && containing.iter().any(|name| **name == *link.type_name());
-                let child = InstanceId::Entity(link.to().clone());
-                if is_child && !is_gone(&child) && met.insert(child.clone()) {
-                    along.push(child);
-                    open.push(link.to().clone());
-                }
-            }
-        }
-    }
-    Ok(along)
 }
 
 /// True if the type of the instance is one that the input names.
