@@ -381,7 +381,8 @@ fn an_expectation_is_of_the_moment_of_the_commit() {
     let error = outcome.unwrap_err();
     assert_eq!((error.kind(), attempts), (ErrorKind::PreconditionFailed, 1));
     assert!(!error.kind().is_retryable());
-    assert_eq!(error.context(), [("latestVersion", "3".to_owned())]);
+    let revision = repository.snapshot().revision(&entity("b")).unwrap().to_string();
+    assert_eq!(error.context(), [("latestVersion", "3".to_owned()), ("revision", revision)]);
     // Its own changes do not count, and 0 is what was never there.
     let mut own = repository.transaction();
     own.update(&entity("b"), set(5)).unwrap();

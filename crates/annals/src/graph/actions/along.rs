@@ -3,11 +3,9 @@
 
 use std::collections::HashSet;
 
+use crate::graph::Graph;
 use crate::graph::instance::row::Row;
-use crate::graph::{Graph, kind_of};
-use crate::model::{Action, InstanceId, TypeKind};
-
-use super::{Delete, Purge, PurgeCopy, Restore};
+use crate::model::TypeKind;
 
 /// The slots of instances that an action changes, or removes, besides the one that it names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,56 +23,7 @@ impl Along {
     }
 }
 
-impl Action {
-    /// True if the action may change instances that it does not name: those with it in a container, and relationships.
-    pub(crate) fn takes_along(&self) -> bool {
-        match self {
-            Action::Delete(Delete { instance })
-            | Action::Restore(Restore { instance, .. })
-            | Action::Purge(Purge { instance })
-            | Action::PurgeCopy(PurgeCopy { instance, .. }) => matches!(instance, InstanceId::Entity(_)),
-            Action::DeleteTaken(_) | Action::RestoreTaken(_) => true,
-            _ => false,
-        }
-    }
-
-    /// True if the action, of those that take others along, writes versions.
-    pub(crate) fn writes_along(&self) -> bool {
-        self.takes_along() && !matches!(self, Action::Purge(_) | Action::PurgeCopy(_))
-    }
-}
-
 impl Graph {
-    /// The instances that `action` would take along now, which may be refused for other reasons. Lists of a compaction
-    /// name all their instances, so they take none along.
-    ///
-    /// Shape: empty for an instance that does not exist, and for actions that take nothing along.
-    pub(crate) fn taken_along(&self, action: &Action) -> Along {
-        let slot_of = |instance: &InstanceId| {
-            if !action.takes_along() { None } else { self.table(kind_of(instance)).slot(instance.id()) }
-        };
-        let along = match action {
-            Action::Delete(Delete { instance }) => slot_of(instance).map(|slot| self.deleted_along(slot)),
-            Action::Restore(Restore { instance, with_relationships }) => {
-                slot_of(instance).map(|slot| self.restored_along(slot, *with_relationships, i64::MAX))
-            }
-            Action::Purge(Purge { instance }) | Action::PurgeCopy(PurgeCopy { instance, .. }) => {
-                slot_of(instance).map(|slot| self.purged_along(slot))
-            }
-            _ => None,
-        };
-        along.unwrap_or_default()
-    }
-
-    /// How many instances `action` would take along now, those of a list included.
-    pub(crate) fn taken_along_count(&self, action: &Action) -> usize {
-        if !action.takes_along() {
-            return 0;
-        }
-        let listed = action.listed_instances().map_or(0, <[InstanceId]>::len);
-        listed + self.taken_along(action).slots().count()
-    }
-
     /// The instances that are deleted with a live entity: its relationships, and everything that it contains with their
     /// relationships.
     pub(super) fn deleted_along(&self, slot: u32) -> Along {

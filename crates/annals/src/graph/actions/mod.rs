@@ -10,6 +10,7 @@ pub(crate) mod copies;
 pub(crate) mod draft;
 pub(crate) mod headers;
 pub(crate) mod lifecycle;
+pub(crate) mod taken_along;
 pub(crate) mod new_values;
 pub(crate) mod unchanged;
 pub(crate) mod version;
