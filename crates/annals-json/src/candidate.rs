@@ -44,6 +44,9 @@ pub fn conflict_to_json(conflict: &CandidateConflict) -> Json {
         json["kind"] = kind_name(instance).into();
         json["id"] = instance.id().to_string().into();
     }
+    if let Some(path) = &conflict.path {
+        json["path"] = path.to_string().into();
+    }
     json
 }
 

@@ -43,6 +43,9 @@ fn instance_to_json(instance: &LoggedInstance) -> Json {
         json["from"] = from.to_string().into();
         json["to"] = to.to_string().into();
     }
+    if let Some(path) = &instance.path {
+        json["path"] = path.to_string().into();
+    }
     if let Some(name) = &instance.classification {
         json["classification"] = (&**name).into();
     }

@@ -234,5 +234,7 @@ fn print_conflict(context: &mut Context, conflict: &CandidateConflict) -> Outcom
         return context.output.json(&conflict_to_json(conflict));
     }
     let (edit, verb) = (conflict.edit, conflict.verb);
-    context.output.line(format!("edit {edit}, {verb}: {}", one_line(conflict.reason.text())))
+    let path = conflict.path.as_ref().map(|path| format!(" {}", one_line(&path.to_string())));
+    let path = path.unwrap_or_default();
+    context.output.line(format!("edit {edit}, {verb}{path}: {}", one_line(conflict.reason.text())))
 }

@@ -211,6 +211,12 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
             count(summary.skipped_count),
             position,
         ))?;
+        let began_at = missing.began_at;
+        if began_at.0 > 0 && position > began_at {
+            let first = began_at.next();
+            let range = if position > first { format!("{first} --to {position}") } else { first.to_string() };
+            context.output.line(format!("to undo it: annals take-back {range}"))?;
+        }
     }
     if let Some(Err(error)) = checkpoint {
         eprintln!("warning: the import is committed, but no checkpoint could be written: {error}");

@@ -127,7 +127,11 @@ fn print(context: &mut Context, record: &LoggedRecord, is_begun: bool) -> Outcom
 fn instance_text(instance: &LoggedInstance) -> String {
     let ends = instance.ends.as_ref().map(|[from, to]| format!(" ({from} -> {to})")).unwrap_or_default();
     let name = instance.classification.as_ref().map(|name| format!(" as {}", one_line(name)));
-    format!("{} {}{ends}{}", one_line(&instance.type_name), instance.id.id(), name.unwrap_or_default())
+    let id = match &instance.path {
+        Some(path) => format!("{} ({})", one_line(&path.to_string()), instance.id.id()),
+        None => instance.id.id().to_string(),
+    };
+    format!("{} {id}{ends}{}", one_line(&instance.type_name), name.unwrap_or_default())
 }
 
 /// The changes, one part for each value.

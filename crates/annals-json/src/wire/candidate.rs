@@ -98,6 +98,9 @@ pub struct Conflict {
     pub kind: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
+    /// Its path in the tree of the default root.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
     /// The kind of an error (docs/errors.md).
     pub reason: String,
     pub detail: String,

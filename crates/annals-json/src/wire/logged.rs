@@ -54,6 +54,9 @@ pub struct LoggedInstance {
     /// For a relationship: its end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
+    /// Its path in the tree of the default root as of the record, or right before it was deleted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
     /// Number of the new version.
     pub version: u64,
     /// Number of the version it is compared with; 0 for a first version.

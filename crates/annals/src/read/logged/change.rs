@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
-use crate::Result;
+use crate::graph::instance::headers::Shape;
 use crate::graph::instance::past::{PastVersion, Place};
 use crate::graph::instance::unpacked::{Instance, NO_ENDS};
 use crate::graph::structures::symbols::Symbol;
 use crate::graph::{instance_id, kind_of};
-use crate::model::{Action, Change, Id, InstanceId, Instant, Record, TypeDefinition, TypeKind};
-use crate::read::{Difference, Snapshot};
+use crate::model::{Action, Change, Id, InstanceId, Instant, Record, Status, TypeDefinition, TypeKind};
+use crate::read::{AsOf, Difference, Snapshot};
+use crate::tree::TreePath;
+use crate::{Position, Result};
 
 /// Most relationships of an entity and its contents that are checked for the count of those deleted or restored with
 /// it. Units: relationships.
@@ -32,6 +34,9 @@ pub struct LoggedInstance {
     pub verb: &'static str,
     /// The instance, with its id in this version.
     pub id: InstanceId,
+    /// Where it is in the tree of the default root as of the record, or was right before it deleted the instance; for a
+    /// relationship that contains a child, the place of the child. `None` if it is in no tree.
+    pub path: Option<TreePath>,
     /// Name of its type in this version.
     pub type_name: Arc<str>,
     /// Relationships: ids of the start and end entities in this version.
@@ -119,9 +124,11 @@ impl<'s> Written<'s> {
         let after = past.read_with(version, (head, change))?;
         let ends = (shape.ends != NO_ENDS).then(|| shape.ends.map(|end| snapshot.id_seen(end).clone()));
         let [relationships_count, contained_count] = self.taken_along(&change.action)?;
+        let path = self.path(&shape)?;
         Ok(LoggedInstance {
             verb: change.action.verb(),
             id: instance_id(self.kind, shape.id),
+            path,
             type_name: Arc::clone(graph.names.name(shape.type_name)),
             ends,
             version: version.version,
@@ -133,6 +140,24 @@ impl<'s> Written<'s> {
             relationships_count,
             contained_count,
         })
+    }
+
+    /// The path as of the record, or right before it for a deletion.
+    fn path(&self, shape: &Shape) -> Result<Option<TreePath>> {
+        let graph = self.snapshot.graph();
+        let entity = match self.kind {
+            TypeKind::Relationship if graph.containment(shape.type_name).is_none() => return Ok(None),
+            TypeKind::Relationship => shape.ends[1],
+            _ => self.slot,
+        };
+        if !graph.types.has_containment {
+            return Ok(None);
+        }
+        let position = self.version.place.position;
+        let is_deleted = self.version.status == Status::Deleted;
+        let as_of = AsOf { position: Some(Position(position - u64::from(is_deleted))), ..AsOf::default() };
+        let then = self.snapshot.as_of(as_of)?;
+        then.tree().path_of(then.id_seen(entity))
     }
 
     /// How many relationships, and how many entities, were deleted or restored with the entity.

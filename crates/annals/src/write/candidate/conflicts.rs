@@ -7,6 +7,8 @@ use super::model::Keep;
 use super::stored::Stored;
 use crate::graph::changed_since;
 use crate::model::{Change, InstanceId};
+use crate::read::Snapshot;
+use crate::tree::TreePath;
 use crate::write::Transaction;
 use crate::write::queue::Committer;
 use crate::{Error, ErrorKind, Result};
@@ -20,6 +22,8 @@ pub struct CandidateConflict {
     pub verb: &'static str,
     /// The instance that it changes.
     pub instance: Option<InstanceId>,
+    /// Where the instance is in the tree of the default root; `None` if it is in no tree.
+    pub path: Option<TreePath>,
     /// The reason: `Conflict` if another transaction changed the instance since the base, any other kind if it cannot
     /// be applied.
     pub reason: Error,
@@ -114,9 +118,19 @@ fn sort(
                 kept.push(change);
             }
             Err(reason) => {
-                conflicts.push(CandidateConflict { edit, verb: change.action.verb(), instance, reason });
+                let path = instance.as_ref().map_or(Ok(None), |instance| path_of(&stored.snapshot, instance))?;
+                conflicts.push(CandidateConflict { edit, verb: change.action.verb(), instance, path, reason });
             }
         }
     }
     Ok((conflicts, kept))
+}
+
+/// Where an instance is in the tree of the default root; for a relationship, its end.
+fn path_of(snapshot: &Snapshot, instance: &InstanceId) -> Result<Option<TreePath>> {
+    let entity = match instance {
+        InstanceId::Entity(id) => Some(id.clone()),
+        InstanceId::Relationship(id) => snapshot.relationship(id)?.map(|found| found.to().clone()),
+    };
+    entity.map_or(Ok(None), |id| snapshot.tree().path_of(&id))
 }
