@@ -13,7 +13,7 @@ use crate::{Error, ErrorKind, Result};
 use std::sync::Mutex;
 
 /// Most bytes of the state pushed under one lease; with a memory budget at most a sixteenth of it. Units: bytes of
-/// records, and 64 bytes for each change.
+/// records, and 512 bytes for each change.
 pub const LEASE_BYTES_MAX: u64 = 256 << 20;
 /// Most bytes of all pushed state; with a memory budget at most a quarter of it. Units: as [`LEASE_BYTES_MAX`].
 pub const LEASES_BYTES_MAX: u64 = 1 << 30;

@@ -118,8 +118,15 @@ fn sort(
                 kept.push(change);
             }
             Err(reason) => {
-                let path = instance.as_ref().map_or(Ok(None), |instance| path_of(&stored.snapshot, instance))?;
-                conflicts.push(CandidateConflict { edit, verb: change.action.verb(), instance, path, reason });
+                let path =
+                    instance.as_ref().map_or(Ok(None), |instance| path_of(&stored.snapshot, instance))?;
+                conflicts.push(CandidateConflict {
+                    edit,
+                    verb: change.action.verb(),
+                    instance,
+                    path,
+                    reason,
+                });
             }
         }
     }
