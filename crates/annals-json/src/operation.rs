@@ -187,9 +187,14 @@ impl Operation {
         self.instance().map(|instance| instance.id().clone())
     }
 
-    /// True if it takes only a few look-ups and changes: all operations except some changes of trees.
+    /// True if it takes only a few look-ups and changes: all operations except some changes of trees, and the taking back
+    /// of records, which reads them.
     pub fn is_short(&self) -> bool {
-        !matches!(&self.what, What::Tree(operation) if !operation.change.is_short())
+        match &self.what {
+            What::Tree(operation) => operation.change.is_short(),
+            What::TakeBack { .. } => false,
+            _ => true,
+        }
     }
 
     fn instance(&self) -> Option<InstanceId> {

@@ -331,8 +331,11 @@ impl<'r> Loader<'r> {
         transaction.author(&self.options.author).message(&message).as_declared(true);
         let links = returning::restore(units, &mut transaction)?;
         let operations = units.iter().flat_map(|unit| &unit.operations);
-        for operation in operations.filter(|operation| !returning::is_done(operation, &links)) {
-            operation.clone().push(&mut transaction)?;
+        let base = transaction.base().clone();
+        for operation in operations {
+            if !returning::is_done(operation, &links, &base)? {
+                operation.clone().push(&mut transaction)?;
+            }
         }
         transaction.submit()
     }

@@ -74,11 +74,16 @@ pub fn restore(units: &[Unit], transaction: &mut Transaction) -> Result<HashSet<
     Ok(links)
 }
 
-/// True if the operation restores an entity, or one of these relationships: then it is done already.
-pub fn is_done(operation: &Operation, links: &HashSet<Id>) -> bool {
+/// True if the operation restores an entity, one of these relationships, or a relationship that an earlier batch has
+/// restored: then it is done already.
+///
+/// Errors: those of reading.
+pub fn is_done(operation: &Operation, links: &HashSet<Id>, base: &Snapshot) -> Result<bool> {
     match &operation.action {
-        Action::Restore(action::Restore { instance: InstanceId::Relationship(id), .. }) => links.contains(id),
-        _ => returning(operation).is_some(),
+        Action::Restore(action::Restore { instance: InstanceId::Relationship(id), .. }) => {
+            Ok(links.contains(id) || base.relationship(id)?.is_some())
+        }
+        _ => Ok(returning(operation).is_some()),
     }
 }
 

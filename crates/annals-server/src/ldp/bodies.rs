@@ -19,6 +19,9 @@ use crate::content::digests::{self, Check};
 use crate::door::Door;
 use crate::problem::Problem;
 
+/// Terms of a small body that need no room of their own. Units: bytes.
+const SMALL_EXPANDED_BYTES_MAX: usize = 1 << 20;
+
 /// What a body is, by its media type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BodyKind {
@@ -115,17 +118,21 @@ impl Received {
         Update::parse(text, iri, &self.limits).map_err(problem_of)
     }
 
-    /// Reserves room for terms that are longer than the text, as for the body itself. What is small needs none.
+    /// Reserves room for terms that are longer than the text, as for the body itself. A small body with short terms needs
+    /// none.
     ///
     /// Errors: `too-large`; `busy`; those of `expanded_bytes`.
     fn reserve_expanded(
         &self,
         expanded_bytes: impl FnOnce() -> Result<usize, RdfError>,
     ) -> Result<(), Problem> {
-        if self.is_small() || self.expanded.get().is_some() {
+        if self.expanded.get().is_some() {
             return Ok(());
         }
         let bytes = expanded_bytes().map_err(problem_of)?;
+        if self.is_small() && bytes <= SMALL_EXPANDED_BYTES_MAX {
+            return Ok(());
+        }
         let bytes_max = self.door.limits.bodies_bytes_max;
         if bytes > bytes_max.saturating_sub(self.bytes().len()) {
             let text = format!(

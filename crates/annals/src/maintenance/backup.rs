@@ -61,6 +61,8 @@ impl Repository {
             disk: folder.disk(),
             target: target.as_ref(),
         };
+        // Order: once, before anything is written, so that a later attempt removes only what this call has written.
+        copying.check_vacant()?;
         let (mut reopened, mut copied) = (None, HashSet::new());
         let mut position = self.snapshot().position();
         for attempt in 1.. {
@@ -69,7 +71,9 @@ impl Repository {
             let generation = log.generation();
             let outcome = copying.copy(log, position, &mut copied);
             let is_whole = outcome.as_ref().is_ok_and(|report| report.unreadable.is_empty());
-            if is_whole || attempt == ATTEMPTS_MAX {
+            // Another process copies to the same folder.
+            let is_taken = outcome.as_ref().is_err_and(|error| error.kind() == ErrorKind::AlreadyExists);
+            if is_whole || is_taken || attempt == ATTEMPTS_MAX {
                 return outcome;
             }
             // A compaction replaces the log, and removes contents that only its predecessor names.
@@ -113,9 +117,8 @@ pub fn restore_on(
     let contents = Contents::new(contents_in(&disk, backup.as_ref()));
     let position = log.tail()?;
     let copying = Copying { contents: &contents, holder: Holder(None), disk: &disk, target: target.as_ref() };
-    if let Some(first) = copying.copy(&log, position, &mut HashSet::new())?.unreadable.first() {
-        return Err(Error::new(ErrorKind::Corrupted, first.problem.clone()));
-    }
+    copying.check_vacant()?;
+    copying.copy(&log, position, &mut HashSet::new())?;
     verify_on(disk, target, options)
 }
 
@@ -166,23 +169,29 @@ struct Copying<'c> {
 }
 
 impl Copying<'_> {
+    /// Errors: `AlreadyExists` if the target holds something else than an interrupted copy.
+    fn check_vacant(&self) -> Result<()> {
+        let vacant = is_vacant(&**self.disk, self.target, &log_folder(self.target));
+        if vacant.map_err(|source| self.io("list the folder to copy to", source))? {
+            return Ok(());
+        }
+        let text = format!("{}: expected an empty folder; choose another", self.target.display());
+        Err(Error::new(ErrorKind::AlreadyExists, text))
+    }
+
     /// Copies everything up to a position. `copied` has the contents that are in the copy already.
     fn copy(&self, log: &FileLog, position: Position, copied: &mut HashSet<Sha256>) -> Result<BackupReport> {
         let Copying { disk, target, .. } = *self;
         let log_path = log_folder(target);
-        let vacant = is_vacant(&**disk, target, &log_path);
-        if !vacant.map_err(|source| self.io("list the folder to copy to", source))? {
-            return Err(Error::new(
-                ErrorKind::AlreadyExists,
-                format!("{}: expected an empty folder; choose another", target.display()),
-            ));
-        }
         // Order: contents first, because a copy with a log counts as whole.
         let named = named_contents(log, Position(1), position)?;
         let copied_contents = Contents::new(contents_in(disk, target));
         let mut unreadable = copy_contents(self.contents, &copied_contents, &named, copied, &self.holder)?;
         remove_others(&copied_contents, &named)?;
         name_instances(log, position, &mut unreadable)?;
+        if let (Holder(None), Some(first)) = (&self.holder, unreadable.first()) {
+            return Err(Error::new(ErrorKind::Corrupted, first.problem.clone()));
+        }
         let _held = self.holder.hold()?;
         log.copy_to(&log_path, position)?;
         let copied = FileLog::open_read_only_on(log.disk(), &log_path, FileOptions::default())?;

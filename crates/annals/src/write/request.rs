@@ -74,7 +74,7 @@ impl Work {
 
 /// The memory that a transaction takes when it is applied to `graph`.
 pub(crate) fn need(graph: &Graph, body: &RecordBody, changes: &[Change]) -> Need {
-    let along = changes.iter().map(|change| graph.taken_along_count(&change.action)).sum();
+    let along = graph.taken_along_count(changes.iter().map(|change| &change.action));
     let changes = changes.len();
     let names = body.names().count();
     let new_names = body.names().filter(|name| graph.names.find(name).is_none()).count();

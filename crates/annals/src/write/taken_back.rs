@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::ops::RangeInclusive;
 
 use super::built_on::{BuiltOn, built_on};
-use super::candidate::Keep;
+use super::candidate::{Keep, is_candidate};
 use super::transaction::Transaction;
 use super::tree::then::{Then, Was};
 use crate::graph::actions as action;
@@ -141,8 +141,8 @@ impl Transaction {
             let link_of = |link: Option<Link>| link.map(|link| (link.relationship, link.other));
             // A later record moved it, if these records did not: it stays there.
             let has_place = changed.placed.contains(&entity);
-            let stays = !has_place && link_of(then) != link_of(now);
-            let then = then.filter(|_| !stays);
+            let is_moved = self.base.graph().entities.is_live(entity) && link_of(then) != link_of(now);
+            let then = then.filter(|_| has_place || !is_moved);
             let (parent, relationship) = (then.map(|link| link.other), then.map(|link| link.relationship));
             let has_content = changed.entities.contains(&entity);
             items.push(Was { entity, parent, relationship, has_content, has_place });
@@ -205,7 +205,10 @@ impl Transaction {
 ///
 /// Errors: `InvalidArgument`.
 pub(super) fn check_can_be_taken_back(changes: &[Change]) -> Result<()> {
-    let Some(change) = changes.iter().find(|change| !change.action.can_be_taken_back()) else {
+    // The end of a candidate is no work of its commit.
+    let is_end = |action: &Action| matches!(action, Action::Purge(action::Purge { instance }) if is_candidate(instance));
+    let refused = |change: &&Change| !change.action.can_be_taken_back() && !is_end(&change.action);
+    let Some(change) = changes.iter().find(refused) else {
         return Ok(());
     };
     let verb = change.action.verb();

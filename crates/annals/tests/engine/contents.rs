@@ -399,3 +399,24 @@ fn a_backup_beside_a_compaction_of_another_process_begins_again() {
     assert_eq!(verify(&backup).unwrap(), report);
     assert_eq!(stored_names(&backup).len(), 1);
 }
+
+/// Story: a compaction came between the two looks at the log, and the backup cleared the folder that it had refused.
+#[test]
+fn a_backup_never_touches_a_folder_that_holds_another_repository() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, target) = (folder.path().join("repository"), folder.path().join("other"));
+    let other = Repository::open(&target).unwrap();
+    create(&other, "theirs", b"theirs");
+    other.close().unwrap();
+    let writer = Repository::open(&path).unwrap();
+    let gone = create(&writer, "gone", b"to be purged");
+    let reader =
+        Repository::open_with(&path, Options { poll_interval_ms: 3_600_000, ..Options::read_only() })
+            .unwrap();
+    writer.transact(|t| t.purge(&gone)).unwrap();
+    writer.compact().unwrap();
+    assert_eq!(reader.backup(&target).unwrap_err().kind(), ErrorKind::AlreadyExists);
+    let other = Repository::open(&target).unwrap();
+    let content = content_of(&other.snapshot(), "theirs");
+    assert_eq!(text_of(&other.contents().unwrap(), &content), b"theirs");
+}

@@ -326,3 +326,55 @@ fn an_item_returns_whose_relationship_to_its_container_was_purged() {
     repository.transact(|t| t.take_back(deleted.position)).unwrap();
     assert!(repository.snapshot().entity(&item).unwrap().is_some());
 }
+
+/// Story: a record changed a value of an item; a later one deleted the item; "mine" brought it back outside of its tree.
+#[test]
+fn an_item_that_mine_brings_back_returns_to_its_place() {
+    let (repository, item) = with_containers();
+    let changed = set(&repository, "/a/item/leaf", 2);
+    repository.transact(|t| t.delete(&InstanceId::Entity(item.clone()))).unwrap();
+    assert_refused(&repository, changed, "it was changed at position");
+    repository.transact(|t| t.take_back_all(changed..=changed, Some(Keep::Mine))).unwrap();
+    assert_eq!(leaf(&repository, "/a/item/leaf"), Some(1.into()));
+}
+
+/// Story: a commit of a candidate could never be taken back, because its record ends the candidate.
+#[test]
+fn a_commit_of_a_candidate_is_taken_back_like_any_record() {
+    let (repository, _) = with_containers();
+    let candidates = repository.candidates();
+    candidates.open("c", "").unwrap();
+    candidates.edit("c", |t| t.tree().set(&path("/a/item/leaf"), 2)).unwrap();
+    let committed = candidates.commit("c", &CandidateCommit::default()).unwrap();
+    repository.transact(|t| t.take_back(committed.position)).unwrap();
+    assert_eq!(leaf(&repository, "/a/item/leaf"), Some(1.into()));
+}
+
+/// Story: after "theirs" the edits of the candidate restored an instance that was live, so nobody could read it.
+#[test]
+fn a_candidate_that_was_taken_back_with_theirs_is_open_with_its_other_edits() {
+    let repository = CheckedRepository::in_memory();
+    create(&repository, "a", 1);
+    let candidates = repository.candidates();
+    candidates.open("c", "").unwrap();
+    candidates
+        .edit("c", |t| {
+            t.create_entity(NewEntity::new("node").id("new")?.property("n", 1))?;
+            t.update(&entity("a"), Patch::new().set("n", 2))
+        })
+        .unwrap();
+    let how =
+        CandidateCommit { confirm_within: Some(Duration::from_secs(600)), ..CandidateCommit::default() };
+    candidates.commit("c", &how).unwrap();
+    update(&repository, "new", "n", 7);
+    let (stays, _) = candidates.take_back("c", Some(Keep::Theirs), "").unwrap();
+    assert_eq!(stays.len(), 1);
+    assert_eq!(
+        (number(&repository, "a", "n"), number(&repository, "new", "n")),
+        (Some(1.into()), Some(7.into()))
+    );
+    let view = candidates.view("c").unwrap();
+    assert_eq!(view.entity(&id("a")).unwrap().unwrap().property("n"), Some(2.into()));
+    candidates.commit("c", &CandidateCommit::default()).unwrap();
+    assert_eq!(number(&repository, "new", "n"), Some(7.into()));
+}

@@ -1,5 +1,7 @@
 //! The instances that an action takes along, told before it happens.
 
+use std::collections::HashSet;
+
 use super::along::Along;
 use super::{Action, Delete, Purge, PurgeCopy, Restore};
 use crate::graph::{Graph, kind_of};
@@ -46,12 +48,20 @@ impl Graph {
         along.unwrap_or_default()
     }
 
-    /// How many instances `action` would take along now, those of a list included.
-    pub(crate) fn taken_along_count(&self, action: &Action) -> usize {
-        if !action.takes_along() {
-            return 0;
+    /// How many instances these actions would take along now, together, those of lists included: each counts once.
+    pub(crate) fn taken_along_count<'a>(&self, actions: impl Iterator<Item = &'a Action>) -> usize {
+        let (mut met, mut listed, mut named_count) = (HashSet::new(), 0, 0);
+        for action in actions.filter(|action| action.takes_along()) {
+            listed += action.listed_instances().map_or(0, <[InstanceId]>::len);
+            let named = action.instance().and_then(|instance| {
+                Some((kind_of(&instance), self.table(kind_of(&instance)).slot(instance.id())?))
+            });
+            // An earlier action took it along.
+            if named.is_some_and(|named| met.insert(named)) {
+                named_count += 1;
+                met.extend(self.taken_along(action).slots());
+            }
         }
-        let listed = action.listed_instances().map_or(0, <[InstanceId]>::len);
-        listed + self.taken_along(action).slots().count()
+        listed + met.len() - named_count
     }
 }

@@ -35,7 +35,7 @@ pub(super) fn take_back(t: &mut Transaction, name: &str, keep: Option<Keep>) -> 
     check_is_commit(t, position, &stored)?;
     // The commit changed the candidate, too, so undoing it also ends the wait.
     let left = t.take_back_except(position..=position, keep, Some(&stored.instance))?;
-    stored.open_again(t)?;
+    stored.open_again(t, &left)?;
     Ok(left)
 }
 
@@ -122,6 +122,10 @@ fn note_failure(committer: &Arc<Committer>, candidate: &Candidate, error: &Error
     transact(committer, |t| {
         t.author(AUTHOR);
         let position = candidate.unconfirmed.as_ref().map_or(Position::ZERO, |waiting| waiting.position);
+        let now = Stored::read(t.base(), &candidate.name)?;
+        if now.candidate().unconfirmed.as_ref().is_none_or(|waiting| waiting.position != position) {
+            return Ok(());
+        }
         let committed = i64::try_from(position.0).unwrap_or(i64::MAX);
         let patch = Patch::new().set(FAILURE, text.as_str()).set(COMMITTED, committed);
         t.update(&InstanceId::Entity(stored::id_of(&candidate.name)?), patch)

@@ -21,6 +21,7 @@ use crate::{Error, ErrorKind, Result};
 pub(crate) use confirm::start;
 pub use conflicts::CandidateConflict;
 pub use model::{CANDIDATES_MAX, CONFIRM_WITHIN_MAX, Candidate, CandidateCommit, Keep, Unconfirmed};
+pub(in crate::write) use stored::is_candidate;
 use stored::{CONFIRM_BEFORE, Stored};
 
 /// The candidates of a repository. Made by [`Repository::candidates`](crate::Repository::candidates).

@@ -1,5 +1,6 @@
 //! A candidate as the entity that holds it: its base, and its edits as the bytes of records.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::model::{CANDIDATES_MAX, Candidate, Unconfirmed};
@@ -11,6 +12,7 @@ use crate::read::{Entity, Snapshot};
 use crate::record::{RECORDS_PROPERTY as EDITS, decode_record, encode_record};
 use crate::search::Find;
 use crate::write::Transaction;
+use crate::write::built_on::BuiltOn;
 use crate::{Error, ErrorKind, Position, Result};
 
 /// Type of the entities that hold candidates.
@@ -39,6 +41,12 @@ pub(super) fn id_of(name: &str) -> Result<Id> {
         return Err(Error::new(ErrorKind::InvalidArgument, text));
     }
     Id::new(&format!("{TYPE}:{name}"))
+}
+
+/// True if the id is that of an entity that holds a candidate.
+pub(in crate::write) fn is_candidate(instance: &InstanceId) -> bool {
+    let InstanceId::Entity(id) = instance else { return false };
+    id.text().and_then(|text| text.strip_prefix(TYPE)).is_some_and(|rest| rest.starts_with(':'))
 }
 
 /// A candidate as read from its entity.
@@ -146,8 +154,11 @@ impl Stored {
 
     /// Opens it again after its commit was undone. The instances that it had created are now deleted, so its edits
     /// restore them.
-    pub(super) fn open_again(&self, t: &mut Transaction) -> Result<()> {
-        let edits: Vec<Change> = self.edits()?.into_iter().flat_map(brought_back).collect();
+    /// Edits of the instances that `stay` as they are, because others built on them, are dropped.
+    pub(super) fn open_again(&self, t: &mut Transaction, stay: &[BuiltOn]) -> Result<()> {
+        let stay: HashSet<&InstanceId> = stay.iter().map(|stays| &stays.instance).collect();
+        let is_kept = |edit: &Change| edit.action.instance().is_none_or(|instance| !stay.contains(&instance));
+        let edits: Vec<Change> = self.edits()?.into_iter().filter(is_kept).flat_map(brought_back).collect();
         self.put(t, self.base(), &edits)?;
         // Its base is the position at which the commit is undone.
         t.update(&self.instance, Patch::new().unset(BASE))
