@@ -365,8 +365,15 @@ fn documents_name_only_commands_that_are_there() {
     let list = files.iter().find(|file| file.name == "crates/annals-cli/src/command/mod.rs");
     let list = list.and_then(|file| file.text.split_once("enum Command {")).expect("commands are listed").1;
     let variants = list.lines().map(str::trim).take_while(|line| *line != "}");
-    let verbs: BTreeSet<String> =
-        variants.filter_map(|line| Some(line.split_once('(')?.0.to_lowercase())).collect();
+    // `TakeBack` is the command `take-back`.
+    let verb = |variant: &str| {
+        let words: String = variant
+            .chars()
+            .flat_map(|letter| letter.is_uppercase().then_some('-').into_iter().chain(letter.to_lowercase()))
+            .collect();
+        words.trim_start_matches('-').to_owned()
+    };
+    let verbs: BTreeSet<String> = variants.filter_map(|line| Some(verb(line.split_once('(')?.0))).collect();
     let mut unknown = Vec::new();
     for file in files.iter().filter(|file| file.name.ends_with(".md")) {
         for command in commands(&file.text) {

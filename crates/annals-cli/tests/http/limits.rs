@@ -223,13 +223,20 @@ fn a_body_that_trickles_in_is_given_up_early_and_one_that_flows_is_not() {
 }
 
 fn subscribed(server: &Server) -> BufReader<std::net::TcpStream> {
-    let mut stream = server.connect();
-    stream.write_all(b"GET /v1/feed HTTP/1.1\r\nhost: localhost\r\n\r\n").unwrap();
-    let mut stream = BufReader::new(stream);
-    let mut line = String::new();
-    std::io::BufRead::read_line(&mut stream, &mut line).unwrap();
-    assert!(line.starts_with("HTTP/1.1 200 "), "{line}");
-    stream
+    let deadline = Instant::now() + Duration::from_secs(10);
+    loop {
+        let mut stream = server.connect();
+        stream.write_all(b"GET /v1/feed HTTP/1.1\r\nhost: localhost\r\n\r\n").unwrap();
+        let mut stream = BufReader::new(stream);
+        let mut line = String::new();
+        std::io::BufRead::read_line(&mut stream, &mut line).unwrap();
+        if line.starts_with("HTTP/1.1 200 ") {
+            return stream;
+        }
+        // The server may not have seen yet that the connection of its start is closed.
+        assert!(line.starts_with("HTTP/1.1 503 ") && Instant::now() < deadline, "{line}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
 }
 
 #[test]
