@@ -227,7 +227,7 @@ mod tests {
             ("a in ('LINK one', 'LINK:one') nocase", 2),
             ("a = literal('link one', fr)", 1),
             ("a = literal('link one', de)", 0),
-            ("@text = 'link one'", 3),
+            ("@text = 'link one'", 5),
             ("@text ^= link", 9),
             ("@text ~= ink", 9),
         ] {
