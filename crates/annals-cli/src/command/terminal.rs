@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use annals::InstanceId;
-use annals_exchange::text::count;
+use annals_exchange::text::{count, one_line};
 use annals_exchange::{RefusedLine, RepeatedReason};
 use serde_json::json;
 
@@ -51,6 +51,8 @@ impl annals_exchange::Progress for Terminal {
         if *is_repeated {
             return;
         }
+        // Reasons name ids and values of the input, which could steer a terminal.
+        let shown = one_line(&reason.to_string());
         let refused_count = self.refused_count.fetch_add(1, Ordering::Relaxed) + 1;
         if refused_count <= self.errors_max {
             self.bar.suspend(|| {
@@ -60,9 +62,9 @@ impl annals_exchange::Progress for Terminal {
                     });
                     eprintln!("{}", json!({ "refused": refused }));
                 } else if *line == 0 {
-                    eprintln!("{file}: {reason} [{}]", kind.name());
+                    eprintln!("{file}: {shown} [{}]", kind.name());
                 } else {
-                    eprintln!("{file}:{line}: {reason} [{}]", kind.name());
+                    eprintln!("{file}:{line}: {shown} [{}]", kind.name());
                 }
             });
         } else if refused_count == self.errors_max + 1 && !self.is_json {
@@ -79,8 +81,9 @@ impl annals_exchange::Progress for Terminal {
             } else {
                 let lines = if *more_count == 1 { "line" } else { "lines" };
                 eprintln!(
-                    "{file}:{line}: … and {} more {lines} with this reason: {reason}",
-                    count(*more_count)
+                    "{file}:{line}: … and {} more {lines} with this reason: {}",
+                    count(*more_count),
+                    one_line(reason)
                 );
             }
         });
@@ -94,7 +97,7 @@ impl annals_exchange::Progress for Terminal {
                     let kept = json!({ "instance": instance.to_string(), "reason": reason.to_string() });
                     eprintln!("{}", json!({ "kept": kept }));
                 } else {
-                    eprintln!("{reason}");
+                    eprintln!("{}", one_line(&reason.to_string()));
                 }
             });
         } else if kept_count == self.errors_max + 1 && !self.is_json {
@@ -104,7 +107,7 @@ impl annals_exchange::Progress for Terminal {
 
     fn note_remark(&self, text: &dyn Display) {
         if !self.is_json {
-            self.bar.suspend(|| eprintln!("note: {text}"));
+            self.bar.suspend(|| eprintln!("note: {}", one_line(&text.to_string())));
         }
     }
 }
