@@ -34,9 +34,9 @@ const KNOWN_NAME_BYTES: u64 = 2_048;
 /// Bytes read from a log or a checkpoint may take this many times as much in memory.
 const STORED_FACTOR: u64 = 4;
 /// If there is too much at opening, it checks this many times more, because allocators return memory late.
-const LOOKS_AGAIN: u32 = 5;
+const LOOKS_AGAIN: u32 = 20;
 /// The pause between two of these checks.
-const LOOK_AGAIN_PAUSE: Duration = Duration::from_millis(10);
+const LOOK_AGAIN_PAUSE: Duration = Duration::from_millis(25);
 /// Units: bytes. The system counts pages of this size on every machine that Annals is built for.
 const PAGE_BYTES: u64 = 4_096;
 
