@@ -378,3 +378,40 @@ fn a_candidate_that_was_taken_back_with_theirs_is_open_with_its_other_edits() {
     candidates.commit("c", &CandidateCommit::default()).unwrap();
     assert_eq!(number(&repository, "new", "n"), Some(7.into()));
 }
+
+/// The relationship that contains an entity.
+fn containing(repository: &Repository, child: &Id) -> InstanceId {
+    let snapshot = repository.snapshot();
+    let link = snapshot.neighbors(child, Direction::In, None).unwrap().next().unwrap().unwrap();
+    link.relationship.instance_id()
+}
+
+/// Story: a record changed an item; others set a value of the relationship that contains it; the take-back removed it.
+#[test]
+fn a_value_that_others_gave_to_the_relationship_of_an_item_stays() {
+    let (repository, item) = with_containers();
+    let changed = set(&repository, "/a/item/leaf", 2);
+    let link = containing(&repository, &item);
+    repository.transact(|t| t.update(&link, Patch::new().set("note", "theirs"))).unwrap();
+    repository.transact(|t| t.take_back(changed)).unwrap();
+    assert_eq!(leaf(&repository, "/a/item/leaf"), Some(1.into()));
+    let found = repository.snapshot().relationship(link.id()).unwrap().unwrap().property("note");
+    assert_eq!(found, Some("theirs".into()));
+}
+
+/// Story: a record took an item out of its container; others placed it anew; the take-back overwrote their relationship.
+#[test]
+fn an_item_that_others_placed_anew_is_a_conflict() {
+    let (repository, item) = with_containers();
+    let link = containing(&repository, &item);
+    let (type_name, from) = {
+        let snapshot = repository.snapshot();
+        let found = snapshot.relationship(link.id()).unwrap().unwrap();
+        (found.type_name().to_owned(), found.from().clone())
+    };
+    let (_, removed) = repository.transact(|t| t.delete(&link)).unwrap();
+    let again = NewRelationship::new(&type_name, from, item.clone()).property("name", "anew");
+    repository.transact(|t| t.create_relationship(again.clone())).unwrap();
+    assert_refused(&repository, removed.position, "placed it in another container");
+    assert_eq!(leaf(&repository, "/a/anew/leaf"), Some(1.into()));
+}
