@@ -16,7 +16,7 @@ use crate::run::agree;
 
 /// Entities in one transaction of the load, and transactions in progress at once.
 const BATCH: usize = 1_000;
-const IN_FLIGHT: usize = 16;
+const IN_FLIGHT: usize = 4;
 /// Entities of the warm reads.
 const WARM: usize = 1_000;
 /// Entities that are updated meanwhile, and updates per second.
