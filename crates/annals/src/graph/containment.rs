@@ -65,11 +65,12 @@ impl Graph {
             && (self.children_count(entity) > 0 || self.types.containments.iter().any(is_past))
     }
 
-    /// True if a relationship that contained a child may have been purged.
-    pub(crate) fn has_purged_containment(&self) -> bool {
+    /// True if a relationship that contained a child may have been purged by the record at `position` or a later one.
+    pub(crate) fn has_purged_containment_since(&self, position: u64) -> bool {
         let table = &self.relationships;
         let known = table.live_slots().len() + table.dead_slots().len();
-        self.types.has_containment && known < table.slots_count()
+        let is_later = position <= self.purged_relationship_at.0;
+        self.types.has_containment && is_later && known < table.slots_count()
     }
 
     /// Counts the children of an entity.

@@ -78,6 +78,8 @@ pub(crate) struct Graph {
     pub(crate) collection: Option<Arc<str>>,
     /// Relationships that are not live now. Shape: entity slot (4), direction (1), link (12).
     pub(crate) past_links: KeySet,
+    /// Position of the last record that may have purged a relationship; zero if none has.
+    pub(crate) purged_relationship_at: Position,
     /// The generation of the log when it was replayed into this graph: in graphs of different generations, slots and
     /// symbols have different meanings.
     pub(crate) generation: u64,
@@ -104,6 +106,7 @@ impl Graph {
             headers: Headers::new(),
             collection: None,
             past_links: KeySet::new(),
+            purged_relationship_at: Position::ZERO,
             generation: 0,
             is_bounded: false,
             purged: None,

@@ -87,7 +87,9 @@ impl Graph {
     }
 
     /// Unique values: two instances may exchange theirs within a record.
-    fn check_unique_of_record(&self, start: &RecordStart) -> Result<()> {
+    ///
+    /// Errors: `NotUnique`.
+    pub(crate) fn check_unique_of_record(&self, start: &RecordStart) -> Result<()> {
         if !self.types.has_unique {
             return Ok(());
         }

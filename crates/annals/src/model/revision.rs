@@ -8,20 +8,24 @@ use crate::{Error, ErrorKind, Position, Result};
 /// A state of an instance over time: its birth, and its latest version.
 ///
 /// An id is only a name: after a purge another instance may get it, and its versions count from 1 again. Its birth
-/// differs, because the purge and the new instance are later records.
+/// differs, because the purge and the new instance are later records. In the view of a candidate, a version that only the
+/// candidate has also names the base: after a rebase the candidate may have another version of that number.
 ///
-/// Shape: as text the birth, a dot and the version: `17.1`.
+/// Shape: as text the birth, a dot and the version: `17.1`; then a dash and the base, if there is one: `17.2-40`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Revision {
     /// Position of the record that created the instance; zero before it is committed.
     pub birth: Position,
     /// Number of its latest version.
     pub version: u32,
+    /// Base of the candidate whose version it is; zero for a version of all.
+    pub base: Position,
 }
 
 impl fmt::Display for Revision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}", self.birth, self.version)
+        write!(f, "{}.{}", self.birth, self.version)?;
+        if self.base == Position::ZERO { Ok(()) } else { write!(f, "-{}", self.base) }
     }
 }
 
@@ -32,10 +36,16 @@ impl FromStr for Revision {
     fn from_str(text: &str) -> Result<Revision> {
         let digits =
             |part: &str| part.bytes().all(|byte| byte.is_ascii_digit()).then(|| part.parse::<u64>().ok());
-        let parts = text
-            .split_once('.')
-            .and_then(|(birth, version)| Some((digits(birth)??, u32::try_from(digits(version)??).ok()?)));
-        parts.map(|(birth, version)| Revision { birth: Position(birth), version }).ok_or_else(|| {
+        let (state, base) = text.split_once('-').map_or((text, None), |(state, base)| (state, Some(base)));
+        let parts = state.split_once('.').and_then(|(birth, version)| {
+            let base = match base {
+                Some(base) => digits(base)??,
+                None => 0,
+            };
+            let version = u32::try_from(digits(version)??).ok()?;
+            Some(Revision { birth: Position(digits(birth)??), version, base: Position(base) })
+        });
+        parts.ok_or_else(|| {
             let text = format!("revision: expected a birth and a version such as 17.1, found {text:?}");
             Error::new(ErrorKind::InvalidArgument, text)
         })
@@ -48,10 +58,26 @@ mod tests {
 
     #[test]
     fn a_revision_reads_back_from_its_text_and_nothing_else_is_one() {
-        let revision = Revision { birth: Position(17), version: 3 };
-        assert_eq!(revision.to_string(), "17.3");
-        assert_eq!("17.3".parse::<Revision>().unwrap(), revision);
-        for text in ["", "17", "17.", ".3", "17.3.1", "+17.3", "17.-3", "17.4294967296", "a.b"] {
+        for (base, told) in [(0, "17.3"), (40, "17.3-40")] {
+            let revision = Revision { birth: Position(17), version: 3, base: Position(base) };
+            assert_eq!(revision.to_string(), told);
+            assert_eq!(told.parse::<Revision>().unwrap(), revision);
+        }
+        for text in [
+            "17.3-",
+            "17-3",
+            "17.3-+4",
+            "17.3-4-5",
+            "",
+            "17",
+            "17.",
+            ".3",
+            "17.3.1",
+            "+17.3",
+            "17.-3",
+            "17.4294967296",
+            "a.b",
+        ] {
             assert_eq!(text.parse::<Revision>().unwrap_err().kind(), ErrorKind::InvalidArgument, "{text}");
         }
     }

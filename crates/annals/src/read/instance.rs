@@ -133,7 +133,7 @@ macro_rules! instance_methods {
 
             /// Its birth and its latest version, for entity tags and optimistic writers.
             pub fn revision(&self) -> Revision {
-                Revision { birth: self.birth(), version: self.latest_version() }
+                self.snapshot.revision_at(TypeKind::$variant, self.slot())
             }
 
             /// Whether it is live.

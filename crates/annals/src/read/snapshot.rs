@@ -316,8 +316,19 @@ impl Snapshot {
     pub fn revision(&self, instance: &InstanceId) -> Option<Revision> {
         let kind = kind_of(instance);
         let slot = self.slot_ever(kind, instance.id())?;
-        let version = self.indexed.graph.table(kind).latest_version(slot, self.position().0)?;
-        Some(Revision { birth: self.birth_at(kind, slot), version })
+        self.graph().table(kind).latest_version(slot, self.position().0)?;
+        Some(self.revision_at(kind, slot))
+    }
+
+    /// The revision of the instance at `slot`, which has a version in this snapshot.
+    pub(super) fn revision_at(&self, kind: TypeKind, slot: u32) -> Revision {
+        let version = self.latest_version_at(kind, slot);
+        let is_of = |pending: &&Pending| {
+            let row = self.graph().table(kind).row(slot);
+            row.is_some_and(|row| row.changed() == pending.position && row.versions() == version)
+        };
+        let base = self.pending.as_ref().filter(is_of).map_or(Position::ZERO, |pending| pending.base);
+        Revision { birth: self.birth_at(kind, slot), version, base }
     }
 
     pub(crate) fn stamp(&self, stamp: crate::graph::instance::unpacked::Stamp) -> StampRef<'_> {

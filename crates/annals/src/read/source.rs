@@ -120,4 +120,6 @@ impl Source {
 pub(crate) struct Pending {
     pub(crate) position: u64,
     pub(crate) record: Arc<Record>,
+    /// Base of the candidate that these changes are edits of; zero if there is none.
+    pub(crate) base: Position,
 }

@@ -43,7 +43,8 @@ impl Touched<'_> {
                 continue;
             };
             // Relationships lead to what went along; one of them may have been purged since.
-            if change.action.writes_along() && self.snapshot.graph().has_purged_containment() {
+            let graph = self.snapshot.graph();
+            if change.action.writes_along() && graph.has_purged_containment_since(place.position) {
                 self.lost.insert(place);
             }
             others.into_iter().chain(named).try_for_each(|slot| self.take(slot))?;

@@ -3,6 +3,7 @@
 use crate::graph::actions::along::Along;
 use crate::graph::{Graph, kind_of};
 use crate::model::{Action, InstanceId, Revision};
+use crate::read::Snapshot;
 use crate::record::CHANGES_MAX;
 use crate::{Error, ErrorKind, Position, Result};
 
@@ -39,11 +40,33 @@ impl Expectations {
     ///
     /// Errors: `PreconditionFailed`, naming the first mismatch; `Conflict` if an action takes other instances along.
     pub(super) fn check(&self, graph: &Graph) -> Result<()> {
-        self.0.iter().try_for_each(|(instance, expected)| check_one(graph, instance, expected))
+        self.0.iter().try_for_each(|(instance, expected)| {
+            // An earlier id still names its instance here, as it does in the history.
+            let table = graph.table(kind_of(instance));
+            let slot = table.slot(instance.id()).or_else(|| table.former_ids.slot(instance.id()));
+            let found = slot.and_then(|slot| {
+                let (birth, version) = (Position(table.birth(slot)?), table.row(slot)?.versions());
+                Some(Revision { birth, version, base: Position::ZERO })
+            });
+            check_one(graph, instance, expected, found)
+        })
+    }
+
+    /// The same for edits of a candidate. `before` shows the earlier edits, and is of the same commits as the base of the
+    /// transaction, on which it decided what an action takes along.
+    pub(super) fn check_edits(&self, base: &Graph, before: &Snapshot) -> Result<()> {
+        self.0.iter().try_for_each(|(instance, expected)| {
+            check_one(base, instance, expected, before.revision(instance))
+        })
     }
 }
 
-fn check_one(graph: &Graph, instance: &InstanceId, expected: &Expected) -> Result<()> {
+fn check_one(
+    graph: &Graph,
+    instance: &InstanceId,
+    expected: &Expected,
+    found: Option<Revision>,
+) -> Result<()> {
     if let Expected::Along(along) = expected {
         let (action, expected) = &**along;
         if graph.taken_along(action) == *expected {
@@ -53,12 +76,6 @@ fn check_one(graph: &Graph, instance: &InstanceId, expected: &Expected) -> Resul
         let text = format!("{instance}: to {verb} it now takes other instances along than before; retry");
         return Err(Error::new(ErrorKind::Conflict, text));
     }
-    let table = graph.table(kind_of(instance));
-    // An earlier id still names its instance here, as it does in the history.
-    let slot = table.slot(instance.id()).or_else(|| table.former_ids.slot(instance.id()));
-    let found = slot.and_then(|slot| {
-        Some(Revision { birth: Position(table.birth(slot)?), version: table.row(slot)?.versions() })
-    });
     let version = found.map_or(0, |found| found.version);
     let is_it = match expected {
         Expected::Version(expected) => version == *expected,

@@ -70,6 +70,13 @@ impl OwnGraph {
         self.indexed.graph.check_record(&self.start)
     }
 
+    /// Checks only that unique values are unique, as [`OwnGraph::check_end`] does.
+    ///
+    /// Errors: `NotUnique`.
+    pub(super) fn check_unique(&self) -> Result<()> {
+        self.indexed.graph.check_unique_of_record(&self.start)
+    }
+
     /// The presumed commit instant.
     pub(super) fn instant(&self) -> Instant {
         self.instant

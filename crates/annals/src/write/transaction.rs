@@ -425,7 +425,8 @@ impl Transaction {
         let own = self.bring_up()?;
         let (instant, indexed) = (own.instant(), own.indexed());
         let record = Record { instant, ..self.record(self.changes.clone()) };
-        let pending = Pending { position: indexed.graph.position.0, record: Arc::new(record) };
+        let base = self.edits.map_or(Position::ZERO, |(base, _)| base);
+        let pending = Pending { position: indexed.graph.position.0, record: Arc::new(record), base };
         Ok(Snapshot::with_pending(Arc::new(indexed), Arc::clone(self.base.source()), pending))
     }
 
@@ -543,6 +544,13 @@ impl Transaction {
         self.edits = Some((base, edits.len()));
         self.defines_types = edits.iter().any(|change| matches!(change.action, Action::DefineType(_)));
         self.changes = edits;
+    }
+
+    /// Checks the edits that were added since the view `before`.
+    pub(super) fn check_edits(&mut self, before: &Snapshot) -> Result<()> {
+        self.current()?;
+        self.expectations.check_edits(self.base.graph(), before)?;
+        self.check_size()
     }
 
     /// Adds a change if it can be applied.

@@ -8,7 +8,7 @@ use crate::graph::Graph;
 use crate::graph::indexed::Indexed;
 use crate::model::Record;
 use crate::read::{Pending, Snapshot, Source, Watch, WatchedChange};
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, ErrorKind, Position, Result};
 
 /// A transaction that is about to become durable.
 pub struct Proposal {
@@ -108,7 +108,8 @@ impl Validators {
     ) -> Result<()> {
         let record = Arc::new(record.clone());
         let events = graph.take_events();
-        let pending = Pending { position: graph.position.0, record: Arc::clone(&record) };
+        let pending =
+            Pending { position: graph.position.0, record: Arc::clone(&record), base: Position::ZERO };
         let after = Arc::new(published.with(graph, Arc::new(events)));
         let before = Snapshot::new(published, Arc::clone(source));
         let after = Snapshot::with_pending(after, Arc::clone(source), pending);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
+use crate::support::named::id;
 use crate::support::trees::path;
 use crate::support::typed::kind_of;
 use crate::support::{CheckedRepository, declare_lists};
@@ -404,4 +405,98 @@ fn records_of_every_kind_are_taken_back() {
     assert_eq!(kind_of(repository.transact(|t| t.take_back(Position(10_000)))), ErrorKind::NotFound);
     let (_, receipt) = repository.transact(|t| t.purge(&entity(&b))).unwrap();
     assert_eq!(kind_of(repository.transact(|t| t.take_back(receipt.position))), ErrorKind::InvalidArgument);
+}
+
+fn wheel() -> (CheckedRepository, Candidates, InstanceId) {
+    let repository = CheckedRepository::in_memory();
+    let wheel = id("wheel");
+    repository.transact(|t| t.create_entity(NewEntity::new("part").id("wheel")?)).unwrap();
+    let candidates = repository.candidates();
+    candidates.open("c", "").unwrap();
+    (repository, candidates, InstanceId::Entity(wheel))
+}
+
+#[test]
+fn an_edit_that_expects_another_version_is_refused() {
+    let (repository, candidates, wheel) = wheel();
+    let patch = |value: i64| Patch::new().set("spokes", value);
+    candidates.edit("c", |t| t.update(&wheel, patch(1))).unwrap();
+    let seen = candidates.view("c").unwrap().revision(&wheel).unwrap();
+    assert_eq!(seen.version, 2);
+    for expect in
+        [&mut |t: &mut Transaction| t.expect_version(&wheel, 1) as Result<()>, &mut |t: &mut Transaction| {
+            t.expect_revision(&wheel, repository.snapshot().revision(&wheel).unwrap())
+        }] as [&mut dyn FnMut(&mut Transaction) -> Result<()>; 2]
+    {
+        let refused = candidates.edit("c", |t| {
+            expect(t)?;
+            t.update(&wheel, patch(2))
+        });
+        assert_eq!(kind_of(refused), ErrorKind::PreconditionFailed);
+    }
+    assert_eq!(candidates.get("c").unwrap().changes_count, 1);
+    candidates
+        .edit("c", |t| {
+            t.expect_version(&wheel, 2)?;
+            t.expect_revision(&wheel, seen)?;
+            t.update(&wheel, patch(2))
+        })
+        .unwrap();
+    assert_eq!(candidates.get("c").unwrap().changes_count, 2);
+}
+
+#[test]
+fn a_version_of_a_candidate_has_a_revision_that_no_other_state_has() {
+    let (repository, candidates, wheel) = wheel();
+    let patch = |text: &str| Patch::new().set("by", text);
+    let seen = || candidates.view("c").unwrap().revision(&wheel).unwrap();
+    let committed = repository.snapshot().revision(&wheel).unwrap();
+    assert_eq!(seen(), committed, "the candidate has not changed it");
+    candidates.edit("c", |t| t.update(&wheel, patch("the candidate"))).unwrap();
+    let first = seen();
+    repository.transact(|t| t.update(&wheel, patch("others"))).unwrap();
+    let second = repository.snapshot().revision(&wheel).unwrap();
+    assert_eq!((first.version, second.version), (2, 2));
+    assert_ne!(first, second, "the same number, but another state");
+    // The edit is dropped, and another one makes a version with its number.
+    candidates.rebase("c", Some(Keep::Theirs), "").unwrap();
+    assert_eq!(seen(), second);
+    candidates.edit("c", |t| t.update(&wheel, patch("the candidate again"))).unwrap();
+    let third = seen();
+    repository.transact(|t| t.update(&wheel, patch("others again"))).unwrap();
+    candidates.rebase("c", Some(Keep::Theirs), "").unwrap();
+    assert_eq!(seen(), repository.snapshot().revision(&wheel).unwrap());
+    let all = [committed, first, second, third, seen()];
+    let distinct: std::collections::BTreeSet<Revision> = all.into_iter().collect();
+    assert_eq!(distinct.len(), all.len(), "{all:?}");
+    for revision in all {
+        assert_eq!(revision.to_string().parse::<Revision>().unwrap(), revision);
+    }
+}
+
+#[test]
+fn a_unique_value_that_others_took_is_a_conflict_of_the_edit_that_uses_it() {
+    let repository = CheckedRepository::in_memory();
+    let name = AttributeDefinition::new("name", ValueType::String).unique();
+    repository.transact(|t| t.define_type(TypeDefinition::entity("person").attribute(name.clone()))).unwrap();
+    let candidates = repository.candidates();
+    candidates.open("c", "").unwrap();
+    let person = |name: &str| NewEntity::new("person").id(name).unwrap().property("name", name);
+    for name in ["ada", "bob", "eve"] {
+        candidates.edit("c", |t| t.create_entity(person(name))).unwrap();
+    }
+    let others = NewEntity::new("person").id("other").unwrap().property("name", "bob");
+    repository.transact(|t| t.create_entity(others.clone())).unwrap();
+    let conflicts = candidates.conflicts("c").unwrap();
+    let told: Vec<_> = conflicts.iter().map(|found| (found.edit, found.reason.kind())).collect();
+    assert_eq!(told, [(1, ErrorKind::NotUnique)]);
+    for keep in [None, Some(Keep::Mine)] {
+        assert_eq!(kind_of(candidates.rebase("c", keep, "")), ErrorKind::PreconditionFailed);
+    }
+    let dropped = candidates.rebase("c", Some(Keep::Theirs), "").unwrap();
+    assert_eq!(dropped.len(), 1);
+    candidates.commit("c", &CandidateCommit::default()).unwrap();
+    let snapshot = repository.snapshot();
+    assert!(["ada", "eve", "other"].iter().all(|name| snapshot.entity(&id(name)).unwrap().is_some()));
+    assert!(snapshot.entity(&id("bob")).unwrap().is_none());
 }

@@ -116,6 +116,8 @@ impl Graph {
                 self.past_links.remove(&past_link_key(end, direction, link));
             }
         }
+        // The position of the graph may still be the one before this record.
+        self.purged_relationship_at = self.position.next();
         self.remove(TypeKind::Relationship, slot)
     }
 }

@@ -329,6 +329,8 @@ impl Parts {
             relationships,
             links: Links::of(links),
             past_links: self.keys.take(PAST_LINKS_SET),
+            // A checkpoint does not hold it, and this is the latest that it can be.
+            purged_relationship_at: position,
             collection: self.collection,
             headers: common.headers,
             names: common.names,

@@ -1,6 +1,6 @@
 //! The conflicts of a candidate, and how it is rebased.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use super::model::Keep;
@@ -98,24 +98,69 @@ fn sort(
     keep: Option<Keep>,
 ) -> Result<(Vec<CandidateConflict>, Vec<Change>)> {
     let edits = stored.edits()?;
+    // Edits that use a unique value of others: this shows when all edits are applied, because one may free a value.
+    let mut taken: BTreeMap<usize, Error> = BTreeMap::new();
+    loop {
+        let (conflicts, kept) = sort_except(stored, committer, keep, &edits, &taken)?;
+        let Some((edit, reason)) = find_taken(stored, committer, &edits, &kept)? else {
+            return Ok((conflicts, kept.into_iter().map(|edit| edits[edit].clone()).collect()));
+        };
+        taken.insert(edit, reason);
+    }
+}
+
+/// An edit of `kept` after which a value is no longer unique, to the end.
+fn find_taken(
+    stored: &Stored,
+    committer: &Arc<Committer>,
+    edits: &[Change],
+    kept: &[usize],
+) -> Result<Option<(usize, Error)>> {
+    let check = |count: usize| -> Result<()> {
+        let mut transaction = Transaction::new(Arc::clone(committer), stored.snapshot.clone());
+        transaction.changes = kept[..count].iter().map(|edit| edits[*edit].clone()).collect();
+        transaction.own_graph()?.check_unique()
+    };
+    let (mut unique, mut taken) = (0, kept.len());
+    let Err(mut reason) = check(taken) else { return Ok(None) };
+    while taken - unique > 1 {
+        stored.snapshot.check_cancelled()?;
+        let middle = unique + (taken - unique) / 2;
+        match check(middle) {
+            Ok(()) => unique = middle,
+            Err(error) => (taken, reason) = (middle, error),
+        }
+    }
+    Ok(Some((kept[taken - 1], reason)))
+}
+
+/// As [`sort`], where the edits in `taken` are in conflict as well. Shape: with the conflicts the numbers of the others.
+fn sort_except(
+    stored: &Stored,
+    committer: &Arc<Committer>,
+    keep: Option<Keep>,
+    edits: &[Change],
+    taken: &BTreeMap<usize, Error>,
+) -> Result<(Vec<CandidateConflict>, Vec<usize>)> {
     let mut transaction = Transaction::new(Arc::clone(committer), stored.snapshot.clone());
     // Edits of instances that the candidate itself created never conflict with other transactions.
     let mut created: HashSet<InstanceId> = HashSet::new();
     let (mut conflicts, mut kept) = (Vec::new(), Vec::new());
-    for (edit, change) in edits.into_iter().enumerate() {
+    for (edit, change) in edits.iter().enumerate() {
         stored.snapshot.check_cancelled()?;
         let instance = change.action.instance();
         let is_own = instance.as_ref().is_some_and(|instance| created.contains(instance));
         let is_create = change.action.is_create();
         let changed = match (is_create || is_own, keep) {
             (true, _) => Ok(()),
-            (false, Some(Keep::Mine)) => stranger(stored, &change).map_or(Ok(()), Err),
-            (false, _) => conflict(stored, &change).map_or(Ok(()), Err),
+            (false, Some(Keep::Mine)) => stranger(stored, change).map_or(Ok(()), Err),
+            (false, _) => conflict(stored, change).map_or(Ok(()), Err),
         };
-        match changed.and_then(|()| transaction.try_change(&change)) {
+        let changed = taken.get(&edit).map_or(changed, |reason| Err(reason.duplicate()));
+        match changed.and_then(|()| transaction.try_change(change)) {
             Ok(()) => {
                 created.extend(instance.filter(|_| is_create));
-                kept.push(change);
+                kept.push(edit);
             }
             Err(reason) => {
                 let path =

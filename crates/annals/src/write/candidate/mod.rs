@@ -79,8 +79,8 @@ impl Candidates {
     /// and message.
     ///
     /// Errors: `NotFound`; those of `work`; those of the edits; `PreconditionFailed` if earlier edits can no longer be
-    /// applied ([`Candidates::rebase`] helps) or if it was committed and waits for a confirmation; `TooLarge` if one
-    /// transaction cannot commit all its edits.
+    /// applied ([`Candidates::rebase`] helps), if it was committed and waits for a confirmation, or if the candidate has
+    /// another version of an instance than `work` expects; `TooLarge` if one transaction cannot commit all its edits.
     pub fn edit<T>(
         &self,
         name: &str,
@@ -90,12 +90,11 @@ impl Candidates {
             let stored = Stored::read(outer.base(), name)?.open()?;
             let mut inner = self.with_edits(&stored)?;
             inner.is_always = outer.is_always;
-            let before = inner.changes.len();
+            let (before, count) = (inner.current()?.clone(), inner.changes.len());
             let result = work(&mut inner)?;
-            inner.current()?;
-            inner.check_size()?;
+            inner.check_edits(&before)?;
             outer.author(&inner.author).message(&inner.message);
-            let edits = inner.changes.split_off(before);
+            let edits = inner.changes.split_off(count);
             stored.add(outer, &edits)?;
             Ok(result)
         })
@@ -117,7 +116,7 @@ impl Candidates {
     }
 
     /// The edits that prevent the commit of the candidate: edits of instances that another transaction has changed
-    /// since its base, and edits that can no longer be applied. [`Candidates::check`] also finds conditions that all of
+    /// since its base, edits that can no longer be applied, and edits whose unique values others have taken. [`Candidates::check`] also finds conditions that all of
     /// them together break.
     ///
     /// Errors: `NotFound`; `PreconditionFailed` if it waits for a confirmation.
