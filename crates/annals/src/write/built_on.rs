@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use crate::graph::Graph;
+use crate::graph::instance::unpacked::Instance;
 use crate::graph::structures::slot_set::SlotSet;
 use crate::graph::{instance_id, kind_of};
 use crate::model::{InstanceId, TypeKind};
@@ -52,7 +53,9 @@ pub(super) fn built_on(
             }
         }
     }
-    find_placed_elsewhere(&mut found, then, last, touched);
+    let known: HashSet<Slot> = touched.iter().copied().collect();
+    find_placed_elsewhere(&mut found, then, last, touched, &known);
+    find_homeless(&mut found, then, touched, &known)?;
     let new: Vec<Slot> = touched.iter().copied().filter(is_new).collect();
     let (mut new_entities, mut new_relationships) = (SlotSet::new(), SlotSet::new());
     for &(kind, slot) in &new {
@@ -100,9 +103,14 @@ pub(super) fn built_on(
 }
 
 /// Finds children that a later record placed in a container, among those whose place earlier records changed.
-fn find_placed_elsewhere(found: &mut Found<'_>, then: &Snapshot, last: Position, touched: &[Slot]) {
+fn find_placed_elsewhere(
+    found: &mut Found<'_>,
+    then: &Snapshot,
+    last: Position,
+    touched: &[Slot],
+    known: &HashSet<Slot>,
+) {
     let graph = found.graph;
-    let known: HashSet<Slot> = touched.iter().copied().collect();
     for &(_, slot) in touched.iter().filter(|(kind, _)| *kind == TypeKind::Relationship) {
         let Some(row) = graph.relationships.row(slot) else { continue };
         let child = row.ends()[1];
@@ -121,6 +129,70 @@ fn find_placed_elsewhere(found: &mut Found<'_>, then: &Snapshot, last: Position,
             );
         }
     }
+}
+
+/// Finds instances that cannot return because others deleted, or took, the place where they were: an end of a
+/// relationship, the container of an item, the name of an item. Such an instance may be the place of another one.
+fn find_homeless(
+    found: &mut Found<'_>,
+    then: &Snapshot,
+    touched: &[Slot],
+    known: &HashSet<Slot>,
+) -> Result<()> {
+    let graph = found.graph;
+    let were: Vec<Slot> = touched.iter().copied().filter(|&(kind, slot)| then.sees(kind, slot)).collect();
+    let mut is_more = true;
+    while is_more {
+        let count = found.all.len();
+        for &(kind, slot) in were.iter().filter(|(kind, _)| *kind == TypeKind::Relationship) {
+            then.check_cancelled()?;
+            let held = then.seen(kind, slot, false)?.expect("it is seen");
+            let was = then.instance(kind, slot, held)?;
+            let is_as_it_was =
+                graph.relationships.row(slot).is_some_and(|row| row.is_live() && row.ends() == was.ends);
+            if is_as_it_was {
+                continue;
+            }
+            let returns = |end: u32| {
+                let entity = (TypeKind::Entity, end);
+                let is_restored =
+                    known.contains(&entity) && then.sees(entity.0, end) && !found.stay.contains(&entity);
+                graph.entities.is_live(end) || is_restored
+            };
+            let gone = was.ends.into_iter().find(|end| !returns(*end));
+            if graph.containment(was.type_name).is_none() {
+                if let Some(end) = gone {
+                    found.add((kind, slot), &format!("its end {} is deleted", graph.entities.id(end)));
+                }
+                continue;
+            }
+            let child = was.ends[1];
+            // It needs no place if it does not return.
+            let reason = match gone {
+                _ if !returns(child) => continue,
+                Some(end) => format!("its container {} is deleted", graph.entities.id(end)),
+                None => match place_taken(graph, then, &was, known)? {
+                    Some(other) => format!("another item has its place, {}", graph.entities.id(other)),
+                    None => continue,
+                },
+            };
+            found.add((TypeKind::Entity, child), &reason);
+            found.add((kind, slot), &reason);
+        }
+        is_more = found.all.len() > count;
+    }
+    Ok(())
+}
+
+/// The live item with the name that the child of `was` had, unless these records touched it.
+fn place_taken(graph: &Graph, then: &Snapshot, was: &Instance, known: &HashSet<Slot>) -> Result<Option<u32>> {
+    let [parent, child] = was.ends;
+    let Some(held) = then.seen(TypeKind::Entity, child, false)? else { return Ok(None) };
+    let entity = then.instance(TypeKind::Entity, child, held)?;
+    let Some(place) = graph.child_of(was, Some(&entity))? else { return Ok(None) };
+    let named = graph.relationships.lists.children.named(parent, place.group, &place.name);
+    let others = named.filter_map(|other| graph.relationships.row(other).map(|row| row.ends()[1]));
+    Ok(others.into_iter().find(|other| *other != child && !known.contains(&(TypeKind::Entity, *other))))
 }
 
 /// The instances found so far, each once.

@@ -415,3 +415,87 @@ fn an_item_that_others_placed_anew_is_a_conflict() {
     assert_refused(&repository, removed.position, "placed it in another container");
     assert_eq!(leaf(&repository, "/a/anew/leaf"), Some(1.into()));
 }
+
+fn ids(left: &[BuiltOn]) -> Vec<InstanceId> {
+    left.iter().map(|left| left.instance.clone()).collect()
+}
+
+/// Story: a record deleted a relationship, others deleted one of its ends, and *theirs* failed as a whole.
+#[test]
+fn a_relationship_whose_end_others_deleted_stays_deleted() {
+    let repository = CheckedRepository::in_memory();
+    let link = InstanceId::Relationship(id("r"));
+    for name in ["x", "y", "z"] {
+        create(&repository, name, 1);
+    }
+    for (is_relinked, is_purged) in [(false, false), (false, true), (true, false)] {
+        let new = NewRelationship::new("knows", id("x"), id("y")).id("r").unwrap();
+        repository.transact(|t| t.create_relationship(new.clone())).unwrap();
+        let (_, receipt) = repository
+            .transact(|t| {
+                t.update(&entity("x"), Patch::new().set("n", 2))?;
+                match is_relinked {
+                    true => t.relink(&id("r"), None, Some(&id("z"))),
+                    false => t.delete(&link),
+                }
+            })
+            .unwrap();
+        match is_purged {
+            true => repository.transact(|t| t.purge(&entity("y"))).unwrap(),
+            false => repository.transact(|t| t.delete(&entity("y"))).unwrap(),
+        };
+        if is_purged {
+            // The relationship is gone with its end.
+            repository.transact(|t| t.take_back(receipt.position)).unwrap();
+        } else {
+            assert_refused(&repository, receipt.position, "relationship r: its end y is deleted");
+            let take = |t: &mut Transaction| {
+                t.take_back_all(receipt.position..=receipt.position, Some(Keep::Theirs))
+            };
+            let (left, _) = repository.transact(take).unwrap();
+            assert_eq!(ids(&left), [link.clone()]);
+        }
+        assert_eq!(number(&repository, "x", "n"), Some(1.into()));
+        let found = repository.snapshot().relationship(&id("r")).unwrap().map(|found| found.to().clone());
+        assert_eq!(found, is_relinked.then(|| id("z")));
+        if is_purged {
+            create(&repository, "y", 1);
+        } else {
+            repository.transact(|t| t.purge(&link)).unwrap();
+            repository.transact(|t| t.restore(&entity("y"))).unwrap();
+        }
+    }
+}
+
+/// Story: a record deleted items, others deleted the container, or gave an item's name to another, and *theirs* failed as
+/// a whole.
+#[test]
+fn an_item_whose_place_others_took_stays_deleted() {
+    for is_taken in [false, true] {
+        let repository = CheckedRepository::in_memory();
+        for leaf in ["/a/box/item/leaf", "/a/box/item/deep/leaf", "/b/leaf"] {
+            set(&repository, leaf, 1);
+        }
+        let (_, deleted) = repository
+            .transact(|t| {
+                t.tree().delete(&path("/a/box/item"))?;
+                t.tree().set(&path("/b/leaf"), 2)
+            })
+            .unwrap();
+        if is_taken {
+            set(&repository, "/a/box/item/leaf", 7);
+            assert_refused(&repository, deleted.position, "another item has its place");
+        } else {
+            repository.transact(|t| t.tree().delete(&path("/a/box"))).unwrap();
+            assert_refused(&repository, deleted.position, "is deleted; keep yours");
+        }
+        let take =
+            |t: &mut Transaction| t.take_back_all(deleted.position..=deleted.position, Some(Keep::Theirs));
+        let (left, _) = repository.transact(take).unwrap();
+        // Two items, and the relationships that contain them.
+        assert_eq!(left.len(), 4, "{left:?}");
+        assert_eq!(leaf(&repository, "/b/leaf"), Some(1.into()));
+        assert_eq!(leaf(&repository, "/a/box/item/leaf"), is_taken.then(|| 7.into()));
+        assert_eq!(leaf(&repository, "/a/box/item/deep/leaf"), None);
+    }
+}
