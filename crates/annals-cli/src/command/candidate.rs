@@ -1,6 +1,6 @@
 //! `annals candidate`: working copies that stay when the process ends.
 
-use annals::{BuiltOn, Candidate, CandidateConflict, Candidates, Receipt};
+use annals::{BuiltOn, Candidate, CandidateConflict, Candidates, Change, InstanceId, Receipt, Snapshot};
 use annals_exchange::text::{count, one_line};
 use annals_json::{
     candidate_commit_from_json, candidate_to_json, change_to_json, conflict_to_json, keep_from_text,
@@ -40,7 +40,7 @@ enum Action {
         /// Name of the candidate
         name: String,
     },
-    /// List the edits of a candidate as operations
+    /// List the edits of a candidate; with --json as operations
     Edits {
         /// Name of the candidate
         name: String,
@@ -124,8 +124,16 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
             print(context, &candidate)
         }
         Action::Edits { name } => {
-            let edits = context.open_to_read()?.candidates().edits(name)?;
-            edits.iter().try_for_each(|edit| context.output.json(&change_to_json(edit, None)))
+            let repository = context.open_to_read()?;
+            let edits = repository.candidates().edits(name)?;
+            // Edits that cannot be applied have no view; their places are those of the repository.
+            let view = repository.candidates().view(name).unwrap_or_else(|_| repository.snapshot());
+            edits
+                .iter()
+                .enumerate()
+                .try_for_each(|(number, edit)| print_edit(context, &view, number, edit))?;
+            context.output.end_list();
+            Ok(())
         }
         Action::Conflicts { name } => {
             let conflicts = context.open_to_read()?.candidates().conflicts(name)?;
@@ -221,6 +229,28 @@ pub fn print_stays(context: &mut Context, stays: &[BuiltOn]) -> Outcome {
         true => context.output.json(&stays_to_json(stays)),
         false => context.output.line(format!("stays: {}", one_line(stays.reason.text()))),
     })
+}
+
+/// Prints an edit: as an operation for programs, and for people with the path of its item.
+fn print_edit(context: &mut Context, view: &Snapshot, number: usize, edit: &Change) -> Outcome {
+    let operation = change_to_json(edit, None);
+    if context.output.is_json() {
+        return context.output.json(&operation);
+    }
+    let instance = edit.action.instance();
+    let entity = match &instance {
+        Some(InstanceId::Entity(id)) => Some(id.clone()),
+        Some(InstanceId::Relationship(id)) => view.relationship(id)?.map(|found| found.to().clone()),
+        None => None,
+    };
+    let path = entity.map_or(Ok(None), |id| view.tree().path_of(&id))?;
+    let place = match (path, instance) {
+        (Some(path), _) => format!(" {}", one_line(&path.to_string())),
+        (None, Some(instance)) => format!(" {instance}"),
+        (None, None) => String::new(),
+    };
+    let (verb, operation) = (edit.action.verb(), one_line(&operation.to_string()));
+    context.output.line(format!("edit {number}, {verb}{place}: {operation}"))
 }
 
 fn print_conflicts(context: &mut Context, conflicts: &[CandidateConflict]) -> Outcome {

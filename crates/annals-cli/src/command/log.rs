@@ -2,7 +2,7 @@
 
 use annals::{
     Action, ClassificationDifference, Error, ErrorKind, Id, Instant, LogPlace, LogQuery, LoggedChange,
-    LoggedInstance, LoggedRecord, PropertyDifference, Result, TypeKind, Value,
+    LoggedInstance, LoggedRecord, Position, PropertyDifference, Result, TypeKind, Value,
 };
 use annals_exchange::text::{count, one_line, value_to_text};
 use annals_json::logged_record_to_json;
@@ -19,6 +19,11 @@ const VALUE_LENGTH_MAX: usize = 40;
 /// A longer list of changes continues on another line. Units: characters.
 const LINE_LENGTH_MAX: usize = 80;
 
+/// Changes shown of one record, without `--all`.
+const CHANGES_SHOWN_MAX: usize = 20;
+/// Type of the entities that hold candidates.
+const CANDIDATE_TYPE: &str = "annals-candidate";
+
 /// Show who changed what, with the values before and after, newest first
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -27,7 +32,8 @@ Examples:
   annals log ada                                    everything that happened to the instance ada
   annals log --type person --verb delete --limit 5  the last five commits that deleted persons
   annals --json log --oldest-first                  for programs: one record on each line
-It shows changes that match every filter. Purged instances do not appear.
+It shows changes that match every filter, and the first 20 of a commit. Purged instances do not appear, and edits of
+candidates only if you ask for them. --all, and --json, show everything.
 WHEN is an instant (2025-08-09T12:00:00Z), a date (2025-08-09), or a time before now (90m, 12h, 7d, 2w).")]
 pub struct Arguments {
     /// Only changes of the entity or relationship that has or had this id
@@ -59,6 +65,39 @@ pub struct Arguments {
     /// Show the oldest first
     #[arg(long)]
     oldest_first: bool,
+    /// Show all changes of each commit, and edits of candidates
+    #[arg(long)]
+    all: bool,
+}
+
+impl Arguments {
+    /// True if the edits of candidates are hidden: a record of them says nothing about the repository.
+    fn hides_candidates(&self) -> bool {
+        let is_asked = self.type_name.as_deref() == Some(CANDIDATE_TYPE)
+            || self.id.as_ref().is_some_and(|id| id.to_string().starts_with(CANDIDATE_TYPE));
+        !self.all && !is_asked
+    }
+}
+
+/// The changes of the last printed record that its lines showed, and those that they did not.
+#[derive(Default)]
+struct Shown {
+    position: Position,
+    shown: usize,
+    hidden: usize,
+}
+
+impl Shown {
+    /// Says how many changes of the last record were not shown.
+    fn end(&mut self, context: &mut Context) -> Outcome {
+        match std::mem::take(&mut self.hidden) {
+            0 => Ok(()),
+            1 => context.output.line("    … 1 more change; --all shows it"),
+            hidden => {
+                context.output.line(format!("    … {} more changes; --all shows them", count(hidden as u64)))
+            }
+        }
+    }
 }
 
 /// Prints the records.
@@ -78,18 +117,46 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
         after: arguments.after,
         ..LogQuery::default()
     };
+    let is_short = !arguments.all && !context.output.is_json();
+    let hides_candidates = is_short && arguments.hides_candidates();
+    let mut shown = Shown::default();
     let mut left = arguments.limit;
     // A page may end early, because it looks at a bounded number of records; so the command prints pages until the end.
     loop {
         let page = snapshot.log(&LogQuery { limit: left.min(BATCH_ITEMS_MAX), ..query.clone() })?;
         for record in &page.records {
+            let changes: Vec<&LoggedChange> = record
+                .changes
+                .iter()
+                .filter(|change| !hides_candidates || !is_of_candidate(change))
+                .collect();
+            // A record without changes, because all that it changed is purged, is shown.
+            if changes.is_empty() && !record.changes.is_empty() {
+                continue;
+            }
+            left -= 1;
+            if context.output.is_json() {
+                context.output.json(&logged_record_to_json(record))?;
+                continue;
+            }
             // The page before printed the head of this record with its first changes.
-            let is_begun = query.after.is_some_and(|after| after.position == record.position);
-            print(context, record, is_begun)?;
+            if shown.position != record.position {
+                shown.end(context)?;
+                shown = Shown { position: record.position, ..Shown::default() };
+                print_head(context, record)?;
+            }
+            for change in changes {
+                if is_short && shown.shown == CHANGES_SHOWN_MAX {
+                    shown.hidden += 1;
+                    continue;
+                }
+                shown.shown += 1;
+                print(context, record, change)?;
+            }
         }
-        left -= page.records.len();
         query.after = page.next;
         if page.next.is_none() || left == 0 {
+            shown.end(context)?;
             context.output.end_list();
             return print_next(context, "--after", page.next.map(|next| next.to_string()));
         }
@@ -97,30 +164,30 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     }
 }
 
-fn print(context: &mut Context, record: &LoggedRecord, is_begun: bool) -> Outcome {
-    if context.output.is_json() {
-        return context.output.json(&logged_record_to_json(record));
-    }
-    if !is_begun {
-        let part = |mark: &str, text: &str| match text {
-            "" => String::new(),
-            text => format!("{mark}{}", one_line(text)),
-        };
-        let (by, why) = (part(" by ", &record.author), part(": ", &record.message));
-        context.output.line(format!("{}  {}{by}{why}", record.position, record.instant))?;
-    }
-    record.changes.iter().try_for_each(|change| {
-        let (what, parts) = match change {
-            LoggedChange::Instance(instance) => (instance_text(instance), parts(instance, record.instant)),
-            LoggedChange::Type(definition) => {
-                (format!("{} {}", definition.kind.name(), one_line(&definition.name)), Vec::new())
-            }
-            LoggedChange::Collection(name) => (one_line(name), Vec::new()),
-        };
-        filled(&format!("    {} {what}", change.verb()), &parts)
-            .into_iter()
-            .try_for_each(|line| context.output.line(line))
-    })
+fn is_of_candidate(change: &LoggedChange) -> bool {
+    matches!(change, LoggedChange::Instance(instance) if &*instance.type_name == CANDIDATE_TYPE)
+}
+
+fn print_head(context: &mut Context, record: &LoggedRecord) -> Outcome {
+    let part = |mark: &str, text: &str| match text {
+        "" => String::new(),
+        text => format!("{mark}{}", one_line(text)),
+    };
+    let (by, why) = (part(" by ", &record.author), part(": ", &record.message));
+    context.output.line(format!("{}  {}{by}{why}", record.position, record.instant))
+}
+
+fn print(context: &mut Context, record: &LoggedRecord, change: &LoggedChange) -> Outcome {
+    let (what, parts) = match change {
+        LoggedChange::Instance(instance) => (instance_text(instance), parts(instance, record.instant)),
+        LoggedChange::Type(definition) => {
+            (format!("{} {}", definition.kind.name(), one_line(&definition.name)), Vec::new())
+        }
+        LoggedChange::Collection(name) => (one_line(name), Vec::new()),
+    };
+    filled(&format!("    {} {what}", change.verb()), &parts)
+        .into_iter()
+        .try_for_each(|line| context.output.line(line))
 }
 
 /// The instance: type, id, ends, classification.

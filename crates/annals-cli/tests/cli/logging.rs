@@ -165,3 +165,17 @@ fn a_filter_that_cannot_be_read_is_refused_with_what_is_known() {
         assert!(done.code == 2 && done.err.contains(part), "{arguments:?}: {done:?}");
     }
 }
+
+#[test]
+fn a_large_commit_shows_its_first_changes_and_the_number_of_the_others() {
+    let place = Place::new();
+    let lines: String = (0..30).map(|number| format!("{{\"id\": \"n{number}\"}}\n")).collect();
+    place.write("nodes.jsonl", &lines);
+    place.ok(&["import", "nodes.jsonl", "--id", "id", "--type", "node"]);
+    let short = told(&place, &[]);
+    assert_eq!(short.len(), 22, "{short:?}");
+    assert_eq!(short[20], "    create node n19: id = n19");
+    assert_eq!(short[21], "    … 10 more changes; --all shows them");
+    let all = told(&place, &["--all"]);
+    assert_eq!((all.len(), &*all[30]), (31, "    create node n29: id = n29"));
+}

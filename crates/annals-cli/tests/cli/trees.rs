@@ -103,7 +103,14 @@ fn a_candidate_is_edited_compared_and_committed() {
     let listed = place.ok(&["candidate", "list"]);
     assert!(listed.starts_with("night: 1 edits, open, made of position "), "{listed}");
     let edits = place.ok(&["candidate", "edits", "night"]);
-    assert!(edits.contains("\"action\":\"update\""), "{edits}");
+    assert!(edits.starts_with("edit 0, update /config/clock: {\"action\":\"update\""), "{edits}");
+    let operations = place.ok(&["--json", "candidate", "edits", "night"]);
+    assert!(operations.starts_with("{\"action\":\"update\""), "{operations}");
+    let log = place.ok(&["log"]);
+    assert!(!log.contains("annals-candidate"), "{log}");
+    for asked in [&["log", "--all"][..], &["log", "--type", "annals-candidate"], &["--json", "log"]] {
+        assert!(place.ok(asked).contains("annals-candidate:night"), "{asked:?}");
+    }
     for (arguments, code, text) in [
         (&["cat", "/config", "--candidate", "none"][..], 3, "open it first"),
         (&["candidate", "open", "night"], 1, "there is one of this name"),
