@@ -51,7 +51,7 @@ pub struct Transaction {
     pub(super) expectations: Expectations,
     pub(super) changes: Vec<Change>,
     // For the edits of a candidate: the number of changes with an older base, and that base.
-    edits: Option<(Position, usize)>,
+    pub(super) edits: Option<(Position, usize)>,
     // Classifications that get their stamps at commit.
     pub(super) stamped: Vec<OwnStamps>,
     pub(super) touched: Touched,
@@ -63,7 +63,7 @@ pub struct Transaction {
     // The view after the last declaration, for the defaults of later changes.
     typed: Option<Snapshot>,
     // The base with the first changes; made when it is first needed.
-    own: Option<Box<OwnGraph>>,
+    pub(super) own: Option<Box<OwnGraph>>,
     // True if a change cannot be applied to the base: the commit reports the error, and no further change is left out.
     is_broken: bool,
     // The same for reads, with its number of changes.
@@ -537,30 +537,6 @@ impl Transaction {
             })?;
         }
         Ok(pins)
-    }
-
-    /// Begins with the edits of a candidate, which have another base.
-    pub(super) fn take_edits(&mut self, edits: Vec<Change>, base: Position) {
-        self.edits = Some((base, edits.len()));
-        self.defines_types = edits.iter().any(|change| matches!(change.action, Action::DefineType(_)));
-        self.changes = edits;
-    }
-
-    /// Checks the edits that were added since the view `before`.
-    pub(super) fn check_edits(&mut self, before: &Snapshot) -> Result<()> {
-        self.current()?;
-        self.expectations.check_edits(self.base.graph(), before)?;
-        self.check_size()
-    }
-
-    /// Adds a change if it can be applied.
-    pub(super) fn try_change(&mut self, change: &Change) -> Result<()> {
-        let before = self.own.clone();
-        self.changes.push(change.clone());
-        self.own_graph().map(drop).inspect_err(|_| {
-            self.changes.pop();
-            self.own = before;
-        })
     }
 
     /// Bytes of the record of the changes so far, at most.

@@ -3,6 +3,7 @@
 
 mod conflicts;
 mod confirm;
+mod edits;
 mod model;
 mod stored;
 
