@@ -118,6 +118,7 @@ pub use crate::maintenance::contents::{DamagedContent, FixityReport};
 pub use cancel::Cancel;
 pub use error::{Error, ErrorKind, Result};
 pub use graph::actions as action;
+pub use memory::ReservedMemory;
 pub use model::*;
 pub use observer::Observer;
 pub use operational::*;

@@ -117,6 +117,10 @@ impl Stored {
 #[derive(Default)]
 pub(crate) struct Charge(Option<(Arc<Memory>, u64)>);
 
+/// Memory that work outside of the engine will take, reserved in the memory budget until this is dropped. Made by
+/// [`Repository::reserve_memory`](crate::Repository::reserve_memory).
+pub struct ReservedMemory(#[expect(dead_code, reason = "dropping it ends the reservation")] Charge);
+
 impl Drop for Charge {
     fn drop(&mut self) {
         if let Some((memory, bytes)) = &self.0 {
@@ -217,6 +221,11 @@ impl Memory {
                 size(expected)
             ),
         ))
+    }
+
+    /// As [`Memory::admit`], for memory that a door takes.
+    pub(crate) fn reserve(self: &Arc<Memory>, bytes: usize) -> Result<ReservedMemory> {
+        self.admit(Need { bytes, ..Need::default() }).map(ReservedMemory)
     }
 
     /// Admits bytes of the log, or of a checkpoint, before they are applied. The bound is a fifth above the budget,

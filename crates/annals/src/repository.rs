@@ -17,7 +17,7 @@ use crate::graph::structures::spill_file::SpillSettings;
 use crate::log::{Log, MemoryLog};
 use crate::maintenance::checkpoint::{Checkpointed, Checkpoints};
 use crate::maintenance::folder::Folder;
-use crate::memory::Memory;
+use crate::memory::{Memory, ReservedMemory};
 use crate::options::{Options, ReplayProgress};
 use crate::read::{Snapshot, Source, Watch};
 use crate::storage::{Disk, MemoryStore, RealDisk, Store};
@@ -420,6 +420,16 @@ impl Repository {
     /// The memory budget, if there is one. Units: bytes.
     pub fn memory_bytes_max(&self) -> Option<u64> {
         self.inner.options.memory_bytes_max
+    }
+
+    /// Reserves memory for work that prepares a write, such as parsing a document, before it is done: until the result
+    /// is dropped, the memory budget counts these bytes. Without a budget it reserves nothing.
+    ///
+    /// Units: bytes, an upper estimate.
+    /// Errors: `NoRoom` if the process would hold more than the budget; `Io` after long values could not be written to
+    /// disk.
+    pub fn reserve_memory(&self, bytes: usize) -> Result<ReservedMemory> {
+        self.inner.committer.source().memory().reserve(bytes)
     }
 
     /// True while the repository refuses writes because the memory budget is spent.

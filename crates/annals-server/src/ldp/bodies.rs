@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, OnceLock, PoisonError};
 
+use annals::ReservedMemory;
 use http::HeaderMap;
 use http::header::CONTENT_TYPE;
 use http_body::Body;
@@ -21,6 +22,10 @@ use crate::problem::Problem;
 
 /// Terms of a small body that need no room of their own. Units: bytes.
 const SMALL_EXPANDED_BYTES_MAX: usize = 1 << 20;
+/// Terms take up to this many times their bytes until they are committed: parsed, as changes, as a record.
+const TERMS_FACTOR: usize = 6;
+/// Memory for a triple with resources of its own until it is committed. Units: bytes.
+const TRIPLE_BYTES: usize = 2_560;
 
 /// What a body is, by its media type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,36 +107,53 @@ impl Received {
 
     /// The triples, with relative IRIs resolved against the address of the resource.
     ///
-    /// Errors: `unsupported-media-type`; `invalid-argument` with the place; `too-large`; `busy`.
-    pub fn triples(&self, format: RdfFormat, iri: &str) -> Result<Vec<Triple>, Problem> {
-        self.reserve_expanded(|| expanded_bytes(self.bytes(), format, iri, &self.limits))?;
-        read(self.bytes(), format, iri, &self.limits).map_err(problem_of)
+    /// Shape: the triples, and the memory that is reserved for them until the changes are made.
+    /// Errors: `unsupported-media-type`; `invalid-argument` with the place; `too-large`; `busy`; `no-room`.
+    pub fn triples(
+        &self,
+        format: RdfFormat,
+        iri: &str,
+    ) -> Result<(Vec<Triple>, Option<ReservedMemory>), Problem> {
+        let _parsing = self.reserve_expanded(|| expanded_bytes(self.bytes(), format, iri, &self.limits))?;
+        let triples = read(self.bytes(), format, iri, &self.limits).map_err(problem_of)?;
+        let reserved = self.reserve_triples(triples.len())?;
+        Ok((triples, reserved))
+    }
+
+    /// Reserves memory for triples until the changes are made; a small body needs none.
+    ///
+    /// Errors: `no-room`.
+    pub fn reserve_triples(&self, count: usize) -> Result<Option<ReservedMemory>, Problem> {
+        if self.is_small() {
+            return Ok(None);
+        }
+        Ok(Some(self.door.repository()?.reserve_memory(TRIPLE_BYTES.saturating_mul(count))?))
     }
 
     /// The update, with relative IRIs resolved against the address of the resource.
     ///
-    /// Errors: `invalid-argument` with the place; `constraint-violated`; `too-large`; `busy`.
+    /// Errors: `invalid-argument` with the place; `constraint-violated`; `too-large`; `busy`; `no-room`.
     pub fn update(&self, iri: &str) -> Result<Update, Problem> {
         let text = std::str::from_utf8(self.bytes())
             .map_err(|_| Problem::invalid("body: expected an update in UTF-8"))?;
-        self.reserve_expanded(|| update::expanded_bytes(text, iri, &self.limits))?;
+        let _parsing = self.reserve_expanded(|| update::expanded_bytes(text, iri, &self.limits))?;
         Update::parse(text, iri, &self.limits).map_err(problem_of)
     }
 
-    /// Reserves room for terms that are longer than the text, as for the body itself. A small body with short terms needs
-    /// none.
+    /// Reserves room for terms that are longer than the text, as for the body itself, and memory to parse them. A small
+    /// body with short terms needs none.
     ///
-    /// Errors: `too-large`; `busy`; those of `expanded_bytes`.
+    /// Errors: `too-large`; `busy`; `no-room`; those of `expanded_bytes`.
     fn reserve_expanded(
         &self,
         expanded_bytes: impl FnOnce() -> Result<usize, RdfError>,
-    ) -> Result<(), Problem> {
+    ) -> Result<Option<ReservedMemory>, Problem> {
         if self.expanded.get().is_some() {
-            return Ok(());
+            return Ok(None);
         }
         let bytes = expanded_bytes().map_err(problem_of)?;
         if self.is_small() && bytes <= SMALL_EXPANDED_BYTES_MAX {
-            return Ok(());
+            return Ok(None);
         }
         let bytes_max = self.door.limits.bodies_bytes_max;
         if bytes > bytes_max.saturating_sub(self.bytes().len()) {
@@ -140,9 +162,11 @@ impl Received {
             );
             return Err(Problem::too_large(text).with("bytesMax", bytes_max));
         }
+        let terms_bytes = TERMS_FACTOR.saturating_mul(bytes.max(self.bytes().len()));
+        let reserved = self.door.repository()?.reserve_memory(terms_bytes)?;
         self.room.reserve(&self.door, bytes)?;
         let _ = self.expanded.set(());
-        Ok(())
+        Ok(Some(reserved))
     }
 }
 

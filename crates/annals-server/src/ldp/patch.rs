@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use annals::{Direction, Entity};
+use annals::{Direction, Entity, ReservedMemory};
 use http::header::{ALLOW, HeaderValue};
 use oxrdf::{Term, Triple, TripleRef};
 
@@ -14,7 +14,7 @@ use super::headers::{self, UPDATE_TYPE};
 use super::model::Model;
 use super::path::Path;
 use super::prefer::Selection;
-use super::rdf::{Changes, RdfLimits, Update};
+use super::rdf::{Changes, Update};
 use super::request::Request;
 use super::rule_check::check_rule;
 use super::statements::Managed;
@@ -48,12 +48,9 @@ pub async fn answer(mut request: Request, path: Path, is_description: bool) -> O
     let weight = if is_light { Weight::Light } else { Weight::Heavy };
     let weight = request.weight_with(&path, &conditions, weight)?;
     let target = path.clone();
-    let work = move |writer: &mut Writer<'_>| {
-        let limits = &received.limits;
-        match &parsed {
-            Some(update) => patch(writer, &target, is_description, &conditions, update, limits),
-            None => patch(writer, &target, is_description, &conditions, &received.update(&iri)?, limits),
-        }
+    let work = move |writer: &mut Writer<'_>| match &parsed {
+        Some(update) => patch(writer, &target, is_description, &conditions, update, &received),
+        None => patch(writer, &target, is_description, &conditions, &received.update(&iri)?, &received),
     };
     let ((), receipt) = request.commit(weight, work).await?;
     answers::changed(&request, &path, is_description, &receipt).await
@@ -65,7 +62,7 @@ fn patch(
     is_description: bool,
     conditions: &Conditions,
     update: &Update,
-    limits: &RdfLimits,
+    received: &Received,
 ) -> Result<(), Problem> {
     let view = writer.view();
     let (entity, model) = view.live(path)?;
@@ -79,11 +76,13 @@ fn patch(
     let mut managed = Managed::new(view, path, model, Some(&entity));
     if let Some(changes) = update.ground() {
         check_rule(view, &entity, path, model, &changes)?;
+        let _memory = received.reserve_triples(changes.added.len())?;
         writer.change(&entity, &mut managed, path, &changes.removed, &changes.added)?;
     } else {
         let triples = own_triples(view, &entity, model)?;
-        let changes = update.evaluate(&triples, limits).map_err(problem_of)?;
+        let changes = update.evaluate(&triples, &received.limits).map_err(problem_of)?;
         check_rule(view, &entity, path, model, &changes)?;
+        let _memory = received.reserve_triples(changes.added.len())?;
         writer.change(&entity, &mut managed, path, &changes.removed, &changes.added)?;
         delete_unused(writer, &entity, &triples, &changes)?;
     }
@@ -132,8 +131,12 @@ fn own_triples(view: View<'_>, entity: &Entity<'_>, model: Model) -> Result<Vec<
     Ok(triples)
 }
 
-/// The triples that an update makes in an empty graph.
-pub fn triples_of_new(received: &Received, iri: &str) -> Result<Vec<Triple>, Problem> {
+/// The triples that an update makes in an empty graph, and the memory that is reserved for them.
+pub fn triples_of_new(
+    received: &Received,
+    iri: &str,
+) -> Result<(Vec<Triple>, Option<ReservedMemory>), Problem> {
     let changes = received.update(iri)?.evaluate(&[], &received.limits).map_err(problem_of)?;
-    Ok(changes.added)
+    let reserved = received.reserve_triples(changes.added.len())?;
+    Ok((changes.added, reserved))
 }

@@ -51,10 +51,10 @@ fn post(
     }
     let path = slug::choose(view.snapshot, container, wanted)?;
     let iri = view.base.iri(&path);
-    let triples = match received.kind {
+    let (triples, _memory) = match received.kind {
         BodyKind::Graph(format) => received.triples(format, &iri)?,
         BodyKind::Update => patch::triples_of_new(received, &iri)?,
-        BodyKind::Nothing | BodyKind::Binary => Vec::new(),
+        BodyKind::Nothing | BodyKind::Binary => (Vec::new(), None),
     };
     let in_body = Model::in_body(classes(view.base, &path, &triples)).map_err(Refusal::into_problem)?;
     let model = asked.or(in_body).unwrap_or(Model::Basic);

@@ -98,9 +98,9 @@ fn put(
         Some((entity, _)) => conditions.check_with(|| etag::tag_of(view, entity))?,
         None => conditions.check(None)?,
     }
-    let triples = match received.kind {
+    let (triples, _memory) = match received.kind {
         BodyKind::Graph(format) => received.triples(format, &view.base.iri(path))?,
-        _ => Vec::new(),
+        _ => (Vec::new(), None),
     };
     let in_body = || Model::in_body(classes(view.base, path, &triples)).map_err(Refusal::into_problem);
     let Some((entity, model)) = known else {
