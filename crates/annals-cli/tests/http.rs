@@ -37,6 +37,7 @@ mod http {
     mod nginx;
     mod operating;
     mod operational;
+    mod parameters;
     mod protocol;
     mod trees;
     mod unchanged;

@@ -24,8 +24,9 @@ pub fn endpoints() -> Vec<Endpoint> {
     let of = |endpoint: Endpoint| {
         endpoint.tag("operational").fails(&["unavailable", "no-room", "io", "too-large"])
     };
-    let writes =
-        |endpoint: Endpoint| of(endpoint).takes(parameters::signing()).fails(&["conflict", "read-only"]);
+    let writes = |endpoint: Endpoint| {
+        of(endpoint).takes(parameters::signing_author()).fails(&["conflict", "read-only"])
+    };
     let pushes = [
         "invalid-property",
         "invalid-ends",

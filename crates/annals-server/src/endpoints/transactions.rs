@@ -40,6 +40,7 @@ pub fn endpoints() -> Vec<Endpoint> {
             )
             .tag("transactions")
             .takes(parameters::writing())
+            .takes([parameters::always()])
             .body("Transaction")
             .answers(200, "Durable (or, for a dry run, possible).", "TransactionReceipt")
             .fails(&broken)
