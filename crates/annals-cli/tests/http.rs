@@ -39,6 +39,7 @@ mod http {
     mod operational;
     mod parameters;
     mod protocol;
+    mod shares;
     mod trees;
     mod unchanged;
     mod unread;
