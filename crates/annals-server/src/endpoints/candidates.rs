@@ -26,20 +26,6 @@ pub fn endpoints() -> Vec<Endpoint> {
     let writes = |endpoint: Endpoint| {
         of(endpoint).takes(parameters::signing_author()).fails(&["precondition-failed"]).commits()
     };
-    let commits = [
-        "invalid-property",
-        "invalid-ends",
-        "wrong-type",
-        "type-violation",
-        "not-unique",
-        "cardinality",
-        "missing-end",
-        "already-exists",
-        "deleted",
-        "invalid-classification",
-        "status-not-allowed",
-        "not-deleted",
-    ];
     vec![
         reads(Endpoint::new(Method::GET, "/v1/candidates", "List the candidates", list))
             .describe("Candidates are working copies that stay until they end: reads and writes name one with `candidate`.")
@@ -61,7 +47,8 @@ pub fn endpoints() -> Vec<Endpoint> {
             .describe("Commits nothing, and answers as the commit would.")
             .answers(200, "It can be committed.", "Candidate")
             .fails(&["precondition-failed", "refused"])
-            .fails(&commits),
+            .changes_instances()
+            .fails(&COMMITS),
         writes(Endpoint::new(Method::POST, "/v1/candidates/{candidate}/rebase", "Rebase a candidate on the present", rebase))
             .describe("`mine` keeps edits in conflict, and `theirs` drops them. Without `keep`, the server refuses a conflict.")
             .body("CandidateRebase")
@@ -71,7 +58,8 @@ pub fn endpoints() -> Vec<Endpoint> {
             .takes([parameters::message()])
             .body("CandidateCommit")
             .answers(200, "Durable.", "Receipt")
-            .fails(&commits),
+            .changes_instances()
+            .fails(&COMMITS),
         writes(Endpoint::new(Method::POST, "/v1/candidates/{candidate}/confirm", "Confirm a commit that waits for confirmation", confirm))
             .answers(200, "Confirmed; the candidate has ended.", "Receipt"),
         writes(Endpoint::new(Method::POST, "/v1/candidates/{candidate}/take-back", "Undo a commit that waits for confirmation", take_back))
@@ -81,11 +69,15 @@ pub fn endpoints() -> Vec<Endpoint> {
             )
             .takes([parameters::keep()])
             .answers(200, "Taken back.", "TakenBack")
-            .fails(&commits),
+            .changes_instances()
+            .fails(&COMMITS),
         writes(Endpoint::new(Method::DELETE, "/v1/candidates/{candidate}", "Discard a candidate", discard))
             .answers(200, "Discarded.", "Receipt"),
     ]
 }
+
+/// Kinds of errors of a commit, beside those of changes of any instances.
+const COMMITS: [&str; 4] = ["already-exists", "invalid-classification", "status-not-allowed", "not-deleted"];
 
 async fn list(call: Box<Call>) -> Outcome {
     reads(call, |candidates, _| {

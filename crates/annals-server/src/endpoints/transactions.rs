@@ -18,17 +18,6 @@ const SMALL_OPERATIONS_MAX: usize = 64;
 
 /// The endpoints of this file.
 pub fn endpoints() -> Vec<Endpoint> {
-    let broken = [
-        "type-violation",
-        "invalid-property",
-        "invalid-classification",
-        "invalid-ends",
-        "status-not-allowed",
-        "missing-end",
-        "not-unique",
-        "cardinality",
-    ];
-    let elsewhere = ["wrong-type", "proxy-only", "not-home", "home-conflict"];
     vec![
         Endpoint::new(Method::POST, "/v1/transactions", "Commit many operations, all or none", post)
             .describe(
@@ -43,9 +32,9 @@ pub fn endpoints() -> Vec<Endpoint> {
             .takes([parameters::always()])
             .body("Transaction")
             .answers(200, "Durable (or, for a dry run, possible).", "TransactionReceipt")
-            .fails(&broken)
-            .fails(&elsewhere)
-            .fails(&["not-found", "already-exists", "deleted", "not-deleted", "precondition-failed"])
+            .changes_instances()
+            .fails(&["invalid-classification", "status-not-allowed", "proxy-only", "not-home", "home-conflict"])
+            .fails(&["not-found", "already-exists", "not-deleted", "precondition-failed"])
             .commits(),
     ]
 }
