@@ -37,7 +37,9 @@ mod http {
     mod nginx;
     mod operating;
     mod operational;
+    mod parameters;
     mod protocol;
+    mod shares;
     mod trees;
     mod unchanged;
     mod unread;

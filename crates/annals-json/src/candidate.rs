@@ -70,13 +70,15 @@ pub fn stays_to_json(stays: &BuiltOn) -> Json {
 
 /// The receipt of a record that takes others back, with the first instances that stay as they are, and the count of all.
 pub fn taken_back_to_json(stays: &[BuiltOn], receipt: &Receipt) -> Json {
-    let first: Vec<Json> = stays.iter().take(CONFLICTS_SHOWN_MAX).map(stays_to_json).collect();
-    json!({
-        "position": receipt.position.0,
-        "instant": receipt.instant.to_string(),
-        "stays": first,
-        "staysCount": stays.len(),
-    })
+    let mut json = json!({ "position": receipt.position.0, "instant": receipt.instant.to_string() });
+    add_stays(&mut json, stays);
+    json
+}
+
+/// Adds the first instances that stay as they are, and the count of all, to a receipt.
+pub fn add_stays(receipt: &mut Json, stays: &[BuiltOn]) {
+    receipt["stays"] = stays.iter().take(CONFLICTS_SHOWN_MAX).map(stays_to_json).collect();
+    receipt["staysCount"] = stays.len().into();
 }
 
 fn kind_name(instance: &InstanceId) -> &'static str {

@@ -28,6 +28,7 @@ mod graph;
 mod type_definition;
 mod line_column;
 mod candidate;
+mod compaction;
 pub mod schema;
 pub mod wire;
 
@@ -37,6 +38,7 @@ pub use change::{
     action_from_json, actions, change_to_json, creation_from_json, patch_from_json, record_to_json,
     recorded_action_from_json,
 };
+pub use compaction::compaction_to_json;
 pub use difference::{difference_to_json, event_to_json, instance_change_to_json, tree_change_to_json};
 pub use find::{
     deleted_from_text, explanation_to_json, expression_from_json, field_from_text, find_from_json,
@@ -50,7 +52,7 @@ pub use graph::{
 pub use instance::{Seen, VersionForm, classification_from_json, properties_from_json};
 pub use line_column::{LINE_COLUMN, line_beside, line_with};
 pub use logged::logged_record_to_json;
-pub use operation::{Operation, operation_from_json, upsert};
+pub use operation::{Added, Operation, operation_from_json, upsert};
 pub use operational::{OperationalForm, lease_from_json, lease_time_from_json, lease_to_json};
 pub use provenance::*;
 pub use text::{json_from_slice, json_from_str, tree_bytes};

@@ -5,8 +5,8 @@ use std::ops::RangeInclusive;
 
 use annals::action;
 use annals::{
-    Action, EntityProxy, Id, InstanceId, Instant, Keep, Position, RelationshipCopy, Result, Revision,
-    Transaction, TypePatch,
+    Action, BuiltOn, EntityProxy, Id, InstanceId, Instant, Keep, Position, RelationshipCopy, Result,
+    Revision, Transaction, TypePatch,
 };
 use serde_json::Value as Json;
 
@@ -64,6 +64,15 @@ enum What {
     // A deletion or purge, if the instance has this type, or is deleted.
     Expecting { type_name: Option<String>, is_deleted: bool, action: Action },
     Tree(Box<TreeOperation>),
+}
+
+/// The result of an operation, beside its changes.
+#[derive(Debug, Default)]
+pub struct Added {
+    /// The id of the instance that it creates, if it creates one.
+    pub created: Option<Id>,
+    /// The instances that stay as they are, if it takes records back.
+    pub stays: Option<Vec<BuiltOn>>,
 }
 
 /// An operation from its JSON form: that of an action, or `{"action": "undo", "kind": …, "id": …}`. Optional members
@@ -211,8 +220,7 @@ impl Operation {
     /// Adds it to a transaction; its own valid time has priority over `valid_from`. If it, or the transaction, has
     /// `always`, it is kept even if it changes nothing.
     ///
-    /// Shape: the id of the instance that it creates, if it creates one.
-    pub fn add_to(&self, transaction: &mut Transaction, valid_from: Option<Instant>) -> Result<Option<Id>> {
+    pub fn add_to(&self, transaction: &mut Transaction, valid_from: Option<Instant>) -> Result<Added> {
         transaction.valid_from(self.valid_from.or(valid_from));
         if let Some(instance) = self.if_version.and_then(|_| self.instance()) {
             match self.if_version {
@@ -228,7 +236,15 @@ impl Operation {
         outcome
     }
 
-    fn add_what_to(&self, transaction: &mut Transaction) -> Result<Option<Id>> {
+    fn add_what_to(&self, transaction: &mut Transaction) -> Result<Added> {
+        if let What::TakeBack { positions, keep } = &self.what {
+            let stays = transaction.take_back_all(positions.clone(), *keep)?;
+            return Ok(Added { created: None, stays: Some(stays) });
+        }
+        Ok(Added { created: self.create_in(transaction)?, stays: None })
+    }
+
+    fn create_in(&self, transaction: &mut Transaction) -> Result<Option<Id>> {
         match &self.what {
             What::Upsert { new, states_classifications } => {
                 let is_created = upsert(transaction, new.clone(), *states_classifications)?;
@@ -260,9 +276,7 @@ impl Operation {
             }
             What::Expect(_) => Ok(None),
             What::Undo(instance) => transaction.undo(instance).map(|()| None),
-            What::TakeBack { positions, keep } => {
-                transaction.take_back_all(positions.clone(), *keep).map(|_| None)
-            }
+            What::TakeBack { .. } => Ok(None),
             What::PatchType(patch) => transaction.patch_type(patch).map(|()| None),
             What::Tree(operation) => operation.add_to(transaction),
         }

@@ -11,7 +11,7 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use super::door::Door;
 use super::patience::BodyWait;
-use super::peers::Peer;
+use super::peers::{Kind, Peer, Share};
 use super::problem::Problem;
 
 /// The threads for searches parse larger bodies, so that parsing does not delay other requests. Units: bytes.
@@ -20,7 +20,8 @@ pub const SMALL_BODY_BYTES: usize = 64 << 10;
 /// Room for the body of a request, until the request is done. All clones share one permit.
 #[derive(Clone)]
 pub struct Room {
-    held: Arc<Mutex<Option<OwnedSemaphorePermit>>>,
+    /// The room, and the part of it that counts for the client.
+    held: Arc<Mutex<Option<(OwnedSemaphorePermit, Share)>>>,
     peer: Arc<Peer>,
 }
 
@@ -38,15 +39,19 @@ impl Room {
 
     /// Reserves this many bytes for the request, in addition to its present room.
     ///
-    /// Errors: `busy` if there is not enough room.
+    /// Errors: `busy` if there is not enough room, or if the client has its share of it.
     pub fn reserve(&self, door: &Door, bytes: usize) -> Result<(), Problem> {
         let busy =
             || Problem::busy("bodies: too many bytes are being received or worked on; try again later");
         let count = u32::try_from(bytes).map_err(|_| busy())?;
         let permit = Arc::clone(&door.gates.body_bytes).try_acquire_many_owned(count).map_err(|_| busy())?;
+        let all = door.limits.bodies_bytes_max;
         match &mut *self.held.lock().unwrap_or_else(PoisonError::into_inner) {
-            Some(held) => held.merge(permit),
-            none => *none = Some(permit),
+            Some((held, share)) => {
+                share.grow(bytes, all)?;
+                held.merge(permit);
+            }
+            none => *none = Some((permit, self.peer.take(Kind::BodyBytes, bytes, all)?)),
         }
         Ok(())
     }

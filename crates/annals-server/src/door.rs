@@ -1,12 +1,13 @@
 //! The door: the state that all requests share. It gets the repository when that is open.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::thread::Thread;
 use std::time::{Duration, Instant as Clock};
 
 use annals::{Observer, Operational, Position, Repository};
-use tokio::sync::watch;
+use tokio::sync::{OwnedMutexGuard, watch};
 
 use super::hosts::Hosts;
 use super::ldp::LdpSettings;
@@ -41,6 +42,8 @@ pub struct Door {
     repository: OnceLock<Repository>,
     /// The first request that needs it makes it.
     operational: Mutex<Option<Operational>>,
+    /// The turns of pushes to one lease, by its name. Those of which no push holds or awaits one go.
+    pushes: Mutex<HashMap<String, Weak<tokio::sync::Mutex<()>>>>,
     visible: watch::Sender<Position>,
     stopping: watch::Sender<bool>,
     herald: OnceLock<Thread>,
@@ -92,6 +95,7 @@ impl Door {
             replayed: Default::default(),
             repository: OnceLock::new(),
             operational: Mutex::new(None),
+            pushes: Mutex::default(),
             visible: watch::Sender::new(Position::ZERO),
             stopping: watch::Sender::new(false),
             herald: OnceLock::new(),
@@ -153,6 +157,18 @@ impl Door {
             return Ok(operational.clone());
         }
         Ok(known.insert(Operational::over(repository)?).clone())
+    }
+
+    /// The turn to push to a lease, until it is dropped. Pushes wait for it here, and not on threads for long work.
+    pub async fn push_turn(&self, lease: &str) -> OwnedMutexGuard<()> {
+        let turn = {
+            let mut known = self.pushes.lock().unwrap_or_else(PoisonError::into_inner);
+            known.retain(|_, turn| turn.strong_count() > 0);
+            let turn = known.get(lease).and_then(Weak::upgrade).unwrap_or_default();
+            known.insert(lease.to_owned(), Arc::downgrade(&turn));
+            turn
+        };
+        turn.lock_owned().await
     }
 
     /// Records replayed, and records in all.

@@ -177,6 +177,21 @@ impl Endpoint {
         self
     }
 
+    /// Adds the errors of changes of any instances.
+    #[must_use]
+    pub fn changes_instances(self) -> Endpoint {
+        self.fails(&[
+            "invalid-property",
+            "invalid-ends",
+            "wrong-type",
+            "type-violation",
+            "not-unique",
+            "cardinality",
+            "missing-end",
+            "deleted",
+        ])
+    }
+
     /// Adds the errors of every commit.
     #[must_use]
     pub fn commits(self) -> Endpoint {

@@ -132,17 +132,31 @@ pub fn wait_position() -> Parameter {
     )
 }
 
+/// Parameters of every read that no valid time concerns: types and numbered versions have none.
+pub fn reading_timeless() -> Vec<Parameter> {
+    reading().into_iter().filter(|known| known.name != "validAt").collect()
+}
+
+/// Parameters of every write that no valid time concerns.
+pub fn writing_timeless() -> Vec<Parameter> {
+    writing().into_iter().filter(|known| known.name != "validFrom").collect()
+}
+
+/// Whether a write that can change nothing makes a version all the same.
+pub fn always() -> Parameter {
+    query("always", flag(), true, "Make a version even if the change changes nothing.")
+}
+
 /// Parameters of every write of one instance.
 pub fn writing() -> Vec<Parameter> {
     vec![
         query("validFrom", instant(), "2025-08-09", "Valid time of the change; now if left out."),
-        query("always", flag(), true, "Make a version even if the change changes nothing."),
         candidate(
             "Make the change an edit of this candidate; nobody else sees it before that is committed. A write of an instance is \
              answered with a Receipt then.",
         ),
         header(AUTHOR.as_str(), "ada", "Who commits; percent-encode what is not ASCII."),
-        header(MESSAGE.as_str(), "new release", "Why; percent-encode what is not ASCII."),
+        message(),
         header(WAIT_POSITION.as_str(), "1", "Wait (bounded) until this position is visible before writing."),
     ]
 }
@@ -151,15 +165,25 @@ fn candidate(description: &'static str) -> Parameter {
     query("candidate", text(), "maintenance", description)
 }
 
+/// The reason of a commit.
+pub fn message() -> Parameter {
+    header(MESSAGE.as_str(), "new release", "Why; percent-encode what is not ASCII.")
+}
+
 /// Author, message, and the position to wait for.
 pub fn signing() -> Vec<Parameter> {
     let is_header = |parameter: &Parameter| parameter.place == Place::Header;
     writing().into_iter().filter(is_header).collect()
 }
 
+/// Author, and the position to wait for: for a write with a message of its own, or without a record.
+pub fn signing_author() -> Vec<Parameter> {
+    signing().into_iter().filter(|known| known.name != MESSAGE.as_str()).collect()
+}
+
 /// Parameters of an import. It commits what it loads, so it takes no candidate.
 pub fn importing() -> Vec<Parameter> {
-    let signed = writing().into_iter().filter(|parameter| !["always", "candidate"].contains(&parameter.name));
+    let signed = writing().into_iter().filter(|parameter| parameter.name != "candidate");
     let own = vec![
         query(
             "merge",
@@ -328,12 +352,6 @@ pub fn finding() -> Vec<Parameter> {
             "only",
             "Whether to find deleted instances.",
         ),
-        query(
-            "proxies",
-            json!({ "type": "string", "enum": ["without", "with"], "default": "without" }),
-            "with",
-            "Whether to find entities that the repository holds only as proxies.",
-        ),
         Parameter {
             is_many: true,
             ..query(
@@ -347,9 +365,27 @@ pub fn finding() -> Vec<Parameter> {
     ]
 }
 
-/// Only entities with a classification.
-pub fn classified() -> Parameter {
-    query("classified", text(), "essential", "Only entities with this classification or a subtype of it.")
+/// Further parameters of a search of entities.
+pub fn finding_entities() -> Vec<Parameter> {
+    vec![
+        query(
+            "classified",
+            text(),
+            "essential",
+            "Only entities with this classification or a subtype of it.",
+        ),
+        query(
+            "proxies",
+            json!({ "type": "string", "enum": ["without", "with"], "default": "without" }),
+            "with",
+            "Whether to find entities that the repository holds only as proxies.",
+        ),
+    ]
+}
+
+/// Parameters of a walk to a given end, which no entity on the way is too near for.
+pub fn walking_between(direction: &'static str) -> Vec<Parameter> {
+    walking(direction).into_iter().filter(|known| known.name != "depthMin").collect()
 }
 
 /// Parameters of a walk.

@@ -34,10 +34,12 @@ pub enum Kind {
     Subscribers,
     /// Bytes of answers that are being sent.
     AnswerBytes,
+    /// Bytes of bodies that are being received or worked on.
+    BodyBytes,
 }
 
 /// Number of kinds.
-const KINDS: usize = Kind::AnswerBytes as usize + 1;
+const KINDS: usize = Kind::BodyBytes as usize + 1;
 
 /// The room that one client uses. All its connections share it.
 #[derive(Debug)]
@@ -75,16 +77,33 @@ impl Peer {
     ///
     /// Errors: `busy` if the client would use more than its share.
     pub fn take(self: &Arc<Peer>, kind: Kind, amount: usize, all: usize) -> Result<Share, Problem> {
-        let max = (all.saturating_mul(usize::from(self.share)) / 100).max(1);
-        let used = &self.used[kind as usize];
+        let mut share = Share { peer: Arc::clone(self), kind, amount: 0 };
+        share.grow(amount, all)?;
+        Ok(share)
+    }
+}
+
+impl Share {
+    /// Adds to room of a kind of which there is `all`. If it is all that the client uses of this kind, it may become
+    /// larger than the share.
+    ///
+    /// Errors: `busy` if the client would use more than its share.
+    pub fn grow(&mut self, amount: usize, all: usize) -> Result<(), Problem> {
+        let percent = self.peer.share;
+        let max = (all.saturating_mul(usize::from(percent)) / 100).max(1);
+        let own = self.amount;
         let next = |used: usize| {
             let next = used.saturating_add(amount);
-            (used == 0 || self.share == 100 || next <= max).then_some(next)
+            (used == own || percent == 100 || next <= max).then_some(next)
         };
+        let used = &self.peer.used[self.kind as usize];
         match used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next) {
-            Ok(_) => Ok(Share { peer: Arc::clone(self), kind, amount }),
+            Ok(_) => {
+                self.amount += amount;
+                Ok(())
+            }
             Err(used) => {
-                let name = match kind {
+                let name = match self.kind {
                     Kind::Requests => "requests and unread answers",
                     Kind::Uploads => "contents being received",
                     Kind::Imports => "imports",
@@ -93,6 +112,7 @@ impl Peer {
                     Kind::Streams => "answers in lines",
                     Kind::Subscribers => "subscriptions",
                     Kind::AnswerBytes => "bytes of unread answers",
+                    Kind::BodyBytes => "bytes of bodies",
                 };
                 Err(Problem::busy(format!(
                     "{name}: expected at most {max} from one address, found {used}; end some, or try again later"
@@ -163,6 +183,23 @@ mod tests {
         assert!(one.take(Kind::Uploads, 1, 4).is_err());
         drop(large);
         assert!(one.take(Kind::Uploads, 1, 4).is_ok());
+    }
+
+    #[test]
+    fn the_only_share_of_a_client_may_grow_over_its_bound_and_others_may_not() {
+        let one = Peers::new(Some(50)).at([10, 0, 0, 1].into());
+        let mut only = one.take(Kind::BodyBytes, 3, 10).unwrap();
+        only.grow(6, 10).unwrap();
+        assert!(one.take(Kind::BodyBytes, 1, 10).is_err());
+        drop(only);
+        let (mut first, mut second) =
+            (one.take(Kind::BodyBytes, 2, 10).unwrap(), one.take(Kind::BodyBytes, 2, 10).unwrap());
+        second.grow(1, 10).unwrap();
+        assert!(first.grow(1, 10).is_err());
+        drop(second);
+        assert!(first.grow(9, 10).is_ok());
+        drop(first);
+        assert_eq!(one.used[Kind::BodyBytes as usize].load(Ordering::Relaxed), 0);
     }
 
     #[test]

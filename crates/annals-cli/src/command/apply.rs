@@ -3,13 +3,14 @@
 use std::io::Read;
 use std::path::PathBuf;
 
-use annals::{Error, ErrorKind, Id, Instant, Receipt, Repository, Result, Transaction};
+use annals::{BuiltOn, Error, ErrorKind, Id, Instant, Receipt, Repository, Result, Transaction};
 use annals_exchange::import::Source;
 use annals_exchange::text::count;
-use annals_json::{json_from_slice, operation_from_json};
+use annals_json::{add_stays, json_from_slice, operation_from_json};
 use clap::Args;
 use serde_json::{Value as Json, json};
 
+use super::candidate::print_stays;
 use crate::context::{Context, SignatureArguments};
 use crate::stop::Outcome;
 
@@ -60,31 +61,31 @@ pub fn commit(
     operations: &[Json],
     signature: &SignatureArguments,
 ) -> Outcome {
-    let (ids, changes_count, receipt) = match &context.candidate {
+    let (filled, changes_count, receipt) = match &context.candidate {
         Some(name) => {
             let edit = |transaction: &mut Transaction| {
                 let before = transaction.changes_count();
-                let ids = fill(transaction, operations, signature)?;
-                Ok((ids, (transaction.changes_count() - before) as u64))
+                let filled = fill(transaction, operations, signature)?;
+                Ok((filled, (transaction.changes_count() - before) as u64))
             };
-            let ((ids, changes_count), receipt) = repository.candidates().edit(name, edit)?;
-            (ids, changes_count, receipt)
+            let ((filled, changes_count), receipt) = repository.candidates().edit(name, edit)?;
+            (filled, changes_count, receipt)
         }
         None => {
             let mut transaction = repository.transaction();
-            let ids = fill(&mut transaction, operations, signature)?;
-            (ids, transaction.changes_count() as u64, transaction.commit()?)
+            let filled = fill(&mut transaction, operations, signature)?;
+            (filled, transaction.changes_count() as u64, transaction.commit()?)
         }
     };
     repository.close()?;
     if context.output.is_json() {
-        return context.output.json(&json!({
+        return context.output.json(&filled.added_to(json!({
             "position": receipt.position.0,
             "instant": receipt.instant.to_string(),
             "changes": changes_count,
-            "ids": ids,
-        }));
+        })));
     }
+    print_stays(context, filled.stays.as_deref().unwrap_or_default())?;
     if changes_count == 0 {
         return context.output.line(unchanged(&receipt));
     }
@@ -108,19 +109,19 @@ fn dry_run(
     signature: &SignatureArguments,
 ) -> Outcome {
     let mut transaction = repository.transaction();
-    let ids = fill(&mut transaction, operations, signature)?;
+    let filled = fill(&mut transaction, operations, signature)?;
     let changes_count = transaction.changes_count() as u64;
     let snapshot = transaction.dry_run()?;
     let (entities, relationships) = (snapshot.entities_count(), snapshot.relationships_count());
     if context.output.is_json() {
-        return context.output.json(&json!({
+        return context.output.json(&filled.added_to(json!({
             "dryRun": true,
             "changes": changes_count,
-            "ids": ids,
             "entities": entities,
             "relationships": relationships,
-        }));
+        })));
     }
+    print_stays(context, filled.stays.as_deref().unwrap_or_default())?;
     context.output.line(format!(
         "would apply {} operations, leaving {} entities and {} relationships; nothing was written",
         count(changes_count),
@@ -129,22 +130,42 @@ fn dry_run(
     ))
 }
 
+/// The result of the operations, beside their changes.
+#[derive(Default)]
+struct Filled {
+    /// For each operation the id of its instance, also a new id; null for operations on types.
+    ids: Vec<Json>,
+    /// The instances that stay as they are, if records are taken back.
+    stays: Option<Vec<BuiltOn>>,
+}
+
+impl Filled {
+    fn added_to(&self, mut receipt: Json) -> Json {
+        receipt["ids"] = self.ids.clone().into();
+        if let Some(stays) = &self.stays {
+            add_stays(&mut receipt, stays);
+        }
+        receipt
+    }
+}
+
 /// Puts operations into a transaction.
-///
-/// Shape: for each operation the id of its instance, also a new id; null for operations on types.
 fn fill(
     transaction: &mut Transaction,
     operations: &[Json],
     signature: &SignatureArguments,
-) -> Result<Vec<Json>> {
+) -> Result<Filled> {
     transaction.author(&signature.author).message(&signature.message);
-    let mut ids = Vec::new();
-    for (index, operation) in operations.iter().enumerate() {
-        let id = add(transaction, operation, signature.valid_from)
-            .map_err(|error| error.with("operation", index))?;
-        ids.push(id.map_or(Json::Null, |id| id.to_string().into()));
+    let mut filled = Filled::default();
+    for (index, json) in operations.iter().enumerate() {
+        let (id, stays) =
+            add(transaction, json, signature.valid_from).map_err(|error| error.with("operation", index))?;
+        filled.ids.push(id.map_or(Json::Null, |id| id.to_string().into()));
+        if let Some(stays) = stays {
+            filled.stays.get_or_insert_default().extend(stays);
+        }
     }
-    Ok(ids)
+    Ok(filled)
 }
 
 fn read_operations(arguments: &Arguments) -> Result<Vec<Json>> {
@@ -166,9 +187,13 @@ fn read_operations(arguments: &Arguments) -> Result<Vec<Json>> {
     }
 }
 
-/// Adds one operation; returns the id of its instance.
-fn add(transaction: &mut Transaction, json: &Json, valid_from: Option<Instant>) -> Result<Option<Id>> {
+/// Adds one operation; returns the id of its instance, and the instances that stay if it takes records back.
+fn add(
+    transaction: &mut Transaction,
+    json: &Json,
+    valid_from: Option<Instant>,
+) -> Result<(Option<Id>, Option<Vec<BuiltOn>>)> {
     let operation = operation_from_json(json)?;
-    let created = operation.add_to(transaction, valid_from)?;
-    Ok(created.or_else(|| operation.id()))
+    let added = operation.add_to(transaction, valid_from)?;
+    Ok((added.created.or_else(|| operation.id()), added.stays))
 }

@@ -1,8 +1,8 @@
 //! `annals compact`: removes the bytes of purged instances from the log.
 
 use annals_exchange::text::count;
+use annals_json::compaction_to_json;
 use clap::Args;
-use serde_json::json;
 
 use crate::context::Context;
 use crate::output::bytes;
@@ -24,15 +24,7 @@ pub fn run(context: &mut Context, _: &Arguments) -> Outcome {
     let report = repository.compact()?;
     repository.close()?;
     if context.output.is_json() {
-        return context.output.json(&json!({
-            "segments": report.segments_count,
-            "records": report.records_count,
-            "changes": report.changes_count,
-            "contents": report.contents_count,
-            "contentsBytes": report.contents_bytes,
-            "bytesBefore": report.bytes_before,
-            "bytesAfter": report.bytes_after,
-        }));
+        return context.output.json(&compaction_to_json(&report));
     }
     if report.contents_count > 0 {
         let (number, size) = (count(report.contents_count), bytes(report.contents_bytes));

@@ -176,6 +176,23 @@ fn instances_are_created_changed_linked_and_deleted_by_their_ids() {
     assert_eq!(place.run(&["set", "orders", "rows=1"]).code, 3);
 }
 
+/// The operation left instances as they were, and told nobody.
+#[test]
+fn operations_that_take_a_record_back_tell_what_stays() {
+    let place = Place::new();
+    place.ok(&["create", "table", "orders", "rows=7"]);
+    place.ok(&["set", "orders", "rows=8"]);
+    let position = place.json(&["log", "--limit", "1"])[0]["position"].clone();
+    place.ok(&["set", "orders", "rows=9"]);
+    let operation = json!({"action": "take-back", "position": position, "keep": "theirs"});
+    place.write("back.json", &operation.to_string());
+    let told = place.json_one(&["apply", "back.json", "--dry-run"]);
+    assert_eq!((&told["stays"][0]["id"], &told["staysCount"]), (&json!("orders"), &json!(1)), "{told}");
+    let told = place.ok(&["apply", "back.json"]);
+    assert!(told.starts_with("stays: ") && told.contains("orders"), "{told}");
+    assert_eq!(place.json_one(&["get", "orders"])["properties"]["rows"], 9);
+}
+
 /// Story: `annals put t1 --value 3` stored an empty file, and reported success.
 #[test]
 fn put_and_rm_take_an_id_for_no_path() {

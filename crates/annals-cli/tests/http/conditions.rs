@@ -118,13 +118,14 @@ fn another_id_of_an_end_gives_a_relationship_another_tag() {
 /// with it as its condition overwrote an acknowledged value.
 #[test]
 fn an_answer_has_the_tag_of_the_version_that_its_write_made() {
-    const ROUNDS: usize = 11_420;
     const CLIENTS: usize = 8;
+    // The race was lost once in so many rounds.
+    let rounds = if std::env::var_os("ANNALS_TEST_ALL").is_some() { 11_420 } else { 800 };
     let (_folder, server) = server_with_bash();
     let patch_often = &|client: usize| {
         let mut stream = std::io::BufReader::new(server.connect());
         let (mut wrong, mut answers) = (Vec::new(), 0);
-        for round in 0..ROUNDS / CLIENTS {
+        for round in 0..rounds / CLIENTS {
             let body = json!({ format!("n{client}"): round }).to_string();
             let head = format!(
                 "PATCH /v1/entities/bash HTTP/1.1\r\nhost: {}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
@@ -157,7 +158,7 @@ fn an_answer_has_the_tag_of_the_version_that_its_write_made() {
     });
     let (wrong, answers): (Vec<_>, Vec<_>) = outcomes.into_iter().unzip();
     assert_eq!(wrong.concat(), Vec::<String>::new());
-    assert!(answers.iter().sum::<usize>() > ROUNDS / 2, "{answers:?}");
+    assert!(answers.iter().sum::<usize>() > rounds / 2, "{answers:?}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Entity tags of the LDP door: another tag for each other state of what a resource shows, whatever made it.
 
 use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value as Json, json};
 
@@ -252,4 +253,39 @@ fn each_of_many_writes_at_once_is_answered_with_a_tag_of_its_own() {
         tags.len()
     );
     assert!(distinct.contains(&tag(&door, "/a")));
+}
+
+/// The thread of a connection computed these tags, and meanwhile no other request on it was answered.
+#[test]
+fn the_tag_that_a_write_of_a_binary_needs_is_computed_among_the_long_work() {
+    let door = Door::open_with(&["--heavy-max", "1", "--request-time-ms", "2000"]);
+    let values: Vec<String> = (0..6_000).map(|value| format!("\"{value}\"")).collect();
+    let graph = format!("<> <http://x/p> {} .", values.join(", "));
+    assert_eq!(door.request("PUT", "/c", &[TURTLE], Some(&graph)).status, 201);
+    assert_eq!(door.request("PUT", "/file", &[TEXT], Some("bytes")).status, 201);
+    assert_eq!(door.request("PUT", "/file/fcr:metadata", &[TURTLE], Some(&graph)).status, 204);
+    // In a text without order the search has a new state for each letter.
+    let mut random = 1_u64;
+    let bits = (0..2 << 20).map(|_| {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        if random >> 63 == 0 { 'a' } else { 'b' }
+    });
+    let text: String = bits.collect();
+    let large = json!({"id": "large", "type": "t", "properties": {"text": text}});
+    assert_eq!(door.server.send("POST", "/v1/entities", &large).status, 201);
+    for (method, path, status) in [("POST", "/c", 201), ("PUT", "/file", 204)] {
+        let tag = door.request("HEAD", path, &[], None).header("etag").unwrap().to_owned();
+        std::thread::scope(|scope| {
+            let long = json!({"where": ["text =~ /[ab]*a[ab]{1500}c/"]});
+            let server = &door.server;
+            let search = scope.spawn(move || server.send("POST", "/v1/find", &long).status);
+            // The other one in flight is the request for metrics.
+            while !server.get("/metrics").body.contains("annals_http_requests_in_flight 2") {}
+            let begin = Instant::now();
+            let answer = door.request(method, path, &[TEXT, ("if-match", &tag)], Some("others"));
+            assert_eq!(answer.status, status, "{answer:?}");
+            assert!(begin.elapsed() > Duration::from_millis(500), "{method}: {:?}", begin.elapsed());
+            assert_eq!(search.join().unwrap(), 504);
+        });
+    }
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::support::{Server, read_answer, try_request};
+use crate::support::{Server, read_answer};
 
 fn server(arguments: &[&str]) -> (tempfile::TempDir, Server) {
     let folder = tempfile::tempdir().unwrap();
@@ -53,58 +53,6 @@ fn a_request_that_comes_in_too_slowly_is_given_up() {
     let answer = read_answer(&mut BufReader::new(stream), false).unwrap();
     assert_eq!((answer.status, answer.problem().as_str()), (408, "slow-request"));
     assert!(start.elapsed() < Duration::from_secs(5));
-}
-
-fn put_binary(server: &Server) -> crate::support::Answer {
-    try_request(server.address, "PUT", "/ldp/b", &[("content-type", "a/b")], Some("bytes")).unwrap()
-}
-
-/// Begins uploads, and sends only a part of each.
-fn begin_uploads(server: &Server, count: usize) -> Vec<std::net::TcpStream> {
-    let begin = |number| {
-        let mut stream = server.connect();
-        let head = format!(
-            "PUT /ldp/slow{number} HTTP/1.1\r\nhost: localhost\r\ncontent-type: a/b\r\ncontent-length: 100000\r\n\r\nx"
-        );
-        stream.write_all(head.as_bytes()).unwrap();
-        stream
-    };
-    (0..count).map(begin).collect()
-}
-
-#[test]
-fn one_client_uses_at_most_its_share_of_each_kind_of_room() {
-    let (_folder, server) = server(&["--client-share", "25", "--requests-max", "1000"]);
-    // A quarter of 64 uploads.
-    let mut slow = begin_uploads(&server, 16);
-    let upload = || put_binary(&server);
-    let deadline = Instant::now() + Duration::from_secs(10);
-    let refused = loop {
-        let answer = upload();
-        if answer.status == 503 {
-            break answer;
-        }
-        assert!(Instant::now() < deadline, "{answer:?}");
-        // A slow one may have been refused while this upload had its place.
-        slow.extend(begin_uploads(&server, 1));
-    };
-    assert_eq!((refused.problem().as_str(), refused.header("retry-after")), ("busy", Some("1")));
-    assert!(refused.body.contains("expected at most 16 from one address"), "{refused:?}");
-    assert_eq!(server.send("POST", "/v1/entities", &json!({"type": "thing"})).status, 201);
-    drop(slow);
-    let deadline = Instant::now() + Duration::from_secs(10);
-    while !matches!(upload().status, 201 | 204) {
-        assert!(Instant::now() < deadline, "the share of uploads that broke off stays taken");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-}
-
-#[test]
-fn clients_of_this_machine_have_all_the_room_unless_a_share_is_set() {
-    let (_folder, server) = server(&[]);
-    let _slow = begin_uploads(&server, 40);
-    let answer = put_binary(&server);
-    assert_eq!(answer.status, 201, "{answer:?}");
 }
 
 #[test]

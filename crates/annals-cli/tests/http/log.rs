@@ -237,3 +237,38 @@ fn what_cannot_be_asked_for_is_refused_as_described() {
         described("get /v1/log", answer);
     }
 }
+
+/// The operation left instances as they were, and told nobody.
+#[test]
+fn a_transaction_that_takes_a_record_back_tells_what_stays_as_the_endpoint_does() {
+    let (_folder, server) = super::protocol::server();
+    let taken_back = |id: &str, answered: &dyn Fn(u64) -> crate::support::Answer| {
+        let new = json!({"id": id, "type": "t", "properties": {"n": 1}});
+        assert_eq!(server.send("POST", "/v1/entities", &new).status, 201);
+        let patch = |n: u32| server.send("PATCH", &format!("/v1/entities/{id}"), &json!({"n": n})).json();
+        let position = patch(2)["position"].as_u64().unwrap();
+        patch(3);
+        let answer = answered(position);
+        assert_eq!(answer.status, 200, "{answer:?}");
+        (answer.json()["stays"].clone(), answer.json()["staysCount"].clone())
+    };
+    let operation = |position: u64, is_dry_run: bool| {
+        let take_back = json!({"action": "take-back", "position": position, "keep": "theirs"});
+        let body = json!({"operations": [take_back], "dryRun": is_dry_run});
+        server.send("POST", "/v1/transactions", &body)
+    };
+    let by_endpoint = taken_back("a", &|position| {
+        server.request("POST", &format!("/v1/records/{position}/take-back?keep=theirs"), &[], None)
+    });
+    assert_eq!((&by_endpoint.0[0]["id"], &by_endpoint.1), (&json!("a"), &json!(1)));
+    for is_dry_run in [true, false] {
+        let id = if is_dry_run { "b" } else { "c" };
+        let (stays, count) = taken_back(id, &|position| operation(position, is_dry_run));
+        assert_eq!((&stays[0]["id"], &stays[0]["kind"], &count), (&json!(id), &json!("entity"), &json!(1)));
+        let detail =
+            |stays: &Json| stays[0]["detail"].as_str().unwrap().split(" position").next().unwrap().len();
+        assert_eq!(detail(&stays), detail(&by_endpoint.0));
+    }
+    let other = server.send("POST", "/v1/transactions", &json!({"operations": []}));
+    assert_eq!((other.status, other.json().get("stays")), (200, None));
+}

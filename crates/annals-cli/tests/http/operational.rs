@@ -1,6 +1,7 @@
 //! The operational view and its leases: state with its origin, which is gone with its lease, also after a stop and a crash.
 
-use std::time::Duration;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value as Json, json};
 
@@ -242,4 +243,36 @@ fn bad_input_is_refused() {
     }
     let answer = server.request("POST", "/v1/leases/a/changes", &[], Some("{"));
     assert_eq!((answer.status, answer.problem().as_str()), (400, "invalid-argument"));
+}
+
+/// Each push waited for the lease on a thread for long work, until no other request got one.
+#[test]
+fn pushes_that_wait_for_one_lease_leave_threads_for_other_requests() {
+    const PUSHES: usize = 8;
+    let (_folder, server) = server(&["--heavy-max", "2"]);
+    open(&server, "driver");
+    let children: serde_json::Map<String, Json> =
+        (0..1_000).map(|child| (format!("c{child}"), json!({"n": child}))).collect();
+    let done = &AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        let (server, children) = (&server, &children);
+        for number in 0..PUSHES {
+            scope.spawn(move || {
+                push(server, "driver", json!([merge(&format!("/p{number}"), json!(children))]), 200);
+                done.fetch_add(1, Ordering::SeqCst);
+            });
+        }
+        // The other one in flight is the request for metrics.
+        let all = format!("annals_http_requests_in_flight {}", PUSHES + 1);
+        let deadline = Instant::now() + Duration::from_secs(10);
+        while !server.get("/metrics").body.contains(&all) {
+            assert!(
+                Instant::now() < deadline && done.load(Ordering::SeqCst) == 0,
+                "they wait for each other"
+            );
+        }
+        assert_eq!(server.send("POST", "/v1/count", &json!({})).status, 200);
+        let done = done.load(Ordering::SeqCst);
+        assert!(done < PUSHES / 2, "{done} pushes were done before the other request was answered");
+    });
 }

@@ -27,8 +27,8 @@ impl RustDoor {
         transaction.author(text("author").unwrap_or_default()).message(text("message").unwrap_or_default());
         let mut ids = Vec::new();
         for operation in step["operations"].as_array().unwrap() {
-            let created = operation_from_json(operation)?.add_to(&mut transaction, valid_from)?;
-            ids.extend(created.map(|id| id.to_string()));
+            let added = operation_from_json(operation)?.add_to(&mut transaction, valid_from)?;
+            ids.extend(added.created.map(|id| id.to_string()));
         }
         if step["dryRun"] == true {
             let snapshot = transaction.dry_run()?;
@@ -42,8 +42,8 @@ impl RustDoor {
     /// A change of a tree: the operation that is called as the step.
     fn change_tree(&self, step: &Json) -> Result<Json> {
         let operation = operation_from_json(&tree_operation(step))?;
-        let (id, receipt) = self.0.transact(|t| operation.add_to(t, None))?;
-        Ok(json!({ "id": id.map(|id| id.to_string()), "position": receipt.position.0 }))
+        let (added, receipt) = self.0.transact(|t| operation.add_to(t, None))?;
+        Ok(json!({ "id": added.created.map(|id| id.to_string()), "position": receipt.position.0 }))
     }
 
     fn read(&self, step: &Json) -> Result<Json> {

@@ -15,6 +15,8 @@ struct Operation {
     path: String,
     /// The schema of its JSON body.
     body: Option<String>,
+    /// Shape: `[(name, place)]`; a place is `path`, `query` or `header`.
+    parameters: Vec<(String, String)>,
     /// Shape: `[(status, media type, schema)]`.
     answers: Vec<(u16, String, String)>,
 }
@@ -43,9 +45,12 @@ impl Operation {
             let media = response["content"].as_object().into_iter().flatten();
             media.map(|(name, media)| (status.parse().unwrap(), name.clone(), schema_of(media)))
         });
+        let parameters = operation["parameters"].as_array().unwrap().iter();
+        let text = |parameter: &Json, member: &str| parameter[member].as_str().unwrap().to_owned();
         Operation {
             method: method.to_uppercase(),
             path: path.to_owned(),
+            parameters: parameters.map(|known| (text(known, "name"), text(known, "in"))).collect(),
             body: operation["requestBody"]["content"].get("application/json").map(schema_of),
             answers: answers.collect(),
         }
@@ -106,6 +111,27 @@ pub fn answers() -> Vec<(String, u16, String)> {
         good.map(move |(status, media, _)| (name.clone(), *status, media.clone()))
     };
     OPERATIONS.iter().flat_map(named).collect()
+}
+
+/// Every operation with its parameters in query and headers.
+///
+/// Shape: `[(operation, [(name, place)])]`.
+pub fn parameters() -> Vec<(String, Vec<(String, String)>)> {
+    let named = |known: &Operation| {
+        let sent = known.parameters.iter().filter(|(_, place)| place != "path");
+        (format!("{} {}", known.method, known.path), sent.cloned().collect())
+    };
+    OPERATIONS.iter().map(named).collect()
+}
+
+/// The operation that answers a request, such as `GET /v1/entities/{id}`.
+pub fn operation_at(method: &str, target: &str) -> String {
+    let path = target.split('?').next().unwrap();
+    let operation = OPERATIONS.iter().find(|known| known.is_at(method, path));
+    operation.map_or_else(
+        || panic!("{method} {target} is not described"),
+        |known| format!("{method} {}", known.path),
+    )
 }
 
 /// Checks that an answer, and the body that led to it, are what the description says of them.

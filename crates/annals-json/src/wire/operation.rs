@@ -6,7 +6,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::{
     Entity, InsertPlace, InstanceKind, Instant, KeepChoice, NamedForm, OriginMembers, Patch, Properties,
-    ProvenanceMembers, Relationship, TreeItem, True, Type, TypePatch, Value,
+    ProvenanceMembers, Relationship, Stays, TreeItem, True, Type, TypePatch, Value,
 };
 
 /// The forms of this file.
@@ -224,13 +224,20 @@ pub enum TransactionReceipt {
 
 /// The transaction is committed.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(example = commit_example())]
 pub struct CommitReceipt {
     pub position: u64,
     pub instant: Instant,
     /// Ids of the created instances, in the order of the operations.
     pub ids: Vec<String>,
+    /// If an operation takes records back: the first 1,000 instances that stay as they are, because later commits built
+    /// on them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stays: Option<Vec<Stays>>,
+    /// The count of all of these.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stays_count: Option<u64>,
 }
 
 /// The transaction is possible.
@@ -245,6 +252,13 @@ pub struct DryRunReceipt {
     pub entities: u64,
     /// Number of relationships after it.
     pub relationships: u64,
+    /// If an operation takes records back: the first 1,000 instances that stay as they are, because later commits built
+    /// on them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stays: Option<Vec<Stays>>,
+    /// The count of all of these.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stays_count: Option<u64>,
 }
 
 fn commit_example() -> Json {

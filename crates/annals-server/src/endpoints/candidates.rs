@@ -21,54 +21,45 @@ use crate::sending;
 /// The endpoints of this file.
 pub fn endpoints() -> Vec<Endpoint> {
     let of = |endpoint: Endpoint| endpoint.tag("candidates").fails(&["not-found"]);
+    let reads = |endpoint: Endpoint| of(endpoint).takes([parameters::wait_position()]);
+    // Their records have messages of their own.
     let writes = |endpoint: Endpoint| {
-        of(endpoint).takes(parameters::signing()).fails(&["precondition-failed"]).commits()
+        of(endpoint).takes(parameters::signing_author()).fails(&["precondition-failed"]).commits()
     };
-    let commits = [
-        "invalid-property",
-        "invalid-ends",
-        "wrong-type",
-        "type-violation",
-        "not-unique",
-        "cardinality",
-        "missing-end",
-        "already-exists",
-        "deleted",
-        "invalid-classification",
-        "status-not-allowed",
-        "not-deleted",
-    ];
     vec![
-        of(Endpoint::new(Method::GET, "/v1/candidates", "List the candidates", list))
+        reads(Endpoint::new(Method::GET, "/v1/candidates", "List the candidates", list))
             .describe("Candidates are working copies that stay until they end: reads and writes name one with `candidate`.")
             .answers(200, "All candidates, by name.", "CandidateList"),
         writes(Endpoint::new(Method::POST, "/v1/candidates", "Open a candidate", open))
             .body("CandidateName")
             .answers(201, "Opened.", "Candidate")
             .fails(&["already-exists"]),
-        of(Endpoint::new(Method::GET, "/v1/candidates/{candidate}", "Read a candidate", show))
+        reads(Endpoint::new(Method::GET, "/v1/candidates/{candidate}", "Read a candidate", show))
             .answers(200, "The candidate.", "Candidate"),
-        of(Endpoint::new(Method::GET, "/v1/candidates/{candidate}/edits", "List the edits of a candidate", edits))
+        reads(Endpoint::new(Method::GET, "/v1/candidates/{candidate}/edits", "List the edits of a candidate", edits))
             .takes(parameters::paging())
             .answers(200, "A page of the edits as operations, in order.", "CandidateEdits"),
-        of(Endpoint::new(Method::GET, "/v1/candidates/{candidate}/conflicts", "List the conflicts of a candidate", conflicts))
+        reads(Endpoint::new(Method::GET, "/v1/candidates/{candidate}/conflicts", "List the conflicts of a candidate", conflicts))
             .describe("Edits of instances that another transaction changed since the base, and edits that can no longer be applied: the first 1,000, and the count of all.")
             .answers(200, "The conflicts, in the order of the edits.", "CandidateConflicts")
             .fails(&["precondition-failed"]),
-        of(Endpoint::new(Method::GET, "/v1/candidates/{candidate}/check", "Find out whether a candidate can be committed", check))
+        reads(Endpoint::new(Method::GET, "/v1/candidates/{candidate}/check", "Find out whether a candidate can be committed", check))
             .describe("Commits nothing, and answers as the commit would.")
             .answers(200, "It can be committed.", "Candidate")
             .fails(&["precondition-failed", "refused"])
-            .fails(&commits),
+            .changes_instances()
+            .fails(&COMMITS),
         writes(Endpoint::new(Method::POST, "/v1/candidates/{candidate}/rebase", "Rebase a candidate on the present", rebase))
             .describe("`mine` keeps edits in conflict, and `theirs` drops them. Without `keep`, the server refuses a conflict.")
             .body("CandidateRebase")
             .answers(200, "The edits that were dropped.", "CandidateConflicts"),
         writes(Endpoint::new(Method::POST, "/v1/candidates/{candidate}/commit", "Commit a candidate as one transaction", commit))
             .describe("With `confirmWithin`, the server undoes the commit unless you confirm it in time, also after a restart.")
+            .takes([parameters::message()])
             .body("CandidateCommit")
             .answers(200, "Durable.", "Receipt")
-            .fails(&commits),
+            .changes_instances()
+            .fails(&COMMITS),
         writes(Endpoint::new(Method::POST, "/v1/candidates/{candidate}/confirm", "Confirm a commit that waits for confirmation", confirm))
             .answers(200, "Confirmed; the candidate has ended.", "Receipt"),
         writes(Endpoint::new(Method::POST, "/v1/candidates/{candidate}/take-back", "Undo a commit that waits for confirmation", take_back))
@@ -78,11 +69,15 @@ pub fn endpoints() -> Vec<Endpoint> {
             )
             .takes([parameters::keep()])
             .answers(200, "Taken back.", "TakenBack")
-            .fails(&commits),
+            .changes_instances()
+            .fails(&COMMITS),
         writes(Endpoint::new(Method::DELETE, "/v1/candidates/{candidate}", "Discard a candidate", discard))
             .answers(200, "Discarded.", "Receipt"),
     ]
 }
+
+/// Kinds of errors of a commit, beside those of changes of any instances.
+const COMMITS: [&str; 4] = ["already-exists", "invalid-classification", "status-not-allowed", "not-deleted"];
 
 async fn list(call: Box<Call>) -> Outcome {
     reads(call, |candidates, _| {
@@ -97,6 +92,7 @@ async fn open(mut call: Box<Call>) -> Outcome {
     let fields = object(&body, "candidate")?;
     only(fields, "candidate", &["name"])?;
     let name = text(fields, "candidate", "name")?.to_owned();
+    call.wait_visible().await?;
     let author = Signature::of(&call)?.author;
     let door = Arc::clone(&call.door);
     heavy(&call.door, move || {

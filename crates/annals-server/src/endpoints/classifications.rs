@@ -33,9 +33,11 @@ pub fn endpoints() -> Vec<Endpoint> {
             .answers(200, "The classification; `ETag` is the latest version of the entity.", "Classification")
             .fails(&["not-found", "deleted", "future-instant"]),
         writes(Endpoint::new(Method::PUT, PATH, "Add a classification, or replace it", put))
+            .takes([parameters::always()])
             .body("ClassificationContent")
             .answers(200, "The entity after it.", "Entity"),
         writes(Endpoint::new(Method::PATCH, PATH, "Change some properties of a classification", patch))
+            .takes([parameters::always()])
             .body("Patch")
             .answers(200, "The entity after it.", "Entity"),
         writes(Endpoint::new(Method::DELETE, PATH, "Remove a classification", delete)).answers(

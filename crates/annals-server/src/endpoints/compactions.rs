@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use annals::CompactReport;
+use annals_json::compaction_to_json;
 use http::{Method, StatusCode};
-use serde_json::{Value as Json, json};
 
 use crate::answer;
 use crate::call::Call;
@@ -57,17 +56,5 @@ async fn compact(call: Box<Call>) -> Outcome {
         Ok(outcome) => outcome?,
         Err(error) => std::panic::resume_unwind(error.into_panic()),
     };
-    Ok(answer::json(StatusCode::OK, &report_to_json(&report), position))
-}
-
-fn report_to_json(report: &CompactReport) -> Json {
-    json!({
-        "segments": report.segments_count,
-        "records": report.records_count,
-        "changes": report.changes_count,
-        "contents": report.contents_count,
-        "contentsBytes": report.contents_bytes,
-        "bytesBefore": report.bytes_before,
-        "bytesAfter": report.bytes_after,
-    })
+    Ok(answer::json(StatusCode::OK, &compaction_to_json(&report), position))
 }

@@ -36,8 +36,12 @@ async fn get(call: Box<Call>) -> Outcome {
     let selection = Selection { types: call.query.all("type").map(str::to_owned).collect() };
     let is_history = call.query.flag("history")?;
     let as_of = call.query.as_of()?;
-    if is_history && !(selection.types.is_empty() && as_of.instant.is_none() && as_of.valid.is_none()) {
-        let text = "parameter history: expected neither type nor at nor validAt beside it, found one of them; leave it out";
+    let is_narrowed = !selection.types.is_empty()
+        || as_of.instant.is_some()
+        || as_of.valid.is_some()
+        || call.query.get("candidate").is_some();
+    if is_history && is_narrowed {
+        let text = "parameter history: expected none of type, at, validAt and candidate beside it, found one; leave it out";
         return Err(Problem::invalid(text).with("parameter", "history"));
     }
     if let Some(format) = graph_files::format_of(&call)? {

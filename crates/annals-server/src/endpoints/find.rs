@@ -23,11 +23,11 @@ const PROBLEMS: &[&str] =
 
 /// The endpoints of this file.
 pub fn endpoints() -> Vec<Endpoint> {
-    let find = |of: Collection, schema, classified: Option<_>| {
+    let find = |of: Collection, schema, own: Vec<_>| {
         Endpoint::new(Method::GET, of.path, "Find with a search", move |call| find(of, call))
             .tag("search")
             .takes(parameters::finding())
-            .takes(classified)
+            .takes(own)
             .takes(parameters::paging())
             .takes(parameters::reading())
             .answers(200, "A page; `Link: …; rel=\"next\"` leads to the next one.", schema)
@@ -36,8 +36,8 @@ pub fn endpoints() -> Vec<Endpoint> {
     };
     let wait = || parameters::reading().into_iter().filter(|known| known.name == WAIT_POSITION.as_str());
     vec![
-        find(ENTITIES, "EntityPage", Some(parameters::classified())),
-        find(RELATIONSHIPS, "RelationshipPage", None),
+        find(ENTITIES, "EntityPage", parameters::finding_entities()),
+        find(RELATIONSHIPS, "RelationshipPage", Vec::new()),
         Endpoint::new(Method::POST, "/v1/find", "Find with a search in JSON", find_json)
             .tag("search")
             .describe("Like the search of a query string, but for values of any kind and names with any character.")

@@ -22,8 +22,8 @@ const ORDERED_ITEMS_MAX: usize = 10_000;
 
 /// The endpoints of this file.
 pub fn endpoints() -> Vec<Endpoint> {
-    let walks = |endpoint: Endpoint, default| {
-        endpoint.tag("graph").takes(parameters::walking(default)).takes(parameters::reading()).fails(&[
+    let walks = |endpoint: Endpoint, parameters: Vec<Parameter>| {
+        endpoint.tag("graph").takes(parameters).takes(parameters::reading()).fails(&[
             "not-found",
             "too-large",
             "future-instant",
@@ -61,7 +61,7 @@ pub fn endpoints() -> Vec<Endpoint> {
                     "Read a neighbourhood",
                     neighborhood,
                 ),
-                "both",
+                parameters::walking("both"),
             )
             .describe(
                 "The entity, every entity at most `depthMax` steps away (default 1), \
@@ -74,7 +74,7 @@ pub fn endpoints() -> Vec<Endpoint> {
         ),
         walks(
             Endpoint::new(Method::GET, "/v1/entities/{id}/related", "List related entities", related),
-            "both",
+            parameters::walking("both"),
         )
         .describe(
             "Every entity that a walk of any length reaches, each once: nearest first, or in \
@@ -87,7 +87,7 @@ pub fn endpoints() -> Vec<Endpoint> {
         with_graph_files(
             walks(
                 Endpoint::new(Method::GET, "/v1/linking", "Read all paths between two entities", linking),
-                "both",
+                parameters::walking_between("both"),
             )
             .describe(
                 "Every entity and relationship on a path of at most `depthMax` steps from one to the \
@@ -99,19 +99,22 @@ pub fn endpoints() -> Vec<Endpoint> {
             .answers_lines("SubgraphLine"),
         ),
         with_graph_files(
-            walks(Endpoint::new(Method::GET, "/v1/paths", "Find the shortest paths", paths), "out")
-                .describe(
-                    "The `limit` shortest paths (default 10), shortest first, by steps or by the sum of a \
+            walks(
+                Endpoint::new(Method::GET, "/v1/paths", "Find the shortest paths", paths),
+                parameters::walking_between("out"),
+            )
+            .describe(
+                "The `limit` shortest paths (default 10), shortest first, by steps or by the sum of a \
                      weight. No path visits an entity twice. Fewer paths if no more exist.",
-                )
-                .takes(ends())
-                .takes([parameters::weight(), parameters::limit()])
-                .answers(200, "The paths.", "PathList")
-                .answers_lines("PathLine"),
+            )
+            .takes(ends())
+            .takes([parameters::weight(), parameters::limit()])
+            .answers(200, "The paths.", "PathList")
+            .answers_lines("PathLine"),
         ),
         walks(
             Endpoint::new(Method::GET, "/v1/shared", "List the entities that two entities share", shared),
-            "both",
+            parameters::walking("both"),
         )
         .describe(
             "Every entity that walks from both reach, nearest to both first: common neighbours \

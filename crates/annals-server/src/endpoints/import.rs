@@ -42,22 +42,6 @@ const NAME: &str = "POST /v1/import";
 
 /// The endpoints of this file.
 pub fn endpoints() -> Vec<Endpoint> {
-    let broken = [
-        "already-exists",
-        "deleted",
-        "wrong-type",
-        "type-violation",
-        "invalid-property",
-        "invalid-classification",
-        "invalid-ends",
-        "status-not-allowed",
-        "missing-end",
-        "not-unique",
-        "cardinality",
-        "proxy-only",
-        "not-home",
-        "home-conflict",
-    ];
     vec![
         Endpoint::new(Method::POST, "/v1/import", "Load JSON Lines", post)
             .describe(
@@ -72,7 +56,8 @@ pub fn endpoints() -> Vec<Endpoint> {
             .takes_lines("ImportLine")
             .streaming()
             .answers(200, "Everything is committed except the refused lines.", "ImportReport")
-            .fails(&broken)
+            .changes_instances()
+            .fails(&["already-exists", "invalid-classification", "status-not-allowed", "proxy-only", "not-home", "home-conflict"])
             .fails(&["read-only", "conflict", "busy", "stopping", "unavailable", "no-room", "io"]),
     ]
 }

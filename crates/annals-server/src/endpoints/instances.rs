@@ -98,13 +98,14 @@ fn endpoints_of(of: Collection, [all, one, restored, undone]: [&'static str; 4])
                  Attributes without a value get their default. Equal content makes no version. You can send the answer \
                  of a GET back: the server checks or ignores header fields.",
             )
-            .takes([parameters::if_none_match()])
+            .takes([parameters::always(), parameters::if_none_match()])
             .body(content)
             .answers(200, "Replaced.", of.schema)
             .answers(201, "Created.", of.schema)
             .fails(&broken)
             .fails(&["deleted", "already-exists"]),
         writes(Endpoint::new(Method::PATCH, one, "Change some properties", move |call| patch(of, call)))
+            .takes([parameters::always()])
             .body("Patch")
             .answers(200, "The instance after the change.", of.schema)
             .fails(&["not-found", "deleted", "invalid-property", "not-unique", "not-home"]),

@@ -80,7 +80,7 @@ pub fn endpoints() -> Vec<Endpoint> {
         Endpoint::new(Method::PUT, "/v1/collection", "Name the collection of this repository", name)
             .describe("Possible once: the repository keeps the name permanently.")
             .tag("copies")
-            .takes(parameters::writing())
+            .takes(parameters::writing_timeless())
             .body("CollectionName")
             .answers(200, "Done.", "Receipt")
             .fails(&["already-exists", "home-conflict"])
@@ -114,7 +114,12 @@ fn step_endpoint(of: Collection, (path, action, schema, summary): Step) -> Endpo
     if action == "reidentify" {
         return endpoint.answers(200, "Done; the instance has the new id now.", "Receipt");
     }
-    endpoint.answers(200, "The instance after it.", of.schema)
+    let may_change_nothing = ["set-status", "retype", "set-provenance", "relink"].contains(&action);
+    endpoint.takes(may_change_nothing.then(parameters::always)).answers(
+        200,
+        "The instance after it.",
+        of.schema,
+    )
 }
 
 fn purge_endpoint(of: Collection, path: &'static str) -> Endpoint {

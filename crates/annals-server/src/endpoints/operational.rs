@@ -24,8 +24,9 @@ pub fn endpoints() -> Vec<Endpoint> {
     let of = |endpoint: Endpoint| {
         endpoint.tag("operational").fails(&["unavailable", "no-room", "io", "too-large"])
     };
-    let writes =
-        |endpoint: Endpoint| of(endpoint).takes(parameters::signing()).fails(&["conflict", "read-only"]);
+    let writes = |endpoint: Endpoint| {
+        of(endpoint).takes(parameters::signing_author()).fails(&["conflict", "read-only"])
+    };
     let pushes = [
         "invalid-property",
         "invalid-ends",
@@ -139,7 +140,10 @@ async fn end(call: Box<Call>) -> Outcome {
 
 async fn push(mut call: Box<Call>) -> Outcome {
     let (body, signature) = receive(&mut call).await?;
+    let turn = call.door.push_turn(call.path("lease")).await;
     told(call, StatusCode::OK, move |operational, name| {
+        // Work that nobody waits for any more still has the turn.
+        let _turn = turn;
         let fields = object(&body, "changes")?;
         only(fields, "changes", &["operations"])?;
         let operations = array(fields, "changes", "operations")?.iter().enumerate();
@@ -166,7 +170,7 @@ async fn receive(call: &mut Call) -> Result<(Json, Signature), Problem> {
     Ok((body, signature))
 }
 
-/// Answers with the result of work on leases. The work may wait for other pushes to the same lease.
+/// Answers with the result of work on leases.
 async fn told(
     call: Box<Call>,
     status: StatusCode,

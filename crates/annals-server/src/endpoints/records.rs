@@ -17,18 +17,6 @@ use crate::sending;
 
 /// The endpoints of this file.
 pub fn endpoints() -> Vec<Endpoint> {
-    let broken = [
-        "invalid-property",
-        "invalid-ends",
-        "wrong-type",
-        "type-violation",
-        "not-unique",
-        "cardinality",
-        "missing-end",
-        "deleted",
-        "status-not-allowed",
-        "not-home",
-    ];
     vec![
         Endpoint::new(Method::POST, "/v1/records/{position}/take-back", "Take a record back", take_back)
             .describe(
@@ -42,7 +30,8 @@ pub fn endpoints() -> Vec<Endpoint> {
             .takes(parameters::signing())
             .answers(200, "Taken back.", "TakenBack")
             .fails(&["not-found", "precondition-failed"])
-            .fails(&broken)
+            .changes_instances()
+            .fails(&["status-not-allowed", "not-home"])
             .commits(),
     ]
 }

@@ -1,7 +1,7 @@
 //! Transactions: many operations, all or none.
 
-use annals::{Id, Transaction};
-use annals_json::{Operation, array, boolean, object, only, operation_from_json, optional_text};
+use annals::{BuiltOn, Id, Transaction};
+use annals_json::{Operation, add_stays, array, boolean, object, only, operation_from_json, optional_text};
 use http::{Method, StatusCode};
 use serde_json::{Value as Json, json};
 
@@ -18,17 +18,6 @@ const SMALL_OPERATIONS_MAX: usize = 64;
 
 /// The endpoints of this file.
 pub fn endpoints() -> Vec<Endpoint> {
-    let broken = [
-        "type-violation",
-        "invalid-property",
-        "invalid-classification",
-        "invalid-ends",
-        "status-not-allowed",
-        "missing-end",
-        "not-unique",
-        "cardinality",
-    ];
-    let elsewhere = ["wrong-type", "proxy-only", "not-home", "home-conflict"];
     vec![
         Endpoint::new(Method::POST, "/v1/transactions", "Commit many operations, all or none", post)
             .describe(
@@ -40,11 +29,12 @@ pub fn endpoints() -> Vec<Endpoint> {
             )
             .tag("transactions")
             .takes(parameters::writing())
+            .takes([parameters::always()])
             .body("Transaction")
             .answers(200, "Durable (or, for a dry run, possible).", "TransactionReceipt")
-            .fails(&broken)
-            .fails(&elsewhere)
-            .fails(&["not-found", "already-exists", "deleted", "not-deleted", "precondition-failed"])
+            .changes_instances()
+            .fails(&["invalid-classification", "status-not-allowed", "proxy-only", "not-home", "home-conflict"])
+            .fails(&["not-found", "already-exists", "not-deleted", "precondition-failed"])
             .commits(),
     ]
 }
@@ -88,20 +78,39 @@ impl Described {
         })
     }
 
-    /// Puts the operations into a transaction.
-    ///
-    /// Shape: the ids of created instances, in order.
-    fn build(&self, transaction: &mut Transaction) -> Result<Vec<Id>, Problem> {
+    /// Puts the operations into a transaction. Gives the ids of created instances, in order, and those that stay as they are
+    /// if records are taken back.
+    fn build(&self, transaction: &mut Transaction) -> Result<Built, Problem> {
         self.signature.sign(transaction);
         if self.is_serializable {
             transaction.serializable();
         }
-        let mut ids = Vec::new();
+        let mut built = Built::default();
         for (index, operation) in self.operations.iter().enumerate() {
-            let created = operation.add_to(transaction, self.signature.valid_from);
-            ids.extend(created.map_err(|error| Problem::from(error).with("operation", index))?);
+            let added = operation.add_to(transaction, self.signature.valid_from);
+            let added = added.map_err(|error| Problem::from(error).with("operation", index))?;
+            built.ids.extend(added.created);
+            if let Some(stays) = added.stays {
+                built.stays.get_or_insert_default().extend(stays);
+            }
         }
-        Ok(ids)
+        Ok(built)
+    }
+}
+
+/// The result of the operations, beside their changes.
+#[derive(Default)]
+struct Built {
+    ids: Vec<Id>,
+    stays: Option<Vec<BuiltOn>>,
+}
+
+impl Built {
+    fn add_to(&self, receipt: &mut Json) {
+        receipt["ids"] = self.ids.iter().map(|id| Json::from(id.to_string())).collect();
+        if let Some(stays) = &self.stays {
+            add_stays(receipt, stays);
+        }
     }
 }
 
@@ -137,9 +146,9 @@ async fn post(mut call: Box<Call>) -> Outcome {
     let weight = if is_light { Weight::Light } else { Weight::Heavy };
     let candidate = described.signature.candidate.clone();
     let build = move |transaction: &mut Transaction| described.build(transaction);
-    let (ids, receipt) = commit(&call.door, weight, candidate, Box::new(build)).await?;
+    let (built, receipt) = commit(&call.door, weight, candidate, Box::new(build)).await?;
     let mut body = sending::receipt_to_json(&receipt);
-    body["ids"] = ids.iter().map(|id| Json::from(id.to_string())).collect();
+    built.add_to(&mut body);
     Ok(sending::written(answer::json(StatusCode::OK, &body, receipt.position), &receipt))
 }
 
@@ -147,16 +156,15 @@ async fn dry_run(call: Box<Call>, described: Described) -> Outcome {
     let door = std::sync::Arc::clone(&call.door);
     heavy(&call.door, move || {
         let mut transaction = door.repository()?.transaction();
-        let ids = described.build(&mut transaction)?;
+        let built = described.build(&mut transaction)?;
         let base = transaction.base().position();
         let snapshot = transaction.dry_run()?;
-        let ids: Vec<Json> = ids.iter().map(|id| Json::from(id.to_string())).collect();
-        let body = json!({
+        let mut body = json!({
             "dryRun": true,
-            "ids": ids,
             "entities": snapshot.entities_count(),
             "relationships": snapshot.relationships_count(),
         });
+        built.add_to(&mut body);
         Ok(answer::json(StatusCode::OK, &body, base))
     })
     .await

@@ -14,6 +14,7 @@ use crate::call::{Call, Weight, heavy_read};
 use crate::endpoint::Endpoint;
 use crate::etag::Tag;
 use crate::lines::{self, Lines};
+use crate::names::WAIT_POSITION;
 use crate::parameters;
 use crate::problem::{Outcome, Problem};
 use crate::query::decode_percent;
@@ -32,6 +33,11 @@ pub fn endpoints() -> Vec<Endpoint> {
             "future-instant",
         ])
     };
+    let planning = ["path", "candidate", WAIT_POSITION.as_str()];
+    let planning = parameters::in_tree()
+        .into_iter()
+        .chain(parameters::reading())
+        .filter(move |known| planning.contains(&known.name));
     vec![
         reads(Endpoint::new(Method::GET, "/v1/tree/{steps}", "Read an item with its subtree", get))
             .describe(
@@ -54,7 +60,11 @@ pub fn endpoints() -> Vec<Endpoint> {
             .answers(200, "The items and properties, in the order of the tree.", "TreeMatches")
             .answers_lines("TreeLine")
             .fails(&["invalid-page"]),
-        reads(Endpoint::new(Method::GET, "/v1/tree-explain/{steps}", "Explain how the items that match a path are found", explain))
+        Endpoint::new(Method::GET, "/v1/tree-explain/{steps}", "Explain how the items that match a path are found", explain)
+            .describe("The plan depends on the declared types alone: reads of the past have the same one.")
+            .tag("trees")
+            .takes(planning)
+            .fails(&["not-found"])
             .answers(200, "The plan of each step.", "TreePlan"),
     ]
 }

@@ -21,21 +21,14 @@ use crate::sending;
 
 /// The endpoints of this file.
 pub fn endpoints() -> Vec<Endpoint> {
-    let broken = [
-        "invalid-property",
-        "invalid-ends",
-        "wrong-type",
-        "type-violation",
-        "not-unique",
-        "cardinality",
-        "missing-end",
-        "already-exists",
-        "deleted",
-        "not-home",
-        "proxy-only",
-    ];
     let writes = |endpoint: Endpoint| {
-        endpoint.tag("trees").takes(parameters::writing()).fails(&broken).fails(&["not-found"]).commits()
+        endpoint
+            .tag("trees")
+            .takes(parameters::writing())
+            .changes_instances()
+            .fails(&["already-exists", "not-home", "proxy-only"])
+            .fails(&["not-found"])
+            .commits()
     };
     let at_path = |endpoint: Endpoint| {
         writes(endpoint)

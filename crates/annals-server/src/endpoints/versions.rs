@@ -10,6 +10,7 @@ use crate::call::{Call, Weight};
 use crate::endpoint::Endpoint;
 use crate::lines;
 use crate::offset::Offset;
+use crate::parameter::Parameter;
 use crate::parameters;
 use crate::problem::{Outcome, Problem};
 
@@ -29,12 +30,12 @@ pub fn endpoints() -> Vec<Endpoint> {
 }
 
 fn endpoints_of(of: Collection, [history_path, version_path, diff_path]: [&'static str; 3]) -> Vec<Endpoint> {
-    let reads = |endpoint: Endpoint| {
-        endpoint.tag("history").takes(parameters::reading()).fails(&["not-found", "future-instant"])
+    let reads = |endpoint: Endpoint, parameters: Vec<Parameter>| {
+        endpoint.tag("history").takes(parameters).fails(&["not-found", "future-instant"])
     };
     let number = |name, description| parameters::required(name, parameters::count(), 1, description);
     vec![
-        reads(Endpoint::new(Method::GET, history_path, "List the versions", move |call| history(of, call)))
+        reads(Endpoint::new(Method::GET, history_path, "List the versions", move |call| history(of, call)), parameters::reading())
             .describe(
                 "Also of a deleted instance: author, time and message of each version, and its content if asked for.",
             )
@@ -42,9 +43,9 @@ fn endpoints_of(of: Collection, [history_path, version_path, diff_path]: [&'stat
             .takes(parameters::paging())
             .answers(200, "A page of versions.", "VersionPage")
             .answers_lines("VersionLine"),
-        reads(Endpoint::new(Method::GET, version_path, "Read one version", move |call| version(of, call)))
+        reads(Endpoint::new(Method::GET, version_path, "Read one version", move |call| version(of, call)), parameters::reading_timeless())
             .answers(200, "The instance in that version, also a deleted one.", of.schema),
-        reads(Endpoint::new(Method::GET, diff_path, "Compare two versions", move |call| diff(of, call)))
+        reads(Endpoint::new(Method::GET, diff_path, "Compare two versions", move |call| diff(of, call)), parameters::reading_timeless())
             .takes([
                 number("from", "Number of the version before."),
                 number("to", "Number of the version after."),

@@ -12,6 +12,7 @@ use crate::call::{Call, Weight};
 use crate::endpoint::Endpoint;
 use crate::lines;
 use crate::offset::Offset;
+use crate::parameter::Parameter;
 use crate::parameters;
 use crate::problem::{Outcome, Problem};
 
@@ -21,8 +22,8 @@ const VISITED_DEFAULT: usize = 100_000;
 /// The endpoints of this file.
 pub fn endpoints() -> Vec<Endpoint> {
     let end = |name, description| parameters::required(name, parameters::text(), "bash", description);
-    let walks = |endpoint: Endpoint| {
-        endpoint.tag("graph").takes(parameters::walking("out")).takes(parameters::reading()).fails(&[
+    let walks = |endpoint: Endpoint, parameters: Vec<Parameter>| {
+        endpoint.tag("graph").takes(parameters).takes(parameters::reading()).fails(&[
             "not-found",
             "too-large",
             "future-instant",
@@ -54,7 +55,11 @@ pub fn endpoints() -> Vec<Endpoint> {
     .takes([parameters::group_by(), parameters::groups_limit()])
     .answers(200, "The groups.", "Groups")
     .fails(&["invalid-page"]);
-    vec![walks(with_graph_files(path)), walks(with_graph_files(reach)), walks(groups)]
+    vec![
+        walks(with_graph_files(path), parameters::walking_between("out")),
+        walks(with_graph_files(reach), parameters::walking("out")),
+        walks(groups, parameters::walking("out")),
+    ]
 }
 
 /// The directions of the request.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use annals::{Content, Entity, Value};
+use annals::{Content, Entity, Snapshot, Value};
 use axum::body::Body;
 use http::header::{ALLOW, EXPECT, HeaderValue};
 use http::{HeaderMap, Method, Response, StatusCode};
@@ -19,7 +19,7 @@ use super::slug;
 use super::statements::Graph;
 use super::view::{Found, View};
 use super::writer::Writer;
-use crate::call::Weight;
+use crate::call::{Weight, heavy_read};
 use crate::content::conditions::Validators;
 use crate::content::send::{Wanted, send};
 use crate::problem::{Outcome, Problem};
@@ -28,14 +28,16 @@ use crate::upload::discard;
 /// Answers a POST of a binary.
 pub async fn post(mut request: Request, container: Path) -> Outcome {
     let conditions = Conditions::of(&request.call.headers);
-    let snapshot = request.call.snapshot().await?;
     // Before the bytes arrive: a client learns at once that they would be refused.
-    let view = View { snapshot: &snapshot, base: &request.base };
-    let refused = if container.is_root() { Ok(()) } else { check_container(view, &container, &conditions) };
-    if let Err(problem) = refused {
-        return refuse(request, problem).await;
-    }
-    drop(snapshot);
+    let (place, early) = (container.clone(), conditions.clone());
+    let check = move |view: View<'_>| match place.is_root() {
+        true => Ok(()),
+        false => check_container(view, &place, &early),
+    };
+    let weight = match check_early(&request, &container, &conditions, check).await {
+        Ok(weight) => weight,
+        Err(problem) => return refuse(request, problem).await,
+    };
     let bytes = Arc::new(BinaryBytes::of(&mut request).await?);
     let named = Arc::clone(&bytes);
     let wanted = slug::wanted(&request.call.headers);
@@ -48,7 +50,7 @@ pub async fn post(mut request: Request, container: Path) -> Outcome {
         writer.create_binary(&path, named.properties())?;
         Ok(path)
     };
-    let (path, receipt) = request.commit(Weight::Light, work).await?;
+    let (path, receipt) = request.commit(weight, work).await?;
     let mut response = answers::created(&request, &path, &receipt).await?;
     bytes.add_location(&mut response);
     Ok(response)
@@ -57,13 +59,12 @@ pub async fn post(mut request: Request, container: Path) -> Outcome {
 /// Answers a PUT of a binary.
 pub async fn put(mut request: Request, path: Path) -> Outcome {
     let conditions = Conditions::of_put(&request.call);
-    let snapshot = request.call.snapshot().await?;
-    let view = View { snapshot: &snapshot, base: &request.base };
-    let refused = check(view, &path, &conditions).err();
-    if let Some(problem) = refused {
-        return refuse(request, problem).await;
-    }
-    drop(snapshot);
+    let (place, early) = (path.clone(), conditions.clone());
+    let check_now = move |view: View<'_>| check(view, &place, &early).map(drop);
+    let weight = match check_early(&request, &path, &conditions, check_now).await {
+        Ok(weight) => weight,
+        Err(problem) => return refuse(request, problem).await,
+    };
     let bytes = Arc::new(BinaryBytes::of(&mut request).await?);
     let named = Arc::clone(&bytes);
     let target = path.clone();
@@ -77,13 +78,31 @@ pub async fn put(mut request: Request, path: Path) -> Outcome {
             Ok(true)
         }
     };
-    let (is_new, receipt) = request.commit(Weight::Light, work).await?;
+    let (is_new, receipt) = request.commit(weight, work).await?;
     let mut response = match is_new {
         true => answers::created(&request, &path, &receipt).await?,
         false => answers::changed(&request, &path, false, &receipt).await?,
     };
     bytes.add_location(&mut response);
     Ok(response)
+}
+
+/// Checks a write before its bytes arrive. Gives its weight: the conditions may need the tag of the resource at a path.
+async fn check_early(
+    request: &Request,
+    path: &Path,
+    conditions: &Conditions,
+    check: impl FnOnce(View<'_>) -> Result<(), Problem> + Send + 'static,
+) -> Result<Weight, Problem> {
+    let snapshot = request.call.snapshot().await?;
+    let weight = request.weight_with(path, conditions, Weight::Light)?;
+    let base = request.base.clone();
+    let check = move |snapshot: Snapshot| check(View { snapshot: &snapshot, base: &base });
+    match weight {
+        Weight::Light => check(snapshot)?,
+        Weight::Heavy => Box::pin(heavy_read(&request.call.door, snapshot, check)).await?,
+    }
+    Ok(weight)
 }
 
 /// The binary at a path, if one is there.

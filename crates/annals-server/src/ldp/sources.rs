@@ -18,6 +18,7 @@ use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use rustix::fs::{self, Mode, OFlags, ResolveFlags};
+use rustix::io::Errno;
 use tokio::io::{AsyncReadExt, AsyncSeekExt};
 
 use super::source_url::{SourcePrefix, SourceUrl};
@@ -254,7 +255,18 @@ fn open_beneath(folder: &std::path::Path, below: &std::path::Path) -> std::io::R
     let ways = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
     // "." is the folder itself.
     let below = if below.as_os_str().is_empty() { std::path::Path::new(".") } else { below };
-    Ok(fs::openat2(folder, below, flags, Mode::empty(), ways)?.into())
+    fs::openat2(folder, below, flags, Mode::empty(), ways).map(Into::into).map_err(explain)
+}
+
+/// The error of a system, with what helps if it has no `openat2`.
+fn explain(error: Errno) -> std::io::Error {
+    if error != Errno::NOSYS {
+        return error.into();
+    }
+    let text = "expected the system call openat2, which keeps the opening of a file in its folder, found none; use Linux 5.6 or \
+                later, and let a filter of system calls allow it, or serve the folder over http and name its address in \
+                --ldp-external";
+    std::io::Error::new(std::io::ErrorKind::Unsupported, text)
 }
 
 /// A part of a file as a body.
@@ -306,4 +318,16 @@ fn chain(error: &dyn std::error::Error) -> String {
         source = error.source();
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kernel_without_openat2_is_told_with_what_helps() {
+        let told = explain(Errno::NOSYS).to_string();
+        assert!(told.contains("Linux 5.6") && told.contains("serve the folder over http"), "{told}");
+        assert_eq!(explain(Errno::LOOP).raw_os_error(), Some(Errno::LOOP.raw_os_error()));
+    }
 }

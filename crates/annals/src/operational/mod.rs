@@ -9,7 +9,7 @@ mod tests;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant as Clock};
 
@@ -438,10 +438,20 @@ impl Inner {
         self.ended.lock().unwrap_or_else(PoisonError::into_inner).extend(trees);
     }
 
+    /// Frees the state of ended leases, but not of those that somebody still pushes to: their turn comes later.
     fn free_ended(&self) {
-        let trees = std::mem::take(&mut *self.ended.lock().unwrap_or_else(PoisonError::into_inner));
+        let ended = || self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        let trees = std::mem::take(&mut *ended());
         for tree in trees {
-            let pushed = tree.lock().take();
+            let pushed = match tree.pushed.try_lock() {
+                Ok(mut locked) => Some(locked.take()),
+                Err(TryLockError::Poisoned(locked)) => Some(locked.into_inner().take()),
+                Err(TryLockError::WouldBlock) => None,
+            };
+            let Some(pushed) = pushed else {
+                ended().push(tree);
+                continue;
+            };
             tree.show(None);
             if let Some(pushed) = pushed {
                 pushed.close();

@@ -89,3 +89,33 @@ fn pushed_state_counts_against_the_memory_budget() {
     assert_eq!(error.kind(), ErrorKind::NoRoom, "{error}");
     assert!(error.text().starts_with("memory: expected at most 16.0 MiB"), "{error}");
 }
+
+/// The thread waited for the lock of one ended lease, and freed none of the others.
+#[test]
+fn a_lease_that_somebody_pushes_to_keeps_no_other_one_from_being_freed() {
+    let operational = small(&["busy", "other"]);
+    operational.push("other", |tree| tree.merge(&path("/x"), &large(1))).unwrap();
+    let (begun, is_begun) = std::sync::mpsc::channel();
+    let (end, is_ended) = std::sync::mpsc::channel::<()>();
+    let operational = &operational;
+    std::thread::scope(|scope| {
+        let pushing = scope.spawn(move || {
+            operational.push("busy", |_| {
+                begun.send(()).unwrap();
+                let _ = is_ended.recv();
+                Ok(())
+            })
+        });
+        is_begun.recv().unwrap();
+        operational.end_lease("busy").unwrap();
+        operational.end_lease("other").unwrap();
+        let deadline = Clock::now() + Duration::from_secs(5);
+        while operational.pushed_bytes() > 0 && Clock::now() < deadline {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        let left = operational.pushed_bytes();
+        end.send(()).unwrap();
+        assert_eq!(pushing.join().unwrap().unwrap_err().kind(), ErrorKind::NotFound);
+        assert_eq!(left, 0);
+    });
+}

@@ -1,0 +1,176 @@
+//! Parameters of every read: it shows an earlier position or instant, an earlier truth, or a candidate.
+
+use serde_json::{Value as Json, json};
+
+use super::door::{Door, Request, lists};
+use crate::support::Answer;
+
+/// The reads. Where an edit of the candidate does not concern the first target, the second one shows the edit.
+const READS: [(&str, &str); 33] = [
+    ("entities/a", ""),
+    ("entities/a/summary", ""),
+    ("entities/a/classifications/mark", ""),
+    ("entities/a/history", ""),
+    ("entities/a/versions/3", "entities/a/versions/7"),
+    ("entities/a/diff?from=1&to=3", "entities/a/diff?from=1&to=7"),
+    ("entities/a/neighbors", ""),
+    ("entities/a/degree", ""),
+    ("entities/a/relationships", ""),
+    ("entities/a/neighborhood", ""),
+    ("entities/a/related", ""),
+    ("entities/a/reach", ""),
+    ("entities/a/reach/groups?groupBy=n", ""),
+    ("relationships/r", ""),
+    ("relationships/r/history", ""),
+    ("relationships/r/versions/3", "relationships/r/versions/4"),
+    ("relationships/r/diff?from=1&to=3", "relationships/r/diff?from=1&to=4"),
+    ("linking?from=a&to=b", ""),
+    ("path?from=a&to=b", ""),
+    ("paths?from=a&to=b", ""),
+    ("shared?from=a&to=b", ""),
+    ("entities", ""),
+    ("relationships", ""),
+    ("content/a", ""),
+    ("types", ""),
+    ("types/entity/thing", ""),
+    ("types/verify", ""),
+    ("tree/config", ""),
+    ("tree-list/config", ""),
+    ("tree-find//n", ""),
+    ("tree-explain/config/other[name='x']", ""),
+    ("export", ""),
+    ("export?history=true", ""),
+];
+
+pub fn check(door: &mut Door) {
+    begin(door);
+    let position = door.position();
+    let instant = door.records_after(position - 1)[0]["instant"].as_str().unwrap().to_owned();
+    let past: Vec<Answer> = READS.iter().map(|(target, _)| read(target).send_to(&door.server)).collect();
+    std::thread::sleep(std::time::Duration::from_millis(2));
+    change(door, "?validFrom=2020", 3);
+    for name in ["empty", "night"] {
+        door.tell("POST", "/v1/candidates", json!({ "name": name }));
+    }
+    change(door, "?candidate=night", 5);
+    for ((target, edited), past) in READS.into_iter().zip(past) {
+        let request = read(target);
+        let operation = request.operation();
+        let is_history = target.contains("history=true");
+        for (name, value) in [("atPosition", &*position.to_string()), ("at", &instant)] {
+            // The history of all records has no other instant.
+            if lists(&operation, name) && !(is_history && name == "at") {
+                door.compare(&request, name, value, |present, found| {
+                    !is_equal(present, &past) && is_equal(found, &past)
+                });
+            }
+        }
+        if lists(&operation, "validAt") && !is_history {
+            door.compare(&request, "validAt", "2010", |present, found| {
+                then_true(present) != then_true(&past) && then_true(found) == then_true(&past)
+            });
+        }
+        if lists(&operation, "candidate") && !is_history {
+            let request = if edited.is_empty() { request.clone() } else { read(edited) };
+            let empty = door.send_with(&request, "candidate", "empty");
+            door.compare(&request, "candidate", "night", |present, edited| {
+                is_equal(present, &empty) && edited.status == 200 && !is_equal(present, edited)
+            });
+        }
+        door.waits(&request);
+    }
+    for target in ["entities/a", "relationships/r", "content/a"] {
+        let request = read(target);
+        let tag = door.send(&request).header("etag").unwrap().to_owned();
+        door.statuses(&request, "if-none-match", &tag, [200, 304]);
+    }
+}
+
+/// True if both answers show the same, or neither shows anything.
+fn is_equal(one: &Answer, other: &Answer) -> bool {
+    one.status == other.status && (one.status != 200 || one.body == other.body)
+}
+
+/// The parts of an answer that a valid time concerns. A version knows that there are later ones, types are true at any
+/// time, and a history shows which version is in force.
+fn then_true(answer: &Answer) -> Vec<Json> {
+    fn without_latest(json: &mut Json) {
+        match json {
+            Json::Object(members) => {
+                members.remove("latestVersion");
+                members.values_mut().for_each(without_latest);
+            }
+            Json::Array(parts) => parts.iter_mut().for_each(without_latest),
+            _ => {}
+        }
+    }
+    let parsed = answer.body.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|_| json!(line)));
+    let of_instances = parsed.filter(|line: &Json| line.get("type").is_none_or(Json::is_string));
+    let in_force = |line: Json| {
+        let mut versions = line["items"].as_array().into_iter().flatten();
+        versions.find(|version| version["inForce"] == true).cloned().unwrap_or(line)
+    };
+    let mut shown: Vec<Json> = of_instances.map(in_force).collect();
+    shown.iter_mut().for_each(without_latest);
+    shown
+}
+
+fn read(target: &str) -> Request {
+    let target = format!("/v1/{target}");
+    let verified =
+        json!({ "kind": "entity", "name": "thing", "attributes": [{ "name": "m3", "type": "string" }] });
+    if target.ends_with("verify") { Request::tell("POST", &target, verified) } else { Request::get(&target) }
+}
+
+/// A small graph, true since 2001.
+fn begin(door: &Door) {
+    let thing = json!({ "kind": "entity", "name": "thing" });
+    door.tell("POST", "/v1/types", json!({ "types": [thing] }));
+    let then = "?validFrom=2001";
+    for id in ["a", "b"] {
+        let entity = json!({
+            "id": id, "type": "thing", "properties": { "n": 1 },
+            "classifications": [{ "name": "mark", "properties": { "level": 1 } }],
+        });
+        door.tell("POST", &format!("/v1/entities{then}"), entity);
+    }
+    door.send(&content(then, "old"));
+    let r = json!({ "id": "r", "type": "link", "from": "a", "to": "b", "properties": { "n": 1 } });
+    door.tell("POST", &format!("/v1/relationships{then}"), r);
+    door.tell("PATCH", &format!("/v1/relationships/r{then}"), json!({ "n": 2 }));
+    door.tell("PUT", &format!("/v1/tree/config{then}"), json!({ "n": 1 }));
+}
+
+fn content(query: &str, bytes: &str) -> Request {
+    let request = Request::new("PUT", &format!("/v1/content/a{query}"), Some(bytes));
+    request.header("content-type", "application/octet-stream")
+}
+
+/// Changes of everything; with `n` they differ from others.
+fn change(door: &Door, query: &str, n: u32) {
+    let tell = |method: &str, target: &str, body: Json| {
+        door.tell(method, &format!("/v1/{target}{query}"), body);
+    };
+    tell("PATCH", "entities/a", json!({ "n": n }));
+    tell("PUT", "entities/a/classifications/mark", json!({ "properties": { "level": n } }));
+    door.send(&content(query, &format!("bytes {n}")));
+    tell("PUT", &format!("entities/a/classifications/seal{n}"), json!({}));
+    tell("PATCH", "relationships/r", json!({ "n": n }));
+    let between = format!("d{n}");
+    tell("POST", "entities", json!({ "id": between, "type": "thing", "properties": { "n": n } }));
+    for (from, to) in [("a", &*between), (&between, "b")] {
+        tell("POST", "relationships", json!({ "type": "link", "from": from, "to": to }));
+    }
+    tell("PUT", "tree/config", json!({ "n": n, "below": { "n": n } }));
+    let query = if query.contains("validFrom") { "" } else { query };
+    let key = json!([{ "name": "name", "type": "string", "key": true }]);
+    let list = if n == 3 { "entry" } else { "other" };
+    // A declaration names the attributes that are there.
+    let attributes: Json =
+        (3..=n).step_by(2).map(|n| json!({ "name": format!("m{n}"), "type": "string" })).collect();
+    let types = json!([
+        { "kind": "entity", "name": list, "attributes": key },
+        { "kind": "entity", "name": "thing", "attributes": attributes },
+    ]);
+    door.tell("POST", &format!("/v1/types{query}"), json!({ "types": types }));
+}

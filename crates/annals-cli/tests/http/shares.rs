@@ -1,0 +1,102 @@
+//! One client uses at most its share of each kind of room.
+
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::support::{Server, try_request};
+
+fn server(arguments: &[&str]) -> (tempfile::TempDir, Server) {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(&folder.path().join("repository"), arguments);
+    (folder, server)
+}
+
+fn put_binary(server: &Server) -> crate::support::Answer {
+    try_request(server.address, "PUT", "/ldp/b", &[("content-type", "a/b")], Some("bytes")).unwrap()
+}
+
+/// Begins uploads, and sends only a part of each.
+fn begin_uploads(server: &Server, count: usize) -> Vec<std::net::TcpStream> {
+    let begin = |number| {
+        let mut stream = server.connect();
+        let head = format!(
+            "PUT /ldp/slow{number} HTTP/1.1\r\nhost: localhost\r\ncontent-type: a/b\r\ncontent-length: 100000\r\n\r\nx"
+        );
+        stream.write_all(head.as_bytes()).unwrap();
+        stream
+    };
+    (0..count).map(begin).collect()
+}
+
+#[test]
+fn one_client_uses_at_most_its_share_of_each_kind_of_room() {
+    let (_folder, server) = server(&["--client-share", "25", "--requests-max", "1000"]);
+    // A quarter of 64 uploads.
+    let mut slow = begin_uploads(&server, 16);
+    let upload = || put_binary(&server);
+    let deadline = Instant::now() + Duration::from_secs(10);
+    let refused = loop {
+        let answer = upload();
+        if answer.status == 503 {
+            break answer;
+        }
+        assert!(Instant::now() < deadline, "{answer:?}");
+        // A slow one may have been refused while this upload had its place.
+        slow.extend(begin_uploads(&server, 1));
+    };
+    assert_eq!((refused.problem().as_str(), refused.header("retry-after")), ("busy", Some("1")));
+    assert!(refused.body.contains("expected at most 16 from one address"), "{refused:?}");
+    assert_eq!(server.send("POST", "/v1/entities", &json!({"type": "thing"})).status, 201);
+    drop(slow);
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while !matches!(upload().status, 201 | 204) {
+        assert!(Instant::now() < deadline, "the share of uploads that broke off stays taken");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn clients_of_this_machine_have_all_the_room_unless_a_share_is_set() {
+    let (_folder, server) = server(&[]);
+    let _slow = begin_uploads(&server, 40);
+    let answer = put_binary(&server);
+    assert_eq!(answer.status, 201, "{answer:?}");
+}
+
+/// One client could hold all the room for bodies, and the bodies of all others were refused.
+#[test]
+fn one_client_holds_at_most_its_share_of_the_room_for_bodies() {
+    let (_folder, server) = server(&["--client-share", "25", "--bodies-bytes-max", "400000"]);
+    let post = |bytes: usize| {
+        server.send(
+            "POST",
+            "/v1/entities",
+            &json!({"type": "thing", "properties": {"text": "x".repeat(bytes)}}),
+        )
+    };
+    let mut held = server.connect();
+    let head = "POST /v1/entities HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n";
+    held.write_all(format!("{head}content-length: 90001\r\n\r\n{}", " ".repeat(90_000)).as_bytes()).unwrap();
+    let deadline = Instant::now() + Duration::from_secs(3);
+    let refused = loop {
+        let answer = post(20_000);
+        if answer.status == 503 {
+            break answer;
+        }
+        assert!(Instant::now() < deadline, "one client has more than its share: {answer:?}");
+    };
+    assert!(
+        refused.body.contains("bytes of bodies: expected at most 100000 from one address"),
+        "{refused:?}"
+    );
+    assert_eq!(server.send("POST", "/v1/entities", &json!({"type": "thing"})).status, 201);
+    drop(held);
+    // Alone it may be larger than the share.
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while post(150_000).status != 201 {
+        assert!(Instant::now() < deadline, "the share of a body that broke off stays taken");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
