@@ -95,7 +95,7 @@ impl Transaction {
         if keep != Some(Keep::Mine) {
             self.expect_nothing_new_in(&changed.new_entities)?;
         }
-        self.set_back(snapshot, changed)?;
+        self.returning(|t| t.set_back(snapshot, changed))?;
         Ok(left)
     }
 

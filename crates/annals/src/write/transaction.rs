@@ -45,6 +45,8 @@ pub struct Transaction {
     valid_from: Option<Instant>,
     pub(super) is_always: bool,
     pub(super) is_as_declared: bool,
+    /// True while changes return values from the log: these are not new.
+    pub(super) is_returning: bool,
     instant: Option<Instant>,
     is_serializable: bool,
     pub(super) reads: Reads,
@@ -80,6 +82,7 @@ impl Transaction {
             valid_from: None,
             is_always: false,
             is_as_declared: false,
+            is_returning: false,
             instant: None,
             is_serializable: false,
             reads: Reads::default(),
@@ -135,8 +138,8 @@ impl Transaction {
         self.is_always
     }
 
-    /// Sets the commit instant, to import history. It must not be before the last record's, nor in the future; the
-    /// commit checks both.
+    /// Sets the commit instant, to import history; call it before the first change. It must not be before the last
+    /// record's, nor in the future; the commit checks both.
     pub fn committed_at(&mut self, instant: Instant) -> &mut Transaction {
         self.instant = Some(instant);
         self.own = None;
@@ -239,7 +242,7 @@ impl Transaction {
             _ => super::undo::undone(snapshot, instance, slot, &known, before)?,
         };
         // The version before may be equal; a new version is made even so.
-        actions.into_iter().try_for_each(|action| self.push_always(action))
+        self.returning(|t| actions.into_iter().try_for_each(|action| t.push_always(action)))
     }
 
     /// Attaches a classification to an entity.
@@ -312,6 +315,7 @@ impl Transaction {
         self.check_new_id(&action)?;
         check_counts(self.base.graph(), &action)?;
         self.check_classifications(&action)?;
+        self.check_new_values(&action)?;
         if matches!(action, Action::DefineType(_)) {
             self.defines_types = true;
             self.typed = None;
