@@ -1,5 +1,7 @@
 //! The operations of one line, row or stanza, and its place.
 
+use annals::InstanceId;
+
 use super::operation::{Effect, Operation};
 
 /// The place of a line, row or stanza.
@@ -28,15 +30,26 @@ pub struct Unit {
     pub place: Place,
     /// The last line of the unit before it, if only empty lines are between the two.
     pub follows: Option<u64>,
-    /// Its operations.
+    /// Its operations; those of a merge are compared with the repository before they are written.
     pub operations: Vec<Operation>,
+    /// How the last transaction with it writes it.
+    pub written: Written,
+}
+
+/// How a transaction writes a unit.
+#[derive(Clone, Debug, Default)]
+pub struct Written {
+    /// Its changes; none if the instance is as the line says already.
+    pub changes_count: usize,
     /// Its effect, for the summary.
     pub effect: Effect,
+    /// The instance of its first change.
+    pub instance: Option<InstanceId>,
 }
 
 impl Unit {
     /// The unit of a line.
     pub fn new(place: Place, follows: Option<u64>, operations: Vec<Operation>) -> Unit {
-        Unit { place, follows, operations, effect: Effect::Created }
+        Unit { place, follows, operations, written: Written::default() }
     }
 }
