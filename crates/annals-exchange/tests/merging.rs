@@ -71,7 +71,8 @@ fn texts(properties: impl IntoIterator<Item = (impl Display, Value)>) -> Vec<Str
 /// was committed: a change of another client in between was lost.
 #[test]
 fn a_merge_keeps_what_another_client_changes_after_the_comparison() {
-    let stating = r#"{"entity": {"id": "a", "type": "t", "properties": {"n": 2}, "classifications": [{"name": "c"}]}}"#;
+    let stating =
+        r#"{"entity": {"id": "a", "type": "t", "properties": {"n": 2}, "classifications": [{"name": "c"}]}}"#;
     let plain = r#"{"entity": {"id": "a", "type": "t", "properties": {"n": 2}}}"#;
     for line in [stating, plain] {
         let repository = Arc::new(Repository::in_memory());

@@ -626,4 +626,3 @@ pub fn is_fatal(kind: ErrorKind) -> bool {
             | ErrorKind::Io
     )
 }
-

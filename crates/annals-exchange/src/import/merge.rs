@@ -111,8 +111,7 @@ impl Merge {
             Action::CreateEntity(new) => Some(self.hasher.hash_one(("entity", &new.id))),
             Action::CreateRelationship(new) if operation.has_fresh_id => {
                 // As the comparison sees them: 1 and 1.0 are one value of an attribute that is a float.
-                let content =
-                    Content::of(TypeKind::Relationship, &new.type_name, &new.properties, operation);
+                let content = Content::of(TypeKind::Relationship, &new.type_name, &new.properties, operation);
                 let key = format!("{:?}", self.key(&content.properties(snapshot)));
                 Some(self.hasher.hash_one((&new.type_name, &new.from, &new.to, key)))
             }

@@ -3,6 +3,7 @@
 //!
 //! A failure prints its seed. `MIXTURE_SEED=n` repeats one history; `MIXTURE_SECONDS` makes a campaign.
 
+mod candidates;
 mod exchange;
 mod model;
 #[path = "../../../annals/tests/support/random.rs"]

@@ -91,6 +91,15 @@ impl Change {
         !matches!(self, Change::Purge { .. } | Change::Reidentify { .. } | Change::Undo { .. })
     }
 
+    /// The instance that it creates.
+    pub fn created(&self) -> Option<(bool, &str)> {
+        match self {
+            Change::Create { id, .. } => Some((false, id)),
+            Change::Relate { id, .. } | Change::Contain { id, .. } => Some((true, id)),
+            _ => None,
+        }
+    }
+
     /// The instance that it changes; `None` if it creates one.
     pub fn named(&self) -> Option<(bool, &str)> {
         match self {
@@ -111,6 +120,8 @@ impl Change {
 pub struct Model {
     pub all: BTreeMap<Age, Known>,
     pub next: Age,
+    /// True if a change makes a version also if it changes nothing.
+    pub is_always: bool,
 }
 
 impl Model {
@@ -292,7 +303,7 @@ impl Model {
         let known = self.all.get_mut(&age).expect("it is known");
         let mut content = known.now().clone();
         change(&mut content);
-        if content == *known.now() {
+        if !self.is_always && content == *known.now() {
             return Ok(false);
         }
         known.write(place, |now| *now = content);

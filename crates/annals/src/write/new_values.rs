@@ -38,10 +38,7 @@ impl Transaction {
     }
 
     /// Makes changes with values that return from the log.
-    pub(super) fn returning<T>(
-        &mut self,
-        change: impl FnOnce(&mut Transaction) -> Result<T>,
-    ) -> Result<T> {
+    pub(super) fn returning<T>(&mut self, change: impl FnOnce(&mut Transaction) -> Result<T>) -> Result<T> {
         let before = std::mem::replace(&mut self.is_returning, true);
         let outcome = change(self);
         self.is_returning = before;
@@ -94,8 +91,7 @@ fn given(action: &Action) -> impl Iterator<Item = Given<'_>> {
         PatchStep::Unset(_) | PatchStep::Remove(..) | PatchStep::Clear => None,
     });
     let attributes = bag.definition.into_iter().flat_map(|definition| &definition.attributes);
-    let defaults =
-        attributes.filter_map(|attribute| Some((&attribute.name, attribute.default.as_ref()?)));
+    let defaults = attributes.filter_map(|attribute| Some((&attribute.name, attribute.default.as_ref()?)));
     let of_own = properties.map(|(name, value)| (name, value)).chain(steps).chain(defaults);
     let classifications = bag.classifications.unwrap_or_default().iter();
     let of_others = classifications.flat_map(|content| {

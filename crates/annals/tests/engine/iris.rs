@@ -184,10 +184,14 @@ fn a_text_of_an_older_log_that_is_no_iri_returns_from_history() {
     // Trees.
     let item = || repository.snapshot().tree().get(&path, None).unwrap().unwrap().properties;
     repository.transact(|t| t.tree().set(&"/a/p".parse()?, 1)).unwrap();
-    repository.transact(|t| t.tree().revert(&path, AsOf { position: Some(first.position()), ..AsOf::default() })).unwrap();
+    repository
+        .transact(|t| t.tree().revert(&path, AsOf { position: Some(first.position()), ..AsOf::default() }))
+        .unwrap();
     assert_eq!(item(), [("p".into(), bad())]);
     repository.transact(|t| t.tree().delete(&path)).unwrap();
-    repository.transact(|t| t.tree().restore(&path, AsOf { position: Some(first.position()), ..AsOf::default() })).unwrap();
+    repository
+        .transact(|t| t.tree().restore(&path, AsOf { position: Some(first.position()), ..AsOf::default() }))
+        .unwrap();
     assert_eq!(item(), [("p".into(), bad())]);
     let new = repository.transact(|t| t.tree().set(&"/a/q".parse()?, bad()));
     assert_eq!(kind_of(new), ErrorKind::InvalidArgument);
