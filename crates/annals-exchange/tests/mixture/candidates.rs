@@ -87,7 +87,7 @@ impl World {
             return;
         }
         // Others change something meanwhile.
-        for _ in 0..self.random.below(3) {
+        for _ in 0..self.random.below(5) {
             if let Some(change) = self.any_change() {
                 self.commit(change);
             }

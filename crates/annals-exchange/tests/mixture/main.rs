@@ -5,6 +5,7 @@
 
 mod candidates;
 mod exchange;
+mod memory;
 mod model;
 #[path = "../../../annals/tests/support/random.rs"]
 mod random;

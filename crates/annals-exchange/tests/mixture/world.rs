@@ -77,8 +77,13 @@ impl World {
     }
 
     fn open(&mut self) {
+        self.open_within(None);
+    }
+
+    /// Opens the repository again, with a memory budget.
+    pub(crate) fn open_within(&mut self, memory_bytes_max: Option<u64>) {
         self.repository = None;
-        let options = Options { clock: self.clock(), ..Options::default() };
+        let options = Options { clock: self.clock(), memory_bytes_max, ..Options::default() };
         self.repository = Some(Repository::open_with(self.path(), options).expect("it opens"));
     }
 
@@ -103,12 +108,13 @@ impl World {
     }
 
     pub fn step(&mut self) {
-        match self.random.below(26) {
+        match self.random.below(27) {
             0 => self.take_back(),
             1..4 => self.work_on_the_candidate(),
             4 => self.maintain(),
             5 => self.exchange(),
             6 => self.follow(),
+            7 => self.work_with_little_memory(),
             _ => {
                 if let Some(change) = self.any_change() {
                     self.commit(change);
@@ -144,7 +150,7 @@ impl World {
         self.past.insert(position, self.model.clone());
     }
 
-    fn compare(&mut self) {
+    pub(crate) fn compare(&mut self) {
         let snapshot = self.repository().snapshot();
         let found = of_snapshot(self.repository(), &snapshot);
         let expected = of_model(&self.model, u64::MAX, &self.model);
@@ -244,7 +250,7 @@ impl World {
         self.accept(next, &[change]);
     }
 
-    fn accept(&mut self, next: Model, changes: &[Change]) {
+    pub(crate) fn accept(&mut self, next: Model, changes: &[Change]) {
         self.model = next;
         self.accepted += 1;
         if changes.iter().all(Change::can_be_taken_back) {
