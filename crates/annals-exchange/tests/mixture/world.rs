@@ -15,6 +15,8 @@ use crate::see::{Seen, id, of_model, of_snapshot};
 
 /// Ids are few, so that purged ones are used again.
 const IDS: usize = 8;
+/// Ids of entities of the other collection.
+const COPIES: usize = 3;
 /// Most live entities.
 const LIVE_MAX: usize = 14;
 
@@ -65,6 +67,7 @@ impl World {
         world.open();
         let declared = world.repository().transact(|t| {
             t.define_type(TypeDefinition::relationship("contains").containing())?;
+            t.name_collection("here")?;
             t.define_type(TypeDefinition::entity("node"))
         });
         declared.expect("types are declared");
@@ -172,7 +175,9 @@ impl World {
     /// Exports, or merges an earlier export.
     fn exchange(&mut self) {
         // An export has candidates, too, and a merge would bring them back.
-        if self.candidate.is_some() {
+        // It has copies, too, and a merge refuses these.
+        let has_copies = self.exported.is_none() && self.model.all.values().any(|known| known.is_copy);
+        if self.candidate.is_some() || has_copies {
             return;
         }
         let Some(exported) = self.exported.take() else {
@@ -379,7 +384,7 @@ impl World {
             .map(|known| known.now().id.clone())
             .collect();
         let n = random.below(3) as i64;
-        let kind = random.below(20);
+        let kind = random.below(23);
         let is_crowded = live.len() >= LIVE_MAX;
         if live.len() < 3 || (kind < 3 && !is_crowded) {
             return Some(Change::Create { id: name(false, random.below(IDS)), n });
@@ -396,6 +401,9 @@ impl World {
                     name: name_of_child,
                 });
             }
+            20 => return Some(Change::SaveCopy { id: format!("f{}", random.below(COPIES)), n }),
+            21 => return Some(Change::Rehome { id: format!("f{}", random.below(COPIES)) }),
+            22 => return Some(Change::PurgeCopy { id: format!("f{}", random.below(COPIES)) }),
             6 => return Some(Change::Relate { id: name(true, random.below(IDS)), from, to }),
             _ => {}
         }
@@ -453,5 +461,22 @@ pub(crate) fn push(t: &mut Transaction, change: &Change, stored: Option<&Value>)
         Change::Undo { is_link, id } => t.undo(&instance(*is_link, id)),
         Change::Relink { id: name, from } => t.relink(&id(name), Some(&id(from)), None),
         Change::Reidentify { is_link, id: old, new } => t.reidentify(&instance(*is_link, old), &id(new)),
+        Change::SaveCopy { id: name, n } => t.save_entity_copy(copy(name, *n)),
+        Change::Rehome { id } => t.rehome(&instance(false, id), "there"),
+        Change::PurgeCopy { id } => t.purge_copy(&instance(false, id), "there"),
     }
+}
+
+/// An entity of the collection `there`.
+fn copy(name: &str, n: i64) -> EntityCopy {
+    let stamp = Stamp { instant: Instant::from_micros(0).expect("1970"), author: "them".into() };
+    let header = CopyHeader {
+        provenance: Provenance::of_home("there"),
+        version: 1,
+        status: None,
+        created: stamp.clone(),
+        updated: stamp,
+    };
+    let properties = vec![("n".into(), n.into())];
+    EntityCopy { id: id(name), type_name: "node".into(), properties, classifications: Vec::new(), header }
 }
