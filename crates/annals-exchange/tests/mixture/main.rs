@@ -42,5 +42,6 @@ fn mixed_changes_are_what_a_plain_model_says_they_are() {
         accepted += run(fresh_seed());
         histories += 1;
     }
+    println!("{histories} histories, {accepted} changes accepted");
     assert!(accepted > histories * STEPS / 3, "{accepted} changes of {histories} histories were accepted");
 }

@@ -5,7 +5,7 @@ use annals::ErrorKind;
 use crate::world::{World, push};
 
 /// Room beside what the process holds already. Units: bytes.
-const ROOM: u64 = 12 << 20;
+const ROOM: u64 = 4 << 20;
 /// Units: bytes of a page of memory.
 const PAGE_BYTES: u64 = 4 << 10;
 
@@ -22,7 +22,7 @@ impl World {
         self.open_within(Some(resident + ROOM));
         for _ in 0..4 {
             let Some(change) = self.any_change() else { continue };
-            let message = "m".repeat(self.random.below(4) * (6 << 20));
+            let message = "m".repeat(self.random.below(4) * (2 << 20));
             let position = self.position();
             let mut next = self.model.clone();
             let expected = next.apply((position + 1, 0), &change);
