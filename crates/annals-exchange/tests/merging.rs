@@ -114,10 +114,10 @@ fn a_line_is_compared_with_what_its_transaction_sees() {
         (nothing, nothing, (1, 0, 0)),
     ] {
         let repository = Arc::new(Repository::in_memory());
-        repository.transact(|t| before(t)).unwrap();
+        repository.transact(before).unwrap();
         let other = Arc::clone(&repository);
         let (summary, _) = merge_while(&repository, &[line, "no line"], MergeOptions::default(), move || {
-            other.transact(|t| between(t)).unwrap();
+            other.transact(between).unwrap();
         });
         let found = (summary.created_count, summary.updated_count, summary.unchanged_count);
         assert_eq!((found, summary.refused_count), (counts, 1));

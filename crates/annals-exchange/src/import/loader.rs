@@ -4,14 +4,14 @@ use annals::action;
 use std::collections::{HashSet, VecDeque};
 use std::time::Duration;
 
-use annals::{Action, Error, ErrorKind, Repository, Result, Snapshot, Ticket, Transaction};
+use annals::{Action, Error, ErrorKind, Repository, Result, Snapshot, Ticket};
 
+use super::batch::Batch;
 use super::declarations::{order_of_need, type_names};
 use super::exchanged::{Clash, groups};
 use super::mark::{Run, Stretch, marked_message};
 use super::operation::{Effect, Operation};
 use super::report::Report;
-use super::returning;
 use super::unit::{Place, Unit, Written};
 use super::{Checked, Refused};
 use crate::Outcome;
@@ -47,12 +47,6 @@ pub struct LoadOptions {
     pub author: String,
     /// The reason.
     pub message: String,
-}
-
-/// A batch as the transaction that writes it sees it.
-struct Prepared {
-    transaction: Transaction,
-    operations: Vec<Operation>,
 }
 
 struct InFlight {
@@ -311,15 +305,13 @@ impl<'r> Loader<'r> {
         if self.is_defining {
             units = order_of_need(units);
         }
-        let mut prepared = self.prepare(&mut units);
-        if !self.in_flight.is_empty()
-            && prepared.as_ref().is_ok_and(|prepared| returning::restores(&prepared.operations))
-        {
+        let mut batch = self.prepare(&mut units);
+        if !self.in_flight.is_empty() && batch.as_ref().is_ok_and(Batch::restores) {
             // A container, or a child, of an entity that returns may return in an earlier batch.
             self.settle(0, 0)?;
-            prepared = self.prepare(&mut units);
+            batch = self.prepare(&mut units);
         }
-        match prepared.and_then(Prepared::hand_over) {
+        match batch.and_then(Batch::hand_over) {
             Ok(ticket) => {
                 self.in_flight.push_back(InFlight { ticket, units, bytes });
                 self.in_flight_bytes += bytes;
@@ -334,30 +326,12 @@ impl<'r> Loader<'r> {
         Ok(())
     }
 
-    /// Opens the transaction that writes these units.
-    ///
-    /// A merge compares each line with what this transaction sees. If another client changes the instance after that,
-    /// the commit is a conflict, and the line is compared again; so the merge overwrites only what it has compared.
-    fn prepare(&mut self, units: &mut [Unit]) -> Result<Prepared> {
+    fn prepare(&mut self, units: &mut [Unit]) -> Result<Batch> {
         let stretches = stretches(units, self.header_sum);
         let message = marked_message(&self.options.message, &self.file, self.run.began_at, &stretches);
         let mut transaction = self.repository.transaction();
-        transaction.author(&self.options.author).message(&message).as_declared(true);
-        let mut operations = Vec::new();
-        for unit in units {
-            let of_line = unit.operations.clone();
-            let written = match &mut self.report.merge {
-                Some(merge) => merge.compare(transaction.base(), of_line)?,
-                None => of_line,
-            };
-            unit.written = Written {
-                changes_count: written.len(),
-                effect: Effect::of(transaction.base(), &written),
-                instance: written.first().and_then(|operation| operation.action.instance()),
-            };
-            operations.extend(written);
-        }
-        Ok(Prepared { transaction, operations })
+        transaction.author(&self.options.author).message(&message);
+        Batch::prepare(transaction, units, self.report.merge.as_mut())
     }
 
     /// Waits until at most `left` batches, of at most this many bytes together, are in progress.
@@ -437,7 +411,7 @@ impl<'r> Loader<'r> {
                             self.report.refuse_type(definition.kind, &definition.name, &self.file, line)?;
                         }
                     }
-                    let reason = self.explain(&units[0], &error);
+                    let reason = units[0].explain(&self.repository.snapshot(), &error);
                     self.report.refuse(&self.file, line, error.kind(), reason)?;
                 }
                 Err(_) => {
@@ -470,7 +444,7 @@ impl<'r> Loader<'r> {
                 .into_iter()
                 .partition(|clash| clash.holder().is_some_and(|holder| held.contains(holder)));
             for Clash { unit, error } in refused {
-                let reason = self.explain(&unit, &error);
+                let reason = unit.explain(&self.repository.snapshot(), &error);
                 self.report.refuse(&self.file, unit.place.line, error.kind(), reason)?;
             }
             if clashing.is_empty() || clashing.len() == count {
@@ -478,7 +452,7 @@ impl<'r> Loader<'r> {
             }
         }
         for Clash { unit, error } in clashing {
-            let reason = self.explain(&unit, &error);
+            let reason = unit.explain(&self.repository.snapshot(), &error);
             self.report.refuse(&self.file, unit.place.line, error.kind(), reason)?;
         }
         Ok(())
@@ -506,31 +480,6 @@ impl<'r> Loader<'r> {
         self.prepare(units)?.hand_over()?.wait().map(drop)
     }
 
-    /// The error of a unit, with advice for importers.
-    fn explain(&self, unit: &Unit, error: &Error) -> String {
-        match error.kind() {
-            ErrorKind::MissingEnd if self.has_ends(unit) => format!(
-                "{error}; the relationship is deleted, and returns between its former ends before it gets those of the \
-                 line: import a line for the former end, too, or purge the relationship, or give the line another id"
-            ),
-            ErrorKind::MissingEnd => format!("{error}; put entities before the relationships between them"),
-            ErrorKind::AlreadyExists => {
-                format!("{error}; if an import was interrupted, run it again with --resume")
-            }
-            _ => error.to_string(),
-        }
-    }
-
-    /// True if the unit is a relationship between entities that exist.
-    fn has_ends(&self, unit: &Unit) -> bool {
-        let snapshot = self.repository.snapshot();
-        let is_there = |id| matches!(snapshot.entity_summary(id), Ok(Some(_)));
-        match unit.operations.first().map(|operation| &operation.action) {
-            Some(Action::CreateRelationship(new)) => is_there(&new.from) && is_there(&new.to),
-            _ => false,
-        }
-    }
-
     /// True if a smaller part may succeed: the memory budget has no room for the whole, but is not spent.
     fn may_fit_in_parts(&self, error: &Error) -> bool {
         let is_bounded = self.repository.memory_bytes_max().is_some();
@@ -554,20 +503,6 @@ impl<'r> Loader<'r> {
             }
         }
         self.report.progress.note_committed(summary.changes_count);
-    }
-}
-
-impl Prepared {
-    fn hand_over(self) -> Result<Ticket> {
-        let Prepared { mut transaction, operations } = self;
-        let links = returning::restore(&operations, &mut transaction)?;
-        let base = transaction.base().clone();
-        for operation in operations {
-            if !returning::is_done(&operation, &links, &base)? {
-                operation.push(&mut transaction)?;
-            }
-        }
-        transaction.submit()
     }
 }
 

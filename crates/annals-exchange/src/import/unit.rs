@@ -1,6 +1,6 @@
 //! The operations of one line, row or stanza, and its place.
 
-use annals::InstanceId;
+use annals::{Action, Error, ErrorKind, InstanceId, Snapshot};
 
 use super::operation::{Effect, Operation};
 
@@ -51,5 +51,29 @@ impl Unit {
     /// The unit of a line.
     pub fn new(place: Place, follows: Option<u64>, operations: Vec<Operation>) -> Unit {
         Unit { place, follows, operations, written: Written::default() }
+    }
+
+    /// The error of the unit, with advice for importers.
+    pub fn explain(&self, snapshot: &Snapshot, error: &Error) -> String {
+        match error.kind() {
+            ErrorKind::MissingEnd if self.has_ends(snapshot) => format!(
+                "{error}; the relationship is deleted, and returns between its former ends before it gets those of the \
+                 line: import a line for the former end, too, or purge the relationship, or give the line another id"
+            ),
+            ErrorKind::MissingEnd => format!("{error}; put entities before the relationships between them"),
+            ErrorKind::AlreadyExists => {
+                format!("{error}; if an import was interrupted, run it again with --resume")
+            }
+            _ => error.to_string(),
+        }
+    }
+
+    /// True if it is a relationship between entities that exist.
+    fn has_ends(&self, snapshot: &Snapshot) -> bool {
+        let is_there = |id| matches!(snapshot.entity_summary(id), Ok(Some(_)));
+        match self.operations.first().map(|operation| &operation.action) {
+            Some(Action::CreateRelationship(new)) => is_there(&new.from) && is_there(&new.to),
+            _ => false,
+        }
     }
 }

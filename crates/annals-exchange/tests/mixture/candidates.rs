@@ -100,7 +100,7 @@ impl World {
         let expected = self.expect_taken_back(position);
         let outcome = match self.random.one_in(2) {
             true => candidates.take_back("c", None, "").map(drop),
-            false => self.let_time_run_out(&candidates),
+            false => self.let_time_run_out(candidates),
         };
         self.history.push(format!("{}: take candidate back: {outcome:?}", self.position()));
         self.judge_taken_back(outcome, expected);

@@ -21,7 +21,7 @@ use crate::graph::{check_conflicts, find_conflict, kind_of};
 use crate::memory::Charge;
 use crate::model::{
     Action, Change, ClassificationContent, Id, InstanceId, Instant, NewEntity, NewRelationship, Patch,
-    Record, Stamp, Status, TypeKind, Value, check_name,
+    Record, Stamp, TypeKind, Value, check_name,
 };
 use crate::read::{Pending, Snapshot};
 use crate::record::{CHANGES_MAX, RECORD_BYTES_MAX, RecordBody, each_named_content};
@@ -215,34 +215,6 @@ impl Transaction {
     /// contains. The next [`Repository::compact`](crate::Repository::compact) removes the bytes from the log.
     pub fn purge(&mut self, instance: &InstanceId) -> Result<()> {
         self.push(action::Purge { instance: instance.clone() })
-    }
-
-    /// Undoes the last change of an instance, in a new version.
-    ///
-    /// Errors: `NotFound`; `InvalidArgument` if it has only its first version.
-    pub fn undo(&mut self, instance: &InstanceId) -> Result<()> {
-        self.reads.instance(instance.clone());
-        let snapshot = self.current()?;
-        let (slot, known) = snapshot.known(instance)?;
-        let Some(before) = known.version_numbered(known.base) else {
-            return Err(Error::new(
-                ErrorKind::InvalidArgument,
-                format!(
-                    "undo {instance}: expected a version before version {}; delete it instead",
-                    known.version
-                ),
-            ));
-        };
-        let actions = match (known.status, before.status) {
-            (Status::Deleted, _) => vec![Action::Restore(action::Restore {
-                instance: instance.clone(),
-                with_relationships: true,
-            })],
-            (_, Status::Deleted) => vec![Action::Delete(action::Delete { instance: instance.clone() })],
-            _ => super::undo::undone(snapshot, instance, slot, &known, before)?,
-        };
-        // The version before may be equal; a new version is made even so.
-        self.returning(|t| actions.into_iter().try_for_each(|action| t.push_always(action)))
     }
 
     /// Attaches a classification to an entity.
