@@ -27,8 +27,7 @@ impl Clash {
 
     /// The id of the instance of the line.
     pub fn id(&self) -> Option<String> {
-        let operation = self.unit.operations.first()?;
-        operation.action.instance().map(|instance| instance.id().to_string())
+        self.unit.written.instance.as_ref().map(|instance| instance.id().to_string())
     }
 }
 

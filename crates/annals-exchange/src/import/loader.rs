@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use annals::{Action, Error, ErrorKind, Repository, Result, Snapshot, Ticket};
 
+use super::batch::Batch;
 use super::declarations::{order_of_need, type_names};
 use super::exchanged::{Clash, groups};
 use super::mark::{Run, Stretch, marked_message};
 use super::operation::{Effect, Operation};
 use super::report::Report;
-use super::returning;
-use super::unit::{Place, Unit};
+use super::unit::{Place, Unit, Written};
 use super::{Checked, Refused};
 use crate::Outcome;
 
@@ -162,14 +162,13 @@ impl<'r> Loader<'r> {
             }
             return self.report.refuse(&self.file, place.line, ErrorKind::TypeViolation, reason);
         }
-        let Some(operations) = self.merge(place, operations)? else { return Ok(()) };
-        self.changes_count += operations.len();
+        let Some(changes_count) = self.compared(place, &operations)? else { return Ok(()) };
+        self.changes_count += changes_count;
         self.bytes += place.bytes;
         let begins_stretch = follows.is_none() || self.units.is_empty();
         // Without sums the message of the record names one stretch.
         self.stretches_count += usize::from(begins_stretch && place.sum.is_some());
-        let effect = Effect::of(self.repository, &operations);
-        self.units.push(Unit { place, follows, operations, effect });
+        self.units.push(Unit::new(place, follows, operations));
         self.follows = Some(place.last);
         let is_full = if is_defining {
             // Consecutive types are sorted before they are committed, so their batches are larger.
@@ -182,21 +181,22 @@ impl<'r> Loader<'r> {
         if is_full { self.submit() } else { Ok(()) }
     }
 
-    /// The operations that remain after a line is compared with the repository, if it must be; `None` for none.
-    fn merge(&mut self, place: Place, operations: Vec<Operation>) -> Outcome<Option<Vec<Operation>>> {
-        let Some(merge) = &self.report.merge else { return Ok(Some(operations)) };
-        if merge.must_see(&operations) {
+    /// The number of changes of a line, after it is compared with the repository if it must be; `None` for none. The
+    /// batch compares a line that differs again, with what its transaction sees.
+    fn compared(&mut self, place: Place, operations: &[Operation]) -> Outcome<Option<usize>> {
+        let Some(merge) = &self.report.merge else { return Ok(Some(operations.len())) };
+        if merge.must_see(&self.repository.snapshot(), operations) {
             // An earlier line names the same instance; its effect must be visible.
             self.finish()?;
         }
-        let Some(merge) = &mut self.report.merge else { return Ok(Some(operations)) };
-        match merge.compare(&self.repository.snapshot(), operations) {
+        let Some(merge) = &mut self.report.merge else { return Ok(Some(operations.len())) };
+        match merge.compare(&self.repository.snapshot(), operations.to_vec()) {
             Ok(operations) if operations.is_empty() => {
                 self.report.summary.skipped_count += 1;
                 self.report.summary.unchanged_count += 1;
                 Ok(None)
             }
-            Ok(operations) => Ok(Some(operations)),
+            Ok(operations) => Ok(Some(operations.len())),
             Err(error) if is_fatal(error.kind()) => Err(error.into()),
             Err(error) => {
                 if self.report.is_stopping() {
@@ -305,11 +305,13 @@ impl<'r> Loader<'r> {
         if self.is_defining {
             units = order_of_need(units);
         }
-        if returning::restores(&units) {
+        let mut batch = self.prepare(&mut units);
+        if !self.in_flight.is_empty() && batch.as_ref().is_ok_and(Batch::restores) {
             // A container, or a child, of an entity that returns may return in an earlier batch.
             self.settle(0, 0)?;
+            batch = self.prepare(&mut units);
         }
-        match self.hand_over(&units) {
+        match batch.and_then(Batch::hand_over) {
             Ok(ticket) => {
                 self.in_flight.push_back(InFlight { ticket, units, bytes });
                 self.in_flight_bytes += bytes;
@@ -324,20 +326,12 @@ impl<'r> Loader<'r> {
         Ok(())
     }
 
-    fn hand_over(&self, units: &[Unit]) -> Result<Ticket> {
+    fn prepare(&mut self, units: &mut [Unit]) -> Result<Batch> {
         let stretches = stretches(units, self.header_sum);
         let message = marked_message(&self.options.message, &self.file, self.run.began_at, &stretches);
         let mut transaction = self.repository.transaction();
-        transaction.author(&self.options.author).message(&message).as_declared(true);
-        let links = returning::restore(units, &mut transaction)?;
-        let operations = units.iter().flat_map(|unit| &unit.operations);
-        let base = transaction.base().clone();
-        for operation in operations {
-            if !returning::is_done(operation, &links, &base)? {
-                operation.clone().push(&mut transaction)?;
-            }
-        }
-        transaction.submit()
+        transaction.author(&self.options.author).message(&message);
+        Batch::prepare(transaction, units, self.report.merge.as_mut())
     }
 
     /// Waits until at most `left` batches, of at most this many bytes together, are in progress.
@@ -386,10 +380,10 @@ impl<'r> Loader<'r> {
         while let Some((mut units, error)) = parts.pop() {
             let outcome = match error {
                 Some(error) => Err(error),
-                None => self.hand_over(&units).and_then(|ticket| ticket.wait()),
+                None => self.commit(&mut units),
             };
             match outcome {
-                Ok(_) => {
+                Ok(()) => {
                     self.count(&units);
                     tries_left = TRIES_AGAIN;
                 }
@@ -417,7 +411,8 @@ impl<'r> Loader<'r> {
                             self.report.refuse_type(definition.kind, &definition.name, &self.file, line)?;
                         }
                     }
-                    self.report.refuse(&self.file, line, error.kind(), explain(&error))?;
+                    let reason = units[0].explain(&self.repository.snapshot(), &error);
+                    self.report.refuse(&self.file, line, error.kind(), reason)?;
                 }
                 Err(_) => {
                     let behind = units.split_off(units.len() / 2);
@@ -436,9 +431,9 @@ impl<'r> Loader<'r> {
             let mut left = Vec::new();
             let refused: Vec<Clash>;
             for group in groups(clashing) {
-                let (units, errors): (Vec<Unit>, Vec<Error>) =
+                let (mut units, errors): (Vec<Unit>, Vec<Error>) =
                     group.into_iter().map(|Clash { unit, error }| (unit, error)).unzip();
-                match self.commit_again(&units) {
+                match self.commit_again(&mut units) {
                     Ok(()) => self.count(&units),
                     Err(error) if is_fatal(error.kind()) => return Err(error.into()),
                     Err(_) => left.extend(units.into_iter().zip(errors).map(Clash::of)),
@@ -449,24 +444,26 @@ impl<'r> Loader<'r> {
                 .into_iter()
                 .partition(|clash| clash.holder().is_some_and(|holder| held.contains(holder)));
             for Clash { unit, error } in refused {
-                self.report.refuse(&self.file, unit.place.line, error.kind(), explain(&error))?;
+                let reason = unit.explain(&self.repository.snapshot(), &error);
+                self.report.refuse(&self.file, unit.place.line, error.kind(), reason)?;
             }
             if clashing.is_empty() || clashing.len() == count {
                 break;
             }
         }
         for Clash { unit, error } in clashing {
-            self.report.refuse(&self.file, unit.place.line, error.kind(), explain(&error))?;
+            let reason = unit.explain(&self.repository.snapshot(), &error);
+            self.report.refuse(&self.file, unit.place.line, error.kind(), reason)?;
         }
         Ok(())
     }
 
     /// Commits units together, several times if another writer was first or the memory budget has no room.
-    fn commit_again(&self, units: &[Unit]) -> Result<()> {
+    fn commit_again(&mut self, units: &mut [Unit]) -> Result<()> {
         let mut tries_left = TRIES_AGAIN;
         loop {
-            match self.hand_over(units).and_then(|ticket| ticket.wait()) {
-                Ok(_) => return Ok(()),
+            match self.commit(units) {
+                Ok(()) => return Ok(()),
                 Err(error)
                     if tries_left > 0 && matches!(error.kind(), ErrorKind::NoRoom | ErrorKind::Conflict) =>
                 {
@@ -478,6 +475,11 @@ impl<'r> Loader<'r> {
         }
     }
 
+    /// Commits units together, and waits until they are durable.
+    fn commit(&mut self, units: &mut [Unit]) -> Result<()> {
+        self.prepare(units)?.hand_over()?.wait().map(drop)
+    }
+
     /// True if a smaller part may succeed: the memory budget has no room for the whole, but is not spent.
     fn may_fit_in_parts(&self, error: &Error) -> bool {
         let is_bounded = self.repository.memory_bytes_max().is_some();
@@ -486,10 +488,15 @@ impl<'r> Loader<'r> {
 
     fn count(&mut self, units: &[Unit]) {
         let summary = &mut self.report.summary;
-        summary.records_count += 1;
-        for unit in units {
-            summary.changes_count += unit.operations.len() as u64;
-            match unit.effect {
+        // Another client may have made all lines of a merge true meanwhile.
+        summary.records_count += u64::from(units.iter().any(|unit| unit.written.changes_count > 0));
+        for Written { changes_count, effect, .. } in units.iter().map(|unit| &unit.written) {
+            summary.changes_count += *changes_count as u64;
+            match effect {
+                _ if *changes_count == 0 => {
+                    summary.skipped_count += 1;
+                    summary.unchanged_count += 1;
+                }
                 Effect::Created => summary.created_count += 1,
                 Effect::Updated => summary.updated_count += 1,
                 Effect::Deleted => summary.deleted_count += 1,
@@ -553,15 +560,4 @@ pub fn is_fatal(kind: ErrorKind) -> bool {
             | ErrorKind::NoRoom
             | ErrorKind::Io
     )
-}
-
-/// The error, with advice for importers.
-fn explain(error: &Error) -> String {
-    match error.kind() {
-        ErrorKind::MissingEnd => format!("{error}; put entities before the relationships between them"),
-        ErrorKind::AlreadyExists => {
-            format!("{error}; if an import was interrupted, run it again with --resume")
-        }
-        _ => error.to_string(),
-    }
 }

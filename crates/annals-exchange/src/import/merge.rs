@@ -94,9 +94,9 @@ impl Merge {
     }
 
     /// True if earlier lines must be visible before this line is compared: one of them may name the same instance.
-    pub fn must_see(&self, operations: &[Operation]) -> bool {
+    pub fn must_see(&self, snapshot: &Snapshot, operations: &[Operation]) -> bool {
         self.pending.len() >= PENDING_MAX
-            || self.hash(operations).is_some_and(|hash| self.pending.contains(&hash))
+            || self.hash(snapshot, operations).is_some_and(|hash| self.pending.contains(&hash))
     }
 
     /// Notes that all earlier lines are committed.
@@ -105,12 +105,14 @@ impl Merge {
     }
 
     /// The hash of the instance that a line names.
-    fn hash(&self, operations: &[Operation]) -> Option<u64> {
+    fn hash(&self, snapshot: &Snapshot, operations: &[Operation]) -> Option<u64> {
         let operation = operations.first()?;
         match &operation.action {
             Action::CreateEntity(new) => Some(self.hasher.hash_one(("entity", &new.id))),
             Action::CreateRelationship(new) if operation.has_fresh_id => {
-                let key = format!("{:?}", self.key(&new.properties));
+                // As the comparison sees them: 1 and 1.0 are one value of an attribute that is a float.
+                let content = Content::of(TypeKind::Relationship, &new.type_name, &new.properties, operation);
+                let key = format!("{:?}", self.key(&content.properties(snapshot)));
                 Some(self.hasher.hash_one((&new.type_name, &new.from, &new.to, key)))
             }
             Action::CreateRelationship(new) => Some(self.hasher.hash_one(("relationship", &new.id))),
@@ -123,7 +125,7 @@ impl Merge {
     /// Errors: `WrongType` if the instance has another type; `InvalidArgument` for copies, proxies and renamed
     /// instances, which are not compared, and for a valid time before the version in force.
     pub fn compare(&mut self, snapshot: &Snapshot, operations: Vec<Operation>) -> Result<Vec<Operation>> {
-        let hash = self.hash(&operations);
+        let hash = self.hash(snapshot, &operations);
         if let (Some(named), Some(operation)) = (&mut self.named, operations.first()) {
             named.types.extend(type_of(&operation.action));
         }
@@ -192,7 +194,7 @@ impl Merge {
             }
         };
         let is_restored = !actions.is_empty();
-        check_type(there.type_name(), &new.type_name)?;
+        check_type(&instance, there.type_name(), &new.type_name, is_restored)?;
         let were = owned(there.properties());
         let content = Content::of(TypeKind::Entity, &new.type_name, &new.properties, operation);
         let wanted = self.wanted(snapshot, &content, &were);
@@ -224,7 +226,7 @@ impl Merge {
         let mut actions = Vec::new();
         let there = match there {
             Some(there) => {
-                check_type(there.type_name(), &new.type_name)?;
+                check_type(&there.instance_id(), there.type_name(), &new.type_name, false)?;
                 there
             }
             None if has_fresh_id => return Ok(None),
@@ -434,12 +436,17 @@ fn is_equal(there: &Properties, wanted: &Properties) -> bool {
     there.len() == wanted.len() && there.iter().all(|(name, value)| value_of(wanted, name) == Some(value))
 }
 
-fn check_type(there: &str, wanted: &str) -> Result<()> {
+fn check_type(instance: &InstanceId, there: &str, wanted: &str, is_deleted: bool) -> Result<()> {
     if there == wanted {
         return Ok(());
     }
-    let text =
-        format!("expected an instance of type {wanted}, found one of type {there}; change its type first");
+    let text = match is_deleted {
+        false => format!("{instance}: expected type {wanted}, found type {there}; change its type first"),
+        true => format!(
+            "{instance}: expected type {wanted}, found a deleted instance of type {there}; restore it and change its \
+             type, or purge it, or give the line another id"
+        ),
+    };
     Err(Error::new(ErrorKind::WrongType, text))
 }
 

@@ -20,6 +20,7 @@ mod declarations;
 mod merge;
 mod missing;
 mod returning;
+mod batch;
 mod loader;
 mod exchanged;
 mod history;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use annals::action;
-use annals::{Action, Instant, Repository, Result, Transaction};
+use annals::{Action, Instant, Result, Snapshot, Transaction};
 
 /// One change to be written.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,9 +21,10 @@ pub struct Operation {
 }
 
 /// The effect of a line on its instance.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Effect {
     /// It is new.
+    #[default]
     Created,
     /// It changes.
     Updated,
@@ -33,10 +34,10 @@ pub enum Effect {
 
 impl Effect {
     /// The effect of the operations of one line, which the first operation determines.
-    pub fn of(repository: &Repository, operations: &[Operation]) -> Effect {
+    pub fn of(snapshot: &Snapshot, operations: &[Operation]) -> Effect {
         match operations.first().map(|operation| &operation.action) {
             Some(Action::DefineType(definition)) => {
-                let known = repository.snapshot().type_definition(definition.kind, &definition.name);
+                let known = snapshot.type_definition(definition.kind, &definition.name);
                 if known.is_some() { Effect::Updated } else { Effect::Created }
             }
             Some(

@@ -15,7 +15,6 @@ use annals::{
 
 use super::merge::last_version;
 use super::operation::Operation;
-use super::unit::Unit;
 
 /// The entity that this operation restores.
 fn returning(operation: &Operation) -> Option<&Id> {
@@ -25,20 +24,19 @@ fn returning(operation: &Operation) -> Option<&Id> {
     }
 }
 
-/// True if one of these units restores an entity.
-pub fn restores(units: &[Unit]) -> bool {
-    units.iter().flat_map(|unit| &unit.operations).any(|operation| returning(operation).is_some())
+/// True if one of these operations restores an entity.
+pub fn restores(operations: &[Operation]) -> bool {
+    operations.iter().any(|operation| returning(operation).is_some())
 }
 
-/// Adds the restorations of these units to a transaction. Returns the relationships that return, too: their own
+/// Adds the restorations of these operations to a transaction. Returns the relationships that return, too: their own
 /// restoration is done.
 ///
 /// Errors: those of reading history, and of the restorations.
-pub fn restore(units: &[Unit], transaction: &mut Transaction) -> Result<HashSet<Id>> {
+pub fn restore(operations: &[Operation], transaction: &mut Transaction) -> Result<HashSet<Id>> {
     let base = transaction.base().clone();
-    let operations = units.iter().flat_map(|unit| &unit.operations);
     let returning: Vec<(&Operation, &Id)> =
-        operations.filter_map(|operation| Some((operation, returning(operation)?))).collect();
+        operations.iter().filter_map(|operation| Some((operation, returning(operation)?))).collect();
     let ids: HashSet<&Id> = returning.iter().map(|(_, id)| *id).collect();
     let mut links = HashSet::new();
     if ids.is_empty() {

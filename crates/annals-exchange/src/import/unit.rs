@@ -1,5 +1,7 @@
 //! The operations of one line, row or stanza, and its place.
 
+use annals::{Action, Error, ErrorKind, InstanceId, Snapshot};
+
 use super::operation::{Effect, Operation};
 
 /// The place of a line, row or stanza.
@@ -28,15 +30,50 @@ pub struct Unit {
     pub place: Place,
     /// The last line of the unit before it, if only empty lines are between the two.
     pub follows: Option<u64>,
-    /// Its operations.
+    /// Its operations; those of a merge are compared with the repository before they are written.
     pub operations: Vec<Operation>,
+    /// How the last transaction with it writes it.
+    pub written: Written,
+}
+
+/// How a transaction writes a unit.
+#[derive(Clone, Debug, Default)]
+pub struct Written {
+    /// Its changes; none if the instance is as the line says already.
+    pub changes_count: usize,
     /// Its effect, for the summary.
     pub effect: Effect,
+    /// The instance of its first change.
+    pub instance: Option<InstanceId>,
 }
 
 impl Unit {
     /// The unit of a line.
     pub fn new(place: Place, follows: Option<u64>, operations: Vec<Operation>) -> Unit {
-        Unit { place, follows, operations, effect: Effect::Created }
+        Unit { place, follows, operations, written: Written::default() }
+    }
+
+    /// The error of the unit, with advice for importers.
+    pub fn explain(&self, snapshot: &Snapshot, error: &Error) -> String {
+        match error.kind() {
+            ErrorKind::MissingEnd if self.has_ends(snapshot) => format!(
+                "{error}; the relationship is deleted, and returns between its former ends before it gets those of the \
+                 line: import a line for the former end, too, or purge the relationship, or give the line another id"
+            ),
+            ErrorKind::MissingEnd => format!("{error}; put entities before the relationships between them"),
+            ErrorKind::AlreadyExists => {
+                format!("{error}; if an import was interrupted, run it again with --resume")
+            }
+            _ => error.to_string(),
+        }
+    }
+
+    /// True if it is a relationship between entities that exist.
+    fn has_ends(&self, snapshot: &Snapshot) -> bool {
+        let is_there = |id| matches!(snapshot.entity_summary(id), Ok(Some(_)));
+        match self.operations.first().map(|operation| &operation.action) {
+            Some(Action::CreateRelationship(new)) => is_there(&new.from) && is_there(&new.to),
+            _ => false,
+        }
     }
 }

@@ -1,16 +1,20 @@
 //! Exports, merges of earlier exports, and copies of the whole history.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::sync::Arc;
 
 use annals::storage::{DiskStore, RealDisk};
-use annals::{Options, Repository};
+use annals::{Instant, Options, Repository};
 use annals_exchange::export::{Selection, export_history, export_jsonl};
 use annals_exchange::import::{
     JsonlOptions, LineBounds, LoadOptions, Merge, MergeOptions, Missing, Report, Run, Summary, load_jsonl,
 };
 
 use crate::see::{Name, Seen, of_snapshot};
+
+/// The source of commit instants.
+pub type Clock = Arc<dyn Fn() -> Instant + Send + Sync>;
 
 /// An export, and the instances that it names.
 pub struct Exported {
@@ -123,12 +127,12 @@ fn load(
 }
 
 /// The live instances of a new repository with the whole history of this one.
-pub fn copied(repository: &Repository, contents: &std::path::Path) -> BTreeMap<Name, Seen> {
+pub fn copied(repository: &Repository, contents: &Path, clock: Clock) -> BTreeMap<Name, Seen> {
     let mut text = Vec::new();
     export_history(repository, repository.snapshot().position(), &mut text, &()).expect("it can be exported");
     let folder = tempfile::tempdir().expect("a folder");
     let store = Arc::new(DiskStore::new(Arc::new(RealDisk), contents));
-    let options = Options { contents: Some(store), ..Options::default() };
+    let options = Options { contents: Some(store), clock, ..Options::default() };
     let copy = Repository::open_with(folder.path().join("copy"), options).expect("it opens");
     let run = Run::begin(&copy);
     let summary = load(&copy, &text, run, None, None);

@@ -3,7 +3,9 @@
 //!
 //! A failure prints its seed. `MIXTURE_SEED=n` repeats one history; `MIXTURE_SECONDS` makes a campaign.
 
+mod candidates;
 mod exchange;
+mod memory;
 mod model;
 #[path = "../../../annals/tests/support/random.rs"]
 mod random;
@@ -40,5 +42,6 @@ fn mixed_changes_are_what_a_plain_model_says_they_are() {
         accepted += run(fresh_seed());
         histories += 1;
     }
+    println!("{histories} histories, {accepted} changes accepted");
     assert!(accepted > histories * STEPS / 3, "{accepted} changes of {histories} histories were accepted");
 }

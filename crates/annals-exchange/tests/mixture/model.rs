@@ -41,6 +41,8 @@ pub struct Known {
     pub versions: Vec<Version>,
     /// True if the model does not know all its versions, or with which others it was deleted.
     pub is_opaque: bool,
+    /// True if it belongs to the other collection.
+    pub is_copy: bool,
 }
 
 impl Known {
@@ -72,30 +74,100 @@ impl Known {
 
 #[derive(Clone, Debug)]
 pub enum Change {
-    Create { id: String, n: i64 },
-    Relate { id: String, from: String, to: String },
-    Contain { id: String, from: String, to: String, name: String },
-    Set { is_link: bool, id: String, n: i64 },
-    Store { id: String, byte: u8 },
-    Delete { is_link: bool, id: String },
-    Restore { is_link: bool, id: String, with: bool },
-    Purge { is_link: bool, id: String },
-    Undo { is_link: bool, id: String },
-    Relink { id: String, from: String },
-    Reidentify { is_link: bool, id: String, new: String },
+    Create {
+        id: String,
+        n: i64,
+    },
+    Relate {
+        id: String,
+        from: String,
+        to: String,
+    },
+    Contain {
+        id: String,
+        from: String,
+        to: String,
+        name: String,
+    },
+    Set {
+        is_link: bool,
+        id: String,
+        n: i64,
+    },
+    Store {
+        id: String,
+        byte: u8,
+    },
+    Delete {
+        is_link: bool,
+        id: String,
+    },
+    Restore {
+        is_link: bool,
+        id: String,
+        with: bool,
+    },
+    Purge {
+        is_link: bool,
+        id: String,
+    },
+    Undo {
+        is_link: bool,
+        id: String,
+    },
+    Relink {
+        id: String,
+        from: String,
+    },
+    Reidentify {
+        is_link: bool,
+        id: String,
+        new: String,
+    },
+    /// An entity of the other collection, as it is there.
+    SaveCopy {
+        id: String,
+        n: i64,
+    },
+    Rehome {
+        id: String,
+    },
+    PurgeCopy {
+        id: String,
+    },
 }
 
 impl Change {
     /// True if a record with it can be taken back. An undo may give another id.
     pub fn can_be_taken_back(&self) -> bool {
-        !matches!(self, Change::Purge { .. } | Change::Reidentify { .. } | Change::Undo { .. })
+        !matches!(
+            self,
+            Change::Purge { .. }
+                | Change::Reidentify { .. }
+                | Change::Undo { .. }
+                | Change::SaveCopy { .. }
+                | Change::Rehome { .. }
+                | Change::PurgeCopy { .. }
+        )
+    }
+
+    /// The instance that it creates.
+    pub fn created(&self) -> Option<(bool, &str)> {
+        match self {
+            Change::Create { id, .. } => Some((false, id)),
+            Change::Relate { id, .. } | Change::Contain { id, .. } => Some((true, id)),
+            _ => None,
+        }
     }
 
     /// The instance that it changes; `None` if it creates one.
     pub fn named(&self) -> Option<(bool, &str)> {
         match self {
             Change::Create { .. } | Change::Relate { .. } | Change::Contain { .. } => None,
-            Change::Store { id, .. } => Some((false, id)),
+            Change::Store { id, .. }
+            | Change::SaveCopy { id, .. }
+            | Change::Rehome { id }
+            | Change::PurgeCopy { id } => Some((false, id)),
             Change::Relink { id, .. } => Some((true, id)),
             Change::Set { is_link, id, .. }
             | Change::Delete { is_link, id }
@@ -111,6 +183,8 @@ impl Change {
 pub struct Model {
     pub all: BTreeMap<Age, Known>,
     pub next: Age,
+    /// True if a change makes a version also if it changes nothing.
+    pub is_always: bool,
 }
 
 impl Model {
@@ -194,7 +268,14 @@ impl Model {
                 let known = ["node", "knows", "contains"].into_iter().find(|name| *name == seen.type_name);
                 let type_name = known.expect("a type of this test");
                 let versions = vec![Version { content, place: (position, self.next), base: None }];
-                self.add(Known { is_link: *is_link, type_name, birth: *birth, versions, is_opaque: true });
+                self.add(Known {
+                    is_link: *is_link,
+                    type_name,
+                    birth: *birth,
+                    versions,
+                    is_opaque: true,
+                    is_copy: false,
+                });
                 continue;
             };
             let known = self.all.get_mut(&age).expect("it is named");
@@ -232,7 +313,7 @@ impl Model {
         }
         let content = Content { id: id.to_owned(), is_live: true, n, stored: None, ends };
         let versions = vec![Version { content, place, base: None }];
-        self.add(Known { is_link, type_name, birth: place.0, versions, is_opaque: false });
+        self.add(Known { is_link, type_name, birth: place.0, versions, is_opaque: false, is_copy: false });
         Ok(true)
     }
 
@@ -244,24 +325,27 @@ impl Model {
                 self.create(place, (true, "contains"), id, 0, Some([from, to]))
             }
             Change::Set { is_link, id, n } => {
-                let age = self.live(*is_link, id)?;
+                let age = self.own(self.live(*is_link, id)?)?;
                 self.write_if(age, place, |content| content.n = *n)
             }
             Change::Store { id, byte } => {
-                let age = self.live(false, id)?;
+                let age = self.own(self.live(false, id)?)?;
                 self.write_if(age, place, |content| content.stored = Some(*byte))
             }
             Change::Delete { is_link, id } => {
-                let age = self.live(*is_link, id)?;
+                let age = self.own(self.live(*is_link, id)?)?;
                 self.delete(age, place);
                 Ok(true)
             }
             Change::Restore { is_link, id, with } => {
                 let age = self.known(*is_link, id)?;
+                if !self.all[&age].now().is_live {
+                    self.own(age)?;
+                }
                 self.restore(age, *with, place)
             }
             Change::Purge { is_link, id } => {
-                let age = self.known(*is_link, id)?;
+                let age = self.own(self.known(*is_link, id)?)?;
                 self.purge(age);
                 Ok(true)
             }
@@ -279,20 +363,58 @@ impl Model {
                 self.write_if(age, place, |content| content.ends = Some([from, to]))
             }
             Change::Reidentify { is_link, id, new } => {
-                let age = self.live(*is_link, id)?;
+                let age = self.own(self.live(*is_link, id)?)?;
                 if self.is_taken(*is_link, new) {
                     return Err(ErrorKind::AlreadyExists);
                 }
                 self.write_if(age, place, |content| content.id.clone_from(new))
             }
+            Change::SaveCopy { id, n } => self.save_copy(id, *n, place),
+            Change::Rehome { id } => {
+                let age = self.copy(self.live(false, id)?)?;
+                self.write(age, place, |_| ());
+                self.all.get_mut(&age).expect("it is known").is_copy = false;
+                Ok(true)
+            }
+            Change::PurgeCopy { id } => {
+                let age = self.copy(self.known(false, id)?)?;
+                self.purge(age);
+                Ok(true)
+            }
         }
+    }
+
+    fn own(&self, age: Age) -> Result<Age, ErrorKind> {
+        if self.all[&age].is_copy { Err(ErrorKind::NotHome) } else { Ok(age) }
+    }
+
+    fn copy(&self, age: Age) -> Result<Age, ErrorKind> {
+        if self.all[&age].is_copy { Ok(age) } else { Err(ErrorKind::HomeConflict) }
+    }
+
+    fn save_copy(&mut self, id: &str, n: i64, place: Place) -> Outcome {
+        let age = match self.known(false, id) {
+            Ok(age) => self.copy(age)?,
+            Err(ErrorKind::NotFound) => {
+                self.create(place, (false, "node"), id, n, None)?;
+                let known = self.all.get_mut(&(self.next - 1)).expect("it was created");
+                // Its home decides on its versions.
+                (known.is_copy, known.is_opaque) = (true, true);
+                return Ok(true);
+            }
+            Err(kind) => return Err(kind),
+        };
+        self.write(age, place, |content| {
+            (content.is_live, content.n, content.stored) = (true, n, None);
+        });
+        Ok(true)
     }
 
     fn write_if(&mut self, age: Age, place: Place, change: impl FnOnce(&mut Content)) -> Outcome {
         let known = self.all.get_mut(&age).expect("it is known");
         let mut content = known.now().clone();
         change(&mut content);
-        if content == *known.now() {
+        if !self.is_always && content == *known.now() {
             return Ok(false);
         }
         known.write(place, |now| *now = content);

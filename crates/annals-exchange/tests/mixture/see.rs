@@ -15,6 +15,8 @@ pub struct Seen {
     pub type_name: String,
     pub n: i64,
     pub stored: Option<u8>,
+    /// True if it belongs to the other collection.
+    pub is_copy: bool,
     /// Birth and id of each end.
     pub ends: Option<[(u64, String); 2]>,
 }
@@ -37,7 +39,13 @@ fn entity(repository: &Repository, entity: &Entity<'_>) -> Seen {
         }
         _ => None,
     };
-    Seen { type_name: entity.type_name().to_owned(), n: number(entity.property("n")), stored, ends: None }
+    Seen {
+        type_name: entity.type_name().to_owned(),
+        n: number(entity.property("n")),
+        stored,
+        is_copy: entity.home().is_some(),
+        ends: None,
+    }
 }
 
 fn relationship(relationship: &Relationship<'_>) -> Seen {
@@ -50,6 +58,7 @@ fn relationship(relationship: &Relationship<'_>) -> Seen {
         type_name: relationship.type_name().to_owned(),
         n: number(relationship.property("n")),
         stored: None,
+        is_copy: false,
         ends: Some(ends),
     }
 }
@@ -85,6 +94,7 @@ pub fn of_model(model: &Model, position: u64, kept: &Model) -> BTreeMap<Name, Se
             type_name: known.type_name.to_owned(),
             n: content.n,
             stored: content.stored,
+            is_copy: known.is_copy,
             ends: content.ends.map(|ends| ends.map(end)),
         };
         all.insert((known.is_link, known.birth, content.id), seen);

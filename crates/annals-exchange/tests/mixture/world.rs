@@ -2,44 +2,46 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use annals::*;
 
-use crate::exchange::{Exported, copied};
+use crate::candidates::Open;
+use crate::exchange::{Clock, Exported, copied};
 use crate::model::{Age, Change, Content, Model};
 use crate::random::Random;
 use crate::see::{Seen, id, of_model, of_snapshot};
 
 /// Ids are few, so that purged ones are used again.
 const IDS: usize = 8;
+/// Ids of entities of the other collection.
+const COPIES: usize = 3;
 /// Most live entities.
 const LIVE_MAX: usize = 14;
 
-/// An open candidate.
-struct Open {
-    base: u64,
-    edits: Vec<Change>,
-}
-
 pub struct World {
-    seed: u64,
-    random: Random,
-    folder: tempfile::TempDir,
-    repository: Option<Repository>,
-    model: Model,
+    pub(crate) seed: u64,
+    pub(crate) random: Random,
+    pub(crate) folder: tempfile::TempDir,
+    pub(crate) repository: Option<Repository>,
+    pub(crate) model: Model,
     /// The model after each record.
-    past: BTreeMap<u64, Model>,
+    pub(crate) past: BTreeMap<u64, Model>,
     /// Records that can be taken back.
-    can_be_taken_back: BTreeSet<u64>,
-    candidate: Option<Open>,
+    pub(crate) can_be_taken_back: BTreeSet<u64>,
+    pub(crate) candidate: Option<Open>,
     /// An earlier export.
-    exported: Option<Exported>,
+    pub(crate) exported: Option<Exported>,
     /// The state behind each tag ever seen, by kind and id.
-    tags: HashMap<(bool, String, Revision), Seen>,
-    accepted: usize,
-    count: usize,
-    history: Vec<String>,
+    pub(crate) tags: HashMap<(bool, String, Revision), Seen>,
+    pub(crate) accepted: usize,
+    pub(crate) count: usize,
+    pub(crate) history: Vec<String>,
+    /// How far the clock of the repository is ahead. Units: microseconds.
+    pub(crate) ahead: Arc<AtomicI64>,
+    /// A reader beside the writer.
+    follower: Option<Repository>,
 }
 
 impl World {
@@ -59,10 +61,13 @@ impl World {
             accepted: 0,
             count: 0,
             history: Vec::new(),
+            ahead: Arc::default(),
+            follower: None,
         };
         world.open();
         let declared = world.repository().transact(|t| {
             t.define_type(TypeDefinition::relationship("contains").containing())?;
+            t.name_collection("here")?;
             t.define_type(TypeDefinition::entity("node"))
         });
         declared.expect("types are declared");
@@ -75,28 +80,44 @@ impl World {
     }
 
     fn open(&mut self) {
-        self.repository = None;
-        self.repository = Some(Repository::open(self.path()).expect("it opens"));
+        self.open_within(None);
     }
 
-    fn repository(&self) -> &Repository {
+    /// Opens the repository again, with a memory budget.
+    pub(crate) fn open_within(&mut self, memory_bytes_max: Option<u64>) {
+        self.repository = None;
+        let options = Options { clock: self.clock(), memory_bytes_max, ..Options::default() };
+        self.repository = Some(Repository::open_with(self.path(), options).expect("it opens"));
+    }
+
+    fn clock(&self) -> Clock {
+        let ahead = Arc::clone(&self.ahead);
+        Arc::new(move || {
+            let micros = Instant::now().micros() + ahead.load(Ordering::SeqCst);
+            Instant::from_micros(micros).expect("the clock is ahead by days at most")
+        })
+    }
+
+    pub(crate) fn repository(&self) -> &Repository {
         self.repository.as_ref().expect("it is open")
     }
 
-    fn position(&self) -> u64 {
+    pub(crate) fn position(&self) -> u64 {
         self.repository().snapshot().position().0
     }
 
-    fn what(&self) -> String {
+    pub(crate) fn what(&self) -> String {
         format!("seed {}, after {:#?}", self.seed, self.history)
     }
 
     pub fn step(&mut self) {
-        match self.random.below(24) {
+        match self.random.below(27) {
             0 => self.take_back(),
             1..4 => self.work_on_the_candidate(),
             4 => self.maintain(),
             5 => self.exchange(),
+            6 => self.follow(),
+            7 => self.work_with_little_memory(),
             _ => {
                 if let Some(change) = self.any_change() {
                     self.commit(change);
@@ -118,7 +139,8 @@ impl World {
             let expected = of_model(model, *position, &self.model);
             assert_eq!(found, expected, "as of {position}: {}", self.what());
         }
-        let copy = copied(self.repository(), &self.path().join("content"));
+        self.follow();
+        let copy = copied(self.repository(), &self.path().join("content"), self.clock());
         assert_eq!(copy, of_snapshot(self.repository(), &snapshot), "the copy: {}", self.what());
         let report = self.repository().check().expect("it can be checked");
         assert!(report.is_clean(), "{:#?}: {}", report.differences, self.what());
@@ -126,12 +148,12 @@ impl World {
     }
 
     /// Stores the model after the last record.
-    fn note(&mut self) {
+    pub(crate) fn note(&mut self) {
         let position = self.position();
         self.past.insert(position, self.model.clone());
     }
 
-    fn compare(&mut self) {
+    pub(crate) fn compare(&mut self) {
         let snapshot = self.repository().snapshot();
         let found = of_snapshot(self.repository(), &snapshot);
         let expected = of_model(&self.model, u64::MAX, &self.model);
@@ -153,7 +175,9 @@ impl World {
     /// Exports, or merges an earlier export.
     fn exchange(&mut self) {
         // An export has candidates, too, and a merge would bring them back.
-        if self.candidate.is_some() {
+        // It has copies, too, and a merge refuses these.
+        let has_copies = self.exported.is_none() && self.model.all.values().any(|known| known.is_copy);
+        if self.candidate.is_some() || has_copies {
             return;
         }
         let Some(exported) = self.exported.take() else {
@@ -179,6 +203,30 @@ impl World {
         self.note();
     }
 
+    /// A reader beside the writer sees the same, also across compactions and after the writer was opened again.
+    fn follow(&mut self) {
+        if self.follower.is_none() || self.random.one_in(4) {
+            let follower = Repository::open_with(self.path(), Options::read_only());
+            self.follower = Some(follower.expect("a follower opens"));
+        }
+        let follower = self.follower.as_ref().expect("it was opened");
+        follower.refresh().expect("a follower reads on");
+        let snapshot = follower.snapshot();
+        assert_eq!(snapshot.position().0, self.position(), "the follower: {}", self.what());
+        let own = self.repository().snapshot();
+        let found = of_snapshot(follower, &snapshot);
+        assert_eq!(found, of_snapshot(self.repository(), &own), "the follower: {}", self.what());
+        // The feed has each record, as the writer has it.
+        let mut after = own.position().0.saturating_sub(20);
+        let mut feeds = [follower.follow(Position(after)), self.repository().follow(Position(after))];
+        while after < own.position().0 {
+            let [one, other] =
+                feeds.each_mut().map(|feed| feed.poll().expect("it can be read").expect("it is durable"));
+            after += 1;
+            assert_eq!((one.0.0, &one), (after, &other), "the feed: {}", self.what());
+        }
+    }
+
     fn maintain(&mut self) {
         match self.random.below(4) {
             0 => drop(self.repository().checkpoint().expect("a checkpoint")),
@@ -191,7 +239,7 @@ impl World {
         }
     }
 
-    fn commit(&mut self, change: Change) {
+    pub(crate) fn commit(&mut self, change: Change) {
         let position = self.position();
         let mut next = self.model.clone();
         let expected = next.apply((position + 1, 0), &change);
@@ -207,7 +255,7 @@ impl World {
         self.accept(next, &[change]);
     }
 
-    fn accept(&mut self, next: Model, changes: &[Change]) {
+    pub(crate) fn accept(&mut self, next: Model, changes: &[Change]) {
         self.model = next;
         self.accepted += 1;
         if changes.iter().all(Change::can_be_taken_back) {
@@ -217,97 +265,11 @@ impl World {
     }
 
     /// The content that a change stores, put into the repository before.
-    fn store(&self, change: &Change) -> Option<Value> {
+    pub(crate) fn store(&self, change: &Change) -> Option<Value> {
         let Change::Store { byte, .. } = change else { return None };
         let contents = self.repository().contents().expect("it has contents");
         let stored = contents.put(&mut &[*byte; 3][..], &NewContent::default()).expect("it can be stored");
         Some(stored.value())
-    }
-
-    fn work_on_the_candidate(&mut self) {
-        let candidates = self.repository().candidates();
-        let Some(mut open) = self.candidate.take() else {
-            let base = self.position();
-            self.history.push(format!("{}: open", base + 1));
-            candidates.open("c", "").expect("a candidate opens");
-            self.candidate = Some(Open { base, edits: Vec::new() });
-            return self.note();
-        };
-        if open.edits.len() < 3 && !self.random.one_in(3) {
-            if let Some(change) = self.any_change() {
-                let stored = self.store(&change);
-                let outcome = candidates.edit("c", |t| push(t, &change, stored.as_ref()));
-                self.history.push(format!("{}: edit {change:?}: {:?}", self.position(), outcome.is_ok()));
-                // An edit that changes nothing is left out.
-                let is_new = candidates.edits("c").expect("its edits").len() > open.edits.len();
-                if outcome.is_ok() && is_new {
-                    open.edits.push(change);
-                }
-            }
-            self.candidate = Some(open);
-            return self.note();
-        }
-        self.end_candidate(&candidates, open);
-    }
-
-    fn end_candidate(&mut self, candidates: &Candidates, open: Open) {
-        let is_reversible = open.edits.iter().all(Change::can_be_taken_back);
-        let must_confirm = is_reversible && self.random.one_in(2);
-        let position = self.position() + 1;
-        let mut next = self.model.clone();
-        let mut expected = Ok(());
-        for (number, edit) in open.edits.iter().enumerate() {
-            let changed = edit.named().and_then(|(is_link, name)| self.model.find(is_link, name));
-            if changed.is_some_and(|age| self.model.all[&age].place().0 > open.base) {
-                expected = Err(ErrorKind::PreconditionFailed);
-            }
-            if expected.is_ok() {
-                expected = next.apply((position, number), edit).map(drop);
-            }
-        }
-        let within = must_confirm.then(|| Duration::from_secs(3_600));
-        let how = CandidateCommit { confirm_within: within, ..CandidateCommit::default() };
-        let outcome = candidates.commit("c", &how);
-        self.history.push(format!("{position}: commit candidate, confirm {must_confirm}: {outcome:?}"));
-        let is_same = match (&outcome, expected) {
-            (Ok(_), Ok(())) => true,
-            // A creation of an instance that there is by now is a conflict, too.
-            (Err(found), Err(expected)) => {
-                found.kind() == expected || expected != ErrorKind::PreconditionFailed
-            }
-            _ => false,
-        };
-        assert!(is_same, "{outcome:?}, expected {expected:?}: {}", self.what());
-        if outcome.is_err() {
-            candidates.discard("c", "").expect("it can be discarded");
-            return self.note();
-        }
-        self.model = next;
-        self.accepted += 1;
-        self.note();
-        if !must_confirm {
-            return;
-        }
-        // Others change something meanwhile.
-        for _ in 0..self.random.below(3) {
-            if let Some(change) = self.any_change() {
-                self.commit(change);
-            }
-        }
-        if self.random.one_in(2) {
-            candidates.confirm("c", "").expect("it can be confirmed");
-            self.history.push(format!("{}: confirm", self.position()));
-            return self.note();
-        }
-        let expected = self.expect_taken_back(position);
-        let outcome = candidates.take_back("c", None, "").map(drop);
-        self.history.push(format!("{}: take candidate back: {outcome:?}", self.position()));
-        self.judge_taken_back(outcome, expected);
-        match candidates.get("c").expect("it is there").unconfirmed {
-            None => drop(candidates.discard("c", "").expect("it can be discarded")),
-            Some(_) => drop(candidates.confirm("c", "").expect("it can be confirmed")),
-        }
-        self.note();
     }
 
     fn take_back(&mut self) {
@@ -323,7 +285,7 @@ impl World {
     }
 
     /// The model after the record at `position` is taken back; `None` if later records built on it.
-    fn expect_taken_back(&self, position: u64) -> Option<BTreeMap<Age, Content>> {
+    pub(crate) fn expect_taken_back(&self, position: u64) -> Option<BTreeMap<Age, Content>> {
         let before = position - 1;
         let mut targets = BTreeMap::new();
         let touched = |age: Age| {
@@ -384,7 +346,7 @@ impl World {
         })
     }
 
-    fn judge_taken_back(&mut self, outcome: Result<()>, expected: Option<BTreeMap<Age, Content>>) {
+    pub(crate) fn judge_taken_back(&mut self, outcome: Result<()>, expected: Option<BTreeMap<Age, Content>>) {
         let position = self.position();
         match (&outcome, expected) {
             (Err(error), None) => {
@@ -421,7 +383,7 @@ impl World {
         }
     }
 
-    fn any_change(&mut self) -> Option<Change> {
+    pub(crate) fn any_change(&mut self) -> Option<Change> {
         let name = |is_link: bool, number: usize| format!("{}{number}", if is_link { "r" } else { "e" });
         let (model, random) = (&self.model, &mut self.random);
         let live: Vec<String> = model
@@ -431,7 +393,7 @@ impl World {
             .map(|known| known.now().id.clone())
             .collect();
         let n = random.below(3) as i64;
-        let kind = random.below(20);
+        let kind = random.below(23);
         let is_crowded = live.len() >= LIVE_MAX;
         if live.len() < 3 || (kind < 3 && !is_crowded) {
             return Some(Change::Create { id: name(false, random.below(IDS)), n });
@@ -448,6 +410,9 @@ impl World {
                     name: name_of_child,
                 });
             }
+            20 => return Some(Change::SaveCopy { id: format!("f{}", random.below(COPIES)), n }),
+            21 => return Some(Change::Rehome { id: format!("f{}", random.below(COPIES)) }),
+            22 => return Some(Change::PurgeCopy { id: format!("f{}", random.below(COPIES)) }),
             6 => return Some(Change::Relate { id: name(true, random.below(IDS)), from, to }),
             _ => {}
         }
@@ -480,7 +445,7 @@ fn instance(is_link: bool, name: &str) -> InstanceId {
     if is_link { InstanceId::Relationship(id(name)) } else { InstanceId::Entity(id(name)) }
 }
 
-fn push(t: &mut Transaction, change: &Change, stored: Option<&Value>) -> Result<()> {
+pub(crate) fn push(t: &mut Transaction, change: &Change, stored: Option<&Value>) -> Result<()> {
     match change {
         Change::Create { id, n } => {
             t.create_entity(NewEntity::new("node").id(id.as_str())?.property("n", *n)).map(drop)
@@ -505,5 +470,22 @@ fn push(t: &mut Transaction, change: &Change, stored: Option<&Value>) -> Result<
         Change::Undo { is_link, id } => t.undo(&instance(*is_link, id)),
         Change::Relink { id: name, from } => t.relink(&id(name), Some(&id(from)), None),
         Change::Reidentify { is_link, id: old, new } => t.reidentify(&instance(*is_link, old), &id(new)),
+        Change::SaveCopy { id: name, n } => t.save_entity_copy(copy(name, *n)),
+        Change::Rehome { id } => t.rehome(&instance(false, id), "there"),
+        Change::PurgeCopy { id } => t.purge_copy(&instance(false, id), "there"),
     }
+}
+
+/// An entity of the collection `there`.
+fn copy(name: &str, n: i64) -> EntityCopy {
+    let stamp = Stamp { instant: Instant::from_micros(0).expect("1970"), author: "them".into() };
+    let header = CopyHeader {
+        provenance: Provenance::of_home("there"),
+        version: 1,
+        status: None,
+        created: stamp.clone(),
+        updated: stamp,
+    };
+    let properties = vec![("n".into(), n.into())];
+    EntityCopy { id: id(name), type_name: "node".into(), properties, classifications: Vec::new(), header }
 }

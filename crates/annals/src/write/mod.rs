@@ -5,6 +5,7 @@ mod anchor;
 mod classifications;
 mod correction;
 mod properties;
+mod new_values;
 mod reads;
 mod reading;
 mod expectations;

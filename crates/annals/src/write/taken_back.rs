@@ -95,7 +95,7 @@ impl Transaction {
         if keep != Some(Keep::Mine) {
             self.expect_nothing_new_in(&changed.new_entities)?;
         }
-        self.set_back(snapshot, changed)?;
+        self.returning(|t| t.set_back(snapshot, changed))?;
         Ok(left)
     }
 
@@ -175,10 +175,15 @@ impl Transaction {
 
     fn restore_lost(&mut self, kind: TypeKind, slots: &BTreeSet<u32>) -> Result<()> {
         for &slot in slots {
-            let table = self.own_graph()?.graph().table(kind);
-            if table.row(slot).is_some_and(|row| !row.is_live()) {
-                let instance = instance_id(kind, table.id(slot).clone());
-                self.push(action::Restore { instance, with_relationships: false })?;
+            let graph = self.own_graph()?.graph();
+            let table = graph.table(kind);
+            let Some(row) = table.row(slot).filter(|row| !row.is_live()) else { continue };
+            let is_own = graph.is_own(row.header());
+            let instance = instance_id(kind, table.id(slot).clone());
+            match is_own {
+                true => self.push(action::Restore { instance, with_relationships: false })?,
+                // A copy can only have gone along with another instance, and returns as it would with that.
+                false => self.push(action::RestoreTaken { instances: vec![instance] })?,
             }
         }
         Ok(())

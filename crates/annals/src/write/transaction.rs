@@ -21,7 +21,7 @@ use crate::graph::{check_conflicts, find_conflict, kind_of};
 use crate::memory::Charge;
 use crate::model::{
     Action, Change, ClassificationContent, Id, InstanceId, Instant, NewEntity, NewRelationship, Patch,
-    Record, Stamp, Status, TypeKind, Value, check_name,
+    Record, Stamp, TypeKind, Value, check_name,
 };
 use crate::read::{Pending, Snapshot};
 use crate::record::{CHANGES_MAX, RECORD_BYTES_MAX, RecordBody, each_named_content};
@@ -45,6 +45,8 @@ pub struct Transaction {
     valid_from: Option<Instant>,
     pub(super) is_always: bool,
     pub(super) is_as_declared: bool,
+    /// True while changes return values from the log: these are not new.
+    pub(super) is_returning: bool,
     instant: Option<Instant>,
     is_serializable: bool,
     pub(super) reads: Reads,
@@ -80,6 +82,7 @@ impl Transaction {
             valid_from: None,
             is_always: false,
             is_as_declared: false,
+            is_returning: false,
             instant: None,
             is_serializable: false,
             reads: Reads::default(),
@@ -135,8 +138,8 @@ impl Transaction {
         self.is_always
     }
 
-    /// Sets the commit instant, to import history. It must not be before the last record's, nor in the future; the
-    /// commit checks both.
+    /// Sets the commit instant, to import history; call it before the first change. It must not be before the last
+    /// record's, nor in the future; the commit checks both.
     pub fn committed_at(&mut self, instant: Instant) -> &mut Transaction {
         self.instant = Some(instant);
         self.own = None;
@@ -214,34 +217,6 @@ impl Transaction {
         self.push(action::Purge { instance: instance.clone() })
     }
 
-    /// Undoes the last change of an instance, in a new version.
-    ///
-    /// Errors: `NotFound`; `InvalidArgument` if it has only its first version.
-    pub fn undo(&mut self, instance: &InstanceId) -> Result<()> {
-        self.reads.instance(instance.clone());
-        let snapshot = self.current()?;
-        let (slot, known) = snapshot.known(instance)?;
-        let Some(before) = known.version_numbered(known.base) else {
-            return Err(Error::new(
-                ErrorKind::InvalidArgument,
-                format!(
-                    "undo {instance}: expected a version before version {}; delete it instead",
-                    known.version
-                ),
-            ));
-        };
-        let actions = match (known.status, before.status) {
-            (Status::Deleted, _) => vec![Action::Restore(action::Restore {
-                instance: instance.clone(),
-                with_relationships: true,
-            })],
-            (_, Status::Deleted) => vec![Action::Delete(action::Delete { instance: instance.clone() })],
-            _ => super::undo::undone(snapshot, instance, slot, &known, before)?,
-        };
-        // The version before may be equal; a new version is made even so.
-        actions.into_iter().try_for_each(|action| self.push_always(action))
-    }
-
     /// Attaches a classification to an entity.
     pub fn classify(&mut self, entity: &Id, mut classification: ClassificationContent) -> Result<()> {
         check_name("classification", &classification.name)?;
@@ -312,6 +287,7 @@ impl Transaction {
         self.check_new_id(&action)?;
         check_counts(self.base.graph(), &action)?;
         self.check_classifications(&action)?;
+        self.check_new_values(&action)?;
         if matches!(action, Action::DefineType(_)) {
             self.defines_types = true;
             self.typed = None;

@@ -3,16 +3,47 @@
 use crate::graph::actions as action;
 use std::sync::Arc;
 
-use crate::Result;
 use crate::graph::actions::act::Step;
 use crate::graph::instance::past::PastVersion;
 use crate::graph::instance::unpacked::{Classification, Instance};
 use crate::graph::kind_of;
-use crate::model::{Action, Id, InstanceId, Patch, PatchStep};
+use crate::model::{Action, Id, InstanceId, Patch, PatchStep, Status};
 use crate::read::Snapshot;
+use crate::write::Transaction;
+use crate::{Error, ErrorKind, Result};
+
+impl Transaction {
+    /// Undoes the last change of an instance, in a new version.
+    ///
+    /// Errors: `NotFound`; `InvalidArgument` if it has only its first version.
+    pub fn undo(&mut self, instance: &InstanceId) -> Result<()> {
+        self.reads.instance(instance.clone());
+        let snapshot = self.current()?;
+        let (slot, known) = snapshot.known(instance)?;
+        let Some(before) = known.version_numbered(known.base) else {
+            return Err(Error::new(
+                ErrorKind::InvalidArgument,
+                format!(
+                    "undo {instance}: expected a version before version {}; delete it instead",
+                    known.version
+                ),
+            ));
+        };
+        let actions = match (known.status, before.status) {
+            (Status::Deleted, _) => vec![Action::Restore(action::Restore {
+                instance: instance.clone(),
+                with_relationships: true,
+            })],
+            (_, Status::Deleted) => vec![Action::Delete(action::Delete { instance: instance.clone() })],
+            _ => undone(snapshot, instance, slot, &known, before)?,
+        };
+        // The version before may be equal; a new version is made even so.
+        self.returning(|t| actions.into_iter().try_for_each(|action| t.push_always(action)))
+    }
+}
 
 /// The changes that undo the last change of an instance that is live and was live before.
-pub(super) fn undone(
+fn undone(
     snapshot: &Snapshot,
     instance: &InstanceId,
     slot: u32,

@@ -499,3 +499,52 @@ fn an_item_whose_place_others_took_stays_deleted() {
         assert_eq!(leaf(&repository, "/a/box/item/deep/leaf"), None);
     }
 }
+
+/// Story: a deletion took copies of another collection along; whether it could be taken back hung on the order in which
+/// the instances had come.
+#[test]
+fn copies_that_a_deletion_took_along_return_when_it_is_taken_back() {
+    let repository = CheckedRepository::in_memory();
+    let stamp = Stamp { instant: Instant::from_micros(0).unwrap(), author: "them".into() };
+    let header = CopyHeader {
+        provenance: Provenance::of_home("there"),
+        version: 1,
+        status: None,
+        created: stamp.clone(),
+        updated: stamp,
+    };
+    let copy = EntityCopy {
+        id: id("copy"),
+        type_name: "node".into(),
+        properties: vec![("n".into(), 1.into())],
+        classifications: Vec::new(),
+        header: header.clone(),
+    };
+    let link = RelationshipCopy {
+        id: id("far"),
+        type_name: "knows".into(),
+        from: id("copy"),
+        to: id("own"),
+        properties: Vec::new(),
+        header,
+    };
+    let deleted = repository
+        .transact(|t| {
+            t.define_type(TypeDefinition::relationship("contains").containing())?;
+            t.save_entity_copy(copy.clone())?;
+            t.create_entity(NewEntity::new("node").id("own")?)?;
+            let contains = NewRelationship::new("contains", id("own"), id("copy")).id("place")?;
+            t.create_relationship(contains.property("name", "x"))?;
+            t.save_relationship_copy(link.clone(), [])
+        })
+        .and_then(|_| repository.transact(|t| t.delete(&entity("own"))))
+        .unwrap();
+    assert_eq!(number(&repository, "copy", "n"), None);
+    repository.transact(|t| t.take_back(deleted.1.position)).unwrap();
+    let snapshot = repository.snapshot();
+    let found = snapshot.entity(&id("copy")).unwrap().unwrap();
+    assert_eq!((found.property("n"), found.home()), (Some(1.into()), Some("there")));
+    for name in ["far", "place"] {
+        assert!(snapshot.relationship(&id(name)).unwrap().is_some(), "{name}");
+    }
+}

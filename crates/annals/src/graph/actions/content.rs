@@ -97,7 +97,6 @@ impl Graph {
         self.check_applies(name, entity)?;
         let provenance = content.provenance.as_ref().map(|given| self.own_provenance(given)).transpose()?;
         let known = entity.classification(name);
-        self.check_new_properties(known.map(|known| &known.properties), &properties)?;
         if let Some(known) = known {
             self.check_own(format_args!("classification {} of {}", content.name, entity.id), known.header)?;
         }

@@ -149,7 +149,6 @@ impl Graph {
             provenance.home = None;
         }
         let properties = self.properties(&copy.properties)?;
-        self.check_new_properties(None, &properties)?;
         let touched = properties.iter().map(|(name, _)| name);
         self.check_properties(TypeKind::Classification, name, &properties, touched)?;
         Ok(Classification {

@@ -64,7 +64,6 @@ impl Act for CreateEntity {
         graph.check_new(TypeKind::Entity, &new.id)?;
         let type_name = graph.symbol("type", &new.type_name)?;
         let properties = graph.properties(&new.properties)?;
-        graph.check_new_properties(None, &properties)?;
         let mut entity = first_version(context, new.id.clone(), type_name, properties);
         let (status, provenance) = (new.status.as_ref(), new.provenance.as_ref());
         entity.header = graph.new_header(TypeKind::Entity, type_name, status, provenance)?;

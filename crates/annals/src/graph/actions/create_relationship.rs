@@ -66,7 +66,6 @@ impl Act for CreateRelationship {
         let type_name = graph.symbol("type", &new.type_name)?;
         graph.check_ends(type_name, ends)?;
         let properties = graph.properties(&new.properties)?;
-        graph.check_new_properties(None, &properties)?;
         let mut relationship = first_version(context, new.id.clone(), type_name, properties);
         relationship.ends = ends;
         let (status, provenance) = (new.status.as_ref(), new.provenance.as_ref());

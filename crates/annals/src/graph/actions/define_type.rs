@@ -39,13 +39,6 @@ impl Act for DefineType {
 
     fn apply(&self, graph: &mut Graph, context: Context) -> Result<()> {
         let definition: &TypeDefinition = self;
-        if graph.is_bounded {
-            let defaults = definition
-                .attributes
-                .iter()
-                .filter_map(|attribute| attribute.default.as_ref().map(|value| (&attribute.name, value)));
-            defaults.into_iter().try_for_each(|(name, value)| value.check_iris(name))?;
-        }
         let before = Arc::clone(&graph.types);
         let position = context.place.position;
         let name = Arc::make_mut(&mut graph.types).define(definition, &mut graph.names, position)?;

@@ -11,7 +11,6 @@ pub(crate) mod draft;
 pub(crate) mod headers;
 pub(crate) mod lifecycle;
 pub(crate) mod taken_along;
-pub(crate) mod new_values;
 pub(crate) mod unchanged;
 pub(crate) mod version;
 

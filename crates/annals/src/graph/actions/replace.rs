@@ -75,7 +75,6 @@ impl Act for Replace {
         let (slot, before) = graph.live(instance)?;
         graph.check_own(instance, before.header)?;
         let properties = graph.properties(properties)?;
-        graph.check_new_properties(Some(&before.properties), &properties)?;
         if context.valid_from < before.valid_from {
             let after = graph.corrected(instance, &before, context)?;
             let classified = match classifications {

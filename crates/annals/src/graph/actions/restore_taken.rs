@@ -1,5 +1,5 @@
 //! Restores a list of instances, without what they contain: the rest of a restoration after a compaction, or the entities
-//! that the lines of an import name.
+//! that the lines of an import name, or copies that a take-back restores.
 
 use super::act::{Act, Codes, Touches};
 use super::bag::{Bag, BagRef, Field, Key};

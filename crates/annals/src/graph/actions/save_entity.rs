@@ -68,7 +68,6 @@ impl Act for SaveEntity {
         let mut after =
             graph.copied(context, known.as_ref(), &copy.id, type_name, [u32::MAX; 2], &copy.header)?;
         after.properties = properties;
-        graph.check_new_properties(known.as_ref().map(|(_, known)| &known.properties), &after.properties)?;
         after.set_classifications(classifications);
         graph.check_content(TypeKind::Entity, &after)?;
         let Some((slot, before)) = known else {

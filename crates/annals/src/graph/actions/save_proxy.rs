@@ -57,7 +57,6 @@ impl Act for SaveProxy {
         graph.foreign_home(InstanceId::Entity(proxy.id.clone()), &provenance)?;
         let type_name = graph.symbol("type", &proxy.type_name)?;
         let properties = graph.properties(&proxy.properties)?;
-        graph.check_new_properties(None, &properties)?;
         let touched = properties.iter().map(|(name, _)| name);
         graph.check_touched(TypeKind::Entity, type_name, &properties, touched)?;
         let header = Header { provenance: Some(Arc::new(provenance)), is_proxy: true, ..Header::default() };

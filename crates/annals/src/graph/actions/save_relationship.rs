@@ -63,7 +63,6 @@ impl Act for SaveRelationship {
         graph.check_end_types(type_name, ends)?;
         let mut after = graph.copied(context, known.as_ref(), &copy.id, type_name, ends, &copy.header)?;
         after.properties = properties;
-        graph.check_new_properties(known.as_ref().map(|(_, known)| &known.properties), &after.properties)?;
         graph.check_content(TypeKind::Relationship, &after)?;
         graph.check_contained(&after, known.as_ref().map(|(slot, _)| *slot))?;
         let Some((slot, before)) = known else {

@@ -20,6 +20,11 @@ impl TreeEdit<'_> {
     /// Errors: `NotFound` if the path leads to nothing, then and now, or if the parent is missing now; those of the
     /// changes; those of reading history.
     pub fn revert(&mut self, path: &TreePath, as_of: AsOf) -> Result<()> {
+        let root = self.root.clone();
+        self.transaction.returning(|transaction| TreeEdit { transaction, root }.put_back(path, as_of))
+    }
+
+    fn put_back(&mut self, path: &TreePath, as_of: AsOf) -> Result<()> {
         let snapshot = self.transaction.base.as_of(as_of)?;
         let root = self.root.clone();
         let Some(spot) = snapshot.tree_below(&root).look_up(path)? else {
@@ -80,6 +85,11 @@ impl TreeEdit<'_> {
     /// Errors: `NotFound` if there was none, or if its parent is missing now; `NotDeleted` if it exists anywhere;
     /// `AlreadyExists` if an item is at the path now.
     pub fn restore(&mut self, path: &TreePath, as_of: AsOf) -> Result<Id> {
+        let root = self.root.clone();
+        self.transaction.returning(|transaction| TreeEdit { transaction, root }.restore_at(path, as_of))
+    }
+
+    fn restore_at(&mut self, path: &TreePath, as_of: AsOf) -> Result<Id> {
         let snapshot = self.transaction.base.as_of(as_of)?;
         let root = self.root.clone();
         let spot = snapshot.tree_below(&root).look_up(path)?.filter(|spot| spot.property.is_none());
