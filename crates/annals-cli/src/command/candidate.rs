@@ -1,10 +1,11 @@
 //! `annals candidate`: working copies that stay when the process ends.
 
-use annals::{BuiltOn, Candidate, CandidateConflict, Candidates, Change, InstanceId, Receipt, Snapshot};
+use annals::{
+    BuiltOn, Candidate, CandidateConflict, Candidates, Change, InstanceId, Keep, Receipt, Snapshot,
+};
 use annals_exchange::text::{count, one_line};
 use annals_json::{
-    candidate_commit_from_json, candidate_to_json, change_to_json, conflict_to_json, keep_from_text,
-    stays_to_json,
+    candidate_commit_from_json, candidate_to_json, change_to_json, conflict_to_json, stays_to_json,
 };
 use clap::{Args, Subcommand};
 use serde_json::json;
@@ -59,9 +60,8 @@ enum Action {
     Rebase {
         #[command(flatten)]
         named: Named,
-        /// For edits in conflict: mine keeps them, theirs drops them
-        #[arg(long, value_name = "SIDE", value_parser = ["mine", "theirs"])]
-        keep: Option<String>,
+        #[command(flatten)]
+        side: Side,
     },
     /// Commit the edits of a candidate as one transaction
     Commit {
@@ -77,12 +77,36 @@ enum Action {
     TakeBack {
         #[command(flatten)]
         named: Named,
-        /// If later commits built on it: mine undoes these too, theirs leaves what they built on as it is
-        #[arg(long, value_name = "SIDE", value_parser = ["mine", "theirs"])]
-        keep: Option<String>,
+        #[command(flatten)]
+        side: Side,
     },
     /// End a candidate without committing its edits
     Discard(Named),
+}
+
+/// Which side stays where others changed the same
+#[derive(Args, Debug)]
+pub struct Side {
+    /// Where others changed the same: mine stays and theirs is undone
+    #[arg(long, conflicts_with_all = ["theirs", "keep"])]
+    mine: bool,
+    /// Where others changed the same: theirs stays as it is
+    #[arg(long, conflicts_with = "keep")]
+    theirs: bool,
+    /// The same as one option, for scripts
+    #[arg(long, value_name = "SIDE", value_parser = ["mine", "theirs"])]
+    keep: Option<String>,
+}
+
+impl Side {
+    /// The side, if one is named.
+    pub fn keep(&self) -> Option<Keep> {
+        match (self.mine, self.theirs, self.keep.as_deref()) {
+            (true, ..) | (.., Some("mine")) => Some(Keep::Mine),
+            (_, true, _) | (.., Some(_)) => Some(Keep::Theirs),
+            _ => None,
+        }
+    }
 }
 
 #[derive(Args, Debug)]
@@ -146,10 +170,9 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
                 false => context.output.line(format!("{}: it can be committed", one_line(name))),
             }
         }
-        Action::Rebase { named: Named { name, signature }, keep } => {
-            let keep = keep.as_deref().map(keep_from_text).transpose()?;
+        Action::Rebase { named: Named { name, signature }, side } => {
             let repository = context.open_to_write()?;
-            let dropped = repository.candidates().rebase(name, keep, &signature.author)?;
+            let dropped = repository.candidates().rebase(name, side.keep(), &signature.author)?;
             let base = repository.candidates().get(name)?.base;
             repository.close()?;
             if !context.output.is_json() {
@@ -171,11 +194,10 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
         Action::Confirm(named) => {
             write(context, named, |candidates, name, author| candidates.confirm(name, author))
         }
-        Action::TakeBack { named, keep } => {
-            let keep = keep.as_deref().map(keep_from_text).transpose()?;
+        Action::TakeBack { named, side } => {
             let mut stays = Vec::new();
             write(context, named, |candidates, name, author| {
-                let (left, receipt) = candidates.take_back(name, keep, author)?;
+                let (left, receipt) = candidates.take_back(name, side.keep(), author)?;
                 stays = left;
                 Ok(receipt)
             })?;

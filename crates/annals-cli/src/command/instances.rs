@@ -153,7 +153,8 @@ impl Delete {
 
 /// Commits one operation. Prints the id of a new instance before the receipt; in JSON the receipt holds it.
 fn one(context: &mut Context, operation: Json, signature: &SignatureArguments, new: Option<&Id>) -> Outcome {
-    let is_creating = new.is_some();
+    // A relationship needs entities, so it never begins a repository.
+    let is_creating = new.is_some() && operation["kind"] == "entity";
     let repository = if is_creating { context.open_or_create()? } else { context.open_to_write()? };
     commit(context, repository, &[operation], signature)?;
     match new {

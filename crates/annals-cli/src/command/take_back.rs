@@ -1,10 +1,10 @@
 //! `annals take-back`: takes records back.
 
 use annals::Position;
-use annals_json::{keep_from_text, taken_back_to_json};
+use annals_json::taken_back_to_json;
 use clap::Args;
 
-use super::candidate::print_stays;
+use super::candidate::{Side, print_stays};
 use crate::context::{Context, SignatureArguments};
 use crate::stop::Outcome;
 
@@ -16,17 +16,16 @@ Examples:
   annals take-back 88 -m 'the file was of last week'
   annals take-back 88 --to 91                           several records, as if they were one
 Instances that the record created are deleted, instances that it deleted are restored. The history keeps all of it. If
-later records built on it, the command is refused and names the first instance: --keep mine undoes their changes, too, and
---keep theirs leaves these instances as they are. Purged instances do not return.")]
+later records built on it, the command is refused and names the first instance: --mine undoes their changes, too, and --theirs
+leaves these instances as they are. Purged instances do not return.")]
 pub struct TakeBack {
     /// Position of the record
     position: u64,
     /// Position of the last record, if there are several
     #[arg(long, value_name = "POSITION")]
     to: Option<u64>,
-    /// If later records built on it: mine undoes these too, theirs leaves what they built on as it is
-    #[arg(long, value_name = "SIDE", value_parser = ["mine", "theirs"])]
-    keep: Option<String>,
+    #[command(flatten)]
+    side: Side,
     #[command(flatten)]
     signature: SignatureArguments,
 }
@@ -34,13 +33,12 @@ pub struct TakeBack {
 impl TakeBack {
     /// Commits it and prints the receipt.
     pub fn run(&self, context: &mut Context) -> Outcome {
-        let keep = self.keep.as_deref().map(keep_from_text).transpose()?;
         let positions = Position(self.position)..=Position(self.to.unwrap_or(self.position));
         let repository = context.open_to_write()?;
         let SignatureArguments { author, message, valid_from, .. } = &self.signature;
         let (stays, receipt) = repository.transact(|transaction| {
             transaction.author(author).message(message).valid_from(*valid_from);
-            transaction.take_back_all(positions.clone(), keep)
+            transaction.take_back_all(positions.clone(), self.side.keep())
         })?;
         repository.close()?;
         if context.output.is_json() {

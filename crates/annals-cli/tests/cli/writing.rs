@@ -193,6 +193,27 @@ fn operations_that_take_a_record_back_tell_what_stays() {
     assert_eq!(place.json_one(&["get", "orders"])["properties"]["rows"], 9);
 }
 
+#[test]
+fn a_record_on_which_others_built_is_taken_back_for_one_side() {
+    let place = Place::new();
+    // A relationship of nothing begins no repository.
+    assert_eq!(place.run(&["link", "a", "knows", "b"]).code, 3);
+    assert!(!place.path("annals-data").exists());
+    let rows = || place.json_one(&["get", "orders"])["properties"]["rows"].clone();
+    for (side, expected) in [(&["--theirs"][..], 9), (&["--mine"], 7), (&["--keep", "theirs"], 9)] {
+        place.ok(&["create", "table", "orders", "rows=7"]);
+        place.ok(&["set", "orders", "rows=8"]);
+        let position = place.json(&["log", "--limit", "1"])[0]["position"].to_string();
+        place.ok(&["set", "orders", "rows=9"]);
+        let done = place.run(&["take-back", &position]);
+        assert!(done.code == 4 && done.err.contains("keep mine or theirs"), "{done:?}");
+        place.ok(&[&["take-back", &position], side].concat());
+        assert_eq!(rows(), expected, "{side:?}");
+        place.ok(&["delete", "orders", "--purge"]);
+    }
+    assert_eq!(place.run(&["take-back", "1", "--mine", "--theirs"]).code, 2);
+}
+
 /// Story: `annals put t1 --value 3` stored an empty file, and reported success.
 #[test]
 fn put_and_rm_take_an_id_for_no_path() {

@@ -71,6 +71,10 @@ impl Transaction {
         let before = first.0.checked_sub(1).filter(|_| first <= last && last <= self.base.position());
         let Some(before) = before.map(Position) else {
             let newest = self.base.position();
+            if newest == Position::ZERO {
+                let text = "take back: expected a record, found none: the log is empty";
+                return Err(Error::new(ErrorKind::NotFound, text));
+            }
             let found = if first == last { first.to_string() } else { format!("{first} to {last}") };
             let text = format!("take back: expected positions of records, 1 to {newest}, found {found}");
             return Err(Error::new(ErrorKind::NotFound, text));
@@ -83,7 +87,7 @@ impl Transaction {
             left = built_on(&self.base, &snapshot, last, &touched, own)?;
             if let (None, Some(first)) = (keep, left.first()) {
                 let text = format!(
-                    "take back: later records built on {} of its instances, the first: {}; keep yours, or theirs",
+                    "take back: later records built on {} of its instances, the first: {}; keep mine or theirs",
                     left.len(),
                     first.reason.text()
                 );

@@ -487,7 +487,7 @@ fn an_item_whose_place_others_took_stays_deleted() {
             assert_refused(&repository, deleted.position, "another item has its place");
         } else {
             repository.transact(|t| t.tree().delete(&path("/a/box"))).unwrap();
-            assert_refused(&repository, deleted.position, "is deleted; keep yours");
+            assert_refused(&repository, deleted.position, "is deleted; keep mine");
         }
         let take =
             |t: &mut Transaction| t.take_back_all(deleted.position..=deleted.position, Some(Keep::Theirs));

@@ -80,7 +80,7 @@ pub(super) fn rebase(
         && let Some(first) = conflicts.first()
     {
         let text = format!(
-            "candidate {}: {} of its edits conflict, the first: {}; keep yours, or theirs",
+            "candidate {}: {} of its edits conflict, the first: {}; keep mine or theirs",
             stored.name,
             conflicts.len(),
             first.reason.text()
