@@ -21,7 +21,7 @@ pub const SMALL_BODY_BYTES: usize = 64 << 10;
 #[derive(Clone)]
 pub struct Room {
     /// The room, and the part of it that counts for the client.
-    held: Arc<Mutex<Option<(OwnedSemaphorePermit, Share)>>>,
+    held: Arc<Mutex<Option<(OwnedSemaphorePermit, Option<Share>)>>>,
     peer: Arc<Peer>,
 }
 
@@ -41,17 +41,33 @@ impl Room {
     ///
     /// Errors: `busy` if there is not enough room, or if the client has its share of it.
     pub fn reserve(&self, door: &Door, bytes: usize) -> Result<(), Problem> {
+        self.reserve_as(door, bytes, true)
+    }
+
+    /// The same for a request of which a client has a bounded number anyway: it does not count for the client's share.
+    ///
+    /// Errors: `busy` if there is not enough room.
+    pub fn reserve_unshared(&self, door: &Door, bytes: usize) -> Result<(), Problem> {
+        self.reserve_as(door, bytes, false)
+    }
+
+    fn reserve_as(&self, door: &Door, bytes: usize, is_shared: bool) -> Result<(), Problem> {
         let busy =
             || Problem::busy("bodies: too many bytes are being received or worked on; try again later");
         let count = u32::try_from(bytes).map_err(|_| busy())?;
         let permit = Arc::clone(&door.gates.body_bytes).try_acquire_many_owned(count).map_err(|_| busy())?;
         let all = door.limits.bodies_bytes_max;
+        let take = || is_shared.then(|| self.peer.take(Kind::BodyBytes, bytes, all)).transpose();
         match &mut *self.held.lock().unwrap_or_else(PoisonError::into_inner) {
             Some((held, share)) => {
-                share.grow(bytes, all)?;
+                match share {
+                    Some(share) if is_shared => share.grow(bytes, all)?,
+                    Some(_) => {}
+                    none => *none = take()?,
+                }
                 held.merge(permit);
             }
-            none => *none = Some((permit, self.peer.take(Kind::BodyBytes, bytes, all)?)),
+            none => *none = Some((permit, take()?)),
         }
         Ok(())
     }

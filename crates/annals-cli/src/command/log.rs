@@ -85,12 +85,15 @@ struct Shown {
     position: Position,
     shown: usize,
     hidden: usize,
+    /// True if nobody counted the hidden ones.
+    is_cut: bool,
 }
 
 impl Shown {
     /// Says how many changes of the last record were not shown.
     fn end(&mut self, context: &mut Context) -> Outcome {
         match std::mem::take(&mut self.hidden) {
+            _ if self.is_cut => context.output.line("    … more changes; --all shows them"),
             0 => Ok(()),
             1 => context.output.line("    … 1 more change; --all shows it"),
             hidden => {
@@ -120,30 +123,42 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     let is_short = !arguments.all && !context.output.is_json();
     let hides_candidates = is_short && arguments.hides_candidates();
     let mut shown = Shown::default();
-    let mut left = arguments.limit;
-    // A page may end early, because it looks at a bounded number of records; so the command prints pages until the end.
+    // The page before printed the head of this record with its first changes.
+    if let Some(LogPlace { position, changes: Some(_) }) = query.after {
+        shown.position = position;
+    }
+    let (mut left, mut is_unfinished) = (arguments.limit, false);
+    // A page may end early, because it looks at a bounded number of records, or within a record; so the command prints
+    // pages until the end.
     loop {
-        let page = snapshot.log(&LogQuery { limit: left.min(BATCH_ITEMS_MAX), ..query.clone() })?;
+        let limit = match hides_candidates {
+            true => BATCH_ITEMS_MAX,
+            false => left.max(usize::from(is_unfinished)).min(BATCH_ITEMS_MAX),
+        };
+        let page = snapshot.log(&LogQuery { limit, ..query.clone() })?;
         for record in &page.records {
-            let changes: Vec<&LoggedChange> = record
-                .changes
-                .iter()
-                .filter(|change| !hides_candidates || !is_of_candidate(change))
-                .collect();
+            let is_seen = |change: &&LoggedChange| !hides_candidates || !is_of_candidate(change);
+            let changes: Vec<&LoggedChange> = record.changes.iter().filter(is_seen).collect();
             // A record without changes, because all that it changed is purged, is shown.
             if changes.is_empty() && !record.changes.is_empty() {
                 continue;
             }
-            left -= 1;
+            if shown.position != record.position {
+                shown.end(context)?;
+                if left == 0 {
+                    let next = LogPlace { position: shown.position, changes: None };
+                    context.output.end_list();
+                    return print_next(context, "--after", Some(next.to_string()));
+                }
+                left -= 1;
+                shown = Shown { position: record.position, ..Shown::default() };
+                if !context.output.is_json() {
+                    print_head(context, record)?;
+                }
+            }
             if context.output.is_json() {
                 context.output.json(&logged_record_to_json(record))?;
                 continue;
-            }
-            // The page before printed the head of this record with its first changes.
-            if shown.position != record.position {
-                shown.end(context)?;
-                shown = Shown { position: record.position, ..Shown::default() };
-                print_head(context, record)?;
             }
             for change in changes {
                 if is_short && shown.shown == CHANGES_SHOWN_MAX {
@@ -155,10 +170,17 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
             }
         }
         query.after = page.next;
-        if page.next.is_none() || left == 0 {
+        is_unfinished =
+            page.next.is_some_and(|next| next.changes.is_some() && next.position == shown.position);
+        if is_unfinished && is_short && shown.shown == CHANGES_SHOWN_MAX {
+            // Nobody reads the rest.
+            (shown.is_cut, is_unfinished) = (true, false);
+            query.after = Some(LogPlace { position: shown.position, changes: None });
+        }
+        if page.next.is_none() || (left == 0 && !is_unfinished && !hides_candidates) {
             shown.end(context)?;
             context.output.end_list();
-            return print_next(context, "--after", page.next.map(|next| next.to_string()));
+            return print_next(context, "--after", query.after.map(|next| next.to_string()));
         }
         context.output.flush()?;
     }

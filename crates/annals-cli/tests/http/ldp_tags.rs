@@ -284,7 +284,9 @@ fn the_tag_that_a_write_of_a_binary_needs_is_computed_among_the_long_work() {
             let begin = Instant::now();
             let answer = door.request(method, path, &[TEXT, ("if-match", &tag)], Some("others"));
             assert_eq!(answer.status, status, "{answer:?}");
-            assert!(begin.elapsed() > Duration::from_millis(500), "{method}: {:?}", begin.elapsed());
+            // The tag of stored bytes is short.
+            let waited = begin.elapsed() > Duration::from_millis(500);
+            assert_eq!(waited, method == "POST", "{method}: {:?}", begin.elapsed());
             assert_eq!(search.join().unwrap(), 504);
         });
     }

@@ -56,6 +56,7 @@ impl Unit {
     /// The error of the unit, with advice for importers.
     pub fn explain(&self, snapshot: &Snapshot, error: &Error) -> String {
         match error.kind() {
+            ErrorKind::MissingEnd if self.has_ends(snapshot) && !self.returns(snapshot) => error.to_string(),
             ErrorKind::MissingEnd if self.has_ends(snapshot) => format!(
                 "{error}; the relationship is deleted, and returns between its former ends before it gets those of the \
                  line: import a line for the former end, too, or purge the relationship, or give the line another id"
@@ -66,6 +67,15 @@ impl Unit {
             }
             _ => error.to_string(),
         }
+    }
+
+    /// True if it is a relationship that is deleted.
+    fn returns(&self, snapshot: &Snapshot) -> bool {
+        let Some(instance) = self.operations.first().and_then(|operation| operation.action.instance()) else {
+            return false;
+        };
+        let is_there = matches!(snapshot.relationship(instance.id()), Ok(Some(_)));
+        !is_there && snapshot.revision(&instance).is_some()
     }
 
     /// True if it is a relationship between entities that exist.

@@ -168,7 +168,7 @@ async fn import(call: Box<Call>, body: &mut Body) -> Outcome {
         Problem::busy(format!("{IMPORTS_MAX} imports are under way; try again when one of them is done"))
     })?;
     let share = call.peer.take(Kind::Imports, 1, IMPORTS_MAX)?;
-    call.body_room.reserve(&call.door, bytes)?;
+    call.body_room.reserve_unshared(&call.door, bytes)?;
     let room = call.body_room.clone();
     let (inlet, upload) = upload();
     let running = tokio::task::spawn_blocking(move || {

@@ -39,6 +39,8 @@ pub async fn post(mut request: Request, container: Path) -> Outcome {
         Err(problem) => return refuse(request, problem).await,
     };
     let bytes = Arc::new(BinaryBytes::of(&mut request).await?);
+    // The container may have grown meanwhile.
+    let weight = request.weight_with(&container, &conditions, weight)?;
     let named = Arc::clone(&bytes);
     let wanted = slug::wanted(&request.call.headers);
     let work = move |writer: &mut Writer<'_>| {
@@ -95,7 +97,10 @@ async fn check_early(
     check: impl FnOnce(View<'_>) -> Result<(), Problem> + Send + 'static,
 ) -> Result<Weight, Problem> {
     let snapshot = request.call.snapshot().await?;
-    let weight = request.weight_with(path, conditions, Weight::Light)?;
+    let weight = match has_short_tag(View { snapshot: &snapshot, base: &request.base }, path)? {
+        true => Weight::Light,
+        false => request.weight_with(path, conditions, Weight::Light)?,
+    };
     let base = request.base.clone();
     let check = move |snapshot: Snapshot| check(View { snapshot: &snapshot, base: &base });
     match weight {
@@ -103,6 +108,12 @@ async fn check_early(
         Weight::Heavy => Box::pin(heavy_read(&request.call.door, snapshot, check)).await?,
     }
     Ok(weight)
+}
+
+/// True if the tag at a path is the digest of bytes that are stored, which need not be read for it.
+fn has_short_tag(view: View<'_>, path: &Path) -> Result<bool, Problem> {
+    let found = view.find(path)?;
+    Ok(matches!(found, Found::Live(entity, Model::NonRdfSource) if etag::binary_tag(&entity).is_some()))
 }
 
 /// The binary at a path, if one is there.

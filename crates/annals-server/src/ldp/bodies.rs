@@ -26,6 +26,8 @@ const SMALL_EXPANDED_BYTES_MAX: usize = 1 << 20;
 const TERMS_FACTOR: usize = 6;
 /// Memory for a triple with resources of its own until it is committed. Units: bytes.
 const TRIPLE_BYTES: usize = 2_560;
+/// So many triples need no reservation.
+const TRIPLES_FEW: usize = 1_000;
 
 /// What a body is, by its media type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,9 +51,12 @@ pub struct Received {
     bytes: Bytes,
     door: Arc<Door>,
     room: Room,
-    /// Set once the room for the expanded terms is reserved, which a second attempt must not do again.
-    expanded: OnceLock<()>,
+    /// The bytes of the expanded terms, once the room for them is reserved, which a second attempt must not do again.
+    expanded: OnceLock<usize>,
 }
+
+/// Memory that is reserved until the changes are made.
+pub type Reserved = Vec<ReservedMemory>;
 
 impl BodyKind {
     /// What the body of a request is, before it is received.
@@ -109,22 +114,18 @@ impl Received {
     ///
     /// Shape: the triples, and the memory that is reserved for them until the changes are made.
     /// Errors: `unsupported-media-type`; `invalid-argument` with the place; `too-large`; `busy`; `no-room`.
-    pub fn triples(
-        &self,
-        format: RdfFormat,
-        iri: &str,
-    ) -> Result<(Vec<Triple>, Option<ReservedMemory>), Problem> {
-        let _parsing = self.reserve_expanded(|| expanded_bytes(self.bytes(), format, iri, &self.limits))?;
+    pub fn triples(&self, format: RdfFormat, iri: &str) -> Result<(Vec<Triple>, Reserved), Problem> {
+        let parsed = self.reserve_expanded(|| expanded_bytes(self.bytes(), format, iri, &self.limits))?;
         let triples = read(self.bytes(), format, iri, &self.limits).map_err(problem_of)?;
-        let reserved = self.reserve_triples(triples.len())?;
-        Ok((triples, reserved))
+        let made = self.reserve_triples(triples.len())?;
+        Ok((triples, parsed.into_iter().chain(made).collect()))
     }
 
-    /// Reserves memory for triples until the changes are made; a small body needs none.
+    /// Reserves memory for triples until the changes are made; few need none.
     ///
     /// Errors: `no-room`.
     pub fn reserve_triples(&self, count: usize) -> Result<Option<ReservedMemory>, Problem> {
-        if self.is_small() {
+        if count <= TRIPLES_FEW {
             return Ok(None);
         }
         Ok(Some(self.door.repository()?.reserve_memory(TRIPLE_BYTES.saturating_mul(count))?))
@@ -132,12 +133,14 @@ impl Received {
 
     /// The update, with relative IRIs resolved against the address of the resource.
     ///
+    /// Shape: the update, and the memory that is reserved for its terms until the changes are made.
     /// Errors: `invalid-argument` with the place; `constraint-violated`; `too-large`; `busy`; `no-room`.
-    pub fn update(&self, iri: &str) -> Result<Update, Problem> {
+    pub fn update(&self, iri: &str) -> Result<(Update, Option<ReservedMemory>), Problem> {
         let text = std::str::from_utf8(self.bytes())
             .map_err(|_| Problem::invalid("body: expected an update in UTF-8"))?;
-        let _parsing = self.reserve_expanded(|| update::expanded_bytes(text, iri, &self.limits))?;
-        Update::parse(text, iri, &self.limits).map_err(problem_of)
+        let reserved = self.reserve_expanded(|| update::expanded_bytes(text, iri, &self.limits))?;
+        let update = Update::parse(text, iri, &self.limits).map_err(problem_of)?;
+        Ok((update, reserved))
     }
 
     /// Reserves room for terms that are longer than the text, as for the body itself, and memory to parse them. A small
@@ -148,8 +151,9 @@ impl Received {
         &self,
         expanded_bytes: impl FnOnce() -> Result<usize, RdfError>,
     ) -> Result<Option<ReservedMemory>, Problem> {
-        if self.expanded.get().is_some() {
-            return Ok(None);
+        let terms_bytes = |bytes: usize| TERMS_FACTOR.saturating_mul(bytes.max(self.bytes().len()));
+        if let Some(bytes) = self.expanded.get() {
+            return Ok(Some(self.door.repository()?.reserve_memory(terms_bytes(*bytes))?));
         }
         let bytes = expanded_bytes().map_err(problem_of)?;
         if self.is_small() && bytes <= SMALL_EXPANDED_BYTES_MAX {
@@ -162,10 +166,9 @@ impl Received {
             );
             return Err(Problem::too_large(text).with("bytesMax", bytes_max));
         }
-        let terms_bytes = TERMS_FACTOR.saturating_mul(bytes.max(self.bytes().len()));
-        let reserved = self.door.repository()?.reserve_memory(terms_bytes)?;
+        let reserved = self.door.repository()?.reserve_memory(terms_bytes(bytes))?;
         self.room.reserve(&self.door, bytes)?;
-        let _ = self.expanded.set(());
+        let _ = self.expanded.set(bytes);
         Ok(Some(reserved))
     }
 }

@@ -2,12 +2,12 @@
 
 use std::collections::HashSet;
 
-use annals::{Direction, Entity, ReservedMemory};
+use annals::{Direction, Entity};
 use http::header::{ALLOW, HeaderValue};
 use oxrdf::{Term, Triple, TripleRef};
 
 use super::answers;
-use super::bodies::{BodyKind, Received, problem_of, unexpected};
+use super::bodies::{BodyKind, Received, Reserved, problem_of, unexpected};
 use super::etag::{self, Conditions};
 use super::graph;
 use super::headers::{self, UPDATE_TYPE};
@@ -44,13 +44,16 @@ pub async fn answer(mut request: Request, path: Path, is_description: bool) -> O
     let iri = request.base.iri(&path);
     // A long update is parsed where it is evaluated: here it would hold up the other requests of this thread.
     let parsed = if received.is_small() { Some(received.update(&iri)?) } else { None };
-    let is_light = parsed.as_ref().is_some_and(Update::is_ground);
+    let is_light = parsed.as_ref().is_some_and(|(update, _)| update.is_ground());
     let weight = if is_light { Weight::Light } else { Weight::Heavy };
     let weight = request.weight_with(&path, &conditions, weight)?;
     let target = path.clone();
     let work = move |writer: &mut Writer<'_>| match &parsed {
-        Some(update) => patch(writer, &target, is_description, &conditions, update, &received),
-        None => patch(writer, &target, is_description, &conditions, &received.update(&iri)?, &received),
+        Some((update, _)) => patch(writer, &target, is_description, &conditions, update, &received),
+        None => {
+            let (update, _memory) = received.update(&iri)?;
+            patch(writer, &target, is_description, &conditions, &update, &received)
+        }
     };
     let ((), receipt) = request.commit(weight, work).await?;
     answers::changed(&request, &path, is_description, &receipt).await
@@ -132,11 +135,9 @@ fn own_triples(view: View<'_>, entity: &Entity<'_>, model: Model) -> Result<Vec<
 }
 
 /// The triples that an update makes in an empty graph, and the memory that is reserved for them.
-pub fn triples_of_new(
-    received: &Received,
-    iri: &str,
-) -> Result<(Vec<Triple>, Option<ReservedMemory>), Problem> {
-    let changes = received.update(iri)?.evaluate(&[], &received.limits).map_err(problem_of)?;
-    let reserved = received.reserve_triples(changes.added.len())?;
-    Ok((changes.added, reserved))
+pub fn triples_of_new(received: &Received, iri: &str) -> Result<(Vec<Triple>, Reserved), Problem> {
+    let (update, parsed) = received.update(iri)?;
+    let changes = update.evaluate(&[], &received.limits).map_err(problem_of)?;
+    let made = received.reserve_triples(changes.added.len())?;
+    Ok((changes.added, parsed.into_iter().chain(made).collect()))
 }

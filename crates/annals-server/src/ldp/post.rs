@@ -28,7 +28,9 @@ pub async fn answer(mut request: Request, path: Path) -> Outcome {
         return Box::pin(binary::post(request, path)).await;
     }
     let received = Received::of(&mut request).await?;
-    let weight = if received.is_small() { Weight::Light } else { Weight::Heavy };
+    // An update may have a long way to its triples.
+    let is_light = received.is_small() && received.kind != BodyKind::Update;
+    let weight = if is_light { Weight::Light } else { Weight::Heavy };
     let weight = request.weight_with(&path, &conditions, weight)?;
     let work =
         move |writer: &mut Writer<'_>| post(writer, &path, asked, wanted.as_deref(), &conditions, &received);
@@ -54,7 +56,7 @@ fn post(
     let (triples, _memory) = match received.kind {
         BodyKind::Graph(format) => received.triples(format, &iri)?,
         BodyKind::Update => patch::triples_of_new(received, &iri)?,
-        BodyKind::Nothing | BodyKind::Binary => (Vec::new(), None),
+        BodyKind::Nothing | BodyKind::Binary => (Vec::new(), Vec::new()),
     };
     let in_body = Model::in_body(classes(view.base, &path, &triples)).map_err(Refusal::into_problem)?;
     let model = asked.or(in_body).unwrap_or(Model::Basic);

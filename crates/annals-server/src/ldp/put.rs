@@ -100,7 +100,7 @@ fn put(
     }
     let (triples, _memory) = match received.kind {
         BodyKind::Graph(format) => received.triples(format, &view.base.iri(path))?,
-        _ => (Vec::new(), None),
+        _ => (Vec::new(), Vec::new()),
     };
     let in_body = || Model::in_body(classes(view.base, path, &triples)).map_err(Refusal::into_problem);
     let Some((entity, model)) = known else {

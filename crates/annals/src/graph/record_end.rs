@@ -4,6 +4,7 @@
 //! The check is for new records, and not for records of a log: a compaction removes purged instances from records in
 //! which others needed them.
 
+use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -89,7 +90,19 @@ impl Graph {
     /// Unique values: two instances may exchange theirs within a record.
     ///
     /// Errors: `NotUnique`.
-    pub(crate) fn check_unique_of_record(&self, start: &RecordStart) -> Result<()> {
+    fn check_unique_of_record(&self, start: &RecordStart) -> Result<()> {
+        self.each_not_unique(start, |_, _, error| Err(error))
+    }
+
+    /// Calls `found` for each instance that the record gave a value that others have: with its table and slot, the
+    /// property, and the error.
+    ///
+    /// Errors: those of `found`, and of reading values.
+    pub(crate) fn each_not_unique(
+        &self,
+        start: &RecordStart,
+        mut found: impl FnMut((TypeKind, u32), Symbol, Error) -> Result<()>,
+    ) -> Result<()> {
         if !self.types.has_unique {
             return Ok(());
         }
@@ -100,12 +113,18 @@ impl Graph {
                 let was_checked = before.as_ref().is_some_and(|before| {
                     before.is_listed() && before.home.is_none() && before.instance.type_name == type_name
                 });
-                let is_changed = |name| {
-                    changes
-                        .iter()
-                        .any(|change| matches!(change, ValueChange::Added(known, _) if *known == name))
+                let checked = Cell::new(None);
+                let is_wanted = |name| {
+                    let is_changed = |change: &ValueChange| matches!(change, ValueChange::Added(known, _) if *known == name);
+                    checked.set(Some(name));
+                    !was_checked || changes.iter().any(is_changed)
                 };
-                self.check_unique_values_of(kind, *slot, |name| !was_checked || is_changed(name))?;
+                match (self.check_unique_values_of(kind, *slot, is_wanted), checked.get()) {
+                    (Err(error), Some(name)) if error.kind() == ErrorKind::NotUnique => {
+                        found((kind, *slot), name, error)?;
+                    }
+                    (outcome, _) => outcome?,
+                }
             }
         }
         Ok(())

@@ -1,9 +1,11 @@
 //! The instances of earlier records on which later records built: they cannot be set back without undoing these, too.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use crate::graph::Graph;
 use crate::graph::instance::unpacked::Instance;
+use crate::graph::structures::child::Child;
 use crate::graph::structures::slot_set::SlotSet;
 use crate::graph::{instance_id, kind_of};
 use crate::model::{InstanceId, TypeKind};
@@ -55,7 +57,8 @@ pub(super) fn built_on(
     }
     let known: HashSet<Slot> = touched.iter().copied().collect();
     find_placed_elsewhere(&mut found, then, last, touched, &known);
-    find_homeless(&mut found, then, touched, &known)?;
+    let lost = lost(now, then, touched)?;
+    find_homeless(&mut found, then, &lost, &known)?;
     let new: Vec<Slot> = touched.iter().copied().filter(is_new).collect();
     let (mut new_entities, mut new_relationships) = (SlotSet::new(), SlotSet::new());
     for &(kind, slot) in &new {
@@ -76,9 +79,16 @@ pub(super) fn built_on(
             found.add((kind, slot), &format!("relationship {id} was added to it at position {changed}"));
         }
     }
-    // An instance that stays keeps its place, so its new container stays, too.
+    // An instance that stays keeps its place, so its new container stays, too; others may then have no place.
     let mut next = 0;
-    while let Some(&(kind, slot)) = found.all.get(next).map(|built| &built.slot) {
+    loop {
+        let Some(&(kind, slot)) = found.all.get(next).map(|built| &built.slot) else {
+            find_homeless(&mut found, then, &lost, &known)?;
+            if next == found.all.len() {
+                break;
+            }
+            continue;
+        };
         now.check_cancelled()?;
         next += 1;
         let ends = match kind {
@@ -131,28 +141,46 @@ fn find_placed_elsewhere(
     }
 }
 
-/// Finds instances that cannot return because others deleted, or took, the place where they were: an end of a
-/// relationship, the container of an item, the name of an item. Such an instance may be the place of another one.
-fn find_homeless(
-    found: &mut Found<'_>,
-    then: &Snapshot,
-    touched: &[Slot],
-    known: &HashSet<Slot>,
-) -> Result<()> {
+/// A relationship as it was before the records, if it is not so now.
+struct Lost {
+    slot: u32,
+    was: Arc<Instance>,
+    /// For a relationship that contains: the place of its child.
+    place: Option<Child>,
+}
+
+/// The relationships among `touched` that must return.
+fn lost(now: &Snapshot, then: &Snapshot, touched: &[Slot]) -> Result<Vec<Lost>> {
+    let graph = now.graph();
+    let mut lost = Vec::new();
+    for &(kind, slot) in touched.iter().filter(|(kind, _)| *kind == TypeKind::Relationship) {
+        now.check_cancelled()?;
+        let Some(held) = then.seen(kind, slot, false)? else { continue };
+        let row = then.row(kind, slot, &held);
+        let is_as_it_was = graph.relationships.row(slot).is_some_and(|now| {
+            now.is_live() && now.ends() == row.ends() && now.type_name() == row.type_name()
+        });
+        if is_as_it_was {
+            continue;
+        }
+        let was = then.instance(kind, slot, held)?;
+        let child = then.seen(TypeKind::Entity, was.ends[1], false)?;
+        let child = child.map(|held| then.instance(TypeKind::Entity, was.ends[1], held)).transpose()?;
+        let place = child.map_or(Ok(None), |child| graph.child_of(&was, Some(&child)))?;
+        lost.push(Lost { slot, was, place });
+    }
+    Ok(lost)
+}
+
+/// Finds relationships that cannot return because others deleted, or took, their place: an end, the container of an
+/// item, the name of an item. Such a relationship, or its item, may be the place of another one.
+fn find_homeless(found: &mut Found<'_>, then: &Snapshot, lost: &[Lost], known: &HashSet<Slot>) -> Result<()> {
     let graph = found.graph;
-    let were: Vec<Slot> = touched.iter().copied().filter(|&(kind, slot)| then.sees(kind, slot)).collect();
     let mut is_more = true;
     while is_more {
         let count = found.all.len();
-        for &(kind, slot) in were.iter().filter(|(kind, _)| *kind == TypeKind::Relationship) {
+        for Lost { slot, was, place } in lost {
             then.check_cancelled()?;
-            let held = then.seen(kind, slot, false)?.expect("it is seen");
-            let was = then.instance(kind, slot, held)?;
-            let is_as_it_was =
-                graph.relationships.row(slot).is_some_and(|row| row.is_live() && row.ends() == was.ends);
-            if is_as_it_was {
-                continue;
-            }
             let returns = |end: u32| {
                 let entity = (TypeKind::Entity, end);
                 let is_restored =
@@ -162,7 +190,8 @@ fn find_homeless(
             let gone = was.ends.into_iter().find(|end| !returns(*end));
             if graph.containment(was.type_name).is_none() {
                 if let Some(end) = gone {
-                    found.add((kind, slot), &format!("its end {} is deleted", graph.entities.id(end)));
+                    let text = format!("its end {} is deleted", graph.entities.id(end));
+                    found.add((TypeKind::Relationship, *slot), &text);
                 }
                 continue;
             }
@@ -171,28 +200,52 @@ fn find_homeless(
             let reason = match gone {
                 _ if !returns(child) => continue,
                 Some(end) => format!("its container {} is deleted", graph.entities.id(end)),
-                None => match place_taken(graph, then, &was, known)? {
-                    Some(other) => format!("another item has its place, {}", graph.entities.id(other)),
+                None => match holder(found, then, known, was, place.as_ref())? {
+                    Some(holder) => {
+                        let id = graph.relationships.id(holder);
+                        format!("relationship {id} puts another item into its place")
+                    }
                     None => continue,
                 },
             };
             found.add((TypeKind::Entity, child), &reason);
-            found.add((kind, slot), &reason);
+            found.add((TypeKind::Relationship, *slot), &reason);
         }
         is_more = found.all.len() > count;
     }
     Ok(())
 }
 
-/// The live item with the name that the child of `was` had, unless these records touched it.
-fn place_taken(graph: &Graph, then: &Snapshot, was: &Instance, known: &HashSet<Slot>) -> Result<Option<u32>> {
-    let [parent, child] = was.ends;
-    let Some(held) = then.seen(TypeKind::Entity, child, false)? else { return Ok(None) };
-    let entity = then.instance(TypeKind::Entity, child, held)?;
-    let Some(place) = graph.child_of(was, Some(&entity))? else { return Ok(None) };
-    let named = graph.relationships.lists.children.named(parent, place.group, &place.name);
-    let others = named.filter_map(|other| graph.relationships.row(other).map(|row| row.ends()[1]));
-    Ok(others.into_iter().find(|other| *other != child && !known.contains(&(TypeKind::Entity, *other))))
+/// The relationship that holds the place of the child of `was` also after these records are taken back.
+fn holder(
+    found: &Found<'_>,
+    then: &Snapshot,
+    known: &HashSet<Slot>,
+    was: &Instance,
+    place: Option<&Child>,
+) -> Result<Option<u32>> {
+    let (graph, [parent, child]) = (found.graph, was.ends);
+    let Some(place) = place else { return Ok(None) };
+    // The state after it: that of then if these records changed it, and `None` if it does not exist.
+    let after = |kind: TypeKind, slot: u32| {
+        if known.contains(&(kind, slot)) && !found.stay.contains(&(kind, slot)) {
+            let held = then.seen(kind, slot, false)?;
+            return held.map(|held| then.instance(kind, slot, held)).transpose();
+        }
+        graph.table(kind).get(slot)
+    };
+    for other in graph.relationships.lists.children.named(parent, place.group, &place.name) {
+        let Some(link) = after(TypeKind::Relationship, other)? else { continue };
+        let Some(item) = after(TypeKind::Entity, link.ends[1])? else { continue };
+        if link.ends[0] != parent || link.ends[1] == child {
+            continue;
+        }
+        let found = graph.child_of(&link, Some(&item))?;
+        if found.is_some_and(|found| (found.group, &found.name) == (place.group, &place.name)) {
+            return Ok(Some(other));
+        }
+    }
+    Ok(None)
 }
 
 /// The instances found so far, each once.

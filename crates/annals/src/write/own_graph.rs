@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use super::request::need;
-use crate::Result;
 use crate::graph::Graph;
 use crate::graph::indexed::Indexed;
 use crate::graph::record_end::RecordStart;
+use crate::graph::structures::symbols::Symbol;
 use crate::memory::{Charge, Memory};
-use crate::model::{Change, Instant, Record};
+use crate::model::{Change, Instant, Record, TypeKind};
 use crate::record::RecordBody;
+use crate::{Error, Result};
 
 /// When a transaction with more changes is searched, indexes take them. Each search reads fewer changes directly.
 const TAIL_EVENTS_MAX: usize = 1_000;
@@ -70,11 +71,14 @@ impl OwnGraph {
         self.indexed.graph.check_record(&self.start)
     }
 
-    /// Checks only that unique values are unique, as [`OwnGraph::check_end`] does.
+    /// Calls `found` as [`Graph::each_not_unique`] for the changes so far.
     ///
-    /// Errors: `NotUnique`.
-    pub(super) fn check_unique(&self) -> Result<()> {
-        self.indexed.graph.check_unique_of_record(&self.start)
+    /// Errors: those of `found`, and of reading values.
+    pub(super) fn each_not_unique(
+        &self,
+        found: impl FnMut((TypeKind, u32), Symbol, Error) -> Result<()>,
+    ) -> Result<()> {
+        self.indexed.graph.each_not_unique(&self.start, found)
     }
 
     /// The presumed commit instant.

@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use super::built_on::{BuiltOn, built_on};
 use super::candidate::{Keep, is_candidate};
 use super::transaction::Transaction;
-use super::tree::then::{Then, Was};
+use super::tree::then::{Then, Was, restoring};
 use crate::graph::actions as action;
 use crate::graph::instance_id;
 use crate::graph::structures::link::Link;
@@ -181,13 +181,9 @@ impl Transaction {
         for &slot in slots {
             let graph = self.own_graph()?.graph();
             let table = graph.table(kind);
-            let Some(row) = table.row(slot).filter(|row| !row.is_live()) else { continue };
-            let is_own = graph.is_own(row.header());
-            let instance = instance_id(kind, table.id(slot).clone());
-            match is_own {
-                true => self.push(action::Restore { instance, with_relationships: false })?,
-                // A copy can only have gone along with another instance, and returns as it would with that.
-                false => self.push(action::RestoreTaken { instances: vec![instance] })?,
+            if table.row(slot).is_some_and(|row| !row.is_live()) {
+                let action = restoring(graph, kind, slot);
+                self.push(action)?;
             }
         }
         Ok(())

@@ -500,3 +500,40 @@ fn a_unique_value_that_others_took_is_a_conflict_of_the_edit_that_uses_it() {
     assert!(["ada", "eve", "other"].iter().all(|name| snapshot.entity(&id(name)).unwrap().is_some()));
     assert!(snapshot.entity(&id("bob")).unwrap().is_none());
 }
+
+/// Story: two instances exchange a value, which is not unique between the two edits; the innocent edit was dropped.
+#[test]
+fn edits_that_exchange_a_unique_value_are_no_conflict() {
+    let repository = CheckedRepository::in_memory();
+    let code = AttributeDefinition::new("code", ValueType::String).unique();
+    repository.transact(|t| t.define_type(TypeDefinition::entity("part").attribute(code.clone()))).unwrap();
+    let part = |name: &str| NewEntity::new("part").id(name).unwrap().property("code", name);
+    repository
+        .transact(|t| ["x", "y", "z"].iter().try_for_each(|name| t.create_entity(part(name)).map(drop)))
+        .unwrap();
+    let candidates = repository.candidates();
+    candidates.open("c", "").unwrap();
+    let give = |name: &str, code: &str| {
+        let instance = InstanceId::Entity(id(name));
+        candidates.edit("c", |t| t.update(&instance, Patch::new().set("code", code)))
+    };
+    // Nobody checks what is unique within a candidate before its end, so the order does not matter.
+    give("x", "y").unwrap();
+    give("y", "c").unwrap();
+    give("z", "u").unwrap();
+    // These say nothing about the value.
+    for note in [3, 2, 1] {
+        let patch = Patch::new().set("note", note);
+        candidates.edit("c", |t| t.update(&InstanceId::Entity(id("z")), patch.clone())).unwrap();
+    }
+    repository.transact(|t| t.create_entity(part("u"))).unwrap();
+    let conflicts = candidates.conflicts("c").unwrap();
+    let told: Vec<_> = conflicts.iter().map(|found| (found.edit, found.reason.kind())).collect();
+    assert_eq!(told, [(2, ErrorKind::NotUnique)]);
+    assert_eq!(candidates.rebase("c", Some(Keep::Theirs), "").unwrap().len(), 1);
+    candidates.commit("c", &CandidateCommit::default()).unwrap();
+    let snapshot = repository.snapshot();
+    let code = |name: &str| snapshot.entity(&id(name)).unwrap().unwrap().property("code");
+    assert_eq!([code("x"), code("y"), code("z")], ["y", "c", "z"].map(|code| Some(code.into())));
+    assert_eq!(snapshot.entity(&id("z")).unwrap().unwrap().property("note"), Some(1.into()));
+}

@@ -484,7 +484,7 @@ fn an_item_whose_place_others_took_stays_deleted() {
             .unwrap();
         if is_taken {
             set(&repository, "/a/box/item/leaf", 7);
-            assert_refused(&repository, deleted.position, "another item has its place");
+            assert_refused(&repository, deleted.position, "puts another item into its place");
         } else {
             repository.transact(|t| t.tree().delete(&path("/a/box"))).unwrap();
             assert_refused(&repository, deleted.position, "is deleted; keep mine");
@@ -520,6 +520,16 @@ fn copies_that_a_deletion_took_along_return_when_it_is_taken_back() {
         classifications: Vec::new(),
         header: header.clone(),
     };
+    // A copy in the copy, older than the container.
+    let inner = EntityCopy { id: id("inner"), ..copy.clone() };
+    let inside = RelationshipCopy {
+        id: id("inside"),
+        type_name: "contains".into(),
+        from: id("copy"),
+        to: id("inner"),
+        properties: vec![("name".into(), "y".into())],
+        header: header.clone(),
+    };
     let link = RelationshipCopy {
         id: id("far"),
         type_name: "knows".into(),
@@ -532,6 +542,8 @@ fn copies_that_a_deletion_took_along_return_when_it_is_taken_back() {
         .transact(|t| {
             t.define_type(TypeDefinition::relationship("contains").containing())?;
             t.save_entity_copy(copy.clone())?;
+            t.save_entity_copy(inner.clone())?;
+            t.save_relationship_copy(inside.clone(), [])?;
             t.create_entity(NewEntity::new("node").id("own")?)?;
             let contains = NewRelationship::new("contains", id("own"), id("copy")).id("place")?;
             t.create_relationship(contains.property("name", "x"))?;
@@ -544,7 +556,68 @@ fn copies_that_a_deletion_took_along_return_when_it_is_taken_back() {
     let snapshot = repository.snapshot();
     let found = snapshot.entity(&id("copy")).unwrap().unwrap();
     assert_eq!((found.property("n"), found.home()), (Some(1.into()), Some("there")));
-    for name in ["far", "place"] {
+    for name in ["far", "place", "inside"] {
         assert!(snapshot.relationship(&id(name)).unwrap().is_some(), "{name}");
     }
+}
+
+/// Story: a record that moved two items through one place could not be taken back, although nobody wrote since.
+#[test]
+fn a_record_that_put_another_item_into_a_place_is_taken_back() {
+    let repository = CheckedRepository::in_memory();
+    set(&repository, "/a/x/leaf", 1);
+    set(&repository, "/new/x/leaf", 2);
+    set(&repository, "/old/leaf", 3);
+    let (_, moved) = repository
+        .transact(|t| {
+            t.tree().move_to(&path("/a/x"), &path("/old/x"), None)?;
+            t.tree().move_to(&path("/new/x"), &path("/a/x"), None)
+        })
+        .unwrap();
+    assert_eq!(leaf(&repository, "/a/x/leaf"), Some(2.into()));
+    repository.transact(|t| t.take_back(moved.position)).unwrap();
+    assert_eq!(leaf(&repository, "/a/x/leaf"), Some(1.into()));
+    assert_eq!(leaf(&repository, "/new/x/leaf"), Some(2.into()));
+    assert_eq!(leaf(&repository, "/old/x/leaf"), None);
+}
+
+/// Story: a record deleted an item and changed another, and others moved the other into the place.
+#[test]
+fn a_place_that_others_gave_to_a_changed_item_is_theirs() {
+    let repository = CheckedRepository::in_memory();
+    set(&repository, "/a/x/leaf", 1);
+    set(&repository, "/b/y/leaf", 1);
+    let (_, both) = repository
+        .transact(|t| {
+            t.tree().delete(&path("/a/x"))?;
+            t.tree().set(&path("/b/y/leaf"), 2)
+        })
+        .unwrap();
+    move_item(&repository, "/b/y", "/a/x");
+    assert_refused(&repository, both.position, "puts another item into its place");
+    let take = |t: &mut Transaction| t.take_back_all(both.position..=both.position, Some(Keep::Theirs));
+    let (left, _) = repository.transact(take).unwrap();
+    assert_eq!(left.len(), 2, "{left:?}");
+    assert_eq!(leaf(&repository, "/a/x/leaf"), Some(1.into()), "the other one, with its value of before");
+}
+
+/// Story: a record replaced an item by another of its name, and others changed that one.
+#[test]
+fn a_place_of_a_new_item_that_others_changed_is_theirs() {
+    let repository = CheckedRepository::in_memory();
+    set(&repository, "/a/x/leaf", 1);
+    set(&repository, "/b/leaf", 1);
+    let (_, replaced) = repository
+        .transact(|t| {
+            t.tree().delete(&path("/a/x"))?;
+            t.tree().set(&path("/a/x/leaf"), 2)?;
+            t.tree().set(&path("/b/leaf"), 2)
+        })
+        .unwrap();
+    set(&repository, "/a/x/leaf", 7);
+    let take =
+        |t: &mut Transaction| t.take_back_all(replaced.position..=replaced.position, Some(Keep::Theirs));
+    repository.transact(take).unwrap();
+    assert_eq!(leaf(&repository, "/a/x/leaf"), Some(7.into()));
+    assert_eq!(leaf(&repository, "/b/leaf"), Some(1.into()));
 }

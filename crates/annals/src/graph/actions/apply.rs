@@ -272,13 +272,12 @@ pub(crate) fn changed_since(graph: &Graph, base: Position, change: &Change) -> O
             let changed = declared.map_or(0, |declared| declared.changed);
             (changed > base.0).then(|| (format!("type {}", definition.name), changed))
         }
-        action => {
-            let instance = action.instance()?;
+        action => action.named_instances().find_map(|instance| {
             let table = graph.table(kind_of(&instance));
             let slot = table.slot(instance.id()).or_else(|| table.former_ids.slot(instance.id()));
             let changed = slot.and_then(|slot| table.row(slot)).map_or(0, Row::changed);
             (changed > base.0).then(|| (instance.to_string(), changed))
-        }
+        }),
     }?;
     Some((what, Position(changed)))
 }

@@ -287,4 +287,9 @@ impl Action {
     pub(crate) fn listed_instances(&self) -> Option<&[InstanceId]> {
         self.bag().instances
     }
+
+    /// Its instance, or those of its list.
+    pub(crate) fn named_instances(&self) -> impl Iterator<Item = InstanceId> {
+        self.instance().into_iter().chain(self.listed_instances().unwrap_or_default().iter().cloned())
+    }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::model::Keep;
 use super::stored::Stored;
 use crate::graph::changed_since;
-use crate::model::{Change, InstanceId};
+use crate::model::{Change, InstanceId, Revision};
 use crate::read::Snapshot;
 use crate::tree::TreePath;
 use crate::write::Transaction;
@@ -53,8 +53,11 @@ fn conflict(stored: &Stored, edit: &Change) -> Option<Error> {
 
 /// Why an edit must not be applied even if it is to overwrite later changes: another instance has the id now.
 fn stranger(stored: &Stored, edit: &Change) -> Option<Error> {
-    let instance = edit.action.instance()?;
-    let found = stored.snapshot.revision(&instance).filter(|found| found.birth > stored.base())?;
+    let is_later = |found: &Revision| found.birth > stored.base();
+    let (instance, found) = edit.action.named_instances().find_map(|instance| {
+        let found = stored.snapshot.revision(&instance).filter(is_later)?;
+        Some((instance, found))
+    })?;
     let text = format!(
         "{instance} is another instance, created at position {}, after the base {}; drop this edit",
         found.birth,
@@ -101,47 +104,37 @@ fn sort(
     // Edits that use a unique value of others: this shows when all edits are applied, because one may free a value.
     let mut taken: BTreeMap<usize, Error> = BTreeMap::new();
     loop {
-        let (conflicts, kept) = sort_except(stored, committer, keep, &edits, &taken)?;
-        let Some((edit, reason)) = find_taken(stored, committer, &edits, &kept)? else {
-            return Ok((conflicts, kept.into_iter().map(|edit| edits[edit].clone()).collect()));
-        };
-        taken.insert(edit, reason);
-    }
-}
-
-/// An edit of `kept` after which a value is no longer unique, to the end.
-fn find_taken(
-    stored: &Stored,
-    committer: &Arc<Committer>,
-    edits: &[Change],
-    kept: &[usize],
-) -> Result<Option<(usize, Error)>> {
-    let check = |count: usize| -> Result<()> {
-        let mut transaction = Transaction::new(Arc::clone(committer), stored.snapshot.clone());
-        transaction.changes = kept[..count].iter().map(|edit| edits[*edit].clone()).collect();
-        transaction.own_graph()?.check_unique()
-    };
-    let (mut unique, mut taken) = (0, kept.len());
-    let Err(mut reason) = check(taken) else { return Ok(None) };
-    while taken - unique > 1 {
-        stored.snapshot.check_cancelled()?;
-        let middle = unique + (taken - unique) / 2;
-        match check(middle) {
-            Ok(()) => unique = middle,
-            Err(error) => (taken, reason) = (middle, error),
+        let mut sorted = sort_except(stored, committer, keep, &edits, &taken)?;
+        let found = sorted.transaction.edits_not_unique(&sorted.kept)?;
+        if found.is_empty() {
+            let kept = sorted.kept.into_iter().map(|edit| edits[edit].clone()).collect();
+            return Ok((sorted.conflicts, kept));
         }
+        taken.extend(found);
     }
-    Ok(Some((kept[taken - 1], reason)))
 }
 
-/// As [`sort`], where the edits in `taken` are in conflict as well. Shape: with the conflicts the numbers of the others.
+/// The edits in conflict, and the numbers of the others, which the transaction has.
+struct Sorted {
+    conflicts: Vec<CandidateConflict>,
+    kept: Vec<usize>,
+    transaction: Transaction,
+}
+
+/// True if the error says nothing about the edit, but that nothing can be applied now.
+fn is_outside(error: &Error) -> bool {
+    use ErrorKind::{Cancelled, Closed, Corrupted, Io, NoRoom, Unavailable};
+    [Cancelled, Closed, Corrupted, Io, NoRoom, Unavailable].contains(&error.kind())
+}
+
+/// As [`sort`], where the edits in `taken` are in conflict as well.
 fn sort_except(
     stored: &Stored,
     committer: &Arc<Committer>,
     keep: Option<Keep>,
     edits: &[Change],
     taken: &BTreeMap<usize, Error>,
-) -> Result<(Vec<CandidateConflict>, Vec<usize>)> {
+) -> Result<Sorted> {
     let mut transaction = Transaction::new(Arc::clone(committer), stored.snapshot.clone());
     // Edits of instances that the candidate itself created never conflict with other transactions.
     let mut created: HashSet<InstanceId> = HashSet::new();
@@ -162,6 +155,7 @@ fn sort_except(
                 created.extend(instance.filter(|_| is_create));
                 kept.push(edit);
             }
+            Err(reason) if is_outside(&reason) => return Err(reason),
             Err(reason) => {
                 let path =
                     instance.as_ref().map_or(Ok(None), |instance| path_of(&stored.snapshot, instance))?;
@@ -175,7 +169,7 @@ fn sort_except(
             }
         }
     }
-    Ok((conflicts, kept))
+    Ok(Sorted { conflicts, kept, transaction })
 }
 
 /// Where an instance is in the tree of the default root; for a relationship, its end.

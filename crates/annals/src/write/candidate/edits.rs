@@ -1,9 +1,12 @@
 //! A transaction whose first changes are the edits of a candidate.
 
+use std::collections::{BTreeMap, HashSet};
+
+use crate::graph::instance_id;
 use crate::model::{Action, Change};
 use crate::read::Snapshot;
 use crate::write::Transaction;
-use crate::{Position, Result};
+use crate::{Error, Position, Result};
 
 impl Transaction {
     /// Begins with the edits of a candidate, which have another base.
@@ -15,9 +18,34 @@ impl Transaction {
 
     /// Checks the edits that were added since the view `before`.
     pub(in crate::write) fn check_edits(&mut self, before: &Snapshot) -> Result<()> {
-        self.current()?;
         self.expectations.check_edits(self.base.graph(), before)?;
+        self.current()?;
         self.check_size()
+    }
+
+    /// The edits that gave an instance a value that must be unique and that others have. `numbers` are those of the
+    /// changes of this transaction.
+    pub(in crate::write) fn edits_not_unique(&mut self, numbers: &[usize]) -> Result<Vec<(usize, Error)>> {
+        self.own_graph()?;
+        let Some(own) = &self.own else { return Ok(Vec::new()) };
+        let (graph, mut found, mut told) = (own.graph(), BTreeMap::new(), HashSet::new());
+        own.each_not_unique(|(kind, slot), name, error| {
+            let instance = instance_id(kind, graph.table(kind).id(slot).clone());
+            // Of two edits that clash with each other the first is told.
+            if error.context().iter().any(|(name, holder)| *name == "holder" && told.contains(holder)) {
+                return Ok(());
+            }
+            told.insert(instance.id().to_string());
+            let gives = |change: &Change| {
+                change.action.instance().as_ref() == Some(&instance)
+                    && may_give(&change.action, graph.names.name(name))
+            };
+            // It may have been restored with its container, by an edit that does not name it.
+            let edit = self.changes.iter().rposition(gives).or(self.changes.len().checked_sub(1));
+            found.extend(edit.map(|edit| (numbers[edit], error)));
+            Ok(())
+        })?;
+        Ok(found.into_iter().collect())
     }
 
     /// Adds a change if it can be applied.
@@ -28,5 +56,15 @@ impl Transaction {
             self.changes.pop();
             self.own = before;
         })
+    }
+}
+
+/// True if an action may give its instance a value of this property.
+fn may_give(action: &Action, name: &str) -> bool {
+    match action {
+        Action::Update(update) => {
+            update.patch.steps.iter().any(|step| step.name().is_some_and(|known| &**known == name))
+        }
+        _ => action.classification().is_none(),
     }
 }

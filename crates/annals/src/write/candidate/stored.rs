@@ -157,7 +157,7 @@ impl Stored {
     /// Edits of the instances that `stay` as they are, because others built on them, are dropped.
     pub(super) fn open_again(&self, t: &mut Transaction, stay: &[BuiltOn]) -> Result<()> {
         let stay: HashSet<&InstanceId> = stay.iter().map(|stays| &stays.instance).collect();
-        let is_kept = |edit: &Change| edit.action.instance().is_none_or(|instance| !stay.contains(&instance));
+        let is_kept = |edit: &Change| !edit.action.named_instances().any(|instance| stay.contains(&instance));
         let edits: Vec<Change> = self.edits()?.into_iter().filter(is_kept).flat_map(brought_back).collect();
         self.put(t, self.base(), &edits)?;
         // Its base is the position at which the commit is undone.

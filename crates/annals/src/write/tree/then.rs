@@ -213,8 +213,7 @@ impl Then {
                 (held.ends, held.type_name, &held.properties) == (ends, then.type_name, &then.properties)
             });
             if is_as_it_was {
-                let instance = InstanceId::Relationship(now.relationships.id(relationship).clone());
-                actions.push(action::Restore { instance, with_relationships: false }.into());
+                actions.push(restoring(now, TypeKind::Relationship, relationship));
                 continue;
             }
             let [from, to] = ends.map(|end| now.entities.id(end).clone());
@@ -236,6 +235,17 @@ impl Transaction {
             }
         }
         Ok(())
+    }
+}
+
+/// Restores the instance at `slot` alone. A copy can only have gone along with another instance, and returns as it would
+/// with that.
+pub(in crate::write) fn restoring(graph: &Graph, kind: TypeKind, slot: u32) -> Action {
+    let table = graph.table(kind);
+    let instance = instance_id(kind, table.id(slot).clone());
+    match table.row(slot).is_some_and(|row| graph.is_own(row.header())) {
+        true => action::Restore { instance, with_relationships: false }.into(),
+        false => action::RestoreTaken { instances: vec![instance] }.into(),
     }
 }
 
