@@ -17,11 +17,13 @@ use super::problem::Problem;
 /// The threads for searches parse larger bodies, so that parsing does not delay other requests. Units: bytes.
 pub const SMALL_BODY_BYTES: usize = 64 << 10;
 
+/// The room of a request, and the part of it that counts for the client.
+type Held = (OwnedSemaphorePermit, Option<Share>);
+
 /// Room for the body of a request, until the request is done. All clones share one permit.
 #[derive(Clone)]
 pub struct Room {
-    /// The room, and the part of it that counts for the client.
-    held: Arc<Mutex<Option<(OwnedSemaphorePermit, Option<Share>)>>>,
+    held: Arc<Mutex<Option<Held>>>,
     peer: Arc<Peer>,
 }
 

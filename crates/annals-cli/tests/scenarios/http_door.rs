@@ -117,7 +117,7 @@ impl Door for HttpDoor {
                 let path = tree_path("tree-diff", step);
                 outcome(self.0.get(&format!("{path}?{}", query(step, DIFFERENCE))))
             }
-            "explain-tree" => get(&tree_path("tree-explain", step), &["root"]),
+            "explain-tree" => outcome(self.0.get(&tree_path("tree-explain", step))),
             verb if is_tree_change(verb) => self.change_tree(step),
             other => panic!("unknown step {other:?}"),
         }

@@ -54,6 +54,7 @@ mod tickets;
 mod retry;
 mod subscriptions;
 mod take_back;
+mod taken_places;
 
 // What is kept, and what a crash leaves.
 mod durability;

@@ -7,15 +7,15 @@ use crate::support::trees::path;
 use crate::support::typed::kind_of;
 use annals::*;
 
-fn id(text: &str) -> Id {
+pub fn id(text: &str) -> Id {
     Id::new(text).unwrap()
 }
 
-fn entity(text: &str) -> InstanceId {
+pub fn entity(text: &str) -> InstanceId {
     InstanceId::Entity(id(text))
 }
 
-fn create(repository: &Repository, name: &str, value: i64) -> Position {
+pub fn create(repository: &Repository, name: &str, value: i64) -> Position {
     let new = NewEntity::new("node").id(name).unwrap().property("n", value);
     repository.transact(|t| t.create_entity(new.clone())).unwrap().1.position
 }
@@ -24,20 +24,20 @@ fn update(repository: &Repository, name: &str, property: &str, value: i64) -> Po
     repository.transact(|t| t.update(&entity(name), Patch::new().set(property, value))).unwrap().1.position
 }
 
-fn number(repository: &Repository, name: &str, property: &str) -> Option<Value> {
+pub fn number(repository: &Repository, name: &str, property: &str) -> Option<Value> {
     repository.snapshot().entity(&id(name)).unwrap().and_then(|found| found.property(property))
 }
 
-fn set(repository: &Repository, text: &str, value: i64) -> Position {
+pub fn set(repository: &Repository, text: &str, value: i64) -> Position {
     repository.transact(|t| t.tree().set(&path(text), value)).unwrap().1.position
 }
 
-fn leaf(repository: &Repository, text: &str) -> Option<Value> {
+pub fn leaf(repository: &Repository, text: &str) -> Option<Value> {
     repository.snapshot().tree().item(&path(text)).unwrap().and_then(|found| found.value())
 }
 
 /// Refused, with an error that names `named`; and nothing has changed.
-fn assert_refused(repository: &Repository, position: Position, named: &str) {
+pub fn assert_refused(repository: &Repository, position: Position, named: &str) {
     let before = repository.snapshot().position();
     let error = repository.transact(|t| t.take_back(position)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::PreconditionFailed, "{error}");
@@ -267,7 +267,7 @@ fn with_containers() -> (CheckedRepository, Id) {
     (repository, item)
 }
 
-fn move_item(repository: &Repository, from: &str, to: &str) -> Position {
+pub fn move_item(repository: &Repository, from: &str, to: &str) -> Position {
     let moved = repository.transact(|t| t.tree().move_to(&path(from), &path(to), None).map(drop));
     moved.unwrap().1.position
 }
@@ -414,210 +414,4 @@ fn an_item_that_others_placed_anew_is_a_conflict() {
     repository.transact(|t| t.create_relationship(again.clone())).unwrap();
     assert_refused(&repository, removed.position, "placed it in another container");
     assert_eq!(leaf(&repository, "/a/anew/leaf"), Some(1.into()));
-}
-
-fn ids(left: &[BuiltOn]) -> Vec<InstanceId> {
-    left.iter().map(|left| left.instance.clone()).collect()
-}
-
-/// Story: a record deleted a relationship, others deleted one of its ends, and *theirs* failed as a whole.
-#[test]
-fn a_relationship_whose_end_others_deleted_stays_deleted() {
-    let repository = CheckedRepository::in_memory();
-    let link = InstanceId::Relationship(id("r"));
-    for name in ["x", "y", "z"] {
-        create(&repository, name, 1);
-    }
-    for (is_relinked, is_purged) in [(false, false), (false, true), (true, false)] {
-        let new = NewRelationship::new("knows", id("x"), id("y")).id("r").unwrap();
-        repository.transact(|t| t.create_relationship(new.clone())).unwrap();
-        let (_, receipt) = repository
-            .transact(|t| {
-                t.update(&entity("x"), Patch::new().set("n", 2))?;
-                match is_relinked {
-                    true => t.relink(&id("r"), None, Some(&id("z"))),
-                    false => t.delete(&link),
-                }
-            })
-            .unwrap();
-        match is_purged {
-            true => repository.transact(|t| t.purge(&entity("y"))).unwrap(),
-            false => repository.transact(|t| t.delete(&entity("y"))).unwrap(),
-        };
-        if is_purged {
-            // The relationship is gone with its end.
-            repository.transact(|t| t.take_back(receipt.position)).unwrap();
-        } else {
-            assert_refused(&repository, receipt.position, "relationship r: its end y is deleted");
-            let take = |t: &mut Transaction| {
-                t.take_back_all(receipt.position..=receipt.position, Some(Keep::Theirs))
-            };
-            let (left, _) = repository.transact(take).unwrap();
-            assert_eq!(ids(&left), std::slice::from_ref(&link));
-        }
-        assert_eq!(number(&repository, "x", "n"), Some(1.into()));
-        let found = repository.snapshot().relationship(&id("r")).unwrap().map(|found| found.to().clone());
-        assert_eq!(found, is_relinked.then(|| id("z")));
-        if is_purged {
-            create(&repository, "y", 1);
-        } else {
-            repository.transact(|t| t.purge(&link)).unwrap();
-            repository.transact(|t| t.restore(&entity("y"))).unwrap();
-        }
-    }
-}
-
-/// Story: a record deleted items, others deleted the container, or gave an item's name to another, and *theirs* failed as
-/// a whole.
-#[test]
-fn an_item_whose_place_others_took_stays_deleted() {
-    for is_taken in [false, true] {
-        let repository = CheckedRepository::in_memory();
-        for leaf in ["/a/box/item/leaf", "/a/box/item/deep/leaf", "/b/leaf"] {
-            set(&repository, leaf, 1);
-        }
-        let (_, deleted) = repository
-            .transact(|t| {
-                t.tree().delete(&path("/a/box/item"))?;
-                t.tree().set(&path("/b/leaf"), 2)
-            })
-            .unwrap();
-        if is_taken {
-            set(&repository, "/a/box/item/leaf", 7);
-            assert_refused(&repository, deleted.position, "puts another item into its place");
-        } else {
-            repository.transact(|t| t.tree().delete(&path("/a/box"))).unwrap();
-            assert_refused(&repository, deleted.position, "is deleted; keep mine");
-        }
-        let take =
-            |t: &mut Transaction| t.take_back_all(deleted.position..=deleted.position, Some(Keep::Theirs));
-        let (left, _) = repository.transact(take).unwrap();
-        // Two items, and the relationships that contain them.
-        assert_eq!(left.len(), 4, "{left:?}");
-        assert_eq!(leaf(&repository, "/b/leaf"), Some(1.into()));
-        assert_eq!(leaf(&repository, "/a/box/item/leaf"), is_taken.then(|| 7.into()));
-        assert_eq!(leaf(&repository, "/a/box/item/deep/leaf"), None);
-    }
-}
-
-/// Story: a deletion took copies of another collection along; whether it could be taken back hung on the order in which
-/// the instances had come.
-#[test]
-fn copies_that_a_deletion_took_along_return_when_it_is_taken_back() {
-    let repository = CheckedRepository::in_memory();
-    let stamp = Stamp { instant: Instant::from_micros(0).unwrap(), author: "them".into() };
-    let header = CopyHeader {
-        provenance: Provenance::of_home("there"),
-        version: 1,
-        status: None,
-        created: stamp.clone(),
-        updated: stamp,
-    };
-    let copy = EntityCopy {
-        id: id("copy"),
-        type_name: "node".into(),
-        properties: vec![("n".into(), 1.into())],
-        classifications: Vec::new(),
-        header: header.clone(),
-    };
-    // A copy in the copy, older than the container.
-    let inner = EntityCopy { id: id("inner"), ..copy.clone() };
-    let inside = RelationshipCopy {
-        id: id("inside"),
-        type_name: "contains".into(),
-        from: id("copy"),
-        to: id("inner"),
-        properties: vec![("name".into(), "y".into())],
-        header: header.clone(),
-    };
-    let link = RelationshipCopy {
-        id: id("far"),
-        type_name: "knows".into(),
-        from: id("copy"),
-        to: id("own"),
-        properties: Vec::new(),
-        header,
-    };
-    let deleted = repository
-        .transact(|t| {
-            t.define_type(TypeDefinition::relationship("contains").containing())?;
-            t.save_entity_copy(copy.clone())?;
-            t.save_entity_copy(inner.clone())?;
-            t.save_relationship_copy(inside.clone(), [])?;
-            t.create_entity(NewEntity::new("node").id("own")?)?;
-            let contains = NewRelationship::new("contains", id("own"), id("copy")).id("place")?;
-            t.create_relationship(contains.property("name", "x"))?;
-            t.save_relationship_copy(link.clone(), [])
-        })
-        .and_then(|_| repository.transact(|t| t.delete(&entity("own"))))
-        .unwrap();
-    assert_eq!(number(&repository, "copy", "n"), None);
-    repository.transact(|t| t.take_back(deleted.1.position)).unwrap();
-    let snapshot = repository.snapshot();
-    let found = snapshot.entity(&id("copy")).unwrap().unwrap();
-    assert_eq!((found.property("n"), found.home()), (Some(1.into()), Some("there")));
-    for name in ["far", "place", "inside"] {
-        assert!(snapshot.relationship(&id(name)).unwrap().is_some(), "{name}");
-    }
-}
-
-/// Story: a record that moved two items through one place could not be taken back, although nobody wrote since.
-#[test]
-fn a_record_that_put_another_item_into_a_place_is_taken_back() {
-    let repository = CheckedRepository::in_memory();
-    set(&repository, "/a/x/leaf", 1);
-    set(&repository, "/new/x/leaf", 2);
-    set(&repository, "/old/leaf", 3);
-    let (_, moved) = repository
-        .transact(|t| {
-            t.tree().move_to(&path("/a/x"), &path("/old/x"), None)?;
-            t.tree().move_to(&path("/new/x"), &path("/a/x"), None)
-        })
-        .unwrap();
-    assert_eq!(leaf(&repository, "/a/x/leaf"), Some(2.into()));
-    repository.transact(|t| t.take_back(moved.position)).unwrap();
-    assert_eq!(leaf(&repository, "/a/x/leaf"), Some(1.into()));
-    assert_eq!(leaf(&repository, "/new/x/leaf"), Some(2.into()));
-    assert_eq!(leaf(&repository, "/old/x/leaf"), None);
-}
-
-/// Story: a record deleted an item and changed another, and others moved the other into the place.
-#[test]
-fn a_place_that_others_gave_to_a_changed_item_is_theirs() {
-    let repository = CheckedRepository::in_memory();
-    set(&repository, "/a/x/leaf", 1);
-    set(&repository, "/b/y/leaf", 1);
-    let (_, both) = repository
-        .transact(|t| {
-            t.tree().delete(&path("/a/x"))?;
-            t.tree().set(&path("/b/y/leaf"), 2)
-        })
-        .unwrap();
-    move_item(&repository, "/b/y", "/a/x");
-    assert_refused(&repository, both.position, "puts another item into its place");
-    let take = |t: &mut Transaction| t.take_back_all(both.position..=both.position, Some(Keep::Theirs));
-    let (left, _) = repository.transact(take).unwrap();
-    assert_eq!(left.len(), 2, "{left:?}");
-    assert_eq!(leaf(&repository, "/a/x/leaf"), Some(1.into()), "the other one, with its value of before");
-}
-
-/// Story: a record replaced an item by another of its name, and others changed that one.
-#[test]
-fn a_place_of_a_new_item_that_others_changed_is_theirs() {
-    let repository = CheckedRepository::in_memory();
-    set(&repository, "/a/x/leaf", 1);
-    set(&repository, "/b/leaf", 1);
-    let (_, replaced) = repository
-        .transact(|t| {
-            t.tree().delete(&path("/a/x"))?;
-            t.tree().set(&path("/a/x/leaf"), 2)?;
-            t.tree().set(&path("/b/leaf"), 2)
-        })
-        .unwrap();
-    set(&repository, "/a/x/leaf", 7);
-    let take =
-        |t: &mut Transaction| t.take_back_all(replaced.position..=replaced.position, Some(Keep::Theirs));
-    repository.transact(take).unwrap();
-    assert_eq!(leaf(&repository, "/a/x/leaf"), Some(7.into()));
-    assert_eq!(leaf(&repository, "/b/leaf"), Some(1.into()));
 }
