@@ -111,13 +111,14 @@ impl World {
     }
 
     pub fn step(&mut self) {
-        match self.random.below(27) {
-            0 => self.take_back(),
-            1..4 => self.work_on_the_candidate(),
-            4 => self.maintain(),
-            5 => self.exchange(),
-            6 => self.follow(),
-            7 => self.work_with_little_memory(),
+        // A follower, and little memory, take long.
+        match self.random.below(60) {
+            0..3 => self.take_back(),
+            3..9 => self.work_on_the_candidate(),
+            9..11 => self.maintain(),
+            11..17 => self.exchange(),
+            17 => self.follow(),
+            18 => self.work_with_little_memory(),
             _ => {
                 if let Some(change) = self.any_change() {
                     self.commit(change);
