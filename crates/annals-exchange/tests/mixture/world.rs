@@ -9,7 +9,7 @@ use annals::*;
 
 use crate::candidates::Open;
 use crate::exchange::{Clock, Exported, copied};
-use crate::model::{Age, Change, Content, Model};
+use crate::model::{Age, Change, Content, Known, Model};
 use crate::random::Random;
 use crate::see::{Seen, id, of_model, of_snapshot};
 
@@ -186,6 +186,7 @@ impl World {
             self.exported = Some(Exported::of(self.repository()));
             return;
         };
+        self.unsettle();
         let is_deleting = self.random.one_in(2);
         let before = of_snapshot(self.repository(), &self.repository().snapshot());
         self.history.push(format!("{}: merge, deleting {is_deleting}", self.position() + 1));
@@ -202,6 +203,40 @@ impl World {
         self.model.take(&after, position);
         self.accepted += 1;
         self.note();
+    }
+
+    /// Changes that a merge must cope with, and that random ones seldom make together: a relationship gets another end
+    /// and is deleted, a container goes with its children, and a container and its child are both new.
+    fn unsettle(&mut self) {
+        let live = |known: &&Known| known.now().is_live && !known.is_copy;
+        let ids = |is_link: bool, model: &Model| -> Vec<String> {
+            let all = model.all.values().filter(live).filter(|known| known.is_link == is_link);
+            all.map(|known| known.now().id.clone()).collect()
+        };
+        let (entities, links) = (ids(false, &self.model), ids(true, &self.model));
+        if entities.is_empty() {
+            return;
+        }
+        match self.random.below(4) {
+            0 if !links.is_empty() => {
+                let (id, from) = (self.random.choose(&links).clone(), self.random.choose(&entities).clone());
+                self.commit(Change::Relink { id: id.clone(), from });
+                self.commit(Change::Delete { is_link: true, id });
+            }
+            1 => {
+                let id = self.random.choose(&entities).clone();
+                self.commit(Change::Delete { is_link: false, id });
+            }
+            2 => {
+                self.count += 2;
+                let [from, to] = [format!("e0{}", self.count), format!("e0{}", self.count + 1)];
+                self.commit(Change::Create { id: from.clone(), n: 0 });
+                self.commit(Change::Create { id: to.clone(), n: 0 });
+                let (id, name) = (format!("r0{}", self.count), format!("n{}", self.count));
+                self.commit(Change::Contain { id, from, to, name });
+            }
+            _ => {}
+        }
     }
 
     /// A reader beside the writer sees the same, also across compactions and after the writer was opened again.
