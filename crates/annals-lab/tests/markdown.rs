@@ -58,7 +58,8 @@ fn check_surroundings(page: &str, command: &str) {
     assert!(facts.iter().all(|row| !row[1].is_empty()), "{facts:?}");
     assert!(section(page, "Distrust").contains("- all figures: this is a debug build"));
     assert!(
-        section(page, "Run it again").contains(&format!("cargo run --release -p annals-lab -- {command}"))
+        section(page, "Run it again")
+            .contains(&format!("cargo run --profile dist -p annals-lab -- {command}"))
     );
     assert!(section(page, "What is unfair").lines().filter(|line| line.starts_with("- ")).count() > 3);
 }

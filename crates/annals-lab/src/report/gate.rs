@@ -13,7 +13,7 @@ use crate::run::{figure, make_folder, table};
 /// Options of `gate`.
 #[derive(Args)]
 #[command(after_help = "Example, with the lab of an older commit built elsewhere:
-  annals-lab gate threads --base ../before/target/release/annals-lab --part commits --volume 1,10,100 --allow 5")]
+  annals-lab gate threads --base ../before/target/dist/annals-lab --part commits --volume 1,10,100 --allow 5")]
 pub struct Gate {
     /// Name of the suite.
     suite: String,

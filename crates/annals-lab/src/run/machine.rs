@@ -44,7 +44,7 @@ impl Machine {
             ("memory", memory()),
             ("disk", disk(folder)?),
             ("kernel", kernel()),
-            ("Annals", format!("{}, built for {}", env!("CARGO_PKG_VERSION"), profile())),
+            ("Annals", format!("{}, built with the profile {}", env!("CARGO_PKG_VERSION"), profile())),
             ("compiler", first_line("rustc", &["--version"])),
             ("commit", commit.replace("-dirty", ", with changes that are not committed")),
             ("load before", format!("{load:.2}")),
@@ -119,8 +119,15 @@ fn file_system(mounts: &str, folder: &Path) -> Option<String> {
     mounts.lines().filter_map(of_mount).max_by_key(|(length, _)| *length).map(|(_, text)| text)
 }
 
-fn profile() -> &'static str {
-    if cfg!(debug_assertions) { "debugging" } else { "release" }
+/// The profile of cargo that this program was built with, by its folder.
+pub fn profile() -> String {
+    let program = std::env::current_exe().unwrap_or_default();
+    // Tests are in a folder of their own below.
+    let mut folders = program.ancestors().skip(1).filter_map(|folder| folder.file_name()?.to_str());
+    match folders.find(|name| *name != "deps").unwrap_or("debug") {
+        "debug" => "dev".to_owned(),
+        profile => profile.to_owned(),
+    }
 }
 
 /// The first line that a program prints, whatever its exit status.

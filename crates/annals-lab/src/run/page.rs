@@ -92,7 +92,7 @@ pub fn command_line(arguments: impl Iterator<Item = String>) -> String {
         }
     };
     let arguments: Vec<String> = arguments.map(quoted).collect();
-    format!("cargo run --release -p annals-lab -- {}", arguments.join(" "))
+    format!("cargo run --profile dist -p annals-lab -- {}", arguments.join(" "))
 }
 
 #[cfg(test)]
@@ -105,7 +105,7 @@ mod tests {
         let given = ["limits", "--folder", "it's here", ""].map(String::from);
         assert_eq!(
             command_line(given.into_iter()),
-            r"cargo run --release -p annals-lab -- limits --folder 'it'\''s here' ''"
+            r"cargo run --profile dist -p annals-lab -- limits --folder 'it'\''s here' ''"
         );
     }
 }

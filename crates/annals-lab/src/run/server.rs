@@ -137,12 +137,12 @@ impl Drop for Server {
 fn annals_program() -> Outcome<PathBuf> {
     static IS_BUILT: AtomicBool = AtomicBool::new(false);
     let program = std::env::current_exe()?.with_file_name("annals");
-    let profile = if cfg!(debug_assertions) { "dev" } else { "release" };
+    let profile = super::machine::profile();
     if !IS_BUILT.load(Ordering::Relaxed)
         && let Some(cargo) = std::env::var_os("CARGO")
     {
         let mut build = Command::new(cargo);
-        build.args(["build", "--quiet", "--package", "annals-cli", "--profile", profile]);
+        build.args(["build", "--quiet", "--package", "annals-cli", "--profile", &profile]);
         if !build.status()?.success() {
             return Err("annals serve: it could not be built".into());
         }
