@@ -192,6 +192,11 @@ fn a_deleted_relationship_without_a_former_end_says_what_to_do() {
     let snapshot = repository.snapshot();
     let found = snapshot.relationship(&id("r")).unwrap().unwrap();
     assert_eq!((found.from(), found.to()), (&id("a"), &id("c")));
+    // The ends are there, but not so early: nothing says that the relationship was deleted.
+    let early = r#"{"relationship": {"id": "r3", "type": "k", "from": "a", "to": "c", "validFrom": "2001-01-01T00:00:00Z"}}"#;
+    let options = MergeOptions { has_valid_times: true, ..MergeOptions::default() };
+    let (_, reasons) = merge(&repository, &[early], options);
+    assert!(reasons.len() == 1 && !reasons[0].contains("the relationship is deleted"), "{reasons:?}");
     let missing = r#"{"relationship": {"id": "r2", "type": "k", "from": "a", "to": "d"}}"#;
     let (_, reasons) = merge(&repository, &[missing], MergeOptions::default());
     assert!(reasons[0].ends_with("; put entities before the relationships between them"), "{reasons:?}");

@@ -179,3 +179,25 @@ fn a_large_commit_shows_its_first_changes_and_the_number_of_the_others() {
     let all = told(&place, &["--all"]);
     assert_eq!((all.len(), &*all[30]), (31, "    create node n29: id = n29"));
 }
+
+/// A page of the log ends within a record of so many changes; each page counted as a commit.
+#[test]
+fn a_commit_that_fills_several_pages_is_one_commit() {
+    let place = Place::new();
+    let create = |number: usize| json!({"action": "create", "kind": "entity", "id": format!("n{number}"), "type": "node"});
+    let operations: Vec<Json> = (0..10_050).map(create).collect();
+    place.write("operations.json", &json!(operations).to_string());
+    place.ok(&["create", "node", "first"]);
+    place.ok(&["apply", "operations.json"]);
+    let all = told(&place, &["--limit", "1", "--all"]);
+    assert_eq!(all.iter().filter(|line| line.starts_with("    create")).count(), 10_050);
+    assert_eq!(
+        all.iter().filter(|line| !line.starts_with(' ')).count(),
+        2,
+        "its head and the next page: {:?}",
+        all.last()
+    );
+    let short = told(&place, &["--limit", "2"]);
+    assert_eq!(short[21], "    … more changes; --all shows them", "{short:?}");
+    assert_eq!(short[23], "    create node first", "{short:?}");
+}

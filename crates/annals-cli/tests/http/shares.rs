@@ -108,3 +108,15 @@ fn one_client_holds_at_most_its_share_of_the_room_for_bodies() {
         std::thread::sleep(Duration::from_millis(20));
     }
 }
+
+/// An import has a large part of the room for bodies until its end, and its client could send no other body.
+#[test]
+fn an_import_leaves_its_client_room_for_other_bodies() {
+    let (_folder, server) = server(&["--client-share", "25"]);
+    let mut import = server.connect();
+    let head = "POST /v1/import HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/x-ndjson\r\n";
+    import.write_all(format!("{head}content-length: 100000\r\n\r\n{{").as_bytes()).unwrap();
+    std::thread::sleep(Duration::from_millis(500));
+    let answer = server.send("POST", "/v1/entities", &json!({"type": "thing"}));
+    assert_eq!(answer.status, 201, "{answer:?}");
+}
