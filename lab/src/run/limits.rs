@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn the_page_on_performance_tells_what_each_line_measures() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/performance.md");
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/performance.md");
         let page = std::fs::read_to_string(path).unwrap();
         // Listed once for all lines with these suffixes.
         let ends = ["-p99.9", "-p99", SAME_WORK, RAW, MEMORY];

@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 use crate::outcome::Outcome;
 
 /// The same file that `annals types load` loads.
-pub const ARCHIVE: &str = include_str!("../../../../examples/open-metadata-types/types.jsonl");
+pub const ARCHIVE: &str = include_str!("../../../examples/open-metadata-types/types.jsonl");
 /// Attributes whose values are twice as wide in the original, which makes other numbers for them.
 const LONG_ATTRIBUTES: &[&str] = &["karmaPoints", "matchingValues", "nonMatchingValues", "valueFrequency"];
 

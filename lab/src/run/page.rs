@@ -92,7 +92,7 @@ pub fn command_line(arguments: impl Iterator<Item = String>) -> String {
         }
     };
     let arguments: Vec<String> = arguments.map(quoted).collect();
-    format!("cargo run --profile dist -p annals-lab -- {}", arguments.join(" "))
+    format!("lab/annals-lab {}", arguments.join(" "))
 }
 
 #[cfg(test)]
@@ -103,9 +103,6 @@ mod tests {
     fn no_text_breaks_a_table_or_a_command() {
         assert_eq!(row(["a|b", "c\nd", "e<f> <= g"]), "| a\\|b | c d | e\\<f> <= g |");
         let given = ["limits", "--folder", "it's here", ""].map(String::from);
-        assert_eq!(
-            command_line(given.into_iter()),
-            r"cargo run --profile dist -p annals-lab -- limits --folder 'it'\''s here' ''"
-        );
+        assert_eq!(command_line(given.into_iter()), r"lab/annals-lab limits --folder 'it'\''s here' ''");
     }
 }

@@ -57,10 +57,7 @@ fn check_surroundings(page: &str, command: &str) {
     }
     assert!(facts.iter().all(|row| !row[1].is_empty()), "{facts:?}");
     assert!(section(page, "Distrust").contains("- all figures: this is a debug build"));
-    assert!(
-        section(page, "Run it again")
-            .contains(&format!("cargo run --profile dist -p annals-lab -- {command}"))
-    );
+    assert!(section(page, "Run it again").contains(&format!("lab/annals-lab {command}")));
     assert!(section(page, "What is unfair").lines().filter(|line| line.starts_with("- ")).count() > 3);
 }
 
@@ -78,7 +75,7 @@ fn a_quick_run_prints_every_line_of_the_catalogue_and_why_it_is_distrusted() {
     let expected: Vec<[&str; 3]> =
         LINES.iter().map(|Line { name, unit, limit, .. }| [*name, *unit, *limit]).collect();
     assert_eq!(told, expected);
-    // All of ./test builds it.
+    // ./test --all builds it before.
     let has_server = Path::new(env!("CARGO_BIN_EXE_annals-lab")).with_file_name("annals").exists();
     for (row, line) in rows.iter().zip(LINES) {
         let is_measured =

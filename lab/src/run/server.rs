@@ -141,8 +141,13 @@ fn annals_program() -> Outcome<PathBuf> {
     if !IS_BUILT.load(Ordering::Relaxed)
         && let Some(cargo) = std::env::var_os("CARGO")
     {
+        // Cargo keeps programs in a folder for each profile.
+        let target = program.ancestors().nth(2).ok_or("annals serve: the lab is not in a folder of cargo")?;
         let mut build = Command::new(cargo);
-        build.args(["build", "--quiet", "--package", "annals-cli", "--profile", &profile]);
+        build.args(["build", "--quiet", "--locked", "--package", "annals-cli", "--profile", &profile]);
+        build
+            .args(["--manifest-path", concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.toml"), "--target-dir"])
+            .arg(target);
         if !build.status()?.success() {
             return Err("annals serve: it could not be built".into());
         }
