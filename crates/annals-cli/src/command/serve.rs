@@ -92,11 +92,6 @@ pub struct Serve {
     /// Warn of requests that take this long, with their search or walk, and of slow syncs of the log.
     #[arg(long, value_name = "MS", default_value_t = millis(Limits::default().slow_time), help_heading = "Log")]
     pub slow_ms: u64,
-    /// Move long-lived memory onto huge pages in the background (Linux 6.1). Reads of a large repository then wait less
-    /// for memory. It costs a little more memory and processor time, and a request waits while its memory is being
-    /// moved.
-    #[arg(long)]
-    pub huge_pages: bool,
     /// Follow the process that writes, and refuse writes.
     #[arg(long)]
     pub read_only: bool,
@@ -224,12 +219,6 @@ impl Serve {
             memory_bytes_max: global.memory_bytes_max,
             ..Options::default()
         };
-        if self.huge_pages
-            && let Err(error) = annals_huge_pages::collapse_behind()
-        {
-            // Without huge pages reads take longer, but the server can serve.
-            eprintln!("warning: huge pages: {error}");
-        }
         let place = one_line(&folder.display().to_string());
         let (verb, past) = if is_new { ("creates", "created") } else { ("opens", "opened") };
         let hosts = self.hosts.clone();

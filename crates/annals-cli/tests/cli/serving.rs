@@ -80,30 +80,3 @@ fn a_server_says_what_it_opened_or_created() {
     let lines = first_lines(&place, &["new", "--create"]);
     assert!(lines[0].starts_with("annals opens new "), "{lines:?}");
 }
-
-#[cfg(target_os = "linux")]
-#[test]
-fn memory_is_moved_onto_huge_pages_only_if_that_is_asked_for() {
-    let place = Place::new();
-    // What the threads of a server are called, and what it warns of.
-    let threads_and_warnings = |arguments: &[&str]| {
-        let (mut serving, _) = opened(&place, &[&["new", "--create"], arguments].concat());
-        let tasks = std::fs::read_dir(format!("/proc/{}/task", serving.0.id())).unwrap();
-        let name = |task: std::io::Result<std::fs::DirEntry>| {
-            // A thread may end meanwhile.
-            std::fs::read_to_string(task.unwrap().path().join("comm")).unwrap_or_default()
-        };
-        let names: String = tasks.map(name).collect();
-        serving.0.kill().unwrap();
-        (names, std::io::read_to_string(serving.0.stderr.take().unwrap()).unwrap())
-    };
-    let (threads, warnings) = threads_and_warnings(&[]);
-    assert!(!threads.contains("annals-huge") && !warnings.contains("warning"), "{threads}{warnings}");
-    // A system that cannot is told of.
-    let (threads, warnings) = threads_and_warnings(&["--huge-pages"]);
-    assert_ne!(
-        threads.contains("annals-huge"),
-        warnings.contains("warning: huge pages: "),
-        "{threads}{warnings}"
-    );
-}

@@ -35,7 +35,7 @@ fn mixed_changes_are_what_a_plain_model_says_they_are() {
         run(only);
         return;
     }
-    let seconds = number_from_environment("MIXTURE_SECONDS", 60);
+    let seconds = number_from_environment("MIXTURE_SECONDS", 20);
     let end = Instant::now() + Duration::from_secs(seconds);
     let (mut histories, mut accepted) = (0, 0);
     while histories < 3 || Instant::now() < end {

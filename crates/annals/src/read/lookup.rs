@@ -1,9 +1,9 @@
 //! Looks up single instances, and counts the relationships of one.
 
 use super::instance::{Entity, Relationship};
-use crate::read::operators::link_types::LinkTypes;
 use super::snapshot::Snapshot;
 use crate::model::{Direction, Id, TypeKind};
+use crate::read::operators::link_types::LinkTypes;
 use crate::{Error, ErrorKind, Result};
 
 impl Snapshot {

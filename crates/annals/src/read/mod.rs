@@ -1,7 +1,6 @@
 //! Reading: snapshots and their methods.
 
 // In the order a newcomer should read them.
-#[rustfmt::skip]
 mod lookup;
 mod snapshot;
 mod compare;

@@ -1,7 +1,6 @@
 //! The search language: searches as a tree and as a text. It does not contain how they are executed.
 
 // In the order a newcomer should read them.
-#[rustfmt::skip]
 mod expression;
 mod find;
 mod pattern;

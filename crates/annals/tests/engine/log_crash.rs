@@ -9,6 +9,8 @@ use annals::log::{FileLog, FileOptions, Log, ReadLimit, Rewrite};
 use annals::storage::simulated_disk::SimulatedDisk;
 use annals::{Error, ErrorKind, Position, Result};
 
+use crate::support::number_from_environment;
+
 const FOLDER: &str = "/log";
 const OPTIONS: FileOptions = FileOptions { segment_bytes: 4096, verify_sealed: true, open_files_max: 4 };
 
@@ -146,9 +148,8 @@ fn check_history(seed: u64, operation: u64, image: u64) {
 
 #[test]
 fn a_power_cut_at_any_operation_loses_nothing_acknowledged_and_leaves_nothing_half() {
-    let histories: u64 =
-        std::env::var("LOG_CRASH_HISTORIES").ok().and_then(|count| count.parse().ok()).unwrap_or(6);
-    let first: u64 = std::env::var("LOG_CRASH_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1);
+    let histories = number_from_environment("LOG_CRASH_HISTORIES", 2);
+    let first = number_from_environment("LOG_CRASH_SEED", 1);
     for seed in first..first + histories {
         println!("seed {seed}");
         let disk = SimulatedDisk::new();

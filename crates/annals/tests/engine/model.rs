@@ -268,7 +268,7 @@ fn the_engine_behaves_as_a_plain_model() {
         check_history(seed.parse().expect("a seed is a number"), steps);
         return;
     }
-    let histories = number_from_environment("ANNALS_MODEL_HISTORIES", 40);
+    let histories = number_from_environment("ANNALS_MODEL_HISTORIES", 10);
     let first = number_from_environment("ANNALS_MODEL_FIRST_SEED", fresh_seed());
     eprintln!("first seed {first}");
     let committed: u64 = (first..first + histories).map(|seed| check_history(seed, steps)).sum();

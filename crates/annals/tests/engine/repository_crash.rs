@@ -407,7 +407,7 @@ fn fail_operation(seed: u64, operation: u64, fault: Fault, images: &SyncSender<I
 
 #[test]
 fn whatever_fails_a_repository_keeps_what_it_acknowledged_and_goes_on() {
-    let wanted = number_from_environment("ANNALS_CRASH_IMAGES", 10_000);
+    let wanted = number_from_environment("ANNALS_CRASH_IMAGES", 500);
     let first_seed = number_from_environment("ANNALS_CRASH_SEED", fresh_seed());
     println!("ANNALS_CRASH_SEED={first_seed}");
     let (images_in, images) = sync_channel(IMAGES_WAITING_MAX);

@@ -1,7 +1,6 @@
 //! Finds instances: plans a search, walks indexes, checks candidates, page by page.
 
 // In the order a newcomer should read them.
-#[rustfmt::skip]
 mod properties;
 mod trigram;
 mod access;

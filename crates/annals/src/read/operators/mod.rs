@@ -3,7 +3,6 @@
 //! takes some of them, fetch reads the instances.
 
 // In the order a newcomer should read them.
-#[rustfmt::skip]
 pub(super) mod scan;
 pub(super) mod filter;
 pub(super) mod link_types;

@@ -5,8 +5,10 @@ use std::ops::Bound;
 
 use crate::Result;
 use crate::graph::Graph;
+use crate::graph::structures::child::{
+    Child, Group, group_of, name_key, order_key, prefix_of, relationship_of,
+};
 use crate::graph::structures::child::{NAMED_GROUP, append_name, group_of_type};
-use crate::graph::structures::child::{Child, Group, group_of, name_key, order_key, prefix_of, relationship_of};
 use crate::graph::structures::link::Link;
 use crate::model::{Direction, TypeKind, Value};
 use crate::read::held::Held;
@@ -89,7 +91,13 @@ impl Snapshot {
             return Ok(self.graph().children_count(parent));
         }
         if let (None, Some(group)) = (self.view(), group) {
-            return Ok(self.graph().relationships.lists.children.by_name().count_prefix(&prefix_of(parent, group)));
+            return Ok(self
+                .graph()
+                .relationships
+                .lists
+                .children
+                .by_name()
+                .count_prefix(&prefix_of(parent, group)));
         }
         Ok(self.children_then(parent, group)?.len())
     }
@@ -130,7 +138,12 @@ impl Snapshot {
         Ok(name.map(|(group, name)| Child { parent, group, name, order, values: Vec::new() }))
     }
 
-    fn name_then(&self, slot: u32, entity: &Held, own: impl FnOnce() -> Option<Value>) -> Option<(Group, Vec<u8>)> {
+    fn name_then(
+        &self,
+        slot: u32,
+        entity: &Held,
+        own: impl FnOnce() -> Option<Value>,
+    ) -> Option<(Group, Vec<u8>)> {
         let graph = self.graph();
         let type_name = self.row(TypeKind::Entity, slot, entity).type_name();
         let mut name = Vec::with_capacity(32);
@@ -167,7 +180,8 @@ fn present(
     take: &mut dyn FnMut(Placed) -> Result<bool>,
 ) -> Result<()> {
     let children = &graph.relationships.lists.children;
-    let first = range.after.and_then(|after| after.first_chunk()).map(|group| Group(u32::from_be_bytes(*group)));
+    let first =
+        range.after.and_then(|after| after.first_chunk()).map(|group| Group(u32::from_be_bytes(*group)));
     let mut next = match (range.group, first) {
         (Some(group), _) => Some(group),
         (None, Some(group)) => Some(group),
@@ -189,9 +203,14 @@ fn present(
                 _ => None,
             };
             let is_going_on = match list {
-                BY_ORDER => listed(graph, children.by_order(), (parent, group), after, range.is_back, &mut |placed| {
-                    take(Placed { place: place(BY_ORDER, &placed.place), ..placed })
-                })?,
+                BY_ORDER => listed(
+                    graph,
+                    children.by_order(),
+                    (parent, group),
+                    after,
+                    range.is_back,
+                    &mut |placed| take(Placed { place: place(BY_ORDER, &placed.place), ..placed }),
+                )?,
                 _ => {
                     let has_order = children.by_order().prefix(&prefix_of(parent, group)).next().is_some();
                     listed(graph, children.by_name(), (parent, group), after, range.is_back, &mut |placed| {

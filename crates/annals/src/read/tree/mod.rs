@@ -1,7 +1,6 @@
 //! Trees of containers: items by path, by name and by place, lists of children, and items with their subtrees.
 
 // In the order a newcomer should read them.
-#[rustfmt::skip]
 mod children;
 mod names;
 mod item;

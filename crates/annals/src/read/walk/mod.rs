@@ -1,7 +1,6 @@
 //! Walks over the graph: neighbourhoods, reach, paths.
 
 // In the order a newcomer should read them.
-#[rustfmt::skip]
 mod along;
 mod reach;
 mod visited;

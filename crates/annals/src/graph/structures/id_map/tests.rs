@@ -136,7 +136,7 @@ impl Known {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(16))]
 
     // Few keys, so that steps meet, or many, so that leaves split; several versions that diverge.
     #[test]

@@ -1,7 +1,6 @@
 //! Filter: checks whether an instance matches, in the version that a snapshot sees.
 
 // In the order a newcomer should read them.
-#[rustfmt::skip]
 pub(in crate::read) mod status;
 pub(in crate::read) mod entities;
 pub(in crate::read) mod value_test;

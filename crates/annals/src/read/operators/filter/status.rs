@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::read::snapshot::Snapshot;
 use crate::graph::instance::headers::HeaderNumber;
 use crate::model::{Status, TypeKind};
+use crate::read::snapshot::Snapshot;
 use crate::{Error, ErrorKind, Result};
 
 /// Most statuses of one filter.

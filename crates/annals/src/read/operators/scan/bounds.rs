@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
-use crate::read::operators::filter::value_test::{ValueTest, key_of};
 use crate::model::{Value, append_language_prefix, append_text_prefix};
+use crate::read::operators::filter::value_test::{ValueTest, key_of};
 use crate::search::{Operator, Pattern};
 use crate::structures::key_set::{KeySet, Range};
 use crate::structures::text_key::{IRI, LANGUAGE, STRING};

@@ -200,7 +200,7 @@ impl<'g> Domain<'g> {
 
     /// All slots, ascending.
     pub(in crate::read) fn into_slots(self) -> Slots<'g, Domain<'g>> {
-        let Slots { page, pages, words, is_descending  , .. } = self.slots(None, false);
+        let Slots { page, pages, words, is_descending, .. } = self.slots(None, false);
         Slots { domain: self, of: PhantomData, page, pages, words, is_descending }
     }
 }

@@ -55,4 +55,3 @@ impl<'d, 'g> Directed<'d, 'g> {
 fn is_before(key: &[u8], until: Option<&[u8]>, is_descending: bool) -> bool {
     until.is_none_or(|until| (key < until) != is_descending)
 }
-
