@@ -110,7 +110,7 @@ pub use crate::contents::{Contents, Hashing, NewContent, StoredContent};
 pub use crate::feed::follow::Follow;
 pub use crate::feed::subscription::{Event, RECORDS_BEHIND_MAX, Subscription};
 pub use crate::maintenance::backup::{
-    BackupReport, restore, restore_on, restore_with, verify, verify_on, verify_with,
+    BackupReport, restore, restore_into, restore_on, restore_with, verify, verify_log, verify_on, verify_with,
 };
 pub use crate::maintenance::check::CheckReport;
 pub use crate::maintenance::compact::CompactReport;

@@ -118,7 +118,7 @@ impl Repository {
         // A reader may have no permission to write there.
         let place = (!options.is_read_only).then(|| (&disk, folder.spilled()));
         let spill = options.spill(place, &memory);
-        let log: Arc<dyn Log> = Arc::clone(folder.log()) as Arc<dyn Log>;
+        let log = Arc::clone(folder.log());
         let (checkpoints, warning) = folder.checkpoints();
         let options = Options { contents: options.contents.or_else(|| Some(folder.contents())), ..options };
         let parts =

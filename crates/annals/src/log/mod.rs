@@ -33,7 +33,7 @@ pub use conformance::log_conformance;
 pub(crate) use fault::next_random;
 pub use fault::{FaultLog, FaultPlan};
 pub use file::FileOptions;
-pub use file::{FileLog, SegmentInfo, Verified};
+pub use file::{FileLog, SegmentInfo, copy_to_files};
 pub(crate) use file::{LOCK_FILE_NAME, is_vacant_log};
 pub use identity::LogId;
 pub use memory::MemoryLog;
@@ -108,12 +108,38 @@ pub trait Log: Send + Sync {
         0
     }
 
+    /// Reads every record, and checks it against what the log keeps of it, such as its checksum.
+    ///
+    /// Errors: those of [`Log::read`], for the first damage.
+    fn verify(&self) -> Result<Verified> {
+        let mut verified = Verified::default();
+        loop {
+            let records = self.read(Position(verified.records_count + 1), ReadLimit::default())?;
+            if records.is_empty() {
+                return Ok(verified);
+            }
+            verified.records_count += widen(records.len());
+            verified.bytes += records.iter().map(|record| widen(record.len())).sum::<u64>();
+        }
+    }
+
     /// Ends writing, durably. Later appends fail with `Closed`; reading continues.
     ///
     /// Errors: those of the last sync.
     fn close(&self) -> Result<()> {
         Ok(())
     }
+}
+
+/// The amounts that [`Log::verify`] has read and found whole.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Verified {
+    /// How many segment files, or other units of the log; 0 for a log without units.
+    pub segments_count: u64,
+    /// How many records.
+    pub records_count: u64,
+    /// Units: bytes of the log, with what it keeps beside the records.
+    pub bytes: u64,
 }
 
 /// Units: bytes of `record`; `None` beyond [`RECORD_BYTES_MAX`].
@@ -179,9 +205,27 @@ impl<L: Log + ?Sized> Log for Arc<L> {
         (**self).bytes_up_to(position)
     }
 
+    fn verify(&self) -> Result<Verified> {
+        (**self).verify()
+    }
+
     fn close(&self) -> Result<()> {
         (**self).close()
     }
+}
+
+/// Appends all records of `from` up to `upto` to an empty log, some together.
+///
+/// Errors: those of [`Log::read`] and [`Log::append`].
+pub(crate) fn append_copy(from: &dyn Log, to: &dyn Log, upto: Position) -> Result<()> {
+    let mut next = Position(1);
+    while next <= upto {
+        let mut records = from.read(next, ReadLimit::default())?;
+        records.truncate(usize::try_from(upto.0 + 1 - next.0).unwrap_or(usize::MAX));
+        to.append(next, &records.iter().map(Vec::as_slice).collect::<Vec<_>>())?;
+        next = Position(next.0 + widen(records.len()));
+    }
+    Ok(())
 }
 
 /// Refuses an append call that no log accepts. Every log calls this first.

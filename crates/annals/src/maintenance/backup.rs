@@ -9,15 +9,15 @@ use super::contents::{
     DamagedContent, Holder, copy_contents, name_instances, named_contents, remove_others, verify_contents,
 };
 use super::folder::{CONTENT, contents_in, log_folder, open_log};
-use crate::contents::Contents;
+use crate::contents::{Contents, no_contents};
 use crate::graph::Graph;
 use crate::graph::indexed::Indexed;
-use crate::log::{FileLog, FileOptions, Log, is_vacant_log};
+use crate::log::{FileOptions, Log, append_copy, copy_to_files, is_vacant_log};
 use crate::memory::Memory;
 use crate::model::Sha256;
 use crate::options::Options;
 use crate::repository::{Repository, load_with};
-use crate::storage::{Disk, RealDisk};
+use crate::storage::{Disk, MemoryStore, RealDisk, Store};
 use crate::{Error, ErrorKind, Position, Result};
 
 /// The size of a copied or verified repository.
@@ -45,31 +45,26 @@ impl Repository {
     /// itself a repository: you can open it, and restore from it. The report names contents that could not be read: the
     /// copy has all others. If another process compacts the repository meanwhile, the copy begins again.
     ///
-    /// Errors: `AlreadyExists` if `target` exists and is not empty; `InvalidArgument` for a repository without a
-    /// folder; `Corrupted` if a record is damaged; `Closed` if the repository is closed meanwhile; `NoRoom`; `Io`.
+    /// Errors: `AlreadyExists` if `target` exists and is not empty; `Corrupted` if a record is damaged; `Closed` if the
+    /// repository is closed meanwhile; `NoRoom`; `Io`.
     pub fn backup(&self, target: impl AsRef<Path>) -> Result<BackupReport> {
-        let Some(folder) = &self.inner().folder else {
-            return Err(Error::new(
-                ErrorKind::InvalidArgument,
-                "backup: expected a repository in a folder, found one on a log alone; export it",
-            ));
-        };
-        let contents = self.contents()?;
-        let copying = Copying {
-            contents: &contents,
-            holder: Holder(Some(self.inner())),
-            disk: folder.disk(),
-            target: target.as_ref(),
-        };
+        let inner = self.inner();
+        let on_disk: Arc<dyn Disk> = Arc::new(RealDisk);
+        let disk = inner.folder.as_ref().map_or(&on_disk, |folder| folder.disk());
+        let contents = inner.committer.contents.clone();
+        // A log alone has no store, and no version names a content.
+        let contents = contents.unwrap_or_else(|| Contents::new(Arc::new(MemoryStore::new())));
+        let copying =
+            Copying { contents: &contents, holder: Holder(Some(inner)), disk, target: target.as_ref() };
         // Order: once, before anything is written, so that a later attempt removes only what this call has written.
         copying.check_vacant()?;
         let (mut reopened, mut copied) = (None, HashSet::new());
         let mut position = self.snapshot().position();
         for attempt in 1.. {
-            let log = reopened.as_ref().unwrap_or(&**folder.log());
+            let log: &Arc<dyn Log> = reopened.as_ref().unwrap_or(inner.committer.source().log());
             // Order: first, because the log notices another generation while it is read.
             let generation = log.generation();
-            let outcome = copying.copy(log, position, &mut copied);
+            let outcome = copying.copy(&**log, position, &mut copied);
             let is_whole = outcome.as_ref().is_ok_and(|report| report.unreadable.is_empty());
             // Another process copies to the same folder.
             let is_taken = outcome.as_ref().is_err_and(|error| error.kind() == ErrorKind::AlreadyExists);
@@ -77,7 +72,10 @@ impl Repository {
                 return outcome;
             }
             // A compaction replaces the log, and removes contents that only its predecessor names.
-            let newer = folder.reopen_log()?;
+            let newer = match &inner.folder {
+                Some(folder) => folder.reopen_log()?,
+                None => Arc::clone(log),
+            };
             if newer.generation() == generation {
                 return outcome;
             }
@@ -122,6 +120,49 @@ pub fn restore_on(
     verify_on(disk, target, options)
 }
 
+/// Copies a backup (or any repository without a writer) into an empty log and its store of contents, and verifies them.
+/// If it fails, the log may have the first records: empty it before the next attempt.
+///
+/// Errors: `AlreadyExists` if the log has records; `InvalidArgument` if versions name contents and there is no store;
+/// those of [`Repository::backup`] and [`verify_log`].
+pub fn restore_into(
+    backup: impl AsRef<Path>,
+    log: &dyn Log,
+    contents: Option<Arc<dyn Store>>,
+    options: &Options,
+) -> Result<BackupReport> {
+    if log.tail()? > Position::ZERO {
+        let text = format!(
+            "{}: expected an empty log, found {} records; choose another",
+            log.describe(),
+            log.tail()?
+        );
+        return Err(Error::new(ErrorKind::AlreadyExists, text));
+    }
+    let disk: Arc<dyn Disk> = Arc::new(RealDisk);
+    let stored = open_log(&disk, backup.as_ref(), options.of_files(), true)?;
+    let position = stored.tail()?;
+    // Order: contents first, because a log whose records name contents counts as whole.
+    let named = named_contents(&stored, Position(1), position)?;
+    if let Some(store) = &contents {
+        let from = Contents::new(contents_in(&disk, backup.as_ref()));
+        let copied = copy_contents(
+            &from,
+            &Contents::new(Arc::clone(store)),
+            &named,
+            &mut HashSet::new(),
+            &Holder(None),
+        )?;
+        if let Some(first) = copied.first() {
+            return Err(Error::new(ErrorKind::Corrupted, first.problem.clone()));
+        }
+    } else if !named.is_empty() {
+        return Err(no_contents());
+    }
+    append_copy(&stored, log, position)?;
+    verify_log(log, contents, options)
+}
+
 /// Reads every record of a repository's folder, checks it, replays it into an empty graph, and re-reads every content
 /// that a version names. Changes nothing.
 ///
@@ -138,18 +179,27 @@ pub fn verify_with(folder: impl AsRef<Path>, options: &Options) -> Result<Backup
 
 /// As [`verify_with`], on any disk.
 pub fn verify_on(disk: Arc<dyn Disk>, folder: impl AsRef<Path>, options: &Options) -> Result<BackupReport> {
+    let log = open_log(&disk, folder.as_ref(), options.of_files(), true)?;
+    verify_log(&log, Some(contents_in(&disk, folder.as_ref())), options)
+}
+
+/// As [`verify_with`], for any log and the store of its contents, if it has one.
+pub fn verify_log(
+    log: &dyn Log,
+    contents: Option<Arc<dyn Store>>,
+    options: &Options,
+) -> Result<BackupReport> {
     let memory = Arc::new(Memory::new(options.memory_bytes_max));
     memory.check()?;
-    let log = open_log(&disk, folder.as_ref(), options.of_files(), true)?;
     let verified = log.verify()?;
     let spill = options.spill(None, &memory);
-    let (Indexed { graph, .. }, _) = load_with(&log, &memory, None, || {
+    let (Indexed { graph, .. }, _) = load_with(log, &memory, None, || {
         let empty = Graph { generation: log.generation(), ..Graph::with_spill(spill.as_ref()) };
         Ok(Indexed::new(empty, Arc::default()))
     })?;
-    let contents = Contents::new(contents_in(&disk, folder.as_ref()));
+    let contents = Contents::new(contents.unwrap_or_else(|| Arc::new(MemoryStore::new())));
     let (contents_count, contents_bytes) =
-        verify_contents(&contents, &named_contents(&log, Position(1), graph.position)?)?;
+        verify_contents(&contents, &named_contents(log, Position(1), graph.position)?)?;
     Ok(BackupReport {
         position: graph.position,
         records_count: verified.records_count,
@@ -180,7 +230,7 @@ impl Copying<'_> {
     }
 
     /// Copies everything up to a position. `copied` has the contents that are in the copy already.
-    fn copy(&self, log: &FileLog, position: Position, copied: &mut HashSet<Sha256>) -> Result<BackupReport> {
+    fn copy(&self, log: &dyn Log, position: Position, copied: &mut HashSet<Sha256>) -> Result<BackupReport> {
         let Copying { disk, target, .. } = *self;
         let log_path = log_folder(target);
         // Order: contents first, because a copy with a log counts as whole.
@@ -193,9 +243,8 @@ impl Copying<'_> {
             return Err(Error::new(ErrorKind::Corrupted, first.problem.clone()));
         }
         let _held = self.holder.hold()?;
-        log.copy_to(&log_path, position)?;
-        let copied = FileLog::open_read_only_on(log.disk(), &log_path, FileOptions::default())?;
-        let bytes = copied.segments()?.iter().map(|segment| segment.bytes).sum();
+        copy_to_files(log, &**disk, &log_path, position)?;
+        let bytes = open_log(disk, target, FileOptions::default(), true)?.bytes_up_to(position);
         let lacks = |sha256| unreadable.iter().any(|damage| damage.sha256 == sha256);
         let sizes = named.iter().filter(|(sha256, _)| !lacks(**sha256)).map(|(_, size)| *size);
         let (contents_count, contents_bytes) =

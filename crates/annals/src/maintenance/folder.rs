@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::checkpoint::Checkpoints;
-use crate::log::{FileLog, FileOptions, LOCK_FILE_NAME};
+use crate::log::{FileLog, FileOptions, LOCK_FILE_NAME, Log};
 use crate::storage::{Disk, DiskStore, Store, UNNAMED_SUFFIX};
 use crate::{Error, ErrorKind, Result};
 
@@ -26,7 +26,7 @@ pub(crate) struct Folder {
     disk: Arc<dyn Disk>,
     path: PathBuf,
     checkpoints: Checkpoints,
-    log: Arc<FileLog>,
+    log: Arc<dyn Log>,
     /// A problem at opening that stopped nothing.
     warning: Option<String>,
 }
@@ -47,7 +47,7 @@ impl Folder {
             disk: Arc::clone(disk),
             path: path.to_path_buf(),
             checkpoints: checkpoints_in(disk, path),
-            log: Arc::new(log),
+            log,
             warning: None,
         };
         if !is_read_only {
@@ -66,14 +66,14 @@ impl Folder {
         &self.disk
     }
 
-    pub(crate) fn log(&self) -> &Arc<FileLog> {
+    pub(crate) fn log(&self) -> &Arc<dyn Log> {
         &self.log
     }
 
     /// The log as it is on the disk now, for reading.
     ///
     /// Errors: those of [`open_log`].
-    pub(crate) fn reopen_log(&self) -> Result<FileLog> {
+    pub(crate) fn reopen_log(&self) -> Result<Arc<dyn Log>> {
         open_log(&self.disk, &self.path, FileOptions::default(), true)
     }
 
@@ -113,15 +113,15 @@ pub(crate) fn open_log(
     path: &Path,
     options: FileOptions,
     is_read_only: bool,
-) -> Result<FileLog> {
+) -> Result<Arc<dyn Log>> {
     refuse_old_compaction(&**disk, path)?;
     let log_path = log_folder(path);
     if is_read_only {
-        return FileLog::open_read_only_on(Arc::clone(disk), &log_path, options);
+        return Ok(Arc::new(FileLog::open_read_only_on(Arc::clone(disk), &log_path, options)?));
     }
     refuse_lost_log(disk, path)?;
     // This creates missing folders above it, too, durably.
-    FileLog::open_on(Arc::clone(disk), &log_path, options)
+    Ok(Arc::new(FileLog::open_on(Arc::clone(disk), &log_path, options)?))
 }
 
 fn checkpoints_in(disk: &Arc<dyn Disk>, path: &Path) -> Checkpoints {

@@ -2,11 +2,18 @@
 
 use std::sync::Arc;
 
+use crate::support::object_log::ObjectLog;
 use annals::log::conformance::Subject;
 use annals::log::{FaultLog, FaultPlan, FileLog, FileOptions, Log, MemoryLog, log_conformance};
 
 log_conformance!(memory, || {
     let log = MemoryLog::new();
+    let handle = log.clone();
+    Subject::new(log).with_handle(move || Arc::new(handle.clone()))
+});
+
+log_conformance!(objects, || {
+    let log = ObjectLog::new();
     let handle = log.clone();
     Subject::new(log).with_handle(move || Arc::new(handle.clone()))
 });

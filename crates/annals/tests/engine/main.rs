@@ -59,6 +59,7 @@ mod taken_places;
 // What is kept, and what a crash leaves.
 mod durability;
 mod maintenance;
+mod other_logs;
 mod compaction;
 mod golden_records;
 mod fuzz_decoder;

@@ -31,7 +31,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, TryLockError};
 
 use super::frame::FORMAT;
 use super::identity::LogId;
-use super::{Batch, Log, ReadLimit, Rewrite, check_append, check_next, check_read};
+use super::{Batch, Log, ReadLimit, Rewrite, Verified, check_append, check_next, check_read};
 use crate::storage::{Disk, RealDisk, widen};
 use crate::{Error, ErrorKind, Position, Result};
 use follower::Follower;
@@ -39,10 +39,11 @@ use manifest::Manifest;
 use segment::{OpenFiles, Segment};
 use writer::Writer;
 
+pub use copy::copy_to_files;
 pub(crate) use copy::is_vacant_log;
 pub use options::FileOptions;
 pub(crate) use recovery::LOCK_FILE_NAME;
-pub use verify::{SegmentInfo, Verified};
+pub use verify::SegmentInfo;
 
 /// A reader may meet a rewritten log at most this often in a row; more often means that another program changes the
 /// folder.
@@ -185,11 +186,6 @@ impl FileLog {
             Role::Follower(_) => Ok(()),
             Role::Writer(_) => self.writer("close")?.close(&self.name),
         }
-    }
-
-    /// The disk that the log is on.
-    pub(crate) fn disk(&self) -> Arc<dyn Disk> {
-        self.files.shared_disk()
     }
 
     /// The folder of the log.
@@ -344,6 +340,10 @@ impl Log for FileLog {
     fn bytes_up_to(&self, position: Position) -> u64 {
         let segments = self.segments().unwrap_or_default();
         segments.iter().filter(|segment| segment.last <= position).map(|segment| segment.bytes).sum()
+    }
+
+    fn verify(&self) -> Result<Verified> {
+        self.verify_segments()
     }
 
     fn close(&self) -> Result<()> {

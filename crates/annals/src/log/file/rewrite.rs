@@ -55,25 +55,35 @@ impl SegmentBuilder {
         self.index.last
     }
 
+    /// True if it has a record.
+    pub fn is_begun(&self) -> bool {
+        self.index.end > self.header.bytes()
+    }
+
+    /// The length of the segment with one more record. Units: bytes.
+    pub fn bytes_with(&self, record: &[u8]) -> u64 {
+        self.index.end + widen(FRAME_HEADER_BYTES + record.len())
+    }
+
     /// Adds the record at the next position.
     ///
     /// Errors: `TooLarge`; `NoRoom`; `Io`.
     pub fn push(&mut self, record: &[u8]) -> Result<()> {
-        let bytes = widen(FRAME_HEADER_BYTES + record.len());
-        if record.len() > RECORD_BYTES_MAX || self.index.end + bytes > BUILT_BYTES_MAX {
+        let end = self.bytes_with(record);
+        if record.len() > RECORD_BYTES_MAX || end > BUILT_BYTES_MAX {
             let text = format!(
                 "{}: position {}: expected a record of at most {RECORD_BYTES_MAX} and a segment of at most \
                  {BUILT_BYTES_MAX} bytes, found {} and {}; write less",
                 self.path.display(),
                 self.last().next(),
                 record.len(),
-                self.index.end + bytes
+                end
             );
             return Err(Error::new(ErrorKind::TooLarge, text));
         }
         let place = FramePlace { position: self.last().next(), index: 0, is_last: true };
         encode_frame(&mut self.buffer, self.header.framing(), place, record);
-        self.index.push(place.position, bytes);
+        self.index.push(place.position, end - self.index.end);
         if self.buffer.len() >= BUILD_PIECE_BYTES {
             self.flush().map_err(|error| io_error(&self.path, "write", error))?;
         }

@@ -83,10 +83,6 @@ impl OpenFiles {
         &*self.disk
     }
 
-    pub fn shared_disk(&self) -> Arc<dyn Disk> {
-        Arc::clone(&self.disk)
-    }
-
     /// The open file of `segment`; `None` if the log was rewritten and the file is gone, or its name belongs to another
     /// file.
     pub fn open(&self, segment: &Arc<Segment>) -> Result<Option<Arc<dyn DiskFile>>> {

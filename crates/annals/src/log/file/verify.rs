@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::FileLog;
 use super::scan::{SegmentView, damaged, scan};
 use super::segment::Segment;
+use crate::log::Verified;
 use crate::{Position, Result};
 
 /// One segment file of a log.
@@ -20,17 +21,6 @@ pub struct SegmentInfo {
     /// True if no further records are appended to it. All but the last are sealed.
     pub is_sealed: bool,
     /// Units: bytes of header and frames.
-    pub bytes: u64,
-}
-
-/// The amounts that [`FileLog::verify`] has read and found whole.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Verified {
-    /// How many segment files.
-    pub segments_count: u64,
-    /// How many records.
-    pub records_count: u64,
-    /// Units: bytes of headers and frames.
     pub bytes: u64,
 }
 
@@ -57,7 +47,7 @@ impl FileLog {
     /// Reads every frame up to the tail and verifies its checksum, its position and its append call.
     ///
     /// Errors: `Corrupted`, `Gap` or `NewerFormat`, naming file, offset and position of the first damage; `Io`.
-    pub fn verify(&self) -> Result<Verified> {
+    pub(super) fn verify_segments(&self) -> Result<Verified> {
         let mut verified = Verified::default();
         let tail = self.known_tail();
         let mut retries = 0;
