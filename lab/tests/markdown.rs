@@ -14,7 +14,7 @@ use std::process::Command;
 use catalogue::{LINES, Line};
 use row::ROWS;
 
-/// What the program prints. Lines over HTTP are measured only if `annals` lies beside the program.
+/// The output of the program. Lines over HTTP are measured only if `annals` lies beside the program.
 fn page(arguments: &[&str]) -> String {
     let folder = tempfile::tempdir().unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_annals-lab"));
@@ -48,7 +48,7 @@ fn cells(line: &str) -> Vec<&str> {
     inner.split('|').map(str::trim).collect()
 }
 
-/// What every page tells of the machine, how to run it again, and what is unfair.
+/// Checks the parts that every page has: the machine, the command to run it again, and the reasons why it is unfair.
 fn check_surroundings(page: &str, command: &str) {
     let facts = table(section(page, "Machine"), "| what | found |");
     let names: Vec<&str> = facts.iter().map(|row| row[0]).collect();

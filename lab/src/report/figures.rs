@@ -7,7 +7,7 @@ use super::measured::{CellFigures, Measured, Shown};
 use super::numbers::{figure, seconds};
 use crate::harness::{Form, Row, TargetName};
 
-/// A state longer than this stands in a table by its kind only. Units: characters.
+/// A table shows only the kind of a state that is longer than this. Units: characters.
 const STATE_LENGTH_MAX: usize = 16;
 
 /// All tables of figures.

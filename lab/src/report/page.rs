@@ -136,7 +136,7 @@ pub fn ratio_cell(ratio: Ratio) -> Cell {
     Cell::marked(format!("{sign} {} ({})", figure(value), ratio.interval_text()), mark)
 }
 
-/// What each part cost.
+/// The cost of each part.
 fn cost(measured: &Measured) -> Table {
     let mut rows = Vec::new();
     for target in measured.targets() {
@@ -178,7 +178,7 @@ fn cost(measured: &Measured) -> Table {
     }
 }
 
-/// What each target is, how durable, and with which settings.
+/// The version, durability and settings of each target.
 fn systems(measured: &Measured) -> Vec<Block> {
     let mut rows = Vec::new();
     for target in &measured.results.run.targets {
