@@ -137,7 +137,7 @@ pub fn table(rows: &[Row], target: Target<'_>, form: Form) -> String {
         Form::Markdown => page::foot(UNFAIR),
         Form::Json | Form::Text => {
             let notes: String = UNFAIR.iter().map(|text| format!("- {text}\n")).collect();
-            format!("\n## What is unfair\n\n{notes}")
+            format!("\n## Limits of the comparison\n\n{notes}")
         }
     };
     let wording = match target.wording {

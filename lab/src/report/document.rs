@@ -34,7 +34,7 @@ pub enum Mark {
     None,
     Better,
     Worse,
-    /// A state in the place of a figure.
+    /// A state instead of a figure.
     State,
 }
 

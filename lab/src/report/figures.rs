@@ -127,7 +127,7 @@ pub fn missing(measured: &Measured) -> Vec<Block> {
         return Vec::new();
     }
     let head = ["system", "state", "of"].map(str::to_owned).to_vec();
-    vec![Block::Table(Table { caption: "What stands in the place of a figure".into(), head, rows })]
+    vec![Block::Table(Table { caption: "Reasons for missing figures".into(), head, rows })]
 }
 
 /// The first few, and how many there are besides.

@@ -235,8 +235,8 @@ fn answers_of_all_requests_together_are_bounded() {
     wait_for_status(&server, "/v1/entities/large", 200);
 }
 
-// A request counts until its answer is sent, so small answers are bounded, too. A client that does not read its
-// refusals gets only the heads of further ones.
+// A request counts until its answer is sent, so small answers are bounded, too. If refusals are not read either,
+// further ones are only heads.
 #[test]
 fn unread_small_answers_are_bounded() {
     let (_folder, server) = server(&["--requests-max", "20"]);
