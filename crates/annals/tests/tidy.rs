@@ -7,6 +7,12 @@ use std::process::Command;
 
 use annals::ErrorKind;
 
+#[cfg(unix)]
+#[path = "tidy/titles.rs"]
+mod titles;
+#[path = "tidy/words.rs"]
+mod words;
+
 /// Past this, look for the second noun and move it out. Units: lines.
 const LINES_MAX: usize = 600;
 
