@@ -58,7 +58,9 @@ fn check_surroundings(page: &str, command: &str) {
     assert!(facts.iter().all(|row| !row[1].is_empty()), "{facts:?}");
     assert!(section(page, "Distrust").contains("- all figures: this is a debug build"));
     assert!(section(page, "Run it again").contains(&format!("lab/annals-lab {command}")));
-    assert!(section(page, "Limits of the comparison").lines().filter(|line| line.starts_with("- ")).count() > 3);
+    assert!(
+        section(page, "Limits of the comparison").lines().filter(|line| line.starts_with("- ")).count() > 3
+    );
 }
 
 #[test]
