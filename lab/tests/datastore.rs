@@ -1,4 +1,4 @@
-//! What `datastore` prints for other programs: every row at every size on every target.
+//! Tests the output of `datastore` for other programs: every row at every size on every target.
 
 use std::collections::BTreeSet;
 use std::process::{Command, Output};

@@ -68,7 +68,9 @@ fn a_quick_run_measures_every_part_of_every_target_and_makes_a_page() {
             page.lines().filter(|line| line.starts_with("| commit |") && line.contains("Annals, files"));
         assert_eq!(percentiles.count(), volumes, "{page}");
     }
-    for heading in ["Distrust", "Figures", "Latencies", "Cost", "Systems", "Environment", "What is unfair"] {
+    for heading in
+        ["Distrust", "Figures", "Latencies", "Cost", "Systems", "Environment", "Limits of the comparison"]
+    {
         assert!(page.contains(&format!("\n## {heading}\n")), "{heading}");
     }
     assert!(page.contains("\n| two-hops") || page.contains("Two hops from a vertex"), "{page}");

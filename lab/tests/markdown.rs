@@ -14,7 +14,7 @@ use std::process::Command;
 use catalogue::{LINES, Line};
 use row::ROWS;
 
-/// What the program prints. Lines over HTTP are measured only if `annals` lies beside the program.
+/// The output of the program. Lines over HTTP are measured only if `annals` lies beside the program.
 fn page(arguments: &[&str]) -> String {
     let folder = tempfile::tempdir().unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_annals-lab"));
@@ -48,7 +48,7 @@ fn cells(line: &str) -> Vec<&str> {
     inner.split('|').map(str::trim).collect()
 }
 
-/// What every page tells of the machine, how to run it again, and what is unfair.
+/// Checks the parts that every page has: the machine, the command to run it again, and the reasons why it is unfair.
 fn check_surroundings(page: &str, command: &str) {
     let facts = table(section(page, "Machine"), "| what | found |");
     let names: Vec<&str> = facts.iter().map(|row| row[0]).collect();
@@ -58,7 +58,9 @@ fn check_surroundings(page: &str, command: &str) {
     assert!(facts.iter().all(|row| !row[1].is_empty()), "{facts:?}");
     assert!(section(page, "Distrust").contains("- all figures: this is a debug build"));
     assert!(section(page, "Run it again").contains(&format!("lab/annals-lab {command}")));
-    assert!(section(page, "What is unfair").lines().filter(|line| line.starts_with("- ")).count() > 3);
+    assert!(
+        section(page, "Limits of the comparison").lines().filter(|line| line.starts_with("- ")).count() > 3
+    );
 }
 
 #[test]

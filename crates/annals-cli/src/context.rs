@@ -101,7 +101,7 @@ pub fn instant(text: &str) -> Result<Instant> {
 /// Author, message and valid time of a write.
 #[derive(Args, Clone, Debug, Default)]
 pub struct SignatureArguments {
-    /// Who writes [default: the name of the user; '' for none]
+    /// The author [default: the name of the user; '' for none]
     #[arg(long, env = "ANNALS_AUTHOR", default_value_t = user_name(), hide_default_value = true)]
     pub author: String,
     /// Why you write

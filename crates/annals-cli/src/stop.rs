@@ -23,7 +23,7 @@ pub const DAMAGED: u8 = 5;
 /// Done, but some lines of the input were refused.
 pub const REFUSED_LINES: u8 = 6;
 
-/// What a command returns.
+/// The result of a command.
 pub type Outcome<T = ()> = std::result::Result<T, Stop>;
 
 /// Why a command ended early.

@@ -18,7 +18,7 @@ use scenarios::matching::check;
 use scenarios::rust_door::RustDoor;
 use serde_json::{Value as Json, json};
 
-/// What a step gives: a JSON result, or the kind of an error.
+/// The outcome of a step: a JSON result, or the kind of an error.
 pub type Outcome = Result<Json, String>;
 
 /// Something that scenarios can be run through.

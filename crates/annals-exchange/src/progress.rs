@@ -5,7 +5,7 @@ use std::io;
 
 use annals::{Error, ErrorKind, InstanceId};
 
-/// What an import or export returns.
+/// The result of an import or export.
 pub type Outcome<T = ()> = std::result::Result<T, Stop>;
 
 /// Why an import or export ended early.

@@ -1,4 +1,4 @@
-//! Graphs that are written for other programs read back as what was written, whatever stands in them.
+//! Graphs that are written for other programs read back as they were written, whatever texts they contain.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -173,7 +173,7 @@ fn an_export_of_some_types_has_the_relationships_between_them() {
     assert_eq!(counts(&["table", "reads"]), (2, 0));
 }
 
-/// What stands between quotes that nothing escapes, as Graphviz takes DOT apart.
+/// The texts between quotes without a backslash before them, as Graphviz reads DOT.
 fn quoted_texts(dot: &str) -> Vec<String> {
     let (mut texts, mut open) = (Vec::new(), None::<String>);
     let mut letters = dot.chars().peekable();

@@ -41,7 +41,7 @@ pub struct Place {
 pub struct Sent {
     /// The position from which a client that has it continues; `None` if more events of the same record follow.
     pub position: Option<Position>,
-    /// What it says.
+    /// The data of the event.
     pub data: Json,
 }
 

@@ -176,7 +176,7 @@ impl Problem {
         self.is_raced
     }
 
-    /// What was expected, what was found, and what to do.
+    /// Names the expected, the found and the remedy.
     pub fn detail(&self) -> &str {
         &self.detail
     }

@@ -130,7 +130,7 @@ pub fn admit_to(door: &Door, peer: &Arc<Peer>, request: Share, response: Respons
     Ok(response)
 }
 
-/// What is sent when there is no room for an answer.
+/// A short receipt instead of the answer to a write, for which there is no room.
 fn or_receipt(response: Response<Body>, problem: impl FnOnce() -> Problem) -> Outcome {
     let Some(Written(receipt)) = response.extensions().get::<Written>() else { return Err(problem()) };
     let body = Body::from(receipt_to_json(receipt).to_string());

@@ -5,7 +5,7 @@ use std::fmt;
 /// The result of every fallible call of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What went wrong, in terms of what the caller can do. Every kind is one line of `docs/errors.md`.
+/// The kind of a failure: it tells the caller how to react. Every kind is one line of `docs/errors.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {

@@ -70,7 +70,7 @@
 //! | bring your own storage | [`log::Log`], [`log::conformance`]; for checkpoints [`storage::Store`], [`Repository::with_log_and_store`] |
 //! | act on an error | [`ErrorKind`], [`ErrorKind::is_retryable`] |
 //!
-//! # What you can rely on
+//! # Guarantees
 //!
 //! An acknowledged commit is durable: file and folder are synced. Readers see durable commits only, and each commit
 //! completely. Readers never wait for writers, nor writers for readers. Every relationship has both ends, as of any

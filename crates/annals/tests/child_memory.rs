@@ -1,5 +1,6 @@
-//! What a child takes, beside an entity and a relationship that contains nothing. Run by hand: `cargo test --release -p annals --test
-//! child_memory -- --ignored --nocapture`. Each kind is measured in a process of its own.
+//! Measures the memory of a child beside that of an entity and a relationship that contains nothing. Run by hand:
+//! `cargo test --release -p annals --test child_memory -- --ignored --nocapture`. Each kind is measured in a process of
+//! its own.
 
 use std::process::Command;
 use std::time::Duration;
@@ -11,7 +12,7 @@ const COUNT_OF_ONE: usize = 10_000;
 /// The kind that a process is to measure.
 const KIND: &str = "ANNALS_CHILD_KIND";
 
-/// What leads to them, what they are, and what the relationship holds.
+/// By name: the types of the relationship and of the entity, and the property that the relationship has.
 const KINDS: [(&str, [&str; 2], &str); 6] = [
     ("an entity and a relationship", ["knows", "plain"], ""),
     ("a child with keys", ["contains", "list"], ""),

@@ -177,7 +177,7 @@ fn a_damaged_spill_file_is_an_error_and_reopening_mends_it() -> Result<()> {
         assert!(error.text().contains("spill file") && error.text().contains("reopen"), "{error}");
         let found = snapshot.find_entities(&Find::of("document").matching("long", Operator::Prefix, "x"));
         assert_eq!(found.unwrap_err().kind(), ErrorKind::Corrupted);
-        // What is in memory goes on: ids, links, short values, other writes.
+        // Everything in memory still works: ids, links, short values, other writes.
         assert_eq!(snapshot.degree(&long, Direction::Out, None)?, 1);
         // As soon as the indexes know of the damaged one, searches for others do not look at it.
         let short = Find::all().matching("long", Operator::Equal, "short");

@@ -1,4 +1,4 @@
-//! What holds after the import of any releases: no panic, every package there or refused by its line, a sound repository.
+//! Checks the import of any releases: no panic, every package there or refused by its line, a sound repository.
 
 use std::collections::HashMap;
 use std::io::Write;

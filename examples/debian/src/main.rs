@@ -46,7 +46,7 @@ struct Arguments {
     /// Changes in one batch
     #[arg(long, default_value_t = 5000, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     batch: u32,
-    /// Who imports
+    /// The author of the import
     #[arg(long, env = "ANNALS_AUTHOR", default_value = "")]
     author: String,
     /// Why

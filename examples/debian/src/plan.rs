@@ -1,7 +1,7 @@
 //! Decides, before anything is written, which releases of Debian are loaded: in the order of time, each once, and
 //! none that would delete most of what is there.
 //!
-//! What was imported stands in the log: a record without changes before the first change of a release, whose message
+//! The log marks each import: a record without changes before the first change of a release, whose message
 //! ends with `[release 2023-06-10T00:00:00Z crc32 1a2b3c4d bytes 123 begun]`, and one behind the last change, which
 //! says `finished` and how many stanzas were refused.
 
@@ -23,11 +23,11 @@ pub struct Candidate<'s> {
     pub name: String,
     /// Its date; `None` is now.
     pub date: Option<Instant>,
-    /// What it holds.
+    /// Its packages and content, by one reading of its file.
     pub survey: &'s Survey,
 }
 
-/// What to do with a release.
+/// The step for a release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// It is imported already.
@@ -42,12 +42,12 @@ pub enum Step {
     },
 }
 
-/// What the log says about a release.
+/// The mark of a release in the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {
     /// Its date.
     pub date: Instant,
-    /// What it holds.
+    /// Its content.
     pub content: Content,
     /// How many stanzas were refused, if it was loaded to its end.
     pub finished: Option<u64>,
@@ -103,7 +103,7 @@ pub fn check_dates(releases: &[(String, Option<Instant>)]) -> Result<()> {
     Ok(())
 }
 
-/// What to do with each release, in their order.
+/// The steps for all releases, in their order.
 ///
 /// Errors: a date before that of a release that is there; a release that would delete more than half of the packages,
 /// unless `is_shrinking` allows it.
@@ -143,7 +143,7 @@ fn step(marks: &[Mark], release: &Candidate) -> Result<Step> {
     let finished = marks.iter().rev().filter(is_same).find_map(|mark| mark.finished);
     match finished {
         Some(refused_count) if date < latest => Ok(Step::Skip { refused_count }),
-        // What was refused may be let in now, so the latest release is tried again.
+        // Stanzas that were refused may be accepted now, so the latest release is tried again.
         Some(0) if is_same(&last) => Ok(Step::Skip { refused_count: 0 }),
         _ if date < latest => {
             let text = format!(
@@ -200,7 +200,7 @@ fn read_marks(repository: &Repository, progress: &dyn Progress) -> Result<Vec<Ma
     let mut marks = Vec::new();
     let mut follow = repository.follow(Position(0));
     while let Some((position, record)) = follow.poll()? {
-        // What a user wrote into the message of a change is no mark.
+        // The message of a record with changes is from a user, and no mark.
         if record.changes.iter().all(|change| change.action == Action::Void(action::Void)) {
             marks.extend(Mark::read(&record.message));
         }

@@ -109,7 +109,7 @@ fn tell_survey(loader: &mut Loader, survey: &Survey) -> Outcome {
     Ok(())
 }
 
-/// What a reading of the file is for.
+/// The purpose of a reading of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pass {
     Entities,
@@ -136,7 +136,7 @@ fn each_package(
 
 /// One release on its way into the graph.
 struct Release {
-    /// What is there already.
+    /// The state before this release.
     snapshot: Snapshot,
     names: Names,
     /// False if stanzas were refused, so that it may have more packages than it names.

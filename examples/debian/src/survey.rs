@@ -15,7 +15,7 @@ use crate::packages::{Package, PackageReader, compare_versions};
 /// The version that counts of each package, and the line it stands on.
 pub type Names = HashMap<Box<str>, (Box<str>, u64)>;
 
-/// What a release holds, by one reading of the whole file.
+/// The contents of a release, by one reading of the whole file.
 pub struct Survey {
     /// Its packages.
     pub names: Names,

@@ -82,7 +82,7 @@ struct Place {
     folder: tempfile::TempDir,
 }
 
-/// What the program did.
+/// The outcome of a run of the program.
 #[derive(Debug)]
 struct Done {
     code: i32,
@@ -142,7 +142,7 @@ impl Place {
         self.repository().snapshot()
     }
 
-    /// What was true at this time.
+    /// The snapshot as valid at this time.
     fn valid_at(&self, time: &str) -> Snapshot {
         let as_of = AsOf { valid: Some(instant(time)), ..AsOf::default() };
         self.snapshot().as_of(as_of).unwrap()
@@ -182,7 +182,7 @@ fn properties(snapshot: &Snapshot, relationship: &str) -> Vec<(String, Value)> {
     found
 }
 
-/// What the package `app` depends on.
+/// The dependencies of the package `app`.
 fn targets(snapshot: &Snapshot) -> Vec<String> {
     let found = snapshot.neighbors(&id("package:app"), Direction::Out, Some("dependency")).unwrap();
     found.map(|neighbor| neighbor.unwrap().entity.id().to_string()).collect()

@@ -284,7 +284,7 @@ class Requests:
         return {"vertices": vertices, "edges": edges}
 
     def memory(self, _request):
-        raise Skip("the system is native code; the resident memory of the process tells it")
+        raise Skip("the system is native code; the table of costs has the memory of its process")
 
     def close(self, _request):
         self.is_open = False

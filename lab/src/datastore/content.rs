@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// One of the two lists. No row fills both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum List {
-    /// `lst`, with two keys: its entries stand in the order of the keys.
+    /// `lst`, with two keys: its entries are in the order of the keys.
     Keyed,
     /// `usr-lst`, with one key: users order its entries.
     Ordered,

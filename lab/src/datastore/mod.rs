@@ -156,7 +156,7 @@ impl Datastore {
             }
         }
         if !self.json {
-            println!("## What is unfair\n");
+            println!("## Limits of the comparison\n");
             unfair.iter().for_each(|text| println!("- {text}"));
         }
         if failed.is_empty() { Ok(()) } else { Err(failed.join("\nannals-lab: ").into()) }

@@ -115,7 +115,7 @@ impl System for Adapter {
         let line = match self.answers.recv_timeout(time_max) {
             Ok(line) => line?,
             Err(RecvTimeoutError::Timeout) => {
-                // What it still does must not disturb the next measurement.
+                // Its remaining work must not disturb the next measurement.
                 let _ = self.child.process().kill();
                 return Err(format!("DNF({} s)", time_max.as_secs()).into());
             }

@@ -150,7 +150,7 @@ impl Figure {
         Figure { value: Some(value), ..Figure::default() }
     }
 
-    /// What stands in the place of a figure.
+    /// A state instead of a figure.
     pub fn state(state: impl Into<String>) -> Figure {
         Figure { state: Some(state.into()), ..Figure::default() }
     }

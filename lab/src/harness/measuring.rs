@@ -12,8 +12,8 @@ use super::syncs::{can_trace, count_syncs, under_strace};
 use crate::outcome::Outcome;
 use crate::run::{WRONG_ANSWER, own_seconds};
 
-/// What an error contains if the memory was not enough for a system: a virtual machine says so, and an adapter without one is
-/// killed by the kernel.
+/// An error contains one of these if a system ran out of memory: a virtual machine says so, and an adapter without one
+/// is killed by the kernel.
 pub const OUT_OF_MEMORY: &[&str] = &["OutOfMemoryError", "signal: 9"];
 
 /// A cell, and the program that measures it.
@@ -42,7 +42,7 @@ impl Measuring {
         let seconds_max = arguments.seconds_max;
         let cpu = own_seconds();
         let mut introduced: Option<TargetRecord> = None;
-        // What is no record: a line that was cut off because the process was killed, or babble.
+        // A line that is no record: cut off because the process was killed, or another output.
         let mut babble = None;
         let ended = watch(&mut command, log, Duration::from_secs(seconds_max), |line| {
             match serde_json::from_str::<Record>(line) {
@@ -103,7 +103,7 @@ fn outcome(ended: &Ended, seconds_max: u64, log: &Path) -> String {
     if last.starts_with("DNF(") { last.to_owned() } else { format!("ERR({last})") }
 }
 
-/// What is wrong with what a target says of its durability, if its syncs were counted.
+/// The contradiction between the stated durability of a target and its counted syncs, if there is one.
 fn durability(target: &TargetRecord) -> Option<String> {
     let Syncs { commits, syncs } = target.syncs?;
     let is_short = target.durability.starts_with("synced") && syncs < commits;

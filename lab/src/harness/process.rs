@@ -107,7 +107,7 @@ pub fn end_with_run() {
     });
 }
 
-/// What the processes of a cell use.
+/// The memory that the processes of a cell use.
 #[derive(Default)]
 struct Usage {
     memory_bytes_max: u64,
@@ -154,7 +154,7 @@ fn processes_of(group: Pid) -> (Vec<Process>, Vec<Process>) {
     (members, outside)
 }
 
-/// What the system says of a process.
+/// A process, as the operating system reports it.
 struct Process {
     pid: i32,
     parent: i32,

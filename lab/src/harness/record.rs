@@ -1,10 +1,10 @@
-//! What a run keeps: one JSON object a line, from which the report is made.
+//! The records of a run: one JSON object a line. The report is made from them.
 
 use serde::{Deserialize, Serialize};
 
 use super::target::Kind;
 
-/// What was run, where, and how its figures are to be read: the file `run.json`.
+/// A run, its machine, and the meaning of its figures: the file `run.json`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Run {
     pub suite: String,
@@ -29,7 +29,7 @@ pub struct Run {
     pub unfair: Vec<String>,
 }
 
-/// What goes down the tables of figures, as on the published page. Systems go across.
+/// The rows of the tables of figures, as on the published page. The columns are systems.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Form {
@@ -103,7 +103,7 @@ pub enum Record {
     Cell(CellRecord),
 }
 
-/// What a target says of itself.
+/// The version, durability and settings of a target, as it states them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TargetRecord {
     pub target: String,
@@ -133,7 +133,7 @@ pub struct Skip {
     pub reason: String,
 }
 
-/// One measured figure, or the state that stands in its place.
+/// One measured figure, or a state instead of it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
     pub target: String,
@@ -184,7 +184,7 @@ pub struct CellRecord {
     pub cpu_seconds: f64,
     /// Of all its processes together.
     pub memory_bytes_max: u64,
-    /// What its folder held at the end.
+    /// The size of its folder at the end.
     pub disk_bytes: u64,
 }
 

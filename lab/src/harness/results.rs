@@ -9,7 +9,7 @@ use super::record::{CellRecord, Record, Run};
 use crate::outcome::Outcome;
 use crate::run::WRONG_ANSWER;
 
-/// What a run has measured so far.
+/// The records of a run so far.
 pub struct Results {
     pub folder: PathBuf,
     pub run: Run,
@@ -190,7 +190,7 @@ pub fn newest_runs(folder: &Path) -> Outcome<Vec<PathBuf>> {
     Ok(newest.into_values().map(|(_, path)| path).collect())
 }
 
-/// What was run in a folder.
+/// The run in a folder.
 fn read_run(folder: &Path) -> Outcome<Run> {
     let path = folder.join("run.json");
     let text = fs::read_to_string(&path).map_err(at(&path))?;

@@ -1,4 +1,4 @@
-//! What a suite consists of.
+//! Describes a suite: rows, volumes, parts and targets.
 
 use std::ops::RangeInclusive;
 
@@ -11,7 +11,7 @@ use crate::outcome::Outcome;
 pub struct Suite {
     pub name: &'static str,
     pub title: &'static str,
-    /// What the suite measures, in a sentence or two.
+    /// The work that the suite measures, in a sentence or two.
     pub text: &'static str,
     pub rows: fn() -> Vec<Row>,
     pub form: Form,

@@ -10,11 +10,11 @@ pub struct Target {
     pub name: &'static str,
     pub title: &'static str,
     pub kind: Kind,
-    /// What has to be installed first; `None` if the target is a part of this program.
+    /// The system that must be installed first; `None` if the target is a part of this program.
     pub peer: Option<Peer>,
 }
 
-/// What a target stands for.
+/// The role of a target in a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {

@@ -11,7 +11,7 @@ use crate::outcome::Outcome;
 /// Units: bytes.
 pub const PAYLOAD: usize = 1_024;
 
-/// What a process needs besides the graph, and the writes under way. Units: bytes.
+/// Room for the process itself and for writes under way, besides the graph. Units: bytes.
 const BUDGET_MIN: u64 = 128 << 20;
 
 /// Three eighths of all payloads, and 128 MiB. Units: bytes.

@@ -86,7 +86,7 @@ pub struct Answer {
     pub elapsed: Duration,
 }
 
-/// What the head of an answer says of its body.
+/// The facts about a body from the head of its answer.
 #[derive(Default)]
 struct Head {
     length: Option<usize>,

@@ -34,7 +34,7 @@ fn is_triple(line: &[u8]) -> bool {
     end.trim_ascii_start() == b"."
 }
 
-/// What is behind a blank, and at least one is there.
+/// The text behind blanks; `None` if it does not begin with one.
 fn gap(text: &[u8]) -> Option<&[u8]> {
     text.strip_prefix(b" ").or_else(|| text.strip_prefix(b"\t")).map(<[u8]>::trim_ascii_start)
 }

@@ -61,7 +61,7 @@ struct Load {
     elapsed: Duration,
     /// Of each item, in their order. Units: milliseconds.
     each_ms: Vec<f64>,
-    /// What the last item made.
+    /// The address that the last item got.
     last: Option<String>,
 }
 

@@ -48,7 +48,7 @@ The requests are not the page's own: with `--fedora6` the lab posts objects as T
 Fedora 6 lists no memberships among the inbound references, so n-memberof retrieves and counts the proxies only: half of the \
 lines that the page has.";
 
-/// What ran the scripts.
+/// The server that ran the scripts.
 #[derive(Clone, Copy)]
 pub struct Target<'a> {
     /// Its URL or its name.
@@ -137,7 +137,7 @@ pub fn table(rows: &[Row], target: Target<'_>, form: Form) -> String {
         Form::Markdown => page::foot(UNFAIR),
         Form::Json | Form::Text => {
             let notes: String = UNFAIR.iter().map(|text| format!("- {text}\n")).collect();
-            format!("\n## What is unfair\n\n{notes}")
+            format!("\n## Limits of the comparison\n\n{notes}")
         }
     };
     let wording = match target.wording {

@@ -18,7 +18,7 @@ const CONNECTIONS: usize = 1;
 const LOAD_MAX: Duration = Duration::from_secs(1_800);
 /// Longest start of a server.
 const START_MAX: Duration = Duration::from_secs(180);
-/// What is measured of each script.
+/// The figures of each script: name, title, unit, and whether it is a write.
 const FIGURES: [(&str, &str, &str, bool); 5] = [
     ("load", "adding all", "s", true),
     ("first-byte", "first byte of the retrieval", "s", false),

@@ -36,7 +36,7 @@ pub struct Documents {
     pub is_over: bool,
 }
 
-/// What the adapter says of itself.
+/// The introduction of the adapter.
 #[derive(Deserialize)]
 struct Introduction {
     version: String,
@@ -195,7 +195,8 @@ fn read(call: &Call) -> Outcome<Json> {
     })
 }
 
-/// What the adapter needs of the types. Shape: `[{name, types: the type and its supertypes, status of new instances}]`.
+/// The parts of the types that the adapter needs. Shape: `[{name, types: the type and its supertypes, status of new
+/// instances}]`.
 fn types(archive: &Archive) -> Vec<Json> {
     let entity = |one: &EntityType| {
         let mut names = vec![&*one.name];

@@ -25,7 +25,7 @@ pub fn html(page: &Page, drawn: &[Drawn]) -> String {
         .iter()
         .map(|fact| [fact.what.clone(), fact.text.clone(), fact_values(fact)])
         .collect();
-    body += &words("What the page states of its environment", ["what", "as stated", "numbers"], &facts);
+    body += &words("The environment, as the page states it", ["what", "as stated", "numbers"], &facts);
     for section in &page.sections {
         body += &section_html(section, drawn);
     }

@@ -19,7 +19,7 @@ use page::{Fact, Figure};
 
 use crate::report::plot::number;
 
-/// What a reader must know of every page.
+/// The introduction of every page.
 const ABOUT: &str = "\
 Other people measured these figures, on their machines: none of them compares with a figure of ours. Headings, tables and \
 figures are as printed there; sentences say in short, in our words, what the page says.";
@@ -43,7 +43,7 @@ fn fact_values(fact: &Fact) -> String {
     fact.figures.iter().map(value).collect::<Vec<_>>().join(", ")
 }
 
-/// What a reader should know of a table: its units, and what its heads and marks mean.
+/// The notes of a table: its units, and the meanings of its heads and marks.
 fn notes(table: &Table) -> Vec<String> {
     let heads = table.columns.iter().filter(|column| !column.text.is_empty() && !column.meaning.is_empty());
     let heads = heads.map(|column| format!("{}: {}.", column.text, column.meaning));

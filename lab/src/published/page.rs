@@ -118,7 +118,7 @@ pub struct Cell {
     pub meaning: String,
 }
 
-/// What a page holds, counted.
+/// The contents of a page, counted.
 #[derive(Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct Totals {

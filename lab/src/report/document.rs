@@ -34,7 +34,7 @@ pub enum Mark {
     None,
     Better,
     Worse,
-    /// A state in the place of a figure.
+    /// A state instead of a figure.
     State,
 }
 
@@ -50,7 +50,7 @@ pub struct Plot {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Document {
     pub title: String,
-    /// What the page found, in a sentence or a few.
+    /// The finding of the page, in one or a few sentences.
     pub finding: Vec<String>,
     pub blocks: Vec<Block>,
 }

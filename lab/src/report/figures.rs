@@ -7,7 +7,7 @@ use super::measured::{CellFigures, Measured, Shown};
 use super::numbers::{figure, seconds};
 use crate::harness::{Form, Row, TargetName};
 
-/// A state longer than this stands in a table by its kind only. Units: characters.
+/// A table shows only the kind of a state that is longer than this. Units: characters.
 const STATE_LENGTH_MAX: usize = 16;
 
 /// All tables of figures.
@@ -127,7 +127,7 @@ pub fn missing(measured: &Measured) -> Vec<Block> {
         return Vec::new();
     }
     let head = ["system", "state", "of"].map(str::to_owned).to_vec();
-    vec![Block::Table(Table { caption: "What stands in the place of a figure".into(), head, rows })]
+    vec![Block::Table(Table { caption: "Reasons for missing figures".into(), head, rows })]
 }
 
 /// The first few, and how many there are besides.

@@ -1,4 +1,4 @@
-//! What a run found: a sentence for each other system.
+//! States the finding of a run: a sentence for each other system.
 
 use super::comparison::Comparison;
 use super::measured::Measured;

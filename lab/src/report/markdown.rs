@@ -3,7 +3,7 @@
 use super::document::{Block, Document, Table};
 use crate::run::page::escaped;
 
-/// The whole page. Plots stand in files beside it.
+/// The whole page. Plots are in files beside it.
 pub fn markdown(document: &Document) -> String {
     let mut text = format!("# {}\n", document.title);
     for finding in &document.finding {

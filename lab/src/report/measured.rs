@@ -27,7 +27,7 @@ pub struct Measured {
 pub struct CellFigures {
     /// By repeat.
     pub values: BTreeMap<usize, f64>,
-    /// What stands in the place of a value: the last one.
+    /// The last state that was reported instead of a value.
     pub state: Option<String>,
     pub latencies: Option<Latencies>,
     /// Repeats that never got steady.
@@ -142,7 +142,7 @@ impl Measured {
         self.cells.get(&(row.to_owned(), volume.to_owned(), target.to_owned()))
     }
 
-    /// What the table shows. Where a target has no figure, the reason: never nothing.
+    /// The entry of the table. If a target has no figure, this is the reason.
     pub fn shown(&self, row: &str, volume: &str, target: &str) -> Shown {
         let missing = || Shown::State(self.reason(row, target));
         self.cell(row, volume, target).map_or_else(missing, CellFigures::shown)
@@ -174,7 +174,7 @@ impl Measured {
         failed.unwrap_or_else(|| "SKIP(not measured in this run)".to_owned())
     }
 
-    /// What a target said of itself, if it was asked.
+    /// The version, durability and settings that a target stated, if it was asked.
     pub fn introduction(&self, target: &str) -> Option<&TargetRecord> {
         self.results.records.iter().find_map(|record| match record {
             Record::Target(told) if told.target == target => Some(told),

@@ -27,10 +27,10 @@ pub fn page(measured: &Measured, reasons: &[Reason], extent: Extent) -> Document
     let mut document = Document { title: run.title.clone(), finding: findings(measured), blocks: Vec::new() };
     document.blocks.push(Block::Text(run.text.clone()));
     document.blocks.push(Block::Text(format!(
-        "Figures are medians of the repeats; in parentheses stands the interval of 95 % as far as the repeats tell. All were measured \
-         on one machine, in one run, in turn: *ours here* is Annals, *peer measured here* is every other system. What the original \
-         page printed (*published there*) was measured on another machine, stands on a page of its own \
-         (`annals-lab report published`), and enters no ratio. Run of {}.",
+        "Figures are medians of the repeats, with their 95 % confidence intervals in parentheses. All were measured on one machine, \
+         in one run, in turn: *ours here* is Annals, *peer measured here* is every other system. The figures of the original page \
+         (*published there*) were measured on another machine: `annals-lab report published` shows them on a page of their own, and \
+         no ratio uses them. Run of {}.",
         run.started
     )));
     if !run.doubts.is_empty() {
@@ -57,7 +57,7 @@ pub fn page(measured: &Measured, reasons: &[Reason], extent: Extent) -> Document
         rows: facts.collect(),
     };
     document.section("Environment", [Block::Table(environment)]);
-    document.section("What is unfair", [Block::List(run.unfair.clone())]);
+    document.section("Limits of the comparison", [Block::List(run.unfair.clone())]);
     document.section(
         "Run it again",
         [
@@ -136,7 +136,7 @@ pub fn ratio_cell(ratio: Ratio) -> Cell {
     Cell::marked(format!("{sign} {} ({})", figure(value), ratio.interval_text()), mark)
 }
 
-/// What each part cost.
+/// The cost of each part.
 fn cost(measured: &Measured) -> Table {
     let mut rows = Vec::new();
     for target in measured.targets() {
@@ -178,7 +178,7 @@ fn cost(measured: &Measured) -> Table {
     }
 }
 
-/// What each target is, how durable, and with which settings.
+/// The version, durability and settings of each target.
 fn systems(measured: &Measured) -> Vec<Block> {
     let mut rows = Vec::new();
     for target in &measured.results.run.targets {

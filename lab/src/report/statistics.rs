@@ -9,7 +9,7 @@ use crate::run::{bootstrap, median};
 /// Fewer repeats have no interval.
 const REPEATS_MIN: usize = 3;
 
-/// The 95 % confidence interval of the median, as far as the repeats tell.
+/// The 95 % confidence interval of the median, computed from the repeats.
 pub fn interval_of_median(values: &[f64]) -> [f64; 2] {
     bootstrap(|random| median(drawn(values, random)))
 }

@@ -27,7 +27,7 @@ pub enum Mark {
     AtMost(f64),
 }
 
-/// What the value of a line is in terms of the cost of one operation.
+/// The relation of the value of a line to the cost of one operation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Growth {
     /// Operations per time: a higher rate is a lower cost.

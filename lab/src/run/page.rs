@@ -52,7 +52,7 @@ pub fn foot(unfair: &[&str]) -> String {
     let unfair: String = unfair.iter().map(|text| format!("- {text}\n")).collect();
     format!(
         "\n## Run it again\n\nIn a checkout of the commit above, on a machine that does nothing else:\n\n```sh\n{}\n\
-         ```\n\n## What is unfair\n\n{unfair}",
+         ```\n\n## Limits of the comparison\n\n{unfair}",
         command_line(std::env::args().skip(1))
     )
 }

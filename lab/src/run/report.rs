@@ -18,8 +18,8 @@ const QUICK: &str = "a quick run: it shows that all lines run and answer right; 
 const ABOUT: &str = "\
 Each line is measured beside a limit: what this machine takes for the same work with a plain structure, a plain loop or a plain \
 file. *Ours* and *limit* are medians, in the unit of the line. *Ratio* is the median of ours divided by the limit, of pairs that \
-were measured in turn in fresh processes; in parentheses stands the interval in which it lies with 95 % confidence, as far as the \
-rounds of this run tell. *Bar* is what must hold. docs/performance.md says what each line measures.";
+were measured in turn in fresh processes; its 95 % confidence interval, from the rounds of this run, is in parentheses. *Bar* is what \
+must hold. docs/performance.md says what each line measures.";
 
 /// Notes for readers of the figures.
 const UNFAIR: &[&str] = &[

@@ -75,7 +75,7 @@ pub fn in_turn<A, B>(
     }
 }
 
-/// What every error of [`agree`] contains.
+/// Every error of [`agree`] contains this text.
 pub const WRONG_ANSWER: &str = "wrong answer";
 
 /// Errors: if they differ.

@@ -57,7 +57,7 @@ pub struct Took {
 /// The answer to `bipartite-check`.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub struct Degrees {
-    /// What the folder holds, as [`Count`] has it, if the system counts it quickly.
+    /// The number of vertices in the folder, as in [`Count`], if the system counts it quickly.
     #[serde(default)]
     pub vertices: Option<u64>,
     #[serde(default)]
@@ -86,7 +86,7 @@ pub struct Memory {
 }
 
 impl Opened {
-    /// What the report shows of the system.
+    /// The description of the system in the report.
     pub fn record(&self, syncs: Option<Syncs>) -> TargetRecord {
         TargetRecord {
             target: String::new(),
@@ -99,7 +99,7 @@ impl Opened {
 }
 
 impl Degrees {
-    /// What the system has counted.
+    /// The counts of the system, if it counted.
     pub fn counted(&self) -> Option<Count> {
         Some(Count { vertices: self.vertices?, edges: self.edges? })
     }

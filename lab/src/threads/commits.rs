@@ -89,8 +89,8 @@ fn measure(cell: &mut Cell, system: &mut dyn System, step: &Step<'_>, pending: &
     Ok(())
 }
 
-/// Warms a process that has just started, on a graph of its own. What fails here fails again when it is measured, and
-/// stands in its row then. `threads` is the first number of threads that this process measures.
+/// Warms a process that has just started, on a graph of its own. A failure here comes again during the measurement, and
+/// is reported in its row. `threads` is the first number of threads that this process measures.
 fn warm(cell: &mut Cell, system: &mut dyn System, threads: usize) -> Outcome<()> {
     open(system, cell, &format!("warm-{threads}"))?;
     let warmed = warm_first(cell, system, &json!({ "do": "commits" }), WARMING_COMMITS_MAX)

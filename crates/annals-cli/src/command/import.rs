@@ -95,7 +95,7 @@ pub struct Arguments {
     /// With --delete-missing: delete nothing if more than this share of the instances of these types would go
     #[arg(long, default_value_t, value_name = "SHARE", requires = "is_deleting")]
     delete_missing_max: DeleteMax,
-    /// Who imports [default: the name of the user; '' for none]
+    /// The author of the import [default: the name of the user; '' for none]
     #[arg(long, env = "ANNALS_AUTHOR", default_value_t = user_name(), hide_default_value = true)]
     author: String,
     /// Why you import
@@ -124,7 +124,7 @@ struct Input {
     valid_from: Option<Instant>,
     /// The rows of standard input, whose header is read.
     begun: Option<RowReader<Source>>,
-    /// What standard input said, if it is read several times. The file is deleted with it.
+    /// The bytes of standard input, if they are read several times. The file is deleted with this value.
     _saved: Option<NamedTempFile>,
 }
 

@@ -1,4 +1,4 @@
-//! What the command line says of files of CSV.
+//! Reads the options for files of CSV.
 
 use std::path::{Path, PathBuf};
 
@@ -74,10 +74,10 @@ impl CsvArguments {
     }
 }
 
-/// What the command line says of the files of CSV.
+/// The options for files of CSV, and their common header.
 pub struct Header {
     options: csv::Options,
-    /// What the header in a file of its own says.
+    /// The header in a file of its own, if there is one.
     layout: Option<csv::Layout>,
 }
 

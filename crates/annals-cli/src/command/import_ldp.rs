@@ -65,11 +65,11 @@ impl LdpArguments {
     }
 }
 
-/// What else the command line says.
+/// The further arguments of the command line.
 pub struct Common<'a> {
     /// Source and target.
     pub addresses: &'a [String],
-    /// Who writes.
+    /// The author of the writes.
     pub author: &'a str,
     /// Why.
     pub message: &'a str,

@@ -49,7 +49,7 @@ enum TypesAction {
     Load {
         /// File of JSON Lines, one type per line, in any order; - for standard input
         file: PathBuf,
-        /// Who writes [default: the name of the user; '' for none]
+        /// The author [default: the name of the user; '' for none]
         #[arg(long, env = "ANNALS_AUTHOR", default_value_t = user_name(), hide_default_value = true)]
         author: String,
         /// Why you write

@@ -1,4 +1,4 @@
-//! What the headers of an answer say about a resource: its interaction model, its description and its digests.
+//! Reads the headers of an answer about a resource: its interaction model, its description and its digests.
 
 use annals_server::link;
 use annals_server::rdf::RdfFormat;

@@ -24,7 +24,7 @@ const RATE_MIN: usize = 1 << 10;
 /// Most bytes that are read of an answer that refuses.
 const REFUSAL_BYTES_MAX: usize = 64 << 10;
 
-/// What an address of a request cannot have, besides characters that are not ASCII.
+/// Characters that an address of a request cannot have, besides those that are not ASCII.
 const NOT_IN_URI: &AsciiSet = &CONTROLS
     .add(b' ')
     .add(b'"')
@@ -167,7 +167,7 @@ impl Client {
         }
     }
 
-    /// What an answer that refuses says, in one line.
+    /// The reason of a refusing answer, in one line.
     pub async fn refusal(&self, who: &str, response: Response<Incoming>) -> Trouble {
         let status = response.status();
         let body = self.read(response, REFUSAL_BYTES_MAX).await.unwrap_or_default();

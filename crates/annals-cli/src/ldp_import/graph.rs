@@ -13,7 +13,7 @@ const CONTAINS: &str = "http://www.w3.org/ns/ldp#contains";
 const TYPE: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
 const FEDORA: &str = "http://fedora.info/definitions/v4/";
 const FEDORA_NAMES: &str = "http://fedora.info/definitions/v4/repository#";
-/// What a server says about the bytes of a binary; the target knows it from the bytes and the headers.
+/// Predicates about the bytes of a binary; the target derives them from the bytes and the headers.
 const OF_BYTES: [&str; 5] = [
     "http://www.ebu.ch/metadata/ontologies/ebucore/ebucore#hasMimeType",
     FILE_NAME,
@@ -130,7 +130,7 @@ fn shortened(rest: &str) -> String {
     format!("{}{fragment}", kept.join("/"))
 }
 
-/// What a resource says, taken apart.
+/// The statements of a resource, taken apart.
 #[derive(Debug, Default)]
 pub struct Statements {
     /// Those of clients, each once, with the addresses of the target.

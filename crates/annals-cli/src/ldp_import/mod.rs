@@ -14,7 +14,7 @@ use hyper::header::HeaderValue;
 
 pub use walk::import;
 
-/// What to copy, and its bounds.
+/// The source and target of a copy, and its bounds.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Address of the root container of the source.
@@ -23,7 +23,7 @@ pub struct Options {
     pub to: String,
     /// Header `Authorization` for the source.
     pub authorization: Option<HeaderValue>,
-    /// Who writes.
+    /// The author of the writes.
     pub author: String,
     /// Why.
     pub message: String,
@@ -39,7 +39,7 @@ pub struct Options {
     pub time: Duration,
 }
 
-/// What an import did.
+/// The outcome of an import.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     /// Resources that are new at the target.

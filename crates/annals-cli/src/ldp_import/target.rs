@@ -15,7 +15,7 @@ use super::client::{Ask, Client, Trouble};
 use super::equality::is_same;
 use super::graph::{Roots, Statements, n_triples};
 
-/// What a write found.
+/// The outcome of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Written {
     Created,
@@ -23,7 +23,7 @@ pub enum Written {
     Unchanged,
 }
 
-/// What the source says about the bytes of a binary, besides their headers.
+/// The statements of the source about the bytes of a binary, besides their headers.
 #[derive(Debug, Default)]
 pub struct Stated {
     /// Shape: as of [`answer::digests`].

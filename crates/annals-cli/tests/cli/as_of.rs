@@ -71,7 +71,7 @@ fn an_instance_that_became_known_later_says_since_when() {
     assert!(
         error["error"]["text"].as_str().unwrap().ends_with("try --valid-at 1815-12-10T00:00:00Z or later")
     );
-    // Who was never there is told so.
+    // An entity that never existed gets another message.
     assert!(place.run(&["get", "bob", "--at-position", "1"]).err.contains("entity bob does not exist"));
 }
 

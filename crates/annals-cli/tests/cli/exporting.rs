@@ -1,4 +1,4 @@
-//! What is exported can be imported, and is then the same.
+//! An export can be imported again, and gives the same repository.
 
 use std::process::Stdio;
 
@@ -163,7 +163,8 @@ fn assert_same(place: &Place, ids: &[&str]) {
 fn comparable(text: &str) -> Vec<Json> {
     let line = |line| {
         let mut json: Json = serde_json::from_str(line).unwrap();
-        // What was attached here makes versions of the copy, which an import without history does not make.
+        // Classifications that were attached here make versions of the copy. An import without history does not make
+        // them.
         if json["entity"]["id"] == "x" {
             json["entity"]["version"] = Json::Null;
             json["entity"]["updated"] = Json::Null;

@@ -1,4 +1,4 @@
-//! What goes wrong: a clear text, the kind, and the exit code of docs/cli.md.
+//! Failures have a clear text, the kind, and the exit code of docs/cli.md.
 
 use std::process::Stdio;
 

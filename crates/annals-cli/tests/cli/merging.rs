@@ -38,7 +38,7 @@ fn a_merge_writes_only_what_differs() {
     assert_eq!(place.json_one(&["get", "b"])["properties"], json!({"rows": 3, "state": "open"}));
     assert_eq!(place.json_one(&["get", "a"])["version"], 1);
     assert_eq!(place.json(&["relationships", "a"]).len(), 2);
-    // What was deleted comes back.
+    // A deleted entity comes back.
     place.write("delete.json", r#"{"action": "delete", "kind": "entity", "id": "c"}"#);
     place.ok(&["apply", "delete.json"]);
     assert_eq!(place.run(&merge).code, 0);

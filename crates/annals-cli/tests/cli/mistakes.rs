@@ -165,7 +165,7 @@ fn a_patch_that_looks_like_a_whole_instance_is_refused() {
         assert!(done.code == 2 && done.err.contains(meant), "{done:?}");
     }
     assert_eq!(place.json_one(&["get", "t"])["version"], 1);
-    // What was stored so by mistake can be taken away, and a property may have this name.
+    // A value that was stored so by mistake can be removed, and a property may have this name.
     let steps = json!([{"set": "properties", "value": {"rows": 9}}]);
     for (patch, found) in [
         (steps, json!({"rows": 9})),

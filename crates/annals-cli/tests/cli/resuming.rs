@@ -22,7 +22,7 @@ fn assert_refused(done: &Done, file: &str) {
     assert!(done.err.contains(file) && done.err.contains("nothing was written"), "{done:?}");
 }
 
-/// What a resumed import says: lines imported, refused, skipped.
+/// The counts that a resumed import prints: lines imported, refused, skipped.
 fn resume(place: &Place, file: &str) -> [u64; 3] {
     let done = place.run(&["--json", "import", file, "--resume"]);
     let summary: Json = serde_json::from_str(&done.out).unwrap_or_else(|_| panic!("{done:?}"));
@@ -57,7 +57,7 @@ fn a_file_whose_beginning_changed_is_not_resumed() {
 fn a_refused_line_is_repaired_in_place_and_lines_are_appended() {
     let place = Place::new();
     let (a, b, c) = (entity("a"), entity("b"), entity("c"));
-    // The last line has no end yet; an empty line stands in between.
+    // The last line has no end yet; an empty line is in between.
     let early = link("a", "c");
     let text = [&*a, "oops\n", &early, "\n", &b].concat();
     place.write("a.jsonl", text.trim_end());

@@ -1,4 +1,4 @@
-//! What `serve` opens, creates and says first.
+//! Tests the start of `serve`: it opens or creates a repository and prints two lines.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
@@ -76,7 +76,7 @@ fn a_server_says_what_it_opened_or_created() {
     let lines = first_lines(&place, &["new", "--create"]);
     assert!(lines[0].starts_with("annals creates new and listens on http://127.0.0.1:"), "{lines:?}");
     assert_eq!(lines[1], "annals created new at position 0: 0 entities, 0 relationships, 0 types");
-    // What is there is opened with the flag, too: it can stay in a unit file.
+    // With the flag, an existing repository is opened too, so the flag can stay in a unit file.
     let lines = first_lines(&place, &["new", "--create"]);
     assert!(lines[0].starts_with("annals opens new "), "{lines:?}");
 }

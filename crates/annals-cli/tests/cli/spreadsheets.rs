@@ -63,7 +63,7 @@ fn cells_become_what_the_type_declares() {
     place.ok(&["import", "reads.csv", "--from", "f", "--to", "t", "--type", "reads"]);
     let read = &place.json(&["neighbors", "a"])[0]["relationship"];
     assert_eq!(read["properties"], json!({"since": {"$date": "2024-02-29"}}));
-    // What an export writes comes back as it is declared.
+    // Exported values come back with their declared types.
     place.ok(&["export", "--format", "csv", "-o", "csv"]);
     place.ok(&["-r", "copy", "import", "types.jsonl", "csv/nodes-table.csv"]);
     assert_eq!(place.json_one(&["-r", "copy", "get", "a"])["properties"], expected);

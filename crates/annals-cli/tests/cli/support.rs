@@ -10,7 +10,7 @@ pub struct Place {
     folder: tempfile::TempDir,
 }
 
-/// What a command did.
+/// The outcome of a command.
 #[derive(Debug)]
 pub struct Done {
     pub code: i32,

@@ -1,4 +1,4 @@
-//! What was acknowledged is there: after a crash, after a stop, and for a follower.
+//! Acknowledged changes are there: after a crash, after a stop, and for a follower.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};

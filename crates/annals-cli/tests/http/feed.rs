@@ -122,7 +122,7 @@ fn put(server: &Server, path: &str, value: Json) -> u64 {
     answer.json()["position"].as_u64().unwrap()
 }
 
-/// What the changes of an event are, and where.
+/// The changes of an event, each with its place.
 fn told(event: &Json) -> Vec<String> {
     let place = |change: &Json| change.get("path").unwrap_or(&change["id"]).as_str().unwrap().to_owned();
     let told = |change: &Json| format!("{} {}", change["change"].as_str().unwrap(), place(change));

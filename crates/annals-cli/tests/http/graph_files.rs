@@ -48,7 +48,7 @@ fn a_graph_is_sent_in_the_format_that_is_asked_for_and_is_that_of_the_command() 
             assert_eq!(answer.header("annals-position"), Some("1"), "{path}");
             let command = [command, &arguments, &["--format", format]].concat();
             assert_eq!(answer.body, annals(&repository, &command), "{path}");
-            // What is named counts more than what is accepted.
+            // The parameter `format` counts more than the header `Accept`.
             let named = format!("{path}&format={format}");
             let named = server.request("GET", &named, &[("accept", "application/x-ndjson")], None);
             assert_eq!((named.header("content-type"), &named.body), (Some(media_type), &answer.body));

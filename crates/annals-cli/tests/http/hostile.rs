@@ -330,7 +330,7 @@ fn assert_harmless(server: &Server, method: &str, path: &str, headers: &[(&str, 
         return;
     };
     assert!(answer.status < 500 || answer.status == 503, "{}: {answer:?}", place());
-    // What hyper refuses by itself has no body.
+    // A refusal by hyper itself has no body.
     if answer.status >= 400 && !answer.body.is_empty() && method != "HEAD" {
         answer.problem();
     }
@@ -442,7 +442,7 @@ fn random_json(random: &mut Random, depth: usize) -> Json {
     }
 }
 
-/// What operations do.
+/// The verbs of operations.
 const VERBS: &[&str] = &[
     "create",
     "update",

@@ -100,7 +100,7 @@ fn tables(server: &Server) -> u64 {
     server.send("POST", "/v1/count", &json!({"type": "table"})).json()["count"].as_u64().unwrap()
 }
 
-/// What a command prints about a repository.
+/// The output of a command about a repository.
 pub fn annals(repository: &Path, arguments: &[&str]) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_annals"))
         .arg("--repository")

@@ -114,7 +114,7 @@ fn what_is_put_as_turtle_comes_back_as_the_same_graph() {
         assert!(own.contains(&line), "{line} in {own:#?}");
     }
     assert_eq!(own.len(), 18, "{own:#?}");
-    // What was read can be written back, and changes nothing but the names of blank nodes.
+    // A graph that was read can be written back. This changes only the names of blank nodes.
     let read = door.request("GET", "/a/b", &[], None);
     assert_eq!(read.header("content-type"), Some("text/turtle"));
     let answer =

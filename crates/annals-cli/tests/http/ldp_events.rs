@@ -89,7 +89,7 @@ fn each_changed_resource_has_a_message() {
     let updated = messages.iter().find(|message| message["type"] == "Update").unwrap();
     assert_eq!(updated["object"]["id"], format!("{}/a", door.root));
     assert_eq!(messages.len(), 2);
-    // Whoever comes back goes on where it was, and who asks for all gets all.
+    // A reader that comes back with its last event id gets the events after it; with 0 it gets all events.
     door.update("PATCH", "/a/b", "INSERT DATA { <> dc:title 'x' }");
     assert_eq!(events.changes(&door), ["Update /a/b"]);
     assert_eq!(Events::of(&door, Some(&position)).changes(&door), ["Update /a/b"]);

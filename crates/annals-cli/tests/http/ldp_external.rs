@@ -19,7 +19,7 @@ struct Source {
     address: SocketAddr,
     /// The requests that it got, each with its head.
     requests: Arc<Mutex<Vec<String>>>,
-    /// What `/public/changing` has.
+    /// The bytes of `/public/changing`.
     changing: Arc<Mutex<String>>,
 }
 
@@ -302,7 +302,7 @@ fn wrong_links_are_refused_and_name_the_constraints() {
         }
     }
     assert_eq!(source.requests_count(), 0);
-    // What is allowed, and does not answer with its bytes.
+    // Allowed addresses whose answers are not their bytes.
     for path in ["/public/none", "/public/redirects", "/public/long"] {
         for handling in ["copy", "proxy", "redirect"] {
             let refused = put(&door, "/file", &source.url(path), &format!("; handling={handling}"), &[]);

@@ -1,4 +1,5 @@
-//! What clients of Fedora send and look for: names of headers, dates, digests, preferences, and calls of older clients.
+//! Tests the expectations of clients of Fedora: names of headers, dates, digests, preferences, and calls of older
+//! clients.
 
 use std::io::{Read, Write};
 
@@ -112,7 +113,7 @@ fn a_put_that_would_change_what_a_resource_is_is_refused() {
         );
         assert!(is_constrained(&answer), "{answer:?}");
     }
-    // What it is already.
+    // Models that the resource has already.
     for (path, name) in [
         ("/source", "RDFSource"),
         ("/source", "Resource"),

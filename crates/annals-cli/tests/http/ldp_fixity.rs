@@ -124,7 +124,7 @@ fn a_description_has_size_media_type_file_name_and_digests() {
     for word in ["title", "relation", "hasMember", "memberOf"] {
         assert!(!description.contains(word), "{word} in {description}");
     }
-    // What was read can be written back, with more.
+    // A description that was read can be written back with more statements.
     let read = door.request("GET", "/file/fcr:metadata", &[], None).body;
     let more = format!("{read}\n<{file}> <urn:p> \"mine\" .");
     assert_eq!(door.request("PUT", "/file/fcr:metadata", &[TURTLE], Some(&more)).status, 204);

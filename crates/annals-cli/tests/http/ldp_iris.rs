@@ -6,7 +6,7 @@ use super::ldp::Door;
 
 const FORMATS: [&str; 4] =
     ["text/turtle", "application/n-triples", "application/ld+json", "application/rdf+xml"];
-/// What would end an IRI and begin another statement.
+/// A text that would end an IRI and begin another statement.
 const FORGED: &str = "http://x/a> <http://x/forged> <http://evil/c> .\u{20}<http://evil/d";
 
 fn commit(door: &Door, operations: &Json) {

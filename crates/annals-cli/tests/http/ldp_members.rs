@@ -41,7 +41,7 @@ fn an_indirect_container_makes_members_of_another_resource() {
     let answer = door.get("/collection");
     assert_eq!(count(&answer.body, "hasMember"), 9);
     assert_ne!(answer.header("etag"), Some(&*tag));
-    // What was read can be written back: the members are left out.
+    // A graph that was read can be written back: its members are left out.
     let headers = [("content-type", "application/n-triples"), ("if-match", answer.header("etag").unwrap())];
     assert_eq!(door.request("PUT", "/collection", &headers, Some(&answer.body)).status, 204);
     assert_eq!(count(&door.get("/collection").body, "hasMember"), 9);

@@ -1,4 +1,4 @@
-//! What the LDP door refuses it refuses at once, and what it only reads it does not write.
+//! The LDP door refuses at once, and its reads write nothing.
 
 use std::time::{Duration, Instant};
 

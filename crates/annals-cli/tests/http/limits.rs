@@ -97,7 +97,7 @@ fn waits_for_a_position_leave_room_for_other_requests() {
     }
     let created = server.send("POST", "/v1/entities", &json!({"id": "a", "type": "thing"}));
     assert_eq!(created.status, 201);
-    // What is visible already needs no wait.
+    // A position that is visible already needs no wait.
     let own = [("annals-wait-position", "1")];
     assert_eq!(server.request("GET", "/v1/entities/a", &own, None).status, 200);
 }

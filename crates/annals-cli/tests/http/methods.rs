@@ -22,7 +22,7 @@ fn rows(page: &str) -> Vec<[String; 5]> {
     rows.filter(|cells| cells[0].contains(": ")).collect()
 }
 
-/// What stands in backticks.
+/// The texts in backticks.
 fn code(cell: &str) -> Vec<&str> {
     cell.split('`').skip(1).step_by(2).collect()
 }

@@ -1,4 +1,5 @@
-//! What operators and browsers see: the log, request ids, compression, other origins, the configuration file.
+//! Tests the parts that operators and browsers see: the log, request ids, compression, other origins, the configuration
+//! file.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixDatagram;

@@ -23,7 +23,7 @@ fn start(folder: &tempfile::TempDir, arguments: &[&str]) -> Server {
     Server::start(&folder.path().join("repository"), arguments)
 }
 
-/// What an operation answers about `name`, which stands in place of its parameter, with this status and as described.
+/// The answer of an operation, with `name` as its parameter. It must have this status and be as described.
 fn told(server: &Server, operation: &str, name: &str, body: Json, status: u16) -> Json {
     let answer = send(server, operation, name, body);
     assert_eq!(answer.status, status, "{operation} {name}: {answer:?}");

@@ -212,7 +212,7 @@ fn what_became_of_a_tree_is_told_in_pages_and_lines_and_taken_back() {
     assert_eq!(server.get("/v1/tree/c?ids").json(), before);
     let unchanged = change("revert", json!({"path": "/c", "atPosition": 2}), 200).json();
     assert_eq!(unchanged["position"], server.get("/health/ready").json()["position"]);
-    // What a deletion took along is counted.
+    // The log counts the instances that a deletion took along.
     assert_eq!(server.request("DELETE", "/v1/tree/c", &[], None).status, 200);
     let log = described("get /v1/log", server.get("/v1/log?limit=1")).json();
     let deleted = &log["items"][0]["changes"][0];

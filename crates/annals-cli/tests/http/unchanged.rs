@@ -38,7 +38,7 @@ fn an_identical_put_makes_no_version() {
     let (_folder, server) = server_with_tables();
     let path = "/v1/entities/orders";
     assert_eq!(told(&server.send("PUT", path, &table(7))), expected(1, 2));
-    // What a GET gave is the same, too.
+    // The answer of a GET is identical, too.
     assert_eq!(told(&server.send("PUT", path, &server.get(path).json())), expected(1, 2));
     assert_eq!(told(&server.send("PUT", path, &table(8))), expected(2, 3));
     assert_eq!(told(&server.send("PUT", "/v1/entities/orders?always=true", &table(8))), expected(3, 4));

@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 
 use crate::support::Server;
 
-/// What answers may take in memory altogether, beside what was there before.
+/// Most memory that all answers together may take, beside that in use before. Units: bytes.
 const EXTRA_BYTES_MAX: usize = 256 << 20;
 
 fn server(arguments: &[&str]) -> (tempfile::TempDir, Server) {
@@ -135,7 +135,7 @@ fn unread_answers_over_http2_take_a_bounded_memory() {
     });
     println!("{} MiB before, {} MiB at most", before >> 20, peak >> 20);
     assert!(peak <= before + EXTRA_BYTES_MAX, "{} MiB before, {} MiB after", before >> 20, peak >> 20);
-    // Whoever comes now is told so, or answered, and small answers always are.
+    // A new request is refused or answered; requests for small answers are always answered.
     assert!([200, 503].contains(&server.get("/v1/entities?limit=1000").status));
     assert_eq!(server.get("/health/ready").status, 200);
     drop(clients);
@@ -155,18 +155,18 @@ fn unread_pages_of_large_values_take_a_bounded_memory() {
         println!("{arguments:?}: {} MiB before, {} MiB at most", before >> 20, peak >> 20);
         assert!(peak <= before + EXTRA_BYTES_MAX, "{} MiB before, {} MiB after", before >> 20, peak >> 20);
         drop(clients);
-        // What was refused meanwhile is there, a page after the other.
+        // The pages that were refused meanwhile can be read, one after the other.
         wait_for_status(&server, "/v1/entities?type=big&limit=1", 200);
         assert_eq!(ids(&server, "/v1/entities?type=big&limit=20").len(), 20);
     }
 }
 
-/// Asks until what was asked for leaves no room.
+/// Asks until the answers leave no room.
 fn ask_until_refused(server: &Server, path: &str, times: u32) -> Vec<Silent> {
     let deadline = Instant::now() + Duration::from_secs(20);
     let mut silent = Vec::new();
     loop {
-        // What is asked for here may be refused, too, because the request below was first.
+        // This request may be refused, too, because the one below was first.
         silent.push(Silent::ask(server, path, times));
         std::thread::sleep(Duration::from_millis(100));
         if server.get(path).status == 503 {
@@ -235,8 +235,8 @@ fn answers_of_all_requests_together_are_bounded() {
     wait_for_status(&server, "/v1/entities/large", 200);
 }
 
-// A request counts until its answer is sent, so that small answers are bounded, too; who is refused gets no more than a head
-// when refusals are not read either.
+// A request counts until its answer is sent, so small answers are bounded, too. If refusals are not read either,
+// further ones are only heads.
 #[test]
 fn unread_small_answers_are_bounded() {
     let (_folder, server) = server(&["--requests-max", "20"]);

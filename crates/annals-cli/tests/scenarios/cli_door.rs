@@ -11,7 +11,7 @@ use crate::{Door, Outcome, is_tree_change};
 /// A repository of its own.
 pub struct CliDoor(PathBuf);
 
-/// What a command answered: its lines, and the kind of the error it ended with.
+/// The answer of a command: its lines, and its error if it failed.
 struct Done {
     lines: Vec<Json>,
     failure: Option<Failure>,
@@ -42,7 +42,7 @@ impl CliDoor {
             .stderr(Stdio::piped())
             .spawn()
             .expect("the binary starts");
-        // What is refused at once is not read.
+        // A command that refuses at once does not read its input.
         let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
         let Output { status, stdout, stderr } = child.wait_with_output().unwrap();
         let stderr = String::from_utf8(stderr).unwrap();
@@ -305,7 +305,7 @@ impl Door for CliDoor {
             "verify-type" => {
                 let arguments = [words(["types", "verify", "-"]), options(step, TIMES)].concat();
                 let done = self.run(&arguments, &step["definition"].to_string());
-                // What is missing or in conflict is told, and then the command fails.
+                // The command prints missing and conflicting parts, and then fails.
                 match done.failure {
                     Some(failure) if done.lines.is_empty() => Err(failure.kind),
                     _ => Ok(done.lines[0].clone()),

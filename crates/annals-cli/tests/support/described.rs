@@ -1,4 +1,4 @@
-//! What the server is sent and what it answers, read as the types that its description names.
+//! Reads requests and answers as the types that the description of the server names.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -26,7 +26,7 @@ static FORMS: LazyLock<BTreeMap<String, NamedForm>> = LazyLock::new(|| {
     forms.map(|form| (form.name().to_owned(), form)).collect()
 });
 
-/// What `/openapi.json` gives.
+/// The document of `/openapi.json`.
 pub static DESCRIPTION: LazyLock<Json> = LazyLock::new(annals_server::description);
 
 static OPERATIONS: LazyLock<Vec<Operation>> = LazyLock::new(|| {

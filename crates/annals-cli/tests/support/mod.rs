@@ -20,7 +20,7 @@ pub struct Server {
     pub address: SocketAddr,
 }
 
-/// What came back.
+/// The answer to a request.
 #[derive(Clone, Debug)]
 pub struct Answer {
     pub status: u16,
@@ -137,7 +137,7 @@ impl Server {
         }
     }
 
-    /// What it has in memory. Units: bytes.
+    /// The resident memory of the server. Units: bytes.
     pub fn resident_bytes(&self) -> usize {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();

@@ -17,7 +17,8 @@ pub struct DeclaredValues {
     snapshot: Snapshot,
     /// Between the values of a list or set.
     array_delimiter: char,
-    /// What is declared, and is not one text or anything. Shape: one for each declared type that rows are of.
+    /// Declared attributes, without those of a single text or of any value. Shape: one map for each declared type of
+    /// rows.
     types: HashMap<(TypeKind, Arc<str>), Arc<Attributes>>,
 }
 

@@ -55,7 +55,7 @@ fn properties_of(row: &Row) -> &[(Arc<str>, Field)] {
     }
 }
 
-/// What writes the instance of a row. What else an export tells of it is taken as from a line of JSON.
+/// The operations that write the instance of a row. The column `LINE_COLUMN` is read like a line of JSON.
 fn operations(row: Row, values: &mut DeclaredValues) -> Result<Vec<Operation>> {
     match row {
         Row::Node(Node { id: key, labels, line_cell: Some(cell), properties: fields, empty, .. }) => {
@@ -99,7 +99,7 @@ fn leaving(mut operations: Vec<Operation>, empty: Vec<Arc<str>>) -> Vec<Operatio
     operations
 }
 
-/// Members of a line that stand in columns of their own.
+/// Members of a line that have columns of their own.
 fn members<const N: usize>(texts: [(&str, String); N], properties: Vec<(Arc<str>, Value)>) -> Object {
     let properties = properties.iter().map(|(name, value)| (name.to_string(), value_to_json(value)));
     let properties: Object = properties.collect();

@@ -117,7 +117,7 @@ impl<'r> Loader<'r> {
         self.set_aside = lines;
     }
 
-    /// What the repository holds now.
+    /// The present state of the repository.
     pub fn snapshot(&self) -> Snapshot {
         self.repository.snapshot()
     }

@@ -122,11 +122,14 @@ impl Run {
         for (position, stretch) in &self.stretches {
             let total = totals[&stretch.last].wrapping_sub(totals[&(stretch.first - 1)]);
             if stretch.last > lines_count || Some(total.wrapping_add(header_sum)) != stretch.sum {
-                let (first, last) = (stretch.first, stretch.last);
+                let lines = match (stretch.first, stretch.last) {
+                    (first, last) if first == last => format!("line {first}"),
+                    (first, last) => format!("lines {first} to {last}"),
+                };
                 let text = format!(
-                    "{file}: lines {first} to {last} are not those that record {position} has committed, or its \
-                     header is not; nothing was written. With --resume expected the file as it was, with refused lines \
-                     repaired in place and other lines only behind its end; import what is new from a file of its own"
+                    "{file}: expected {lines}, and the header if there is one, as record {position} committed them, found \
+                     other text; nothing was written. For --resume, repair only refused lines and add lines only at the end, \
+                     or import new lines from a file of their own"
                 );
                 return Err(Error::new(ErrorKind::InvalidArgument, text));
             }

@@ -14,7 +14,7 @@ const QUOTED_BYTES_MAX: usize = 60;
 pub struct Refused {
     /// The line with the fault.
     pub line: u64,
-    /// What was expected and what was found.
+    /// Names the expected and the found.
     pub reason: String,
 }
 

@@ -95,7 +95,7 @@ struct FormerLink {
 struct Former<'b> {
     base: &'b Snapshot,
     types: Vec<Arc<str>>,
-    /// What the repository knew at a position: entities are often deleted together.
+    /// The state of the repository as of a position. Entities are often deleted together, so views are kept.
     views: BTreeMap<Position, Snapshot>,
 }
 

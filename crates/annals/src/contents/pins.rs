@@ -9,7 +9,7 @@ use crate::model::{Digest, Sha256};
 #[derive(Default)]
 pub(crate) struct Pins(Mutex<HashMap<Sha256, Pinned>>);
 
-/// What is known of a pinned content.
+/// The pins of a content, and its digests.
 #[derive(Default)]
 pub(crate) struct Pinned {
     /// Number of pins.

@@ -14,7 +14,7 @@ use crate::{Error, ErrorKind, Result};
 /// Units: bytes read at once.
 const PIECE_BYTES: usize = 64 << 10;
 
-/// What is known about a content before its bytes are read.
+/// The description of a content whose bytes are still to be read.
 #[derive(Clone, Debug)]
 pub struct NewContent {
     /// The media type; [`Content::UNKNOWN`] if it is not known.

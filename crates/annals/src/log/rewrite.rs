@@ -30,7 +30,7 @@ pub trait Rewrite: Log {
 /// A prepared log: rewritten up to a position, and after that the log in force. It can be read but not appended to.
 /// Dropping it leaves the log in force unchanged.
 pub trait Rewritten: Log {
-    /// What the rewriting changed.
+    /// The number of records and files that the rewriting changed.
     fn report(&self) -> RewriteReport;
 
     /// Puts this log in force, durably and in one step. After a crash at any moment the whole log is either the old one

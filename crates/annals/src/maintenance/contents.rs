@@ -23,7 +23,7 @@ const INSTANCES_NAMED_MAX: usize = 100;
 /// The contents that the records name, with their sizes in bytes.
 pub(crate) type NamedContents = BTreeMap<Sha256, u64>;
 
-/// What a re-reading of all contents found.
+/// The result of reading all contents again.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FixityReport {
     /// The position up to which records were read.

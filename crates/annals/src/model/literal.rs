@@ -19,7 +19,7 @@ pub struct Literal {
     meaning: Meaning,
 }
 
-/// What a literal says about its text.
+/// The language or the datatype of a literal.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Meaning {
     /// The language of the text: a tag of BCP 47.

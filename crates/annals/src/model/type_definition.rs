@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use super::AttributeDefinition;
 
-/// What a type describes. Each kind has its own names: an entity type and a classification may share one.
+/// The kind of thing that a type describes. Each kind has its own names: an entity type and a classification may share
+/// one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TypeKind {
     /// A type of entities.
@@ -36,7 +37,7 @@ impl TypeKind {
 /// Declares a type. Build it with [`TypeDefinition::entity`] and its siblings, then set the public fields.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TypeDefinition {
-    /// What it describes.
+    /// The kind of thing that it describes.
     pub kind: TypeKind,
     /// Its name, unique within its kind.
     pub name: Arc<str>,

@@ -39,7 +39,7 @@ fn a_lease_that_is_full_refuses_its_own_pushes_and_no_others() {
     assert_eq!((error.kind(), error.text().contains("1048576")), (ErrorKind::TooLarge, true), "{error}");
     assert!(operational.get(&path("/b3"), None).unwrap().is_none(), "all or nothing");
     operational.push("other", |tree| tree.set(&path("/b0/leaf"), 1)).unwrap();
-    // What is deleted gives its room back, though it is in the history.
+    // A deletion gives its room back, though the history still has the deleted state.
     for _ in 0..4 {
         operational.push("full", |tree| tree.delete(&path("/b0"))).unwrap();
         push(0).unwrap();

@@ -10,7 +10,7 @@ use crate::{Error, ErrorKind, Position, Result};
 /// Most expectations of one transaction: as many as it may have changes.
 const EXPECTATIONS_MAX: usize = CHANGES_MAX;
 
-/// What a transaction expects of an instance.
+/// The expectation of a transaction about an instance.
 #[derive(Clone, Debug)]
 pub(super) enum Expected {
     /// The number of its latest version; 0 if it must not exist.

@@ -70,7 +70,7 @@ pub(crate) struct Committer {
     pub(super) catching_up: Mutex<()>,
 }
 
-/// What the mutex guards.
+/// The state that the mutex guards.
 #[derive(Default)]
 pub(super) struct State {
     pub(super) requests: VecDeque<Request>,

@@ -33,7 +33,7 @@ pub(crate) enum Touched {
     },
 }
 
-/// What a record touches.
+/// Everything that a record touches.
 pub(crate) fn touched_by(record: &Record) -> Vec<Touched> {
     record
         .changes

@@ -62,7 +62,7 @@ pub(super) struct Sequencer {
     savepoint: (Arc<Graph>, usize),
     /// True once a transaction was serializable: only then are the effects of the latest records needed.
     is_remembering: Arc<AtomicBool>,
-    /// What the latest records touched.
+    /// Everything that the latest records touched, by position.
     recent: VecDeque<(Position, Vec<Touched>)>,
     recent_changes: usize,
     clock: WallClock,

@@ -376,7 +376,7 @@ fn records_of_every_kind_are_taken_back() {
                 .move_to(&path("/cont/lst[k1=9][k2='a']"), &path("/cont/lst[k1=2][k2='b']"), None)
                 .map(drop)
         }),
-        // What is created takes what was there.
+        // A created container takes over an existing one.
         Box::new(|t| {
             t.tree().move_to(&path("/cont"), &path("/new/cont"), None)?;
             set(t, "/cont/leaf", 1)

@@ -203,8 +203,8 @@ fn copy_folder(from: &Path, to: &Path) {
     }
 }
 
-/// A reader follows the log of a process that compacts it. What it had read of before and what it read of after did not
-/// fit together: an instance purged and taken out stayed for ever.
+/// A reader follows the log of a process that compacts it. Records from before the compaction did not fit to those from
+/// after it: an instance that was purged and taken out stayed in the reader for ever.
 #[test]
 fn a_follower_takes_over_what_a_compaction_has_taken_out() -> Result<()> {
     let folder = tempfile::tempdir().unwrap();
@@ -225,7 +225,7 @@ fn a_follower_takes_over_what_a_compaction_has_taken_out() -> Result<()> {
     Ok(())
 }
 
-/// What a crash between preparing the new log and putting it in place leaves is the old log, to every command.
+/// After a crash between preparing the new log and putting it in place, every command reads the old log.
 #[test]
 fn an_unfinished_compaction_is_nothing_to_anybody() -> Result<()> {
     let folder = tempfile::tempdir().unwrap();

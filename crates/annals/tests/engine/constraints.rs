@@ -1,4 +1,5 @@
-//! What must hold of trees at the end of each record: required children, values that are unique together, references.
+//! Tests the rules for trees that each record must keep: required children, values that are unique together,
+//! references.
 
 use std::collections::BTreeSet;
 
@@ -289,7 +290,7 @@ fn what_is_there_keeps_a_type_from_asking_for_more() -> Result<()> {
     assert_eq!(kind_of(set(&repository, "/list[k=2]/b", "x")), ErrorKind::NotUnique);
     define(referring("/list/b"))?;
     assert_eq!(kind_of(set(&repository, "/list[k=1]/b", "y")), ErrorKind::MissingEnd);
-    // What is repaired in the same transaction is right.
+    // A violation that the same transaction repairs is no error.
     repository.transact(|t| {
         t.define_type(referring("/list/b").requiring_child("c"))?;
         t.tree().merge(&path("/list[k=1]/c"), &Item::new())?;
@@ -384,7 +385,8 @@ fn constraints_hold_after_reopening_from_the_log_and_from_a_checkpoint() -> Resu
     Ok(())
 }
 
-/// What others needed was purged once they did not need it any more. Without it the records before would not be right.
+/// An instance was purged after others had stopped needing it. Without it, the records from before that would break the
+/// rules.
 #[test]
 fn a_compaction_takes_out_what_once_was_needed() -> Result<()> {
     let folder = tempfile::tempdir().unwrap();
@@ -414,7 +416,8 @@ fn a_compaction_takes_out_what_once_was_needed() -> Result<()> {
     Ok(())
 }
 
-/// Copies are as they are at home. What is re-homed is held to what holds here.
+/// Copies are as they are at home, so the rules of this repository do not apply. They apply to an instance that is
+/// re-homed here.
 #[test]
 fn copies_are_not_asked() -> Result<()> {
     let repository = CheckedRepository::in_memory();

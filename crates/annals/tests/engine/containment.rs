@@ -169,7 +169,7 @@ fn what_a_large_container_takes_along_is_deleted_once_wherever_it_leads() -> Res
         let versions = after.history(&relationship, &History::default())?.len();
         assert!((1..=2).contains(&versions), "{relationship} has {versions} versions");
     }
-    // What was read before is as it was.
+    // The earlier snapshot is unchanged.
     assert_eq!(before.degree(&id("other"), Direction::Out, None)?, count as usize + 1);
     repository.transact(|t| t.restore(&entity("a")))?;
     let restored = repository.snapshot();

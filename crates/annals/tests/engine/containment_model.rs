@@ -449,7 +449,7 @@ fn run(seed: u64) -> usize {
         .unwrap();
     let (mut model, mut accepted) = (Model::default(), 0);
     let mut history = Vec::new();
-    // What was known at each position, but for what was purged since.
+    // The model as of each position, without the instances that were purged since.
     let mut past: BTreeMap<Position, Model> = BTreeMap::new();
     for number in 1..200 {
         let Some(change) = any_change(&mut random, &model) else { continue };

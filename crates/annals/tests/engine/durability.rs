@@ -34,7 +34,7 @@ fn new(text: &str) -> NewEntity {
     NewEntity::new("t").id(text).unwrap()
 }
 
-/// What the writer of a history was told: the state that was acknowledged, and the one after the commit in doubt.
+/// The outcome that the writer of a history knows: the acknowledged state, and the one after the commit in doubt.
 struct Told {
     acknowledged: Reference,
     in_doubt: Option<Reference>,
@@ -92,7 +92,7 @@ fn write_history(disk: &SimulatedDisk, seed: u64, steps: u64) -> Told {
     told
 }
 
-/// What is left is what was acknowledged, with the commit in doubt either whole or not at all.
+/// Checks that the disk holds all that was acknowledged, and the commit in doubt either whole or not at all.
 fn check_left(left: &SimulatedDisk, told: &Told, seed: u64) {
     let repository = open(left).expect("open what a power cut has left");
     let snapshot = repository.snapshot();

@@ -257,7 +257,7 @@ fn write_all(repository: &Repository, steps: &[Step]) {
     }
 }
 
-/// What there is to see at some positions, and of a time that was corrected.
+/// The dump of the repository as of some positions, and as of a valid time that was corrected.
 fn contents(repository: &Repository) -> String {
     let snapshot = repository.snapshot();
     let mut text = contents_at(&snapshot, [0, 7, 13, snapshot.position().0], &SINCE_VERSION_1);
@@ -280,13 +280,13 @@ fn contents_at(snapshot: &Snapshot, positions: impl IntoIterator<Item = u64>, un
     text
 }
 
-/// What types could not say before there were containers.
+/// Fields of types that are newer than the fixtures without containers.
 const SINCE_CONTAINERS: [&str; 2] = [
     ", containment: None, required_children: [], unique_together: []",
     ", is_key: false, minimum: None, maximum: None, pattern: None, reference: None",
 ];
 
-/// What types could not say in version 1, and so do not say when they are read from there.
+/// Fields that version 1 does not have; types that are read from there have their defaults.
 const SINCE_VERSION_1: [&str; 5] = [
     ", status_name: \"active\"",
     ", status_name: \"deleted\"",

@@ -281,7 +281,7 @@ fn transact_gives_up_after_a_bounded_number_of_races() {
     assert_eq!(attempts, RETRIES_MAX as i64 + 1);
 }
 
-// What creates, and maybe takes away or renames, an instance, and is then refused because an end is missing.
+// Commits a transaction that is refused because an end is missing, after it created, purged or renamed an instance.
 fn refused_after(repository: &Repository, id: &Id, step: u32) {
     let mut transaction = repository.transaction();
     transaction.create_entity(new(&id.to_string())).unwrap();
@@ -370,7 +370,7 @@ fn an_expectation_is_of_the_moment_of_the_commit() {
     early.expect_version(&entity("a"), 2).unwrap();
     early.update(&entity("b"), set(2)).unwrap();
     early.commit().unwrap();
-    // What it only expects is no conflict, and what it expects of what it changes is refused as that.
+    // An expectation alone causes no conflict. An unmet expectation about a changed instance is refused as such.
     let mut attempts = 0;
     let outcome = repository.transact(|t| {
         attempts += 1;

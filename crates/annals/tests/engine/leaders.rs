@@ -12,7 +12,7 @@ use crate::support::named::{id, new};
 use annals::log::{Log, MemoryLog, ReadLimit};
 use annals::*;
 
-/// What an append does.
+/// The behaviours of an append.
 const GO_ON: usize = 0;
 const WAIT: usize = 1;
 const FAIL: usize = 2;

@@ -1,5 +1,5 @@
-//! Two at once give one instance another id, type or end: the first committer wins, and nothing is left dangling. What is
-//! purged under a new id leaves the log under the old one too.
+//! Two at once give one instance another id, type or end: the first committer wins, and nothing is left dangling. An
+//! instance that is purged under a new id leaves the log under the old one too.
 
 use crate::support::CheckedRepository;
 use crate::support::named::{entity, id};

@@ -177,7 +177,7 @@ fn a_repository_has_a_bounded_number_of_names_and_keeps_none_of_what_it_refuses(
         repository.transact(|t| t.define_type(definition.clone())).map(drop)
     };
     refused(attributes(&["a1", "a2"]));
-    // What was refused is no name: the two that are left are there.
+    // Refused names do not count: the two places that are left are still free.
     attributes(&["last"]).unwrap();
     refused(try_create(named("n", "n", 1)));
     create(&repository, &NewEntity::new("t").id("known").unwrap()).unwrap();

@@ -1,5 +1,5 @@
-//! Lineage as it is modelled: jobs read tables and write tables, and the same of columns. What is upstream and downstream is
-//! what a recursive query finds in SQLite.
+//! Lineage as it is modelled: jobs read tables and write tables, and the same of columns. Upstream and downstream are
+//! compared with a recursive query in SQLite.
 //!
 //! A failure prints the seed; `ANNALS_GRAPH_SEED=n` repeats one, `ANNALS_GRAPH_SEEDS` makes a campaign.
 
@@ -10,7 +10,7 @@ use rusqlite::Connection;
 
 use crate::support::{Random, number_from_environment};
 
-/// What SQLite holds: `node(type, id, owner)` and `edge(type, from_id, to_id, since)`.
+/// The repository and its copy in SQLite: `node(type, id, owner)` and `edge(type, from_id, to_id, since)`.
 struct Lineage {
     repository: Repository,
     database: Connection,
@@ -81,7 +81,7 @@ impl Lineage {
         Lineage { repository, database, random, nodes }
     }
 
-    /// What a recursive query comes to from `start`, by steps that `step` names: pairs of ids.
+    /// The ids that a recursive query reaches from `start`. `step` selects pairs of ids.
     fn closure(&self, start: &str, step: &str) -> BTreeSet<String> {
         let text = format!(
             "with recursive step(at, next) as ({step}), reached(id) as (

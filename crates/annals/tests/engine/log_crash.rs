@@ -14,7 +14,7 @@ use crate::support::number_from_environment;
 const FOLDER: &str = "/log";
 const OPTIONS: FileOptions = FileOptions { segment_bytes: 4096, verify_sealed: true, open_files_max: 4 };
 
-/// What the writer of a history was told.
+/// The outcome that the writer of a history knows.
 #[derive(Default)]
 struct Told {
     /// Acknowledged records, at positions 1, 2, 3 …
@@ -103,7 +103,7 @@ fn rewrite_same(log: &FileLog, random: &mut u64) -> Result<()> {
     if is_dropped { Ok(()) } else { rewritten.put_in_place() }
 }
 
-/// What is left is what was acknowledged, and the append call in doubt either whole or not at all.
+/// Checks that the disk holds all that was acknowledged, and the append call in doubt either whole or not at all.
 fn check_image(left: &SimulatedDisk, told: &Told) -> Result<()> {
     let log = open(left)?;
     let found = read_all(&log)?;

@@ -205,7 +205,7 @@ fn a_rewriting_that_is_not_put_in_place_changes_nothing() {
     assert_eq!(read_from(&FileLog::open_with(origin.path(), OPTIONS).expect("reopen"), 1), records(1..=201));
 }
 
-/// What a crash leaves of a rewriting is a set of files that no manifest names.
+/// A crash during a rewriting leaves files that no manifest names.
 #[test]
 fn leftovers_of_a_rewriting_are_not_read_and_removed_by_the_next_writer() {
     let origin = folder();

@@ -320,7 +320,8 @@ fn another_program_finds_the_damage_that_the_engine_finds() {
     assert!(text.contains("00000000000000000001.seg: offset 64, position 1"), "{text}");
 }
 
-/// What a deletion, restoration or purge takes along is not written out: it follows from the records, also after a compaction.
+/// Records do not list the instances that a deletion, restoration or purge takes along: another program derives them,
+/// also after a compaction.
 #[test]
 fn another_program_follows_cascades_through_containers() {
     let folder = tempfile::tempdir().unwrap();

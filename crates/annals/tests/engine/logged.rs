@@ -143,7 +143,7 @@ impl Model {
     }
 }
 
-/// What the log should show: by record its author, and its changes as texts.
+/// The expected log: by record its position, its author, and its changes as texts.
 type Shown = Vec<(u64, String, Vec<String>)>;
 
 fn expected(model: &Model, query: &LogQuery) -> Shown {
@@ -354,7 +354,7 @@ fn step(t: &mut Transaction, model: &mut Model, random: &mut Random, position: u
                 |known: &Known| known.ends.as_ref().unwrap().iter().all(|end| entities[end].is_live);
             let taken = model.linked(name, |known| known.went_with.as_ref() == Some(name) && are_live(known));
             model.take_along(taken, true, None);
-            // What could not come back with it now does not come back with it later.
+            // A relationship that could not come back with it now does not come back with it later.
             for known in
                 model.relationships.values_mut().filter(|known| known.went_with.as_ref() == Some(name))
             {
@@ -567,7 +567,7 @@ fn what_cannot_be_asked_for_is_refused_and_what_was_called_off_ends() {
     assert_eq!(outcome.unwrap_err().kind(), ErrorKind::Cancelled);
 }
 
-/// What a transaction has written and not committed is not in the log.
+/// The log shows nothing that a transaction has written and not committed.
 #[test]
 fn a_view_of_a_transaction_lists_what_is_committed() {
     let repository = CheckedRepository::in_memory();

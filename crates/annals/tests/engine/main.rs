@@ -14,7 +14,7 @@ mod log_speed;
 mod stores;
 mod leaders;
 
-// What a repository does.
+// The operations of a repository.
 mod smoke;
 mod types;
 mod type_model;
@@ -56,7 +56,7 @@ mod subscriptions;
 mod take_back;
 mod taken_places;
 
-// What is kept, and what a crash leaves.
+// Durability, maintenance and crashes.
 mod durability;
 mod maintenance;
 mod other_logs;

@@ -33,8 +33,8 @@ impl Home {
     }
 }
 
-/// Half of all openings have a memory budget: values of any length then leave memory, or only longer ones. What the
-/// repository answers must not depend on it, nor on what it had when its checkpoint was written.
+/// Half of all openings have a memory budget: values of any length then leave memory, or only longer ones. The answers
+/// of the repository must not depend on the budget, nor on the one in force when its checkpoint was written.
 fn options(random: &mut Random) -> Options {
     if random.one_in(2) {
         return Options::default();
@@ -137,7 +137,7 @@ impl History {
     }
 
     fn step(&mut self) {
-        // What a search finds must not depend on how far the indexes are behind.
+        // The result of a search must not depend on how far the indexes are behind.
         let is_held = self.generator.random.one_in(2);
         self.repository().hold_indexes(is_held);
         let operations = self.generator.transaction();

@@ -57,7 +57,7 @@ fn pushed_state_is_merged_with_its_origin_and_is_gone_with_its_lease() {
     let all = operational.get(&path("/cont"), None).unwrap().unwrap();
     let expected = [(1, Origin::Running), (2, lease("a")), (3, Origin::Running)];
     assert_eq!(listed(&all, "lst", "k1"), expected);
-    // What users ordered keeps its order; what they do not know of stands behind it.
+    // Items that users ordered keep their order; pushed items follow them.
     let expected = [(9, Origin::Running), (5, Origin::Running), (1, lease("a"))];
     assert_eq!(listed(&all, "usr-lst", "k"), expected);
     let third = operational.get(&path("/cont/lst[k2='a'][k1='3']"), None).unwrap().unwrap();

@@ -25,7 +25,7 @@ const CLOCK_START: i64 = 1_600_000_000_000_000;
 /// Images that wait to be looked at.
 const IMAGES_WAITING_MAX: usize = 64;
 
-/// What the writer of a history was told, and what it asked for.
+/// The requests of the writer of a history, and their known outcomes.
 #[derive(Clone, Default)]
 struct Told {
     /// By position: the state after each commit. The last may be one that was asked for and not yet acknowledged.
@@ -35,7 +35,7 @@ struct Told {
     backups: Vec<(PathBuf, Option<u64>)>,
 }
 
-/// What a power cut left.
+/// The disk after a power cut.
 struct Image {
     disk: SimulatedDisk,
     told: Told,
@@ -275,7 +275,7 @@ fn compare_repository(repository: &Repository, model: &Reference, random: &mut R
     compare_all(&past, model, View { position, valid: i64::MAX });
 }
 
-/// What is left holds everything acknowledged, nothing that was not asked for, and goes on.
+/// Checks that the repository holds everything acknowledged, nothing that was not asked for, and accepts writes.
 fn check_image(image: &Image) {
     let mut random = Random(image.seed);
     let told = &image.told;

@@ -76,7 +76,7 @@ fn a_path_is_watched_with_old_values_places_and_all_that_is_below() {
     repository.transact(|t| t.tree().delete(&path("/cont"))).unwrap();
     assert_eq!(next(&mut one), [format!("deleted {item}")]);
     assert_eq!(next(&mut list).len(), 3);
-    // What `all` has not asked for comes one record after the other.
+    // Records that `all` has not read yet come one after the other.
     let mut count = 0;
     while !next(&mut all).is_empty() {
         count += 1;

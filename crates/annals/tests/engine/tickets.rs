@@ -175,7 +175,7 @@ fn a_ticket_that_is_awaited_wakes_each_task_once() {
     log.is_open.store(true, Ordering::SeqCst);
     let receipt = ticket.wait().unwrap();
     assert_eq!(poll(&mut tickets[1], &tasks[0]), Poll::Ready(Ok(receipt)));
-    // Whoever looks sees the outcome before the tasks are woken.
+    // A caller that polls can see the outcome before the tasks are woken.
     let woken = || tasks.each_ref().map(|task| task.0.load(Ordering::SeqCst));
     let deadline = Clock::now() + Duration::from_secs(60);
     while woken().contains(&0) && Clock::now() < deadline {

@@ -150,7 +150,7 @@ fn what_is_put_twice_keeps_the_defaults_of_its_types() -> Result<()> {
     edit(&repository, |t| t.set(&path("/c/card/mtu"), 9000))?;
     edit(&repository, |t| t.put(&path("/c"), &card))?;
     assert_eq!(value(&repository, "/c/card/mtu"), Some(1500.into()));
-    // What was taken away on purpose stays away: what is read can be put again.
+    // A property that was removed on purpose stays removed: putting an item that was read changes nothing.
     edit(&repository, |t| t.delete(&path("/c/card/mtu")))?;
     let read = repository.snapshot().tree().get(&path("/c"), None)?.unwrap();
     edit(&repository, |t| t.put(&path("/c"), &read))?;
@@ -325,7 +325,7 @@ fn an_item_that_was_moved_stays_when_the_parent_before_is_purged() -> Result<()>
     Ok(())
 }
 
-/// What a transaction created is found by what follows in it, also where nothing but creations came before.
+/// Later steps of a transaction find the items that it created, also if it has only created items so far.
 #[test]
 fn a_transaction_sees_the_items_that_it_created() -> Result<()> {
     let repository = perf();

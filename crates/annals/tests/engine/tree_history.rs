@@ -112,7 +112,7 @@ fn what_is_put_back_is_as_it_was_after_any_history() -> Result<()> {
                 Err(error) if error.kind() == ErrorKind::NotFound => {
                     assert!(at != TreePath::root(), "seed {seed}: {error}");
                 }
-                // What contains it now was below it then.
+                // Its present container was below it then.
                 Err(error) if error.kind() == ErrorKind::InvalidEnds && at != TreePath::root() => {}
                 Err(error) => panic!("seed {seed}: {at} as of {position}: {error}"),
             }
@@ -180,7 +180,7 @@ fn a_deleted_item_is_brought_back_to_its_path() -> Result<()> {
     // Its parent went, and another one is there.
     edit(&repository, |t| t.delete(&path("/c")))?;
     assert_eq!(kind_of(restore("/c/x")), ErrorKind::NotFound);
-    // Whoever goes on after that does not commit an item that nothing contains.
+    // A transaction that continues after this refusal does not commit an item without a container.
     edit(&repository, |t| {
         assert_eq!(kind_of(t.restore(&path("/c/x"), then(position))), ErrorKind::NotFound);
         t.merge(&path("/other"), &Item::new()).map(drop)

@@ -1,4 +1,5 @@
-//! What types say beyond attributes: enums, items, statuses, deprecation, external ids; patches and verification.
+//! Tests all that types say beyond attributes: enums, items, statuses, deprecation, external ids; patches and
+//! verification.
 
 use crate::support::CheckedRepository;
 use annals::*;

@@ -156,7 +156,7 @@ fn a_unique_value_occurs_once_among_a_type_and_its_subtypes() {
     // Another kind of number is another value, and another type is not concerned.
     create(&repository, &entity("s", "c").property("key", 1.0)).unwrap();
     create(&repository, &entity("other", "d").property("key", 1)).unwrap();
-    // Its own value does not stand in its own way.
+    // An instance does not conflict with its own value.
     update(&repository, "a", Patch::new().set("key", 1).set("more", true)).unwrap();
 }
 
@@ -528,7 +528,7 @@ fn unindexed() -> Result<CheckedRepository> {
     Ok(repository)
 }
 
-/// What a patch set on the way to taking the property away was put into the index: the instance does not have the property any more.
+/// A patch set a property and unset it again. The index got the value, though the instance does not have the property.
 #[test]
 fn a_property_that_is_not_indexed_stays_out_of_the_index_when_a_patch_sets_and_unsets_it() -> Result<()> {
     let repository = unindexed()?;

@@ -1,4 +1,4 @@
-//! What is done here to copies and their past, and undo of what gave an instance another id or home.
+//! Changes of copies and of their past in this repository, and undo of a new id or home.
 
 use crate::support::CheckedRepository;
 use crate::support::copies::{copy_of, link_copy, stamp};
@@ -56,7 +56,7 @@ fn what_is_done_here_to_a_copy_leaves_the_number_of_its_version_at_home() {
     let snapshot = repository.snapshot();
     let link = snapshot.relationship(&id("r")).unwrap().unwrap();
     assert_eq!((link.home_version(), link.version()), (1, 3));
-    // What is ours counts on.
+    // Versions of our own instances keep counting.
     commit(&repository, |t| t.rehome(&entity("x"), "there"));
     commit(&repository, |t| t.classify(&id("x"), mine()));
     assert_eq!(repository.snapshot().entity(&id("x")).unwrap().unwrap().home_version(), 9);
@@ -179,7 +179,7 @@ fn a_correction_of_what_gets_another_id_at_once_is_checked() {
     assert_eq!([alone, before, after], [ErrorKind::InvalidArgument; 3]);
 }
 
-/// What a later copy said of the creation was told of all versions but the last before it.
+/// The creation that a later copy brought was shown for all versions but the last before it.
 #[test]
 fn each_version_tells_the_creation_that_was_known_then() {
     let repository = CheckedRepository::in_memory();

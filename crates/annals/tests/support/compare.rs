@@ -320,7 +320,7 @@ fn plain(image: &Image) -> Plain<'_> {
     (image.properties.clone(), classifications.collect())
 }
 
-/// What a version is, as a difference tells it.
+/// The id, type, status, ends and provenance of a version, as a difference shows them.
 fn named(version: &Version) -> impl PartialEq {
     let shape = &version.shape;
     let names = (shape.id.clone(), shape.type_name.clone(), shape.status_name.clone());

@@ -43,7 +43,7 @@ fn for_each_page(snapshot: &Snapshot, mut take: impl FnMut(&Snapshot, &Find) -> 
     }
 }
 
-/// What most instances do not have; nothing for those.
+/// The unusual parts of a header; empty for most instances.
 macro_rules! header_text {
     ($instance:expr) => {{
         let instance = $instance;

@@ -1,4 +1,4 @@
-//! What the tests of the engine share: random numbers, a checked repository, and a plain model to compare with.
+//! Helps the tests of the engine: random numbers, a checked repository, and a plain model to compare with.
 #![allow(dead_code, unused_imports)]
 
 pub mod random;

@@ -18,7 +18,7 @@ pub enum Operation {
 /// An operation and the valid time it claims.
 pub type Timed = (Option<Instant>, Operation);
 
-/// What a history is about: each shape makes another part of the instances large.
+/// The shape of a history: each makes another part of the instances large.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     Small,

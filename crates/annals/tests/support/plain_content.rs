@@ -65,7 +65,7 @@ impl Reference {
             for content in contents {
                 let (name, properties) = (content.name.to_string(), map_of(&content.properties));
                 let known = present.get(&name).filter(|known| is_foreign(known));
-                // What stays as it is now may have to be attached anew to what is corrected.
+                // A classification that stays as it is now may have to be attached anew to a corrected version.
                 let provenance = self.own_provenance(content.provenance.as_deref());
                 match known {
                     Some(known) if known.properties == properties => {}
@@ -157,7 +157,7 @@ impl Reference {
         let (number, before) = (base.number, base.image.clone());
         let mut image = before.clone();
         edit(&mut image, is_correction)?;
-        // What another collection attached stays as it is, then as now.
+        // A classification that another collection attached stays as it is, then as now.
         for (name, known) in &before.classifications {
             if !self.is_own(known.provenance.as_ref()) && image.classifications.get(name) != Some(known) {
                 return Err(ErrorKind::NotHome);

@@ -1,4 +1,4 @@
-//! What belongs to other collections in the plain model: copies, proxies, homes.
+//! Models instances of other collections: copies, proxies, homes.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::reference::*;
 use super::reference::{Context, first_shape, something};
 
 impl Reference {
-    /// What is here of an instance that a copy of this provenance may replace.
+    /// The known instance that a copy with this provenance may replace, if there is one.
     pub(super) fn known_copy(
         &self,
         context: Context<'_>,
@@ -163,7 +163,7 @@ impl Reference {
         let now = known.in_force();
         let home = now.shape.home().cloned();
         if given.home.is_some() && given.home != home && given.home != self.collection {
-            // What was re-homed goes back to where it came from.
+            // A re-homed instance returns to its former home.
             let before = known.version(now.base).map(|before| before.shape.clone());
             let before = before.filter(|before| before.provenance.as_ref() == Some(given));
             let before = before.ok_or(ErrorKind::InvalidArgument)?;

@@ -68,7 +68,7 @@ fn has_status(is_live: bool, wanted: &[String]) -> bool {
 }
 
 impl Plain {
-    /// What the snapshot shows, and what it does not show any more.
+    /// The state of the snapshot; instances that it does not show any more are not live.
     fn after(&self, snapshot: &Snapshot) -> Plain {
         let mut plain = self.clone();
         plain.nodes.values_mut().for_each(|node| node.is_live = false);
@@ -236,7 +236,7 @@ impl RandomGraph {
         work(&mut transaction, &mut self.random).unwrap();
         transaction.commit().unwrap();
         let snapshot = self.repository.snapshot();
-        // What changes nothing makes no record.
+        // A transaction without a change makes no record.
         if snapshot.position().0 as usize == self.plains.len() {
             let plain = self.plains.last().unwrap().after(&snapshot);
             self.plains.push(plain);

@@ -44,7 +44,7 @@ pub struct Version {
     pub shape: Shape,
 }
 
-/// What a version has beside its content.
+/// The parts of a version beside its content.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shape {
     pub id: Id,
@@ -209,7 +209,7 @@ impl Reference {
         table.get_mut(&age).expect("it was found")
     }
 
-    /// What an entity is called in a view; now if the view does not see it.
+    /// The id of an entity in a view; the present one if the view does not see it.
     pub fn entity_id(&self, age: u64, view: View) -> &Id {
         let known = &self.entities[&age];
         known.seen(view).map_or(known.id(), |version| &version.shape.id)
@@ -258,7 +258,7 @@ impl Reference {
         self.check_own(self.at(key).in_force().shape.provenance.as_ref())
     }
 
-    /// What is kept of the provenance of something created here.
+    /// The provenance to store for something that is created here.
     pub(super) fn own_provenance(
         &self,
         given: Option<&Provenance>,

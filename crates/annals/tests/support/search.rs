@@ -279,7 +279,7 @@ fn read_pages(
     let mut next = None;
     let mut offset = find.offset;
     let mut is_first = true;
-    // What the offset leaves out is read as well, so that all searches give the same.
+    // Items before the offset are read as well, so that all searches give the same.
     if offset > 0 {
         let before = Find { offset: 0, limit: offset, ..find.clone() };
         match page(snapshot, kind, &before, plan, 1_000)? {

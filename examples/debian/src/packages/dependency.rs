@@ -133,7 +133,7 @@ impl<'a> Text<'a> {
         Ok(Dependency { name: name.to_string(), architecture, constraint, architectures, profiles })
     }
 
-    /// What stands behind an opening parenthesis, and the closing one.
+    /// Reads a constraint behind its opening parenthesis, and the closing one.
     fn constraint(&mut self) -> Result<Constraint, String> {
         const SIGNS: [(&str, Operator); 7] = [
             ("<<", Operator::Earlier),

@@ -80,7 +80,7 @@ pub struct SourcePackage {
     pub version: String,
 }
 
-/// Who maintains a package.
+/// The maintainer of a package.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Maintainer {
     /// The name of a person or team, without quotes around it.
@@ -92,13 +92,13 @@ pub struct Maintainer {
 /// A debtag, `facet::tag`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tag {
-    /// What is classified, such as `role`.
+    /// The facet, such as `role`.
     pub facet: String,
-    /// As what, such as `program`.
+    /// The tag in this facet, such as `program`.
     pub tag: String,
 }
 
-/// Which field a relation stands in.
+/// The field of a relation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RelationKind {
     /// `Depends`
@@ -150,7 +150,7 @@ impl RelationKind {
 /// One relation to another package. The relations of one kind and group are alternatives of each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Relation {
-    /// The field it stands in.
+    /// The field that states it.
     pub kind: RelationKind,
     /// Index of the group in the field.
     pub group: u32,

@@ -59,7 +59,7 @@ struct FieldPlace {
     value: Range<usize>,
 }
 
-/// What reading one line did.
+/// The outcome of reading one line.
 enum Line {
     End,
     Empty,

@@ -12,7 +12,7 @@ use crate::outcome::Outcome;
 
 /// Longest time between a push and its event.
 const HEAR_TIME_MAX: Duration = Duration::from_secs(120);
-/// What each change of an event has once. No value of the lab has it.
+/// Text that each change of an event contains once. No value of the lab contains it.
 const CHANGE: &[u8] = br#""change":"#;
 
 /// Subscribers. They end when this is dropped.

@@ -46,7 +46,7 @@ impl Stored {
         Ok(Stored { subscribers: None, tree, _server: server, count: 0 })
     }
 
-    /// What the store says of itself.
+    /// The version, durability and settings of the store.
     pub fn record(&mut self) -> Outcome<TargetRecord> {
         self.tree.record()
     }

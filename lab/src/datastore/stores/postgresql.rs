@@ -26,7 +26,8 @@ create table STORE.lst (k1 bigint, k2 text, l text, primary key (k1, k2));
 create table STORE.usr_lst (k bigint primary key, place bigint not null unique, l text);
 "#;
 
-/// What subscribers read: the changes of a statement have one position, in the order of commits, because there is one writer.
+/// The changes for subscribers: those of a statement have one position, in the order of commits, because there is one
+/// writer.
 const CHANGES: &str = "
 drop table if exists changes cascade;
 drop sequence if exists positions;

@@ -42,7 +42,7 @@ struct Keys {
     leaves: String,
 }
 
-/// What subscribers receive of a transaction.
+/// The message about a transaction that subscribers receive.
 #[derive(Default, Serialize, Deserialize)]
 struct Change {
     set: Content,

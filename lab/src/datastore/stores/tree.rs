@@ -1,4 +1,4 @@
-//! What a store does for the rows.
+//! The calls that the rows need of a store.
 
 use crate::datastore::content::{Content, Entry, List};
 use crate::datastore::subscribers::{Feed, Position};

@@ -20,7 +20,7 @@ const FAILURE_MAX: usize = 160;
 pub struct End {
     /// Of Egeria and of Java.
     pub version: String,
-    /// What differs from the defaults.
+    /// Settings that are not the defaults.
     pub settings: BTreeMap<String, String>,
     pub end: How,
     pub failures: Vec<Failure>,
@@ -83,7 +83,7 @@ pub fn figures(calls: &[Call], end: &End, budget: u64) -> Outcome<Vec<Figure>> {
     of_rows.iter().enumerate().map(figure).collect()
 }
 
-/// What stands in the place of the figure of a row. `None` if its times count.
+/// The state of a row that has no figure. `None` if its times count.
 fn state(number: usize, calls: &[&Call], end: &End, reached: usize, budget: u64) -> Option<String> {
     let Some(phase) = phase_of(number) else {
         return Some("SKIP(not a row of the Performance Test Suite)".into());

@@ -16,7 +16,7 @@ const LETTER: f64 = 6.0;
 /// The height of a line of the legend. Units: pixels.
 pub const LEGEND_LINE: f64 = 16.0;
 
-/// What belongs together: one target, or one volume.
+/// The values that belong together: those of one target, or of one volume.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Series {
     pub name: String,

@@ -34,7 +34,7 @@ pub struct Annals {
 /// So many reads share a snapshot, as those of the peers share a transaction.
 pub const READS_PER_SNAPSHOT: usize = 1_000;
 
-/// What the reads of a thread need.
+/// The state of the reads of a thread.
 struct Reads {
     random: Random,
     snapshot: Snapshot,

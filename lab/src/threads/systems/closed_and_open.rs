@@ -12,7 +12,7 @@ const TICK: Duration = Duration::from_millis(100);
 /// An operation that begins later than this after its due time is late.
 const LATE: Duration = Duration::from_millis(1);
 
-/// What one thread did.
+/// The result of one thread.
 struct Done<S> {
     state: S,
     /// Units: nanoseconds.

@@ -1,10 +1,10 @@
-//! What stands between cells: named by a user, or found in the header.
+//! Finds the delimiter between cells: named by a user, or counted in the header.
 
 use annals::{Error, ErrorKind, Result};
 
 use crate::import::refused::quote;
 
-/// What can stand between the cells of a file.
+/// The delimiters that a header is searched for.
 const FIELD_DELIMITERS: [char; 4] = [',', ';', '\t', '|'];
 
 /// Finds the delimiter that a user named: the character itself, `tab` or `\t`. `option` names the option in messages.
@@ -25,7 +25,7 @@ pub fn parse(option: &str, name: &str) -> Result<char> {
 pub(super) fn find(line: &[u8]) -> Result<char> {
     let is_line_end = |byte: &u8| matches!(byte, b'\n' | b'\r');
     let line = line.split(is_line_end).find(|line| !line.is_empty()).unwrap_or_default();
-    // Every second piece between quotes stands in quotes.
+    // Every second piece between quotes is quoted text.
     let count = |delimiter: char| -> usize {
         let pieces = line.split(|&byte| byte == b'"').step_by(2);
         pieces.map(|piece| piece.iter().filter(|&&byte| byte == delimiter as u8).count()).sum()

@@ -16,14 +16,14 @@ use crate::import::refused::quote;
 const KINDS: &str = ":ID (nodes) or :START_ID and :END_ID (edges), found neither; if the header is plain, \
                      name its columns with --id, or with --from and --to";
 
-/// What the columns of a file mean.
+/// The meaning of the columns of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
     pub(super) columns: Vec<Column>,
     pub(super) kind: Kind,
 }
 
-/// What the rows of a file are.
+/// The kind of the rows of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Nodes: there is a column of ids.
@@ -34,7 +34,7 @@ pub enum Kind {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Column {
-    /// As it stands in the header, for messages.
+    /// As the header writes it, for messages.
     pub title: String,
     pub role: Role,
 }
@@ -59,7 +59,7 @@ pub(super) enum Role {
         cell_type: CellType,
         is_list: bool,
     },
-    /// What an instance has beside the other columns.
+    /// Everything else about an instance, as an export of Annals writes it in JSON.
     Line,
     Ignored,
     /// A column of a plain header that has no title: its cells must be empty.
@@ -95,7 +95,7 @@ impl Header {
         }
     }
 
-    /// What the rows are.
+    /// The kind of the rows.
     #[cfg(test)]
     pub fn kind(&self) -> Kind {
         self.kind
@@ -106,7 +106,7 @@ fn invalid(problems: &[String]) -> Error {
     Error::new(ErrorKind::InvalidArgument, format!("csv header: {}", problems.join("; ")))
 }
 
-/// What a title in the style of neo4j-admin says.
+/// The role of a column whose title is in the style of neo4j-admin.
 pub(super) fn parse_role(title: &str) -> std::result::Result<Role, String> {
     if title == LINE_COLUMN {
         return Ok(Role::Line);

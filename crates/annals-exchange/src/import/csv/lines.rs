@@ -33,7 +33,7 @@ pub struct Lines<R> {
     excess: Option<String>,
 }
 
-/// What there is of a record so far.
+/// The size of a record so far.
 #[derive(Clone, Copy, Default)]
 struct Measure {
     bytes: usize,
@@ -41,11 +41,11 @@ struct Measure {
     delimiters: usize,
 }
 
-/// What the parser was told about the end of the input, in this record.
+/// How the parser learnt, in this record, that the input ends.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum End {
     Untold,
-    /// It got a line end more, which closes the last record unless it stands in quotes.
+    /// It got one more line end. This closes the last record, unless a quote is open.
     LineEndGiven,
     Told,
 }
@@ -76,12 +76,12 @@ impl<R: BufRead> Lines<R> {
         })
     }
 
-    /// What is read.
+    /// The input below.
     pub fn input(&self) -> &R {
         self.input.get_ref().1
     }
 
-    /// What was looked at.
+    /// The start of the input, read to find the delimiter.
     pub fn head(&self) -> &[u8] {
         self.input.get_ref().0.get_ref()
     }

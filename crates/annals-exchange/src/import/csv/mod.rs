@@ -40,7 +40,7 @@ pub struct Options {
     pub plain: Option<Plain>,
 }
 
-/// What a header and the options say of the rows.
+/// The layout of rows, by their header and the options.
 #[derive(Clone, Debug)]
 pub struct Layout {
     header: Header,
@@ -52,8 +52,8 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Reads a header that stands in a file of its own.
-    /// Errors: `InvalidArgument` naming every problem of header or options, or that something stands behind it; `Io`.
+    /// Reads a header from a file of its own.
+    /// Errors: `InvalidArgument` naming every problem of header or options, or if rows follow the header; `Io`.
     pub fn read(input: impl BufRead, options: &Options) -> Result<Layout> {
         let mut records = open(input, options)?;
         let layout = Layout::of(&mut records, options)?;
@@ -130,7 +130,7 @@ impl<R: BufRead> RowReader<R> {
         Ok(RowReader { records, layout, is_broken: false })
     }
 
-    /// Reads rows from the first line on: their header stands in another file.
+    /// Reads rows from the first line on: their header is in another file.
     /// Errors: `Io`.
     pub fn without_header(input: R, layout: &Layout) -> Result<RowReader<R>> {
         let records = RecordReader::new(input, Some(layout.field_delimiter))?;
@@ -142,7 +142,7 @@ impl<R: BufRead> RowReader<R> {
         self.layout.header_sum
     }
 
-    /// What the rows are read from.
+    /// The input of the rows.
     pub fn input(&self) -> &R {
         self.records.input()
     }

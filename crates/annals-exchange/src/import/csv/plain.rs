@@ -27,7 +27,8 @@ pub enum Plain {
 }
 
 impl Plain {
-    /// What a title says. A type behind a colon is taken as such (`rows:int`); any other title is a name as a whole.
+    /// The role of the column with this title. A type behind a colon is taken as such (`rows:int`); any other title is
+    /// a name as a whole.
     pub(super) fn role(&self, title: &str) -> Role {
         match self {
             Plain::Nodes { id } => {
@@ -53,7 +54,7 @@ impl Plain {
         }
     }
 
-    /// What is wrong if one of the columns is not there.
+    /// A problem for each named column that the header does not have.
     pub(super) fn missing(&self, columns: &[Column]) -> Vec<String> {
         let problem = |option: &str, named: &str, is_it: fn(&Role) -> bool| {
             if columns.iter().any(|column| is_it(&column.role)) {

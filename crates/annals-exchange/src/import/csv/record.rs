@@ -55,12 +55,12 @@ impl<R: BufRead> RecordReader<R> {
         })
     }
 
-    /// What is read.
+    /// The input below.
     pub fn input(&self) -> &R {
         self.parser.as_ref().expect(PARSER).get_ref().input()
     }
 
-    /// What stands between the fields.
+    /// The character between fields.
     pub fn field_delimiter(&self) -> char {
         self.field_delimiter
     }

@@ -9,7 +9,7 @@ use super::value::{CellType, Field};
 use crate::import::refused::quote;
 use crate::import::{Checked, Refused};
 
-/// What one row says.
+/// The node or edge of a row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Row {
     /// A row of a file with an `:ID` column.
@@ -27,7 +27,7 @@ pub struct Node {
     pub id: Id,
     /// Its labels: those of the options, then those of the file, each once.
     pub labels: Vec<String>,
-    /// What else an export of Annals tells of it, in JSON.
+    /// Everything else that an export of Annals writes about it, in JSON.
     pub line_cell: Option<String>,
     /// Its properties in the order of the columns; an empty cell sets none.
     pub properties: Vec<(Arc<str>, Field)>,
@@ -46,7 +46,7 @@ pub struct Edge {
     pub end: Id,
     /// Its type.
     pub edge_type: String,
-    /// What else an export of Annals tells of it, in JSON.
+    /// Everything else that an export of Annals writes about it, in JSON.
     pub line_cell: Option<String>,
     /// Its properties in the order of the columns; an empty cell sets none.
     pub properties: Vec<(Arc<str>, Field)>,
@@ -63,7 +63,7 @@ pub struct Id {
     pub key: String,
 }
 
-/// What a record says, by the header of its file.
+/// The row of a record, by the header of its file.
 pub(super) fn decode(record: &Record<'_>, layout: &Layout) -> Checked<Row> {
     let line = record.line;
     let cells = record.fields();

@@ -93,7 +93,7 @@ impl CellType {
         })
     }
 
-    /// What a cell of this type must hold.
+    /// The expected form of a cell of this type, for messages.
     pub fn expected(self) -> &'static str {
         match self {
             CellType::Boolean => "`true` or `false`",

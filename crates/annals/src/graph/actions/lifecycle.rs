@@ -135,10 +135,11 @@ pub(crate) fn check_not_before(context: Context, instance: &Instance) -> Result<
     Err(Error::new(
         ErrorKind::InvalidArgument,
         format!(
-            "valid from {}: {} has a version valid from {}; delete or restore from then on, or later",
-            display_micros(context.valid_from),
+            "{}: expected a change valid from {} or later, because its present version begins there, found {}; use a later \
+             instant",
             instance.id,
-            display_micros(instance.valid_from)
+            display_micros(instance.valid_from),
+            display_micros(context.valid_from)
         ),
     ))
 }

@@ -33,7 +33,7 @@ pub(super) struct Tear {
     pub offset: u64,
     /// The position expected there.
     pub position: Position,
-    /// What was expected and found.
+    /// The expectation, and the finding that contradicts it.
     pub reason: String,
 }
 

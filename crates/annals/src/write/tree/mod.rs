@@ -55,7 +55,7 @@ pub struct TreeEdit<'t> {
 
 /// How to change an item into the given one.
 struct How<'p> {
-    /// What to do with existing properties and children that are not given.
+    /// The fate of existing properties and children that are not given.
     rest: Rest,
     insert: Option<&'p Insert>,
     /// True if the item must not exist yet.

@@ -18,7 +18,7 @@ use crate::structures::order::spread;
 use crate::tree::{Branch, Item};
 use crate::{Error, ErrorKind};
 
-/// What happens to existing properties and children that the item does not have.
+/// The fate of existing properties and children that the item does not have.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rest {
     /// They stay.

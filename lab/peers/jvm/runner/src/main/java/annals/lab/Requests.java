@@ -226,7 +226,7 @@ final class Requests implements Answers {
         Thread.sleep(100);
         System.gc();
         if (peer.isOffHeap()) {
-            throw new Skip("most of it lies outside the heap of Java; the resident memory of the process tells it");
+            throw new Skip("most of its memory is outside the heap of Java; the table of costs has the memory of its processes");
         }
         long used = ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
         return new JsonObject().add("live_bytes", used);
