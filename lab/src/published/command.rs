@@ -22,16 +22,27 @@ pub struct Published {
 impl Published {
     /// Writes all pages, and prints the name of each file.
     pub fn run(&self) -> Outcome<()> {
-        fs::create_dir_all(&self.out).map_err(|error| told(&self.out, &error))?;
-        for page in pages() {
-            for (name, content) in files(page) {
-                let path = self.out.join(name);
-                fs::write(&path, content).map_err(|error| told(&path, &error))?;
-                println!("{}", path.display());
+        write_pages(&self.out).map(|_| ())
+    }
+}
+
+/// Writes all pages into a folder, and prints the name of each file.
+///
+/// Shape: of each page its HTML file and its title.
+pub fn write_pages(out: &Path) -> Outcome<Vec<(String, String)>> {
+    fs::create_dir_all(out).map_err(|error| told(out, &error))?;
+    let mut written = Vec::new();
+    for page in pages() {
+        for (name, content) in files(page) {
+            let path = out.join(&name);
+            fs::write(&path, content).map_err(|error| told(&path, &error))?;
+            println!("{}", path.display());
+            if name.ends_with(".html") {
+                written.push((name, page.title.clone()));
             }
         }
-        Ok(())
     }
+    Ok(written)
 }
 
 fn told(path: &Path, error: &std::io::Error) -> String {

@@ -12,7 +12,7 @@ mod command;
 #[cfg(test)]
 mod tests;
 
-pub use command::Published;
+pub use command::{Published, write_pages};
 pub use page::{Cell, Table, page};
 
 use page::{Fact, Figure};

@@ -52,7 +52,7 @@ impl Compare {
                         volume.to_owned(),
                         target.name.clone(),
                         figure(ratio.ratio),
-                        ratio.interval_text(),
+                        ratio.interval_text().unwrap_or_else(|| "measured once".into()),
                         verdict.into(),
                     ]);
                 }

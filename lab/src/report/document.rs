@@ -55,6 +55,14 @@ pub struct Document {
     pub blocks: Vec<Block>,
 }
 
+impl Block {
+    /// The cells of a table; none of other blocks.
+    pub fn cells(&self) -> impl Iterator<Item = &Cell> {
+        let rows = if let Block::Table(table) = self { table.rows.as_slice() } else { &[] };
+        rows.iter().flatten()
+    }
+}
+
 impl Document {
     /// Adds a part of the page under a heading.
     pub fn section(&mut self, heading: &str, blocks: impl IntoIterator<Item = Block>) {

@@ -2,6 +2,7 @@
 
 use super::comparison::Comparison;
 use super::document::Block;
+use super::measured::Measured;
 use super::numbers::figure;
 use super::statistics::Ratio;
 use crate::harness::Reason;
@@ -16,7 +17,16 @@ struct Better<'c> {
 }
 
 /// Every row in which another system is better, at which volumes, and why as far as it is known.
-pub fn faster(comparisons: &[Comparison], reasons: &[Reason]) -> Vec<Block> {
+pub fn faster(measured: &Measured, reasons: &[Reason]) -> Vec<Block> {
+    let title = |row: &str| measured.title(row).to_owned();
+    of_comparisons(&measured.comparisons(), &title, reasons)
+}
+
+fn of_comparisons(
+    comparisons: &[Comparison],
+    title: &dyn Fn(&str) -> String,
+    reasons: &[Reason],
+) -> Vec<Block> {
     if comparisons.is_empty() {
         return Vec::new();
     }
@@ -27,11 +37,12 @@ pub fn faster(comparisons: &[Comparison], reasons: &[Reason]) -> Vec<Block> {
     let used = reasons.iter().filter(|reason| better.iter().any(|found| found.has(reason)));
     let mut why: Vec<String> = used.map(|reason| reason.text.to_owned()).collect();
     let unknown = better.iter().filter(|found| !reasons.iter().any(|reason| found.has(reason)));
-    let unknown: Vec<String> = unknown.map(|found| format!("`{}` ({})", found.row, found.target)).collect();
+    let unknown: Vec<String> =
+        unknown.map(|found| format!("{} ({})", title(found.row), found.target)).collect();
     if !unknown.is_empty() {
         why.push(format!("Nobody has found out yet: {}.", unknown.join(", ")));
     }
-    let told = better.iter().map(Better::text).collect();
+    let told = better.iter().map(|found| found.text(&title(found.row))).collect();
     vec![Block::List(told), Block::Text("Why:".into()), Block::List(why)]
 }
 
@@ -57,23 +68,21 @@ impl Better<'_> {
         reason.targets.contains(&self.target) && reason.rows.iter().any(|row| self.row.starts_with(row))
     }
 
-    fn text(&self) -> String {
-        let Better { row, target, ours, times } = self;
+    fn text(&self, title: &str) -> String {
+        let Better { target, ours, times, .. } = self;
         let volumes: Vec<&str> = times.iter().map(|(volume, _)| *volume).collect();
         let ratios = || times.iter().map(|(_, ratio)| ratio.ratio);
         let least = figure(ratios().fold(f64::MAX, f64::min));
         let most = figure(ratios().fold(f64::MIN, f64::max));
         let times = match times.as_slice() {
             [(_, ratio)] => {
-                format!("{} times better than {ours} ({})", figure(ratio.ratio), ratio.interval_text())
+                let interval =
+                    ratio.interval_text().map_or(String::new(), |interval| format!(" ({interval})"));
+                format!("{} times better than {ours}{interval}", figure(ratio.ratio))
             }
-            _ => {
-                let is_once = times.iter().all(|(_, ratio)| ratio.repeats == 1);
-                let once = if is_once { " (each measured once)" } else { "" };
-                format!("{least} to {most} times better than {ours}{once}")
-            }
+            _ => format!("{least} to {most} times better than {ours}"),
         };
-        format!("`{row}` at {}: {target} is {times}.", volumes.join(", "))
+        format!("{title} at {}: {target} is {times}.", volumes.join(", "))
     }
 }
 
@@ -86,6 +95,10 @@ mod tests {
         let ratio = Ratio::of(&own(ratio), &own(1.0)).expect("both have a value");
         let [row, volume, ours, target] = [row, volume, "annals", target].map(str::to_owned);
         Comparison { row, volume, ours, target, ratio }
+    }
+
+    fn title(row: &str) -> String {
+        row.to_uppercase()
     }
 
     const REASONS: &[Reason] = &[
@@ -103,19 +116,18 @@ mod tests {
             comparison("write", "1", "quick", 0.5),
         ];
         let told = vec![
-            "`read` at 1, 10: quick is 2.00 to 4.00 times better than annals (each measured once)."
-                .to_owned(),
-            "`write` at 1: quick is 2.00 times better than annals (measured once).".to_owned(),
+            "READ at 1, 10: quick is 2.00 to 4.00 times better than annals.".to_owned(),
+            "WRITE at 1: quick is 2.00 times better than annals.".to_owned(),
         ];
-        let why = vec!["it forgets".to_owned(), "Nobody has found out yet: `write` (quick).".to_owned()];
+        let why = vec!["it forgets".to_owned(), "Nobody has found out yet: WRITE (quick).".to_owned()];
         let expected = [Block::List(told), Block::Text("Why:".into()), Block::List(why)];
-        assert_eq!(faster(&comparisons, REASONS), expected);
+        assert_eq!(of_comparisons(&comparisons, &title, REASONS), expected);
     }
 
     #[test]
     fn a_page_on_which_nothing_is_faster_says_so_and_one_without_other_systems_says_nothing() {
         let none = vec![Block::Text("In no row that both have.".into())];
-        assert_eq!(faster(&[comparison("read", "1", "slow", 3.0)], REASONS), none);
-        assert_eq!(faster(&[], REASONS), []);
+        assert_eq!(of_comparisons(&[comparison("read", "1", "slow", 3.0)], &title, REASONS), none);
+        assert_eq!(of_comparisons(&[], &title, REASONS), []);
     }
 }

@@ -32,7 +32,11 @@ fn by_volume(measured: &Measured, row: &Row) -> Table {
     let line = |volume: &&str| line(measured, row, volume, volume);
     let rows = measured.volumes(&row.name).iter().map(line).collect();
     let first = if time_unit(row).is_some() { "volume" } else { &row.unit };
-    Table { caption: row.title.clone(), head: head(measured, first), rows }
+    let mut caption = row.title.clone();
+    if measured.is_open_loop(&row.name) {
+        caption += ". Each system is offered a share of its own peak: compare the latencies, not these rates";
+    }
+    Table { caption, head: head(measured, first), rows }
 }
 
 /// Rows down.
@@ -113,7 +117,7 @@ pub fn missing(measured: &Measured) -> Vec<Block> {
                         format!("{state}, in a repeat")
                     }
                 };
-                reasons.entry((place, state)).or_default().push(format!("{} at {volume}", row.name));
+                reasons.entry((place, state)).or_default().push(format!("{} at {volume}", row.title));
             }
         }
     }

@@ -1,53 +1,70 @@
-//! States the finding of a run: a sentence for each other system.
+//! States the finding of a run in a few lines: a reader who reads nothing else knows what it found.
 
 use super::comparison::Comparison;
 use super::measured::Measured;
 use super::numbers::figure;
-use super::statistics::geometric_mean;
 use crate::harness::{Kind, TargetName};
 
-/// A sentence for each system that Annals is compared with: the mean of all ratios, the least and the greatest.
+/// How often Annals is better or worse, beside which systems it leads and lags most, and how sure that is.
 pub fn findings(measured: &Measured) -> Vec<String> {
     if measured.results.run.is_quick {
         return vec![
             "A quick run: it shows that all answers are right, and finds nothing about speed.".to_owned(),
         ];
     }
-    let comparisons = measured.comparisons();
     let peers = measured.of_kind(&[Kind::Peer, Kind::Tuned]);
-    let found: Vec<String> =
-        peers.into_iter().filter_map(|peer| finding(measured, peer, &comparisons)).collect();
-    if found.is_empty() {
+    let comparisons = measured.comparisons();
+    let Some(most) = extreme(&comparisons, |ratio| ratio) else {
         return vec!["This run compares Annals with no other system.".to_owned()];
+    };
+    let mut lines = vec![counts(&comparisons, peers.len())];
+    lines.extend(always(&peers, &comparisons));
+    if most.ratio.ratio > 1.0 {
+        lines.push(format!("Annals leads most in {}.", place(measured, &peers, most, most.ratio.ratio)));
     }
-    found
+    let least = extreme(&comparisons, |ratio| -ratio).filter(|found| found.ratio.ratio < 1.0);
+    lines.push(match least {
+        Some(least) => {
+            format!("Annals lags most in {}.", place(measured, &peers, least, least.ratio.inverse().ratio))
+        }
+        None => "No system is better in any of them.".to_owned(),
+    });
+    if measured.is_once() {
+        lines.push("Every figure was measured once, so small differences say nothing.".to_owned());
+    }
+    lines
 }
 
-fn finding(measured: &Measured, peer: &TargetName, comparisons: &[Comparison]) -> Option<String> {
-    let mut own: Vec<&Comparison> = comparisons.iter().filter(|found| found.target == peer.name).collect();
-    own.sort_by(|one, other| one.ratio.ratio.total_cmp(&other.ratio.ratio));
-    let ratios: Vec<f64> = own.iter().map(|found| found.ratio.ratio).collect();
-    let (mean, least, greatest) = (geometric_mean(&ratios)?, own.first()?, own.last()?);
-    let place = |found: &Comparison| {
-        let title = measured.results.run.rows.iter().find(|row| row.name == found.row);
-        let title = title.map_or(found.row.as_str(), |row| row.title.as_str());
-        format!(
-            "{} in \"{title}\" at {} ({})",
-            figure(found.ratio.ratio),
-            found.volume,
-            found.ratio.interval_text()
-        )
+fn counts(comparisons: &[Comparison], systems: usize) -> String {
+    let of = |is: fn(&Comparison) -> bool| comparisons.iter().filter(|found| is(found)).count();
+    let equal = of(|found| found.ratio.is_no_difference());
+    let better = of(|found| !found.ratio.is_no_difference() && found.ratio.ratio > 1.0);
+    let worse = comparisons.len() - equal - better;
+    let systems = if systems == 1 { "one system".to_owned() } else { format!("{systems} systems") };
+    format!(
+        "Beside {systems}, in {} figures that both have, Annals is better in {better}, worse in {worse}; {equal} show no \
+         difference.",
+        comparisons.len()
+    )
+}
+
+/// The systems that Annals is better than in every figure.
+fn always(peers: &[&TargetName], comparisons: &[Comparison]) -> Option<String> {
+    let is_beaten = |peer: &&&TargetName| {
+        let mut own = comparisons.iter().filter(|found| found.target == peer.name).peekable();
+        own.peek().is_some() && own.all(|found| found.ratio.ratio > 1.0 && !found.ratio.is_no_difference())
     };
-    let figures =
-        if ratios.len() == 1 { "the one figure".to_owned() } else { format!("{} figures", ratios.len()) };
-    let range = if ratios.len() == 1 {
-        place(least)
-    } else {
-        format!("from {} to {}", place(least), place(greatest))
-    };
-    Some(format!(
-        "Annals beside {}: {} times as good in the geometric mean of {figures} that both have, {range}.",
-        peer.title,
-        figure(mean)
-    ))
+    let beaten: Vec<&str> = peers.iter().filter(is_beaten).map(|peer| peer.title.as_str()).collect();
+    (!beaten.is_empty() && beaten.len() < peers.len())
+        .then(|| format!("It is better in every figure than {}.", beaten.join(", ")))
+}
+
+fn extreme(comparisons: &[Comparison], key: impl Fn(f64) -> f64) -> Option<&Comparison> {
+    comparisons.iter().max_by(|one, other| key(one.ratio.ratio).total_cmp(&key(other.ratio.ratio)))
+}
+
+fn place(measured: &Measured, peers: &[&TargetName], found: &Comparison, times: f64) -> String {
+    let peer = peers.iter().find(|peer| peer.name == found.target);
+    let peer = peer.map_or(found.target.as_str(), |peer| peer.title.as_str());
+    format!("\"{}\" at {}: {} times, beside {peer}", measured.title(&found.row), found.volume, figure(times))
 }

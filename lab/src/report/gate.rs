@@ -162,7 +162,7 @@ impl Gate {
                     name.clone(),
                     volume.clone(),
                     figure(ratio.ratio),
-                    ratio.interval_text(),
+                    ratio.interval_text().unwrap_or_else(|| "measured once".into()),
                     verdict.into(),
                 ]);
             }

@@ -108,12 +108,19 @@ impl Measured {
         self.results.run.rows.iter().filter(|row| has_figures(row) || was_tried(row)).collect()
     }
 
-    /// The targets that have figures, or failed, in the order of the run.
+    /// The targets that have figures, or failed, in the order of the run: first systems, then the disk and no work.
     pub fn targets(&self) -> Vec<&TargetName> {
         let has_figures = |target: &TargetName| self.cells.keys().any(|(_, _, name)| *name == target.name);
         let was_tried = |target: &TargetName| self.results.cells().any(|cell| cell.target == target.name);
         let targets = self.results.run.targets.iter();
-        targets.filter(|target| has_figures(target) || was_tried(target)).collect()
+        let mut found: Vec<&TargetName> =
+            targets.filter(|target| has_figures(target) || was_tried(target)).collect();
+        found.sort_by_key(|target| match target.target_kind {
+            Kind::Ours | Kind::Peer | Kind::Tuned => 0,
+            Kind::Limit => 1,
+            Kind::Floor => 2,
+        });
+        found
     }
 
     /// The volumes of a row, in the order of the run and then as numbers; a row without any figure has one, of all.
@@ -135,6 +142,17 @@ impl Measured {
         };
         volumes.sort_by_key(|volume| place(volume));
         if volumes.is_empty() { vec!["all"] } else { volumes }
+    }
+
+    /// The sentence of a row.
+    pub fn title<'m>(&'m self, row: &'m str) -> &'m str {
+        let found = self.results.run.rows.iter().find(|known| known.name == row);
+        found.map_or(row, |row| row.title.as_str())
+    }
+
+    /// True if no figure has a second repeat.
+    pub fn is_once(&self) -> bool {
+        self.cells.values().all(|cell| cell.values.len() <= 1)
     }
 
     /// The figures of a cell of the table.

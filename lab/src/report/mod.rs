@@ -14,6 +14,7 @@ mod percentiles;
 mod plots;
 mod markdown;
 mod page_html;
+mod index;
 mod csv;
 mod compare;
 mod gate;
@@ -81,7 +82,8 @@ enum Other {
 }
 
 impl Report {
-    /// Writes the pages of each run: HTML, Markdown with plots, and comma-separated values.
+    /// Writes the pages of each run: HTML, Markdown with plots, and comma-separated values; then the five published pages, and
+    /// `index.html`, which leads to all of them. Any server of files can show the folder.
     ///
     /// Errors: if there is no run, or one cannot be read.
     pub fn run(&self, suites: &[&Suite]) -> Outcome<()> {
@@ -97,6 +99,7 @@ impl Report {
         fs::create_dir_all(&out).map_err(|error| format!("{}: {error}", out.display()))?;
         let mut missing: Vec<&String> = self.plot.iter().collect();
         let mut written = HashSet::new();
+        let mut index = Vec::new();
         for run in runs {
             let measured = Measured::of(Results::read(&run)?)?;
             let name = measured.results.run.suite.clone();
@@ -117,10 +120,25 @@ impl Report {
                 continue;
             }
             write(&out.join(format!("{name}.csv")), &csv::csv(&measured)?)?;
-            pages(&out, &name, &page(&measured, reasons, Extent::Whole))?;
+            let document = page(&measured, reasons, Extent::Whole);
+            pages(&out, &name, &document)?;
+            index.push(index::Entry {
+                file: format!("{name}.html"),
+                title: document.title,
+                text: document.finding.first().cloned().unwrap_or_default(),
+            });
             if self.notebook {
                 write(&out.join(format!("{name}.ipynb")), &notebook::notebook(&measured)?)?;
             }
+        }
+        if !self.markdown {
+            let published = crate::published::write_pages(&out)?.into_iter();
+            index.extend(published.map(|(file, title)| index::Entry {
+                file,
+                title,
+                text: "As its authors published it, on their machine.".into(),
+            }));
+            write(&out.join("index.html"), &index::html(&index))?;
         }
         match missing.first() {
             None => Ok(()),

@@ -25,10 +25,21 @@ pub enum Extent {
 pub fn page(measured: &Measured, reasons: &[Reason], extent: Extent) -> Document {
     let run = &measured.results.run;
     let mut document = Document { title: run.title.clone(), finding: findings(measured), blocks: Vec::new() };
-    document.blocks.push(Block::Text(run.text.clone()));
+    let mut plots = plots(measured);
+    if !plots.is_empty() {
+        document.blocks.push(Block::Plot(plots.remove(0)));
+    }
+    document.section("Where another system is faster", faster(measured, reasons));
+    document.blocks.push(Block::Heading("How to read this page".into()));
+    document.blocks.push(Block::Text(format!("{} {}", run.text, states(measured))));
+    let once = if measured.is_once() {
+        "Every figure was measured once, so small differences say nothing."
+    } else {
+        "Figures are medians of the repeats, with their 95 % confidence intervals in parentheses; figures without one were \
+         measured once."
+    };
     document.blocks.push(Block::Text(format!(
-        "Figures are medians of the repeats, with their 95 % confidence intervals in parentheses. All were measured on one machine, \
-         in one run, in turn: *ours here* is Annals, *peer measured here* is every other system. The figures of the original page \
+        "{once} All were measured on one machine, in one run, in turn: *ours here* is Annals, *peer measured here* is every other system. The figures of the original page \
          (*published there*) were measured on another machine: `annals-lab report published` shows them on a page of their own, and \
          no ratio uses them. Run of {}.",
         run.started
@@ -40,8 +51,7 @@ pub fn page(measured: &Measured, reasons: &[Reason], extent: Extent) -> Document
     document.section("Figures", figures(measured));
     document.section("Annals beside each system", ratios(measured));
     document.section("How many threads", peaks(measured));
-    document.section("Plots", plots(measured).into_iter().map(Block::Plot));
-    document.section("Where another system is faster", faster(&measured.comparisons(), reasons));
+    document.section("Plots", plots.into_iter().map(Block::Plot));
     document.section("Where a figure is missing", missing(measured));
     document.section("Latencies", [Block::Table(latencies(measured, extent))]);
     document.section("Slowest operations", [Block::Table(slowest(measured))]);
@@ -68,6 +78,23 @@ pub fn page(measured: &Measured, reasons: &[Reason], extent: Extent) -> Document
     document
 }
 
+/// The meaning of the marks that stand for, or beside, a figure of this page.
+fn states(measured: &Measured) -> String {
+    let marks = [
+        ("SKIP", "not measured, for a reason that the page gives"),
+        ("DNF", "not finished in the time of its part"),
+        ("OOM", "out of memory"),
+        ("ERR", "failed"),
+        ("SAT", "reached less than 95 % of the rate that was offered"),
+        ("~", "never got steady"),
+    ];
+    let shown: Vec<String> =
+        figures(measured).iter().flat_map(Block::cells).map(|cell| cell.text.clone()).collect();
+    let used = marks.iter().filter(|(mark, _)| shown.iter().any(|text| text.contains(mark)));
+    let used: Vec<String> = used.map(|(mark, meaning)| format!("`{mark}`: {meaning}")).collect();
+    if used.is_empty() { String::new() } else { format!("Marks: {}.", used.join("; ")) }
+}
+
 /// A table of ratios for each row of the suite.
 fn ratios(measured: &Measured) -> Vec<Block> {
     let others = measured.of_kind(&[Kind::Peer, Kind::Tuned, Kind::Limit, Kind::Floor]);
@@ -81,13 +108,14 @@ fn ratios(measured: &Measured) -> Vec<Block> {
     let mut lines = Vec::new();
     for row in rows {
         for volume in measured.volumes(&row.name) {
-            let mut cells = vec![Cell::plain(row.name.as_str()), Cell::plain(volume)];
+            let mut cells = vec![Cell::plain(row.title.as_str()), Cell::plain(volume)];
             cells.extend(others.iter().map(|target| ratio(measured, row, volume, target)));
             lines.push(cells);
         }
     }
     let text = "How many times better Annals is: ▲ better, ▼ worse, = no difference within the interval. Figures of writes are compared \
-                only between systems that promise the same durability.";
+                only between systems that promise the same durability. Rows of open loops are not here: each system is offered a \
+                share of its own peak.";
     let table = Table { caption: "Annals divided by the other system".into(), head, rows: lines };
     vec![Block::Text(text.into()), Block::Table(table), Block::Text(means(measured))]
 }
@@ -133,7 +161,8 @@ pub fn ratio_cell(ratio: Ratio) -> Cell {
         value if value > 1.0 => ("▲", Mark::Better),
         _ => ("▼", Mark::Worse),
     };
-    Cell::marked(format!("{sign} {} ({})", figure(value), ratio.interval_text()), mark)
+    let interval = ratio.interval_text().map_or(String::new(), |interval| format!(" ({interval})"));
+    Cell::marked(format!("{sign} {}{interval}", figure(value)), mark)
 }
 
 /// The cost of each part.

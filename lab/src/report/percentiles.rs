@@ -20,7 +20,7 @@ pub fn latencies(measured: &Measured, extent: Extent) -> Table {
             continue;
         }
         let mut cells =
-            vec![Cell::plain(row.name.as_str()), Cell::plain(volume), Cell::plain(target.title.as_str())];
+            vec![Cell::plain(row.title.as_str()), Cell::plain(volume), Cell::plain(target.title.as_str())];
         if cell.is_saturated() {
             cells.extend((0..5).map(|_| Cell::marked("SAT", Mark::State)));
         } else {
@@ -58,7 +58,7 @@ pub fn slowest(measured: &Measured) -> Table {
         for (time, count, row, volume) in longest.into_iter().take(SLOWEST) {
             rows.push(vec![
                 Cell::plain(target.title.as_str()),
-                Cell::plain(row.name.as_str()),
+                Cell::plain(row.title.as_str()),
                 Cell::plain(volume),
                 Cell::plain(seconds(time)),
                 Cell::plain(count.to_string()),

@@ -3,7 +3,7 @@
 use super::document::Plot;
 use super::measured::{CellFigures, Measured, Shown};
 use super::plot::{Axis, Line, LineChart, PointPlot, PointRow, Scale, Series, Value};
-use crate::harness::{Row, TargetName};
+use crate::harness::{Kind, Row, TargetName};
 
 /// A row with fewer volumes gets a plot of points instead of lines.
 const LINE_VOLUMES_MIN: usize = 3;
@@ -39,16 +39,23 @@ fn plot(measured: &Measured, name: &str, text: String, svg: String) -> Plot {
     Plot { name, text, svg }
 }
 
+/// The systems of the plots. The disk alone and no work would flatten every axis beside other systems.
+fn drawn(measured: &Measured) -> Vec<&TargetName> {
+    let systems = measured.of_kind(&[Kind::Ours, Kind::Peer, Kind::Tuned]);
+    let has_peers = systems.iter().any(|target| target.target_kind != Kind::Ours);
+    if has_peers { systems } else { measured.targets() }
+}
+
 /// Each target keeps its colour and its shape in all plots of a page.
 fn series(measured: &Measured, target: &TargetName) -> Series {
-    let place = measured.targets().iter().position(|other| other.name == target.name).unwrap_or(0);
+    let place = drawn(measured).iter().position(|other| other.name == target.name).unwrap_or(0);
     Series::nth(place, target.title.as_str())
 }
 
 /// A line for each target that has points.
 fn lines(measured: &Measured, points: impl Fn(&TargetName) -> Vec<(f64, Value)>) -> Vec<Line> {
     let line = |target: &TargetName| Line { series: series(measured, target), points: points(target) };
-    measured.targets().into_iter().map(line).filter(|line| !line.points.is_empty()).collect()
+    drawn(measured).into_iter().map(line).filter(|line| !line.points.is_empty()).collect()
 }
 
 fn value(cell: &CellFigures) -> Option<Value> {
@@ -58,13 +65,17 @@ fn value(cell: &CellFigures) -> Option<Value> {
     }
 }
 
+fn intervals(measured: &Measured) -> &'static str {
+    if measured.is_once() { "" } else { " with intervals of 95 %" }
+}
+
 fn plain(at: f64) -> Value {
     Value { at, interval: None }
 }
 
 /// The row against its volume.
 fn by_volume(measured: &Measured, row: &Row) -> Plot {
-    let text = format!("{}: medians with intervals of 95 %, by volume", row.title);
+    let text = format!("{}: medians{}, by volume", row.title, intervals(measured));
     let chart = LineChart {
         title: row.title.clone(),
         description: text.clone(),
@@ -105,8 +116,8 @@ fn tail_by_volume(measured: &Measured, row: &Row) -> Option<Plot> {
 
 /// Medians of a row with few volumes.
 fn points(measured: &Measured, row: &Row) -> Plot {
-    let targets = measured.targets();
-    let text = format!("{}: medians with intervals of 95 %", row.title);
+    let targets = drawn(measured);
+    let text = format!("{}: medians{}", row.title, intervals(measured));
     let point = |volume: &&str| PointRow {
         label: (*volume).to_owned(),
         values: targets

@@ -53,16 +53,13 @@ impl Ratio {
         Ratio { ratio: 1.0 / self.ratio, interval: [1.0 / high, 1.0 / low], ..self }
     }
 
-    /// The interval in words, or that there is none.
-    pub fn interval_text(self) -> String {
+    /// The interval in words; `None` of a single measurement.
+    pub fn interval_text(self) -> Option<String> {
         let [low, high] = self.interval.map(figure);
-        if self.repeats < REPEATS_MIN {
-            match self.repeats {
-                1 => "measured once".to_owned(),
-                repeats => format!("of {repeats} repeats"),
-            }
-        } else {
-            format!("{low}–{high}")
+        match self.repeats {
+            1 => None,
+            repeats if repeats < REPEATS_MIN => Some(format!("of {repeats} repeats")),
+            _ => Some(format!("{low}–{high}")),
         }
     }
 

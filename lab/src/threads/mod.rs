@@ -81,8 +81,8 @@ pub const SUITE: Suite = Suite {
     targets: &[
         Target { name: "annals", title: "Annals, files", kind: Kind::Ours, peer: None },
         Target { name: "annals-memory", title: "Annals, in memory", kind: Kind::Ours, peer: None },
-        Target { name: "disk", title: "write + fdatasync of the same bytes", kind: Kind::Limit, peer: None },
-        Target { name: "null", title: "nothing", kind: Kind::Floor, peer: None },
+        Target { name: "disk", title: "disk alone", kind: Kind::Limit, peer: None },
+        Target { name: "null", title: "no work", kind: Kind::Floor, peer: None },
         jvm("bitsy", "Bitsy", Kind::Peer),
         jvm("bitsy-tuned", "Bitsy, larger log", Kind::Tuned),
         jvm("neo4j", "Neo4j, embedded", Kind::Peer),

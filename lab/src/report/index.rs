@@ -1,0 +1,40 @@
+//! The first page of a folder of pages.
+
+use super::html::{self, Cell, Column, escaped};
+
+/// A page of the folder.
+pub struct Entry {
+    /// Its file in the folder.
+    pub file: String,
+    pub title: String,
+    /// Its finding.
+    pub text: String,
+}
+
+/// The page that leads to all others.
+pub fn html(entries: &[Entry]) -> String {
+    let link = |entry: &Entry| format!("<a href=\"{}\">{}</a>", escaped(&entry.file), escaped(&entry.title));
+    let cell = |html: String| Cell { html, class: "" };
+    let row = |entry: &Entry| vec![cell(link(entry)), cell(escaped(&entry.text))];
+    let column = |text: &str| Column { text: text.into(), is_number: false };
+    let table = html::Table {
+        caption: "Pages of this folder".into(),
+        columns: vec![column("page"), column("finding")],
+        row_heads: 1,
+        rows: entries.iter().map(row).collect(),
+    };
+    let body = format!("<h1>Annals beside other systems</h1>\n{}", table.html());
+    html::page("Annals beside other systems", &body)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_links_every_page_and_shows_its_finding() {
+        let entry = Entry { file: "a.html".into(), title: "A & B".into(), text: "x < y".into() };
+        let found = html(&[entry]);
+        assert!(found.contains("<a href=\"a.html\">A &amp; B</a>") && found.contains("x &lt; y"), "{found}");
+    }
+}
