@@ -34,7 +34,7 @@ pub struct RdfLimits {
     pub iri_bytes_max: usize,
     /// Bytes of the text of a literal.
     pub literal_bytes_max: usize,
-    /// Solutions of a WHERE, and of each part of it.
+    /// Solutions of a WHERE.
     pub solutions_max: usize,
     /// The longest time to read a document.
     pub read_time_max: Duration,

@@ -12,14 +12,13 @@ mod json_scan;
 mod xml_scan;
 mod collector;
 pub mod read;
-mod n_triples_writer;
 mod json_ld_writer;
 mod rdf_xml_writer;
 pub mod write;
 mod supported;
-mod expression;
-mod matching;
-mod solutions;
+mod budget;
+mod counted;
+mod dataset;
 pub mod update;
 #[cfg(any(test, feature = "fuzz"))]
 pub mod fuzz;

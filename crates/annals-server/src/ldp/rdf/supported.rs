@@ -24,7 +24,7 @@ fn graph() -> RdfError {
 }
 
 /// Errors: `Unsupported`, with the name of the operation.
-pub(super) fn check(operation: &GraphUpdateOperation) -> Result<(), RdfError> {
+pub(super) fn check(operation: &mut GraphUpdateOperation) -> Result<(), RdfError> {
     match operation {
         GraphUpdateOperation::InsertData { data } => {
             if data.iter().any(|quad| quad.graph_name != GraphName::DefaultGraph) {
@@ -62,7 +62,7 @@ pub(super) fn check(operation: &GraphUpdateOperation) -> Result<(), RdfError> {
     }
 }
 
-fn check_pattern(pattern: &GraphPattern) -> Result<(), RdfError> {
+fn check_pattern(pattern: &mut GraphPattern) -> Result<(), RdfError> {
     let refuse = |found, remedy| Err(unsupported_pattern(found, remedy));
     match pattern {
         GraphPattern::Bgp { .. } | GraphPattern::Values { .. } => Ok(()),
@@ -75,7 +75,7 @@ fn check_pattern(pattern: &GraphPattern) -> Result<(), RdfError> {
         GraphPattern::LeftJoin { left, right, expression } => {
             check_pattern(left)?;
             check_pattern(right)?;
-            expression.as_ref().map_or(Ok(()), check_expression)
+            expression.as_mut().map_or(Ok(()), check_expression)
         }
         GraphPattern::Filter { expr, inner } => {
             check_expression(expr)?;
@@ -99,7 +99,7 @@ fn check_pattern(pattern: &GraphPattern) -> Result<(), RdfError> {
     }
 }
 
-fn check_expression(expression: &Expression) -> Result<(), RdfError> {
+fn check_expression(expression: &mut Expression) -> Result<(), RdfError> {
     match expression {
         Expression::Exists(pattern) => return check_pattern(pattern),
         Expression::FunctionCall(function, arguments) => check_function(function, arguments.len())?,
@@ -109,7 +109,7 @@ fn check_expression(expression: &Expression) -> Result<(), RdfError> {
 }
 
 /// The expressions that an expression directly consists of; the pattern of EXISTS is none.
-pub(super) fn parts_of(expression: &Expression) -> Vec<&Expression> {
+pub(super) fn parts_of(expression: &mut Expression) -> Vec<&mut Expression> {
     match expression {
         Expression::NamedNode(_)
         | Expression::Literal(_)
@@ -128,10 +128,10 @@ pub(super) fn parts_of(expression: &Expression) -> Vec<&Expression> {
         | Expression::Subtract(left, right)
         | Expression::Multiply(left, right)
         | Expression::Divide(left, right) => vec![left, right],
-        Expression::In(left, list) => std::iter::once(&**left).chain(list).collect(),
+        Expression::In(left, list) => std::iter::once(&mut **left).chain(list).collect(),
         Expression::UnaryPlus(inner) | Expression::UnaryMinus(inner) | Expression::Not(inner) => vec![inner],
         Expression::If(condition, yes, no) => vec![condition, yes, no],
-        Expression::Coalesce(list) | Expression::FunctionCall(_, list) => list.iter().collect(),
+        Expression::Coalesce(list) | Expression::FunctionCall(_, list) => list.iter_mut().collect(),
     }
 }
 
