@@ -5,7 +5,6 @@
 #![deny(missing_docs)]
 
 // In the order a newcomer should read them.
-#[rustfmt::skip]
 mod server;
 mod logging;
 mod connection;
@@ -31,6 +30,7 @@ mod call;
 mod answer;
 mod sending;
 mod etag;
+mod conditions;
 mod commit;
 mod problem;
 mod offset;

@@ -14,12 +14,12 @@ use http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
 use http_range_header::parse_range_header;
 use hyper::body::Bytes;
 
-use super::conditions::Validators;
 use super::digests;
+use super::validators::Validators;
 use crate::answer;
 use crate::call::{CancelOnDrop, heavy};
+use crate::conditions::Conditions;
 use crate::door::Door;
-use crate::etag::Conditions;
 use crate::problem::{Outcome, Problem};
 use crate::sending::{self, bytes_with};
 

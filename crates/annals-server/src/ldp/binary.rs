@@ -8,7 +8,7 @@ use http::header::{ALLOW, EXPECT, HeaderValue};
 use http::{HeaderMap, Method, Response, StatusCode};
 
 use super::answers::{self, empty, with_head};
-use super::etag::{self, Conditions};
+use super::etag::{self, ResourceConditions};
 use super::external_binary::BinaryBytes;
 use super::headers;
 use super::model::Model;
@@ -20,14 +20,14 @@ use super::statements::Graph;
 use super::view::{Found, View};
 use super::writer::Writer;
 use crate::call::{Weight, heavy_read};
-use crate::content::conditions::Validators;
 use crate::content::send::{Wanted, send};
+use crate::content::validators::Validators;
 use crate::problem::{Outcome, Problem};
 use crate::upload::discard;
 
 /// Answers a POST of a binary.
 pub async fn post(mut request: Request, container: Path) -> Outcome {
-    let conditions = Conditions::of(&request.call.headers);
+    let conditions = ResourceConditions::of(&request.call.headers);
     // Before the bytes arrive: a client learns at once that they would be refused.
     let (place, early) = (container.clone(), conditions.clone());
     let check = move |view: View<'_>| match place.is_root() {
@@ -60,7 +60,7 @@ pub async fn post(mut request: Request, container: Path) -> Outcome {
 
 /// Answers a PUT of a binary.
 pub async fn put(mut request: Request, path: Path) -> Outcome {
-    let conditions = Conditions::of_put(&request.call);
+    let conditions = ResourceConditions::of_put(&request.call);
     let (place, early) = (path.clone(), conditions.clone());
     let check_now = move |view: View<'_>| check(view, &place, &early).map(drop);
     let weight = match check_early(&request, &path, &conditions, check_now).await {
@@ -93,7 +93,7 @@ pub async fn put(mut request: Request, path: Path) -> Outcome {
 async fn check_early(
     request: &Request,
     path: &Path,
-    conditions: &Conditions,
+    conditions: &ResourceConditions,
     check: impl FnOnce(View<'_>) -> Result<(), Problem> + Send + 'static,
 ) -> Result<Weight, Problem> {
     let snapshot = request.call.snapshot().await?;
@@ -119,7 +119,11 @@ fn has_short_tag(view: View<'_>, path: &Path) -> Result<bool, Problem> {
 /// The binary at a path, if one is there.
 ///
 /// Errors: `deleted`; `precondition-failed`; `conflict` for a resource in RDF.
-fn check<'v>(view: View<'v>, path: &Path, conditions: &Conditions) -> Result<Option<Entity<'v>>, Problem> {
+fn check<'v>(
+    view: View<'v>,
+    path: &Path,
+    conditions: &ResourceConditions,
+) -> Result<Option<Entity<'v>>, Problem> {
     match view.find(path)? {
         Found::Live(entity, Model::NonRdfSource) => {
             conditions.check_with(|| etag::state_tag(view, &entity))?;
@@ -172,7 +176,7 @@ pub async fn get(
     content: Arc<Content>,
     validators: Validators,
 ) -> Outcome {
-    let conditions = crate::etag::Conditions::of(&request.call)?;
+    let conditions = crate::conditions::Conditions::of(&request.call)?;
     let wanted = Wanted { method: &request.method, headers: &request.call.headers, conditions: &conditions };
     let response = send(&request.call.door, content, &validators, wanted).await?;
     let status = response.status();

@@ -4,7 +4,7 @@ use http::StatusCode;
 use http::header::{ALLOW, HeaderValue};
 
 use super::answers::empty;
-use super::etag::{self, Conditions};
+use super::etag::{self, ResourceConditions};
 use super::headers;
 use super::model::Model;
 use super::path::Path;
@@ -22,7 +22,7 @@ pub async fn answer(request: Request, path: Path) -> Outcome {
         let problem = Problem::door("method-not-allowed", "the root container cannot be deleted");
         return Err(problem.header(ALLOW, allowed));
     }
-    let conditions = Conditions::of(&request.call.headers);
+    let conditions = ResourceConditions::of(&request.call.headers);
     let work = move |writer: &mut Writer<'_>| {
         let view = writer.view();
         let (entity, _) = view.live(&path)?;

@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use annals::{Direction, Entity, Error, ErrorKind, Snapshot};
+use annals::{Direction, Entity, Snapshot};
 use http::HeaderMap;
-use http::header::{HeaderName, HeaderValue, IF_MATCH, IF_NONE_MATCH};
 
 use super::bytes::content_of;
 use super::graph;
@@ -13,7 +12,8 @@ use super::shown;
 use super::view::View;
 use super::vocabulary::MEMBERSHIP_RESOURCE;
 use crate::call::{Call, heavy_read};
-use crate::content::conditions;
+use crate::conditions::{Condition, Conditions};
+use crate::content::validators;
 use crate::door::Door;
 use crate::problem::Problem;
 
@@ -70,7 +70,7 @@ pub async fn tag_of_selection(
 
 /// The tag of a binary: the digest of its bytes.
 pub fn binary_tag(entity: &Entity<'_>) -> Option<String> {
-    content_of(entity).and_then(|content| conditions::tag_of(&content).to_str().ok().map(str::to_owned))
+    content_of(entity).and_then(|content| validators::tag_of(&content).to_str().ok().map(str::to_owned))
 }
 
 /// The tag of any resource: that of its bytes if the repository has them, and else that of its statements.
@@ -78,43 +78,41 @@ pub fn state_tag(view: View<'_>, entity: &Entity<'_>) -> annals::Result<String> 
     binary_tag(entity).map_or_else(|| tag_of(view, entity), Ok)
 }
 
-/// The conditions of a request.
+/// The conditions of a request on a resource.
 #[derive(Clone, Debug, Default)]
-pub struct Conditions {
-    matches: Option<Vec<String>>,
-    differs: Option<Vec<String>>,
+pub struct ResourceConditions {
+    conditions: Conditions,
     /// True if a write of a resource that is there must have a condition.
     is_required: bool,
 }
 
-impl Conditions {
+impl ResourceConditions {
     /// The conditions in the headers.
-    pub fn of(headers: &HeaderMap) -> Conditions {
-        let (matches, differs) = (tags(headers, &IF_MATCH), tags(headers, &IF_NONE_MATCH));
-        Conditions { matches, differs, is_required: false }
+    pub fn of(headers: &HeaderMap) -> ResourceConditions {
+        ResourceConditions { conditions: Conditions::of_any(headers), is_required: false }
     }
 
     /// The conditions of a PUT: the server may require one.
-    pub fn of_put(call: &Call) -> Conditions {
+    pub fn of_put(call: &Call) -> ResourceConditions {
         let is_required = call.door.ldp.as_ref().is_some_and(|ldp| ldp.is_if_match_required);
-        Conditions { is_required, ..Conditions::of(&call.headers) }
+        ResourceConditions { is_required, ..ResourceConditions::of(&call.headers) }
     }
 
     /// True if a check needs no tag.
     pub fn are_empty(&self) -> bool {
-        self.matches.is_none() && self.differs.is_none() && !self.is_required
+        self.conditions.are_empty() && !self.is_required
     }
 
     /// True if the client has the representation with this tag.
     pub fn is_known(&self, tag: &str) -> bool {
-        let is_same = |known: &String| known == "*" || plain(known) == plain(tag);
-        self.differs.as_ref().is_some_and(|tags| tags.iter().any(is_same))
+        let differs = self.conditions.differs.as_ref();
+        differs.is_some_and(|condition| condition.names(|known| plain(known) == plain(tag)))
     }
 
     /// Checks the conditions of a write on a resource that is there. `tag` gives its tag; it is only asked if there is a
     /// condition.
     ///
-    /// Errors: as [`Conditions::check`].
+    /// Errors: as [`ResourceConditions::check`].
     pub fn check_with(&self, tag: impl FnOnce() -> annals::Result<String>) -> Result<(), Problem> {
         if self.are_empty() { Ok(()) } else { self.check(Some(&tag()?)) }
     }
@@ -127,27 +125,18 @@ impl Conditions {
     pub fn check(&self, tag: Option<&str>) -> Result<(), Problem> {
         if let Some(tag) = tag
             && self.is_required
-            && self.matches.is_none()
-            && self.differs.is_none()
+            && self.conditions.are_empty()
         {
             let text =
                 format!("the resource is there already: expected If-Match, for instance {tag}, found none");
             return Err(Problem::door("precondition-required", text));
         }
-        let fails = self.matches.as_ref().is_some_and(|tags| !holds(tags, tag))
-            || self.differs.as_ref().is_some_and(|tags| holds(tags, tag));
-        if !fails {
-            return Ok(());
-        }
-        let found = tag.map_or("there is no such resource".to_owned(), |tag| format!("its tag is {tag}"));
-        Err(Error::new(ErrorKind::PreconditionFailed, format!("{found}; read it again and decide again"))
-            .into())
+        let holds = |condition: &Condition, _| {
+            tag.is_some_and(|tag| condition.names(|known| state(known).eq(state(tag))))
+        };
+        let found = || tag.map_or("there is no such resource".to_owned(), |tag| format!("its tag is {tag}"));
+        Ok(self.conditions.check_by(holds, found)?)
     }
-}
-
-fn holds(tags: &[String], tag: Option<&str>) -> bool {
-    let Some(tag) = tag else { return false };
-    tags.iter().any(|known| known == "*" || state(known).eq(state(tag)))
 }
 
 /// The components of a tag that name the state of the resource: a write does not depend on inbound references.
@@ -159,17 +148,6 @@ fn state(tag: &str) -> impl Iterator<Item = &str> {
 fn plain(tag: &str) -> &str {
     let tag = tag.strip_prefix("W/").unwrap_or(tag).trim_matches('"');
     tag.split('-').next().unwrap_or(tag)
-}
-
-fn tags(headers: &HeaderMap, name: &HeaderName) -> Option<Vec<String>> {
-    // A value that is no text is a condition too: it names no tag of this server.
-    let values =
-        headers.get_all(name).iter().map(|value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()));
-    let mut tags: Vec<String> = Vec::new();
-    for value in values {
-        tags.extend(value.split(',').map(|tag| tag.trim().to_owned()));
-    }
-    (!tags.is_empty()).then_some(tags)
 }
 
 /// About how much an answer shows. Units: triples.
@@ -194,10 +172,12 @@ pub fn size(view: View<'_>, entity: &Entity<'_>, selection: &Selection) -> annal
 
 #[cfg(test)]
 mod tests {
+    use http::header::{HeaderName, HeaderValue, IF_MATCH, IF_NONE_MATCH};
+
     use super::*;
 
-    fn conditions(name: HeaderName, value: &'static str) -> Conditions {
-        Conditions::of(&HeaderMap::from_iter([(name, HeaderValue::from_static(value))]))
+    fn conditions(name: HeaderName, value: &'static str) -> ResourceConditions {
+        ResourceConditions::of(&HeaderMap::from_iter([(name, HeaderValue::from_static(value))]))
     }
 
     #[test]

@@ -11,7 +11,7 @@ use super::binary;
 use super::bodies::problem_of;
 use super::bytes;
 use super::constraints;
-use super::etag::{self, Conditions};
+use super::etag::{self, ResourceConditions};
 use super::external::External;
 use super::external_binary;
 use super::graph;
@@ -25,8 +25,8 @@ use super::request::{Original, Request};
 use super::second::Second;
 use super::view::{Found, View};
 use crate::call::heavy_answer;
-use crate::content::conditions::Validators;
 use crate::content::digests;
+use crate::content::validators::Validators;
 use crate::lines;
 use crate::names::POSITION;
 use crate::problem::{Outcome, Problem};
@@ -57,7 +57,7 @@ fn show_unstored_root(request: &Request) -> Outcome {
     headers::add_resource(&mut head, &request.base, &root, model);
     headers::add_selection(&mut head, &selection);
     headers::append(&mut head, ETAG, etag::UNSTORED_ROOT.to_owned());
-    if Conditions::of(&request.call.headers).is_known(etag::UNSTORED_ROOT) {
+    if ResourceConditions::of(&request.call.headers).is_known(etag::UNSTORED_ROOT) {
         return Ok(with_head(Response::new(Body::empty()), StatusCode::NOT_MODIFIED, head));
     }
     head.insert(CONTENT_TYPE, HeaderValue::from_static(format.media_type()));
@@ -119,7 +119,7 @@ pub async fn show(
         head.insert(&POSITION, snapshot.position().0.into());
     }
     headers::add_selection(&mut head, &selection);
-    if Conditions::of(&request.call.headers).is_known(&tag) {
+    if ResourceConditions::of(&request.call.headers).is_known(&tag) {
         return Ok(with_head(Response::new(Body::empty()), StatusCode::NOT_MODIFIED, head));
     }
     head.insert(CONTENT_TYPE, HeaderValue::from_static(format.media_type()));

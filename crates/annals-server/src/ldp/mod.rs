@@ -60,7 +60,7 @@ pub use source_url::SourcePrefix;
 pub use sources::Sources;
 
 use base::Base;
-use etag::Conditions;
+use etag::ResourceConditions;
 use path::Path;
 use request::{Request, Target};
 use view::{Found, View};
@@ -184,8 +184,8 @@ async fn store_root(request: &mut Request) -> Result<(), Problem> {
         return Ok(());
     }
     let conditions = match request.method {
-        Method::PUT => Conditions::of_put(&request.call),
-        _ => Conditions::of(&request.call.headers),
+        Method::PUT => ResourceConditions::of_put(&request.call),
+        _ => ResourceConditions::of(&request.call.headers),
     };
     conditions.check(Some(etag::UNSTORED_ROOT))?;
     let ((), receipt) = request.commit(Weight::Light, |_| Ok(())).await?;

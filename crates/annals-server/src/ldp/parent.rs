@@ -3,7 +3,7 @@
 use http::header::{ALLOW, HeaderValue};
 
 use super::constraints::Refusal;
-use super::etag::{self, Conditions};
+use super::etag::{self, ResourceConditions};
 use super::headers;
 use super::model::Model;
 use super::path::Path;
@@ -13,7 +13,11 @@ use crate::problem::Problem;
 /// Checks that a resource can get a child.
 ///
 /// Errors: `not-found`; `deleted`; `method-not-allowed`; `precondition-failed`.
-pub fn check_container(view: View<'_>, container: &Path, conditions: &Conditions) -> Result<(), Problem> {
+pub fn check_container(
+    view: View<'_>,
+    container: &Path,
+    conditions: &ResourceConditions,
+) -> Result<(), Problem> {
     let (entity, model) = view.live(container)?;
     if !model.is_container() {
         let text = format!("{}: expected a container, found {}", view.base.iri(container), model.type_name());

@@ -8,7 +8,7 @@ use oxrdf::{Term, Triple, TripleRef};
 
 use super::answers;
 use super::bodies::{BodyKind, Received, Reserved, problem_of, unexpected};
-use super::etag::{self, Conditions};
+use super::etag::{self, ResourceConditions};
 use super::graph;
 use super::headers::{self, UPDATE_TYPE};
 use super::model::Model;
@@ -36,7 +36,7 @@ const OWN: Selection = Selection {
 
 /// Answers PATCH of a resource, or of the description of a binary.
 pub async fn answer(mut request: Request, path: Path, is_description: bool) -> Outcome {
-    let conditions = Conditions::of(&request.call.headers);
+    let conditions = ResourceConditions::of(&request.call.headers);
     let received = Received::of(&mut request).await?;
     if received.kind != BodyKind::Update {
         return Err(unexpected(&request.call.headers, UPDATE_TYPE));
@@ -63,7 +63,7 @@ fn patch(
     writer: &mut Writer<'_>,
     path: &Path,
     is_description: bool,
-    conditions: &Conditions,
+    conditions: &ResourceConditions,
     update: &Update,
     received: &Received,
 ) -> Result<(), Problem> {

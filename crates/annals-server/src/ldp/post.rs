@@ -4,7 +4,7 @@ use super::answers;
 use super::binary;
 use super::bodies::{BodyKind, Received, is_upload, no_rdf};
 use super::constraints::Refusal;
-use super::etag::Conditions;
+use super::etag::ResourceConditions;
 use super::model::Model;
 use super::parent::check_container;
 use super::patch;
@@ -20,7 +20,7 @@ use crate::problem::{Outcome, Problem};
 pub async fn answer(mut request: Request, path: Path) -> Outcome {
     let asked = Model::asked(&request.call.headers)?;
     let wanted = slug::wanted(&request.call.headers);
-    let conditions = Conditions::of(&request.call.headers);
+    let conditions = ResourceConditions::of(&request.call.headers);
     if let Some(problem) = no_rdf(&request.call, asked) {
         return Box::pin(binary::refuse(request, problem)).await;
     }
@@ -44,7 +44,7 @@ fn post(
     container: &Path,
     asked: Option<Model>,
     wanted: Option<&str>,
-    conditions: &Conditions,
+    conditions: &ResourceConditions,
     received: &Received,
 ) -> Result<Path, Problem> {
     let view = writer.view();

@@ -5,7 +5,7 @@ use super::base::Base;
 use super::binary;
 use super::bodies::{BodyKind, Received, is_upload, no_rdf, unexpected};
 use super::constraints::Refusal;
-use super::etag::{self, Conditions};
+use super::etag::{self, ResourceConditions};
 use super::model::Model;
 use super::path::Path;
 use super::request::Request;
@@ -61,7 +61,7 @@ pub fn is_binary(call: &Call, base: &Base, path: &Path) -> Result<bool, Problem>
 
 /// Answers PUT of a graph, also that of the description of a binary.
 async fn write(mut request: Request, path: Path, asked: Option<Model>, is_description: bool) -> Outcome {
-    let conditions = Conditions::of_put(&request.call);
+    let conditions = ResourceConditions::of_put(&request.call);
     let received = Received::of(&mut request).await?;
     if received.kind == BodyKind::Binary {
         return Err(unexpected(&request.call.headers, "a format of RDF"));
@@ -85,7 +85,7 @@ fn put(
     writer: &mut Writer<'_>,
     path: &Path,
     asked: Option<Model>,
-    conditions: &Conditions,
+    conditions: &ResourceConditions,
     received: &Received,
 ) -> Result<bool, Problem> {
     let view = writer.view();

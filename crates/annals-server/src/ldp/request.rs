@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use annals::{Receipt, Transaction};
 use http::Method;
 
 use super::base::Base;
 use super::constraints::DOCUMENT;
-use super::etag::{self, Conditions};
+use super::etag::{self, ResourceConditions};
 use super::headers::{DESCRIPTION_SEGMENT, EVENTS_SEGMENT, VERSIONS_SEGMENT};
 use super::path::{Path, RESERVED};
 use super::prefer::Selection;
@@ -17,14 +16,11 @@ use super::second::Second;
 use super::view::{Found, TOMBSTONE_SEGMENT, View};
 use super::writer::Writer;
 use crate::call::{Call, Weight};
-use crate::commit::{Signature, commit};
-use crate::door::Door;
+use crate::commit::{Signature, commit, wait_for_winner};
 use crate::problem::Problem;
 
 /// How often a write is tried, if another request was first each time.
 const ATTEMPTS_MAX: usize = 5;
-/// Longest time that it waits to see that other write.
-const WINNER_WAIT: Duration = Duration::from_secs(1);
 
 /// What a request addresses.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -133,7 +129,7 @@ impl Request {
     pub fn weight_with(
         &self,
         path: &Path,
-        conditions: &Conditions,
+        conditions: &ResourceConditions,
         weight: Weight,
     ) -> Result<Weight, Problem> {
         if weight == Weight::Heavy || conditions.are_empty() {
@@ -163,9 +159,7 @@ impl Request {
                 Err(problem) if attempt < ATTEMPTS_MAX && problem.is_raced() => attempt += 1,
                 outcome => return outcome,
             }
-            let door: &Door = &self.call.door;
-            let mut visible = door.visible();
-            let _ = tokio::time::timeout(WINNER_WAIT, visible.wait_for(|known| *known > position)).await;
+            wait_for_winner(&self.call.door, position).await;
         }
     }
 

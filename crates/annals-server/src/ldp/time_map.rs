@@ -11,7 +11,7 @@ use oxrdf::{NamedNode, NamedOrBlankNode, TripleRef};
 use super::answers::{empty, with_head};
 use super::bodies::problem_of;
 use super::constraints::{DOCUMENT, Refusal};
-use super::etag::Conditions;
+use super::etag::ResourceConditions;
 use super::get::{media_type_of, no_description};
 use super::graph::each_class;
 use super::headers::{self, ACCEPT_POST, MEMENTO_DATETIME};
@@ -47,7 +47,7 @@ pub async fn answer(request: Request, original: Original) -> Outcome {
     let last = seconds.last().map(|second| second.digits()).unwrap_or_default();
     let tag = format!("W/\"{}.{last}\"", seconds.len());
     headers::append(&mut head, ETAG, tag.clone());
-    if Conditions::of(&request.call.headers).is_known(&tag) {
+    if ResourceConditions::of(&request.call.headers).is_known(&tag) {
         return Ok(with_head(empty(StatusCode::NOT_MODIFIED), StatusCode::NOT_MODIFIED, head));
     }
     head.insert(CONTENT_TYPE, HeaderValue::from_static(media_type));

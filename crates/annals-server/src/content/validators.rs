@@ -1,4 +1,4 @@
-//! Conditions of requests for binaries (RFC 9110, section 13): tags and dates, in their order.
+//! What the conditions of requests for binaries are compared with (RFC 9110, section 13): tags and dates, in their order.
 
 use std::time::SystemTime;
 
@@ -6,7 +6,7 @@ use annals::{Content, Instant};
 use http::header::{IF_MODIFIED_SINCE, IF_RANGE, IF_UNMODIFIED_SINCE};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 
-use crate::etag::Conditions;
+use crate::conditions::Conditions;
 
 /// What a client may already have: the tag of the bytes, and when they were written.
 pub struct Validators {
