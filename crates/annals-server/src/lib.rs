@@ -9,6 +9,7 @@ mod server;
 mod logging;
 mod connection;
 mod header_names;
+mod header_text;
 mod open_connections;
 mod limits;
 mod door;

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use annals::{Content, Entity, Value};
-use http::header::LINK;
-use http::{HeaderMap, HeaderValue};
+use http::HeaderMap;
 
 use crate::ldp::mapping::constraints::Refusal;
 use crate::ldp::mapping::vocabulary::EXTERNAL_CONTENT;
@@ -78,8 +77,7 @@ pub fn is_asked(headers: &HeaderMap) -> bool {
 }
 
 fn links(headers: &HeaderMap) -> impl Iterator<Item = link::Link<'_>> {
-    let values = headers.get_all(LINK).iter().filter_map(|value: &HeaderValue| value.to_str().ok());
-    values.flat_map(link::parse).filter(|link| link.is_rel(EXTERNAL_CONTENT))
+    link::with_rel(headers, EXTERNAL_CONTENT)
 }
 
 impl Asked {

@@ -1,6 +1,6 @@
 //! Binaries with external contents: takes in what a request names, and answers reads.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use annals::{Content, Digest, Entity, Patch, StoredContent, Value};
 use axum::body::Body;
@@ -9,7 +9,6 @@ use http::header::{
     CONTENT_TYPE, HeaderValue, LOCATION, RANGE, X_CONTENT_TYPE_OPTIONS,
 };
 use http::{HeaderMap, Method, Response, StatusCode};
-use http_body::Body as _;
 
 use super::bytes::CONTENT;
 use super::external::{Asked, EXTERNAL, External, Handling, is_media_type, refused};
@@ -46,7 +45,7 @@ impl BinaryBytes {
                 receive(&request.call.door, &request.call.headers, body, about, &request.call.peer).await?;
             return Ok(BinaryBytes::Stored(Arc::new(stored)));
         };
-        if !has_no_body(&request.call) {
+        if !request.call.has_no_body() {
             return Err(refused(&asked.url, "expected no body beside it"));
         }
         if let Some(model) =
@@ -118,11 +117,6 @@ const CIRCLE: &str = "an external content cannot lead to another one";
 
 fn add_location(headers: &mut HeaderMap, external: &External) {
     headers.extend(HeaderValue::try_from(&*external.url).ok().map(|url| (CONTENT_LOCATION, url)));
-}
-
-fn has_no_body(call: &Call) -> bool {
-    let body = call.body.lock().unwrap_or_else(PoisonError::into_inner);
-    body.is_end_stream() || body.size_hint().exact() == Some(0)
 }
 
 fn sources_of(door: &Door) -> Option<&Sources> {

@@ -8,8 +8,8 @@ use std::time::Duration;
 use axum::body::Body;
 use futures_util::stream;
 use http::header::{
-    ACCEPT_RANGES, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG, HeaderMap,
-    HeaderValue, LAST_MODIFIED, RANGE, VIA,
+    ACCEPT_RANGES, CONTENT_ENCODING, CONTENT_RANGE, CONTENT_TYPE, ETAG, HeaderMap, HeaderValue,
+    LAST_MODIFIED, RANGE, VIA,
 };
 use http::{Method, Request, StatusCode};
 use http_body_util::{BodyExt, Empty};
@@ -22,6 +22,8 @@ use rustix::io::Errno;
 use tokio::io::{AsyncReadExt, AsyncSeekExt};
 
 use super::source_url::{SourcePrefix, SourceUrl};
+use crate::content::send::Part;
+use crate::header_text::{content_length, text, texts};
 
 /// The name by which the server tells its own requests. It refuses to answer one of them with an external content, which
 /// may lead back to itself.
@@ -70,8 +72,7 @@ pub struct Reading<'r> {
 
 /// True if a request comes from such a server, so that an external content may lead in a circle.
 pub fn is_own_request(headers: &HeaderMap) -> bool {
-    let values = headers.get_all(VIA).iter().filter_map(|value| value.to_str().ok());
-    values.flat_map(|value| value.split(',')).any(|part| part.trim().ends_with(PSEUDONYM))
+    texts(headers, &VIA).flat_map(|value| value.split(',')).any(|part| part.trim().ends_with(PSEUDONYM))
 }
 
 impl Sources {
@@ -143,8 +144,7 @@ impl Sources {
         if let Some(encoding) = head.headers.get(CONTENT_ENCODING) {
             return Err(format!("the source answered in the encoding {encoding:?}; expected none"));
         }
-        let text = |name| head.headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
-        let size = text(CONTENT_LENGTH).and_then(|length| length.parse().ok());
+        let size = content_length(&head.headers);
         self.check_size(size)?;
         let mut ranges = HeaderMap::new();
         for name in [ACCEPT_RANGES, CONTENT_RANGE] {
@@ -154,7 +154,7 @@ impl Sources {
         Ok(Opened {
             status: head.status,
             size,
-            media_type: text(CONTENT_TYPE).map(str::to_owned),
+            media_type: text(&head.headers, &CONTENT_TYPE).map(str::to_owned),
             ranges,
             version: (value(ETAG), value(LAST_MODIFIED), size),
             body: flow(body, self.bytes_max, reading.time),
@@ -184,30 +184,19 @@ impl Sources {
             version: (None, modified, Some(size)),
             body,
         };
-        let asked = reading.range.and_then(|range| range.to_str().ok());
-        let asked = asked.and_then(|range| http_range_header::parse_range_header(range).ok());
-        let (start, length, status) = match asked.map(|asked| asked.validate(size)) {
-            None => (0, size, StatusCode::OK),
-            Some(Ok(parts)) => match &parts[..] {
-                [part] => (*part.start(), part.end() - part.start() + 1, StatusCode::PARTIAL_CONTENT),
-                _ => (0, size, StatusCode::OK),
-            },
-            Some(Err(_)) => {
-                ranges.extend(
-                    HeaderValue::try_from(format!("bytes */{size}")).ok().map(|value| (CONTENT_RANGE, value)),
-                );
-                return Ok(opened(StatusCode::RANGE_NOT_SATISFIABLE, ranges, 0, Body::empty()));
-            }
+        let Some(part) = Part::of(reading.range, size) else {
+            ranges.insert(CONTENT_RANGE, Part::none_of(size));
+            return Ok(opened(StatusCode::RANGE_NOT_SATISFIABLE, ranges, 0, Body::empty()));
         };
-        if status == StatusCode::PARTIAL_CONTENT {
-            let range = format!("bytes {start}-{}/{size}", start + length - 1);
-            ranges.extend(HeaderValue::try_from(range).ok().map(|value| (CONTENT_RANGE, value)));
+        let status = if part.is_whole { StatusCode::OK } else { StatusCode::PARTIAL_CONTENT };
+        if !part.is_whole {
+            ranges.insert(CONTENT_RANGE, part.range_of(size));
         }
         let body = match reading.method == Method::HEAD {
             true => Body::empty(),
-            false => read(tokio::fs::File::from_std(file), start, length).await?,
+            false => read(tokio::fs::File::from_std(file), part.start, part.length).await?,
         };
-        Ok(opened(status, ranges, length, body))
+        Ok(opened(status, ranges, part.length, body))
     }
 }
 

@@ -6,6 +6,7 @@ use http::{HeaderMap, Uri};
 use oxrdf::NamedNode;
 
 use super::path::{Path, append_encoded};
+use crate::header_text::text;
 use crate::hosts::PublicUrl;
 
 /// What an IRI names.
@@ -31,7 +32,7 @@ impl Base {
             return Base(format!("{}{root}", public.text()));
         }
         let scheme = uri.scheme_str().unwrap_or("http");
-        let host = headers.get(HOST).and_then(|host| host.to_str().ok()).map(str::trim);
+        let host = text(headers, &HOST);
         let authority = uri.authority().map(http::uri::Authority::as_str).or(host).unwrap_or("localhost");
         Base(format!("{scheme}://{}{root}", authority.to_ascii_lowercase()))
     }

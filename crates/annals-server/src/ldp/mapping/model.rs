@@ -1,8 +1,7 @@
 //! Interaction models: what kind of resource an entity is.
 
 use annals::Entity;
-use http::header::LINK;
-use http::{HeaderMap, HeaderValue};
+use http::HeaderMap;
 use oxrdf::NamedNode;
 
 use super::constraints::Refusal;
@@ -76,9 +75,8 @@ impl Model {
     ///
     /// Errors: `invalid-argument` for two models, or a class of LDP that is none.
     pub fn asked(headers: &HeaderMap) -> Result<Option<Model>, Problem> {
-        let links = headers.get_all(LINK).iter().filter_map(|value: &HeaderValue| value.to_str().ok());
         let mut asked: Option<Model> = None;
-        for link in links.flat_map(link::parse).filter(|link| link.is_rel("type")) {
+        for link in link::with_rel(headers, "type") {
             let Some(name) = link.target.strip_prefix(LDP) else { continue };
             let found = match name {
                 "Resource" => continue,
@@ -112,9 +110,9 @@ impl Model {
     ///
     /// Errors: a refusal for another class of LDP.
     pub fn check_stays(self, headers: &HeaderMap) -> Result<(), Problem> {
-        let links = headers.get_all(LINK).iter().filter_map(|value: &HeaderValue| value.to_str().ok());
-        let mut asked = links.flat_map(link::parse).filter(|link| link.is_rel("type"));
-        match asked.find(|link| link.target.starts_with(LDP) && !self.implies(link.target)) {
+        match link::with_rel(headers, "type")
+            .find(|link| link.target.starts_with(LDP) && !self.implies(link.target))
+        {
             Some(link) => Err(self.stays(link.target)),
             None => Ok(()),
         }

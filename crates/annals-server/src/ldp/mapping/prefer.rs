@@ -1,8 +1,9 @@
 //! The header `Prefer` (RFC 7240): which parts of a graph the client wants.
 
-use http::{HeaderMap, HeaderName, HeaderValue};
+use http::{HeaderMap, HeaderName};
 
 use super::vocabulary::LDP;
+use crate::header_text::{split, texts};
 
 /// Header: what the client prefers.
 pub static PREFER: HeaderName = HeaderName::from_static("prefer");
@@ -69,12 +70,9 @@ impl Part {
 impl Selection {
     /// What the headers of a request ask for.
     pub fn asked(headers: &HeaderMap) -> Selection {
-        let values = headers.get_all(&PREFER).iter();
         let mut selection = Selection::default();
-        for value in values.filter_map(|value: &HeaderValue| value.to_str().ok()) {
-            for preference in split(value, ',') {
-                selection.apply(preference);
-            }
+        for preference in texts(headers, &PREFER).flat_map(|value| split(value, ',')) {
+            selection.apply(preference);
         }
         selection
     }
@@ -119,17 +117,10 @@ impl Selection {
     }
 }
 
-/// The parts of a value between separators that are not in quotes.
-fn split(value: &str, separator: char) -> impl Iterator<Item = &str> {
-    let mut is_quoted = false;
-    value.split(move |character| {
-        is_quoted ^= character == '"';
-        character == separator && !is_quoted
-    })
-}
-
 #[cfg(test)]
 mod tests {
+    use http::HeaderValue;
+
     use super::*;
 
     fn asked(value: &'static str) -> Selection {

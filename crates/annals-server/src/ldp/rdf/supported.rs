@@ -2,7 +2,7 @@
 
 use spargebra::GraphUpdateOperation;
 use spargebra::algebra::{Expression, Function, GraphPattern};
-use spargebra::term::{GraphName, GraphNamePattern, GroundQuadPattern, QuadPattern};
+use spargebra::term::{GraphName, GraphNamePattern};
 
 use super::{RdfError, RdfErrorKind};
 
@@ -19,47 +19,26 @@ fn unsupported_pattern(found: &str, remedy: &str) -> RdfError {
     RdfError::new(RdfErrorKind::Unsupported, format!("{expected}, found {found}; {remedy}"))
 }
 
-fn graph() -> RdfError {
-    unsupported("GRAPH", "leave it out: a resource is one graph")
-}
-
+/// The look through the text has named most of what is refused here, with its place.
+///
 /// Errors: `Unsupported`, with the name of the operation.
 pub(super) fn check(operation: &mut GraphUpdateOperation) -> Result<(), RdfError> {
-    match operation {
+    let is_named = |name: &GraphNamePattern| *name != GraphNamePattern::DefaultGraph;
+    let has_graph = match operation {
         GraphUpdateOperation::InsertData { data } => {
-            if data.iter().any(|quad| quad.graph_name != GraphName::DefaultGraph) {
-                Err(graph())
-            } else {
-                Ok(())
-            }
+            data.iter().any(|quad| quad.graph_name != GraphName::DefaultGraph)
         }
         GraphUpdateOperation::DeleteData { data } => {
-            if data.iter().any(|quad| quad.graph_name != GraphName::DefaultGraph) {
-                Err(graph())
-            } else {
-                Ok(())
-            }
+            data.iter().any(|quad| quad.graph_name != GraphName::DefaultGraph)
         }
-        GraphUpdateOperation::DeleteInsert { delete, insert, using, pattern } => {
-            if using.is_some() {
-                let remedy = "leave it out: an update applies to the resource that is patched";
-                return Err(unsupported("WITH or USING", remedy));
-            }
-            let is_named = |name: &GraphNamePattern| *name != GraphNamePattern::DefaultGraph;
-            let deletes = delete.iter().any(|quad: &GroundQuadPattern| is_named(&quad.graph_name));
-            let inserts = insert.iter().any(|quad: &QuadPattern| is_named(&quad.graph_name));
-            if deletes || inserts {
-                return Err(graph());
-            }
-            check_pattern(pattern)
+        GraphUpdateOperation::DeleteInsert { delete, insert, using: None, pattern } => {
+            check_pattern(pattern)?;
+            delete.iter().any(|quad| is_named(&quad.graph_name))
+                || insert.iter().any(|quad| is_named(&quad.graph_name))
         }
-        GraphUpdateOperation::Load { .. } => {
-            Err(unsupported("LOAD", "send the triples themselves in INSERT DATA"))
-        }
-        GraphUpdateOperation::Clear { .. } => Err(unsupported("CLEAR", "write DELETE WHERE { ?s ?p ?o }")),
-        GraphUpdateOperation::Create { .. } => Err(unsupported("CREATE", "PUT a new resource")),
-        GraphUpdateOperation::Drop { .. } => Err(unsupported("DROP", "DELETE the resource")),
-    }
+        _ => return Err(unsupported("another operation", "send the triples themselves")),
+    };
+    if has_graph { Err(unsupported("GRAPH", "leave it out: a resource is one graph")) } else { Ok(()) }
 }
 
 fn check_pattern(pattern: &mut GraphPattern) -> Result<(), RdfError> {

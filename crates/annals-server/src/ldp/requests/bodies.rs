@@ -1,11 +1,9 @@
 //! Bodies of requests: what they are, and the triples in them.
 
-use std::sync::{Arc, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use annals::ReservedMemory;
 use http::HeaderMap;
-use http::header::CONTENT_TYPE;
-use http_body::Body;
 use oxrdf::Triple;
 
 use super::headers::UPDATE_TYPE;
@@ -14,6 +12,7 @@ use crate::body::{Bytes, Room};
 use crate::call::{Call, heavy};
 use crate::content::digests::{self, Check};
 use crate::door::Door;
+use crate::header_text::content_type;
 use crate::ldp::binary::external;
 use crate::ldp::mapping::model::Model;
 use crate::ldp::rdf::update::{self, Update};
@@ -61,12 +60,10 @@ pub type Reserved = Vec<ReservedMemory>;
 impl BodyKind {
     /// What the body of a request is, before it is received.
     pub fn of(call: &Call) -> BodyKind {
-        let declared = call.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).map(str::trim);
-        let Some(declared) = declared.filter(|declared| !declared.is_empty()) else {
-            let body = call.body.lock().unwrap_or_else(PoisonError::into_inner);
-            let is_empty = body.is_end_stream() || body.size_hint().exact() == Some(0);
-            return if is_empty { BodyKind::Nothing } else { BodyKind::Binary };
-        };
+        let declared = content_type(&call.headers);
+        if declared.is_empty() {
+            return if call.has_no_body() { BodyKind::Nothing } else { BodyKind::Binary };
+        }
         let media_type = declared.split(';').next().unwrap_or_default().trim();
         match RdfFormat::of_content_type(declared) {
             Some(format) => BodyKind::Graph(format),
@@ -189,7 +186,7 @@ pub fn no_rdf(call: &Call, asked: Option<Model>) -> Option<Problem> {
 
 /// The answer for a media type that a method does not take.
 pub fn unexpected(headers: &HeaderMap, expected: &str) -> Problem {
-    let declared = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let declared = content_type(headers);
     Problem::door("unsupported-media-type", format!("content type {declared:?}: expected {expected}"))
 }
 

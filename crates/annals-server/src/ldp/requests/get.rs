@@ -12,6 +12,7 @@ use super::request::{Original, Request};
 use crate::call::heavy_answer;
 use crate::content::digests;
 use crate::content::validators::Validators;
+use crate::header_text::texts;
 use crate::ldp::binary::bytes;
 use crate::ldp::binary::external::External;
 use crate::ldp::binary::external_binary;
@@ -213,8 +214,7 @@ fn format_of(headers: &HeaderMap) -> Result<RdfFormat, Problem> {
 ///
 /// Errors: `not-acceptable`.
 pub fn media_type_of(headers: &HeaderMap, offers: &[&'static str]) -> Result<&'static str, Problem> {
-    let values = headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
-    let accept = values.collect::<Vec<_>>().join(",");
+    let accept = texts(headers, &ACCEPT).collect::<Vec<_>>().join(",");
     let accept = (!accept.is_empty()).then_some(&*accept);
     negotiate(accept, offers).ok_or_else(|| {
         let text = format!("accept {:?}: expected one of {}", accept.unwrap_or_default(), offers.join(", "));

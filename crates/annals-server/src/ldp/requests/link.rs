@@ -1,5 +1,10 @@
 //! The header `Link` (RFC 8288).
 
+use http::HeaderMap;
+use http::header::LINK;
+
+use crate::header_text::{split, texts};
+
 /// One link of a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Link<'h> {
@@ -19,17 +24,16 @@ impl Link<'_> {
 impl<'h> Link<'h> {
     /// The value of a parameter, without its quotes; the first one counts.
     pub fn parameter(&self, wanted: &str) -> Option<&'h str> {
-        let mut is_quoted = false;
-        // A semicolon in quotes is part of a value, for instance of a media type.
-        let mut parameters = self.parameters.split(move |character| {
-            is_quoted ^= character == '"';
-            character == ';' && !is_quoted
-        });
-        parameters.find_map(|parameter| {
+        split(self.parameters, ';').find_map(|parameter| {
             let (name, value) = parameter.split_once('=')?;
             name.trim().eq_ignore_ascii_case(wanted).then(|| value.trim().trim_matches('"'))
         })
     }
+}
+
+/// The links in headers that have a relation.
+pub fn with_rel<'h>(headers: &'h HeaderMap, rel: &'h str) -> impl Iterator<Item = Link<'h>> {
+    texts(headers, &LINK).flat_map(parse).filter(move |link| link.is_rel(rel))
 }
 
 /// The links in the value of a header. Leaves out what is malformed.
@@ -38,14 +42,8 @@ pub fn parse(value: &str) -> impl Iterator<Item = Link<'_>> {
     std::iter::from_fn(move || {
         let (_, after) = rest.split_once('<')?;
         let (target, after) = after.split_once('>')?;
-        // The next link begins behind a comma that is not in quotes.
-        let mut is_quoted = false;
-        let end = after.find(|character| {
-            is_quoted ^= character == '"';
-            character == ',' && !is_quoted
-        });
-        let (parameters, next) = end.map_or((after, ""), |end| (&after[..end], &after[end + 1..]));
-        rest = next;
+        let parameters = split(after, ',').next().unwrap_or_default();
+        rest = &after[parameters.len()..];
         Some(Link { target: target.trim(), parameters })
     })
 }
