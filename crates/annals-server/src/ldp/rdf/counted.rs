@@ -76,10 +76,16 @@ impl Counted {
                 self.add([&*variable]);
                 self.rewrite_expression(expression)?;
                 self.rewrite(inner)?;
+                self.hoist(expression, inner);
             }
             GraphPattern::Filter { expr, inner } => {
                 self.rewrite_expression(expr)?;
                 self.rewrite(inner)?;
+            }
+            // In EXISTS the evaluator gives both sides the variables of the row outside.
+            GraphPattern::Minus { left, right } if !share_variables(left, right) => {
+                *pattern = mem::take(left);
+                self.rewrite(pattern)?;
             }
             GraphPattern::Union { left, right } | GraphPattern::Minus { left, right } => {
                 self.rewrite(left)?;
@@ -125,13 +131,40 @@ impl Counted {
         self.variables.extend(variables.into_iter().map(|variable| variable.as_str().to_owned()));
     }
 
+    /// Gives each computed part of COALESCE and IF a variable of its own. The evaluator then passes terms on as they are, and
+    /// otherwise as values: `1.50` would become `1.5`.
+    fn hoist(&mut self, expression: &mut Expression, inner: &mut GraphPattern) {
+        let parts: Vec<&mut Expression> = match expression {
+            Expression::Coalesce(list) => list.iter_mut().collect(),
+            Expression::If(_, yes, no) => vec![yes, no],
+            _ => return,
+        };
+        for part in parts {
+            match part {
+                Expression::NamedNode(_) | Expression::Literal(_) | Expression::Variable(_) => {}
+                Expression::Coalesce(_) | Expression::If(..) => self.hoist(part, inner),
+                computed => {
+                    let variable = self.new_variable();
+                    let expression = mem::replace(computed, variable.clone().into());
+                    *inner = GraphPattern::Extend { inner: Box::new(mem::take(inner)), variable, expression };
+                }
+            }
+        }
+    }
+
+    /// A variable that no update can name.
+    fn new_variable(&mut self) -> Variable {
+        self.parts_count += 1;
+        Variable::new_unchecked(format!("part {}", self.parts_count))
+    }
+
     /// Calls `function` for each row of `pattern`: the value of a variable of its own, in no row of another pattern.
     fn count(&mut self, pattern: &mut GraphPattern, function: &str) {
-        self.parts_count += 1;
+        let variable = self.new_variable();
         let function = Function::Custom(NamedNode::new_unchecked(function));
         *pattern = GraphPattern::Extend {
             inner: Box::new(mem::take(pattern)),
-            variable: Variable::new_unchecked(format!("part {}", self.parts_count)),
+            variable,
             expression: Expression::FunctionCall(function, Vec::new()),
         };
     }
@@ -168,6 +201,13 @@ impl Counted {
         self.variables.extend(bound);
         Ok(joined.unwrap_or_default())
     }
+}
+
+fn share_variables(left: &GraphPattern, right: &GraphPattern) -> bool {
+    let (mut names, mut is_shared) = (HashSet::new(), false);
+    left.on_in_scope_variable(|variable| names.extend([variable]));
+    right.on_in_scope_variable(|variable| is_shared |= names.contains(variable));
+    is_shared
 }
 
 /// The constant term of each place, or the name of its variable.

@@ -5,13 +5,12 @@ use http::header::{ALLOW, HeaderValue};
 
 use super::answers::empty;
 use super::headers;
-use crate::ldp::mapping::model::Model;
-use crate::ldp::mapping::path::Path;
-use crate::ldp::mapping::resource_tag::{self, ResourceConditions};
-
 use super::request::Request;
 use crate::answer::with_position;
 use crate::call::Weight;
+use crate::ldp::mapping::model::Model;
+use crate::ldp::mapping::path::Path;
+use crate::ldp::mapping::resource_tag::{self, ResourceConditions};
 use crate::ldp::mapping::writer::Writer;
 use crate::problem::{Outcome, Problem};
 
