@@ -4,4 +4,5 @@
 pub mod validators;
 pub mod digests;
 pub mod receive;
+pub mod part;
 pub mod send;

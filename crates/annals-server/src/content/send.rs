@@ -11,10 +11,10 @@ use http::header::{
     ETAG, LAST_MODIFIED, RANGE, X_CONTENT_TYPE_OPTIONS,
 };
 use http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
-use http_range_header::parse_range_header;
 use hyper::body::Bytes;
 
 use super::digests;
+use super::part::Part;
 use super::validators::Validators;
 use crate::answer;
 use crate::call::{CancelOnDrop, heavy};
@@ -34,42 +34,6 @@ pub struct Wanted<'r> {
     pub headers: &'r HeaderMap,
     /// `If-Match` and `If-None-Match`.
     pub conditions: &'r Conditions,
-}
-
-/// The part of a content that an answer has. Units: bytes.
-pub struct Part {
-    /// Where it begins.
-    pub start: u64,
-    /// How long it is.
-    pub length: u64,
-    /// True for all bytes that there are.
-    pub is_whole: bool,
-}
-
-impl Part {
-    /// The part of `size` bytes that a header `Range` asks for; `None` if there is no such part. Several ranges at once are
-    /// answered with the whole, as RFC 9110 allows.
-    pub fn of(range: Option<&HeaderValue>, size: u64) -> Option<Part> {
-        let whole = Part { start: 0, length: size, is_whole: true };
-        // A malformed header, or another unit, is ignored.
-        let parsed = range.and_then(|range| parse_range_header(range.to_str().ok()?).ok());
-        let Some(parsed) = parsed else { return Some(whole) };
-        Some(match &parsed.validate(size).ok()?[..] {
-            [one] => Part { start: *one.start(), length: one.end() - one.start() + 1, is_whole: false },
-            _ => whole,
-        })
-    }
-
-    /// As the header `Content-Range` of a part of `size` bytes.
-    pub fn range_of(&self, size: u64) -> HeaderValue {
-        let range = format!("bytes {}-{}/{size}", self.start, self.start + self.length - 1);
-        HeaderValue::try_from(range).expect("digits are valid in a header")
-    }
-
-    /// The header `Content-Range` if `size` bytes have no such part.
-    pub fn none_of(size: u64) -> HeaderValue {
-        HeaderValue::try_from(format!("bytes */{size}")).expect("digits are valid in a header")
-    }
 }
 
 /// Answers a request for a content: 200, 206, 304, 412 or 416.

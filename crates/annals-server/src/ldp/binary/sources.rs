@@ -22,7 +22,7 @@ use rustix::io::Errno;
 use tokio::io::{AsyncReadExt, AsyncSeekExt};
 
 use super::source_url::{SourcePrefix, SourceUrl};
-use crate::content::send::Part;
+use crate::content::part::Part;
 use crate::header_text::{content_length, text, texts};
 
 /// The name by which the server tells its own requests. It refuses to answer one of them with an external content, which
