@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use annals_json::{json_from_slice, tree_bytes};
 use axum::body::Body;
 use http::HeaderMap;
-use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use serde_json::Value as Json;
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::door::Door;
+use super::header_text::{content_length, content_type};
 use super::patience::BodyWait;
 use super::peers::{Kind, Peer, Share};
 use super::problem::Problem;
@@ -117,9 +117,7 @@ impl Bytes {
 
     async fn collect(door: &Door, headers: &HeaderMap, mut body: Body, room: Room) -> Result<Bytes, Problem> {
         let bytes_max = door.limits.body_bytes_max;
-        let announced =
-            headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
-        if announced.is_some_and(|length| length > bytes_max as u64) {
+        if content_length(headers).is_some_and(|length| length > bytes_max as u64) {
             return Err(over(bytes_max));
         }
         let mut wait = BodyWait::new(door, Arc::clone(&room.peer));
@@ -165,7 +163,7 @@ fn over(bytes_max: usize) -> Problem {
 ///
 /// Errors: `unsupported-media-type` if it is none of the expected ones; any type that names JSON counts as JSON.
 pub fn check_media_type(headers: &HeaderMap, expected: &[&str]) -> Result<(), Problem> {
-    let declared = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let declared = content_type(headers);
     let media_type = declared.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     let is_json = media_type.starts_with("application/") && media_type.ends_with("+json");
     if expected.contains(&&*media_type) || (is_json && expected.contains(&"application/json")) {

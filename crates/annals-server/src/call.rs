@@ -5,12 +5,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use annals::{Cancel, Position, Snapshot};
 use annals_json::Room;
 use axum::body::Body;
-use http::header::CONTENT_LENGTH;
 use http::{HeaderMap, HeaderName, Method, Uri};
+use http_body::Body as _;
 use serde_json::Value as Json;
 
 use super::body::{self, Bytes};
 use super::door::Door;
+use super::header_text::content_length;
 use super::names::WAIT_POSITION;
 use super::patience::position_permit;
 use super::peers::Peer;
@@ -87,10 +88,15 @@ impl Call {
         heavy(&self.door, move || bytes.json()).await
     }
 
+    /// True if there is no body.
+    pub fn has_no_body(&self) -> bool {
+        let body = self.body.lock().unwrap_or_else(PoisonError::into_inner);
+        body.is_end_stream() || body.size_hint().exact() == Some(0)
+    }
+
     /// True if the body is known to be short, so that the handler can parse it at once.
     pub fn has_small_body(&self) -> bool {
-        let length = self.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
-        length.is_some_and(|length: usize| length <= body::SMALL_BODY_BYTES)
+        content_length(&self.headers).is_some_and(|length| length <= body::SMALL_BODY_BYTES as u64)
     }
 
     /// Page size: the `limit` of the request, within bounds.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use annals::{ErrorKind, RETRIES_MAX, Receipt, Ticket, Transaction};
+use annals::{ErrorKind, Position, RETRIES_MAX, Receipt, Ticket, Transaction};
 
 use super::call::{Call, Weight, heavy};
 use super::door::Door;
@@ -122,14 +122,18 @@ async fn commit_now<T: Send + 'static>(
                 if retry >= RETRIES_MAX {
                     return Err(error.into());
                 }
-                // The transaction that won may not be visible yet: a snapshot without it would conflict again.
-                let _ =
-                    tokio::time::timeout(WINNER_WAIT, door.visible().wait_for(|known| *known > base)).await;
+                wait_for_winner(door, base).await;
             }
             Err(error) => return Err(error.into()),
         }
     }
     unreachable!("the loop returns when its retries are used up")
+}
+
+/// Waits, within a bound, until a position after `base` is visible: a snapshot without the transaction that won would lose
+/// against it again.
+pub async fn wait_for_winner(door: &Door, base: Position) {
+    let _ = tokio::time::timeout(WINNER_WAIT, door.visible().wait_for(|known| *known > base)).await;
 }
 
 fn submit<T>(door: &Door, mut build: Build<T>) -> Result<(T, Ticket, Build<T>), Problem> {

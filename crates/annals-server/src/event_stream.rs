@@ -14,7 +14,7 @@ use tokio::sync::{OwnedSemaphorePermit, watch};
 use super::answer;
 use super::call::{Call, heavy};
 use super::door::Door;
-use super::peers::{Kind, Peer, Share};
+use super::peers::{Kind, Peer, Share, enter};
 use super::problem::{Outcome, Problem};
 use super::sending;
 
@@ -81,13 +81,10 @@ pub fn send(door: &Arc<Door>, peer: &Arc<Peer>, start: &Start, open: Open) -> Ou
         )));
     }
     let events = open(repository, Place { position: after, sent: 0 })?;
-    let permit = Arc::clone(&door.gates.subscribers).try_acquire_owned().map_err(|_| {
-        Problem::busy(format!(
-            "feed: all {} subscriptions are taken; try again later",
-            door.limits.subscribers_max
-        ))
+    let subscribers_max = door.limits.subscribers_max;
+    let held = enter(&door.gates.subscribers, (peer, Kind::Subscribers, subscribers_max), || {
+        format!("feed: all {subscribers_max} subscriptions are taken; try again later")
     })?;
-    let share = peer.take(Kind::Subscribers, 1, door.limits.subscribers_max)?;
     door.metrics.subscribers.inc();
     let subscription = Subscription {
         open,
@@ -95,7 +92,7 @@ pub fn send(door: &Arc<Door>, peer: &Arc<Peer>, start: &Start, open: Open) -> Ou
         left: start.limit,
         visible: door.visible(),
         stopping: door.stopping(),
-        _permit: Subscriber(Arc::clone(door), (permit, share)),
+        _permit: Subscriber(Arc::clone(door), held),
         door: Arc::clone(door),
     };
     let told = if start.is_told { format!("id: {after}\n") } else { String::new() };

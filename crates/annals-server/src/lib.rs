@@ -5,11 +5,11 @@
 #![deny(missing_docs)]
 
 // In the order a newcomer should read them.
-#[rustfmt::skip]
 mod server;
 mod logging;
 mod connection;
 mod header_names;
+mod header_text;
 mod open_connections;
 mod limits;
 mod door;
@@ -31,6 +31,7 @@ mod call;
 mod answer;
 mod sending;
 mod etag;
+mod conditions;
 mod commit;
 mod problem;
 mod offset;

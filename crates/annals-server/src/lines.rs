@@ -19,9 +19,10 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 use super::answer;
 use super::call::Call;
 use super::door::Door;
+use super::header_text::texts;
 use super::names::NDJSON;
 use super::offset::Offset;
-use super::peers::Kind;
+use super::peers::{Kind, enter};
 use super::problem::{Outcome, Problem};
 use super::sending;
 
@@ -43,9 +44,7 @@ pub fn are_wanted(call: &Call) -> bool {
 
 /// True if the client accepts this media type by name.
 pub fn accepts(call: &Call, wanted: &str) -> bool {
-    let accepted = call.headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
-    let mut ranges = accepted.flat_map(|value| value.split(','));
-    ranges.any(|range| {
+    texts(&call.headers, &ACCEPT).flat_map(|value| value.split(',')).any(|range| {
         let media_type = range.split(';').next().unwrap_or_default();
         media_type.trim().eq_ignore_ascii_case(wanted)
     })
@@ -200,11 +199,10 @@ async fn send_lines(
     is_cut: bool,
     work: impl FnOnce(&Call, &Snapshot, &mut Lines) -> Result<(), Problem> + Send + 'static,
 ) -> Outcome {
-    let permit = Arc::clone(&call.door.gates.streams).try_acquire_owned().map_err(|_| {
-        let streams_max = call.door.limits.streams_max;
-        Problem::busy(format!("{streams_max} answers in lines are being sent; try again later"))
+    let streams_max = call.door.limits.streams_max;
+    let held = enter(&call.door.gates.streams, (&call.peer, Kind::Streams, streams_max), || {
+        format!("{streams_max} answers in lines are being sent; try again later")
     })?;
-    let share = call.peer.take(Kind::Streams, 1, call.door.limits.streams_max)?;
     let (sender, receiver) = channel(CHUNKS_MAX);
     let (cancel, is_whole) = (Cancel::new(), Arc::new(AtomicBool::new(false)));
     let mut sending = Sending { receiver, is_whole: Arc::clone(&is_whole), cancel: cancel.clone() };
@@ -220,7 +218,7 @@ async fn send_lines(
     };
     let position = snapshot.position();
     tokio::task::spawn_blocking(move || {
-        let _held = (permit, share);
+        let _held = held;
         let outcome = work(&call, &snapshot.cancelled_by(&cancel), &mut lines);
         // Order: before the channel is closed, because the client takes that for the end of the answer.
         is_whole.store(lines.end(outcome).is_ok(), Ordering::Release);

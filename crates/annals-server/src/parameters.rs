@@ -331,20 +331,14 @@ pub fn finding() -> Vec<Parameter> {
             "package where size >= 10 order by size desc",
             "A search in its text form, which docs/search.md describes. The other parameters add to it.",
         ),
-        Parameter {
-            is_many: true,
-            ..query("type", text(), "package", "Only this type and its subtypes; repeatable: any of them.")
-        },
-        Parameter {
-            is_many: true,
-            ..query(
-                "where",
-                text(),
-                "size >= 10",
-                "A condition in the text form, repeatable, all must hold: name = v, name != v, name < v, name ^= prefix, \
+        many(query("type", text(), "package", "Only this type and its subtypes; repeatable: any of them.")),
+        many(query(
+            "where",
+            text(),
+            "size >= 10",
+            "A condition in the text form, repeatable, all must hold: name = v, name != v, name < v, name ^= prefix, \
                  name $= suffix, name ~= part, name =~ /regex/, name in (a, b), name is null, and others.",
-            )
-        },
+        )),
         status(),
         query(
             "deleted",
@@ -352,15 +346,12 @@ pub fn finding() -> Vec<Parameter> {
             "only",
             "Whether to find deleted instances.",
         ),
-        Parameter {
-            is_many: true,
-            ..query(
-                "orderBy",
-                text(),
-                "-size",
-                "Order by this property, or a header such as @createdAt; with a minus sign, largest first. Repeatable.",
-            )
-        },
+        many(query(
+            "orderBy",
+            text(),
+            "-size",
+            "Order by this property, or a header such as @createdAt; with a minus sign, largest first. Repeatable.",
+        )),
         query("offset", count(), 10, "Skip this many instances. For later pages, `after` is faster."),
     ]
 }

@@ -11,7 +11,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, timeout_at};
 
 use super::door::Door;
-use super::peers::{Kind, Peer, Share};
+use super::peers::{Kind, Peer, Share, enter};
 use super::problem::Problem;
 
 /// A body that has not arrived after this time counts as slow; the number of slow bodies is bounded.
@@ -75,12 +75,11 @@ impl<'d> BodyWait<'d> {
 
     fn slow_permit(&self) -> Result<(OwnedSemaphorePermit, Share), Problem> {
         let waits_max = self.door.limits.waits_max();
-        let permit = Arc::clone(&self.door.gates.slow_bodies).try_acquire_owned().map_err(|_| {
-            Problem::busy(format!(
+        enter(&self.door.gates.slow_bodies, (&self.peer, Kind::SlowBodies, waits_max), || {
+            format!(
                 "bodies: {waits_max} are being waited for; send the body with the head, or try again later"
-            ))
-        })?;
-        Ok((permit, self.peer.take(Kind::SlowBodies, 1, waits_max)?))
+            )
+        })
     }
 }
 
@@ -136,10 +135,9 @@ fn earned_time(received: u64) -> Duration {
 /// Errors: `busy` if too many requests wait for positions.
 pub fn position_permit(door: &Door, peer: &Arc<Peer>) -> Result<(OwnedSemaphorePermit, Share), Problem> {
     let waits_max = door.limits.waits_max();
-    let permit = Arc::clone(&door.gates.position_waits)
-        .try_acquire_owned()
-        .map_err(|_| Problem::busy(format!("{waits_max} requests wait for positions; try again later")))?;
-    Ok((permit, peer.take(Kind::PositionWaits, 1, waits_max)?))
+    enter(&door.gates.position_waits, (peer, Kind::PositionWaits, waits_max), || {
+        format!("{waits_max} requests wait for positions; try again later")
+    })
 }
 
 #[cfg(test)]

@@ -8,6 +8,8 @@ use std::net::{IpAddr, Ipv6Addr};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
 use super::problem::Problem;
 
 /// The share of an address of another machine, unless the settings name one. Units: percent.
@@ -120,6 +122,18 @@ impl Share {
             }
         }
     }
+}
+
+/// Takes one of `all` places behind a gate, for a client that has room for it.
+///
+/// Errors: `busy`, with this text if all places are taken.
+pub fn enter(
+    gate: &Arc<Semaphore>,
+    (peer, kind, all): (&Arc<Peer>, Kind, usize),
+    text: impl FnOnce() -> String,
+) -> Result<(OwnedSemaphorePermit, Share), Problem> {
+    let permit = Arc::clone(gate).try_acquire_owned().map_err(|_| Problem::busy(text()))?;
+    Ok((permit, peer.take(kind, 1, all)?))
 }
 
 /// The clients that have connections.

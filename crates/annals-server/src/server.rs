@@ -84,8 +84,9 @@ async fn run(
         .map_err(|source| Error::io("listen", source).with("address", settings.listen))?;
     let address = listener.local_addr().map_err(|source| Error::io("ask for the address", source))?;
     let name = settings.folder.file_name().map(|name| name.to_string_lossy().into_owned());
-    let name = percent_encoding::utf8_percent_encode(&name.unwrap_or_default(), percent_encoding::NON_ALPHANUMERIC)
-        .to_string();
+    let name =
+        percent_encoding::utf8_percent_encode(&name.unwrap_or_default(), percent_encoding::NON_ALPHANUMERIC)
+            .to_string();
     let hosts = Hosts::new(
         address.ip(),
         settings.hosts.clone(),
@@ -144,7 +145,9 @@ fn open(door: &Arc<Door>, settings: &Settings) -> Result<oneshot::Receiver<Resul
     let reported = Mutex::new(Clock::now());
     let folder = settings.folder.clone();
     let options = Options {
-        on_replay: Some(Arc::new(move |replayed, records| report_replay(&progress, &reported, replayed, records))),
+        on_replay: Some(Arc::new(move |replayed, records| {
+            report_replay(&progress, &reported, replayed, records)
+        })),
         observer: Some(Arc::clone(door) as Arc<dyn Observer>),
         ..settings.options.clone()
     };

@@ -1,7 +1,8 @@
 //! Binaries over HTTP, for every door: digests in headers, receiving and sending in constant memory, conditions and
 //! ranges.
 
-pub mod conditions;
+pub mod validators;
 pub mod digests;
 pub mod receive;
+pub mod part;
 pub mod send;

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use annals::{NewContent, StoredContent};
 use axum::body::Body;
 use http::HeaderMap;
-use http::header::{CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, EXPECT};
+use http::header::{CONTENT_DISPOSITION, CONTENT_RANGE, CONTENT_TYPE, EXPECT};
 
 use super::digests;
 use crate::door::Door;
+use crate::header_text::content_length;
 use crate::limits::UPLOADS_MAX;
-use crate::peers::{Kind, Peer};
+use crate::peers::{Kind, Peer, enter};
 use crate::problem::Problem;
 use crate::query::decode_percent;
 use crate::upload::{discard, upload};
@@ -24,7 +25,7 @@ pub fn about(headers: &HeaderMap) -> Result<NewContent, Problem> {
         text(CONTENT_TYPE).map_err(|_| Problem::invalid("header content-type: expected ASCII"))?;
     let mut about = media_type.map_or_else(NewContent::default, NewContent::of);
     about.name = file_name(headers)?;
-    about.size = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+    about.size = content_length(headers);
     about.expected = digests::stated(headers)?;
     Ok(about)
 }
@@ -121,14 +122,13 @@ pub async fn store(
         return Err(annals::Error::new(annals::ErrorKind::ReadOnly, text).into());
     }
     let contents = repository.contents()?;
-    let permit = Arc::clone(&door.gates.uploads)
-        .try_acquire_owned()
-        .map_err(|_| Problem::busy(format!("{UPLOADS_MAX} contents are being received; try again later")))?;
-    let share = peer.take(Kind::Uploads, 1, UPLOADS_MAX)?;
+    let held = enter(&door.gates.uploads, (peer, Kind::Uploads, UPLOADS_MAX), || {
+        format!("{UPLOADS_MAX} contents are being received; try again later")
+    })?;
     let (inlet, mut upload) = upload();
     let running = tokio::task::spawn_blocking(move || {
         // Released when the work is done, also if the client goes earlier.
-        let _held = (permit, share);
+        let _held = held;
         contents.put(&mut upload, &about)
     });
     let received = inlet.receive(door, body).await;

@@ -11,15 +11,15 @@ use http::header::{
     ETAG, LAST_MODIFIED, RANGE, X_CONTENT_TYPE_OPTIONS,
 };
 use http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
-use http_range_header::parse_range_header;
 use hyper::body::Bytes;
 
-use super::conditions::Validators;
 use super::digests;
+use super::part::Part;
+use super::validators::Validators;
 use crate::answer;
 use crate::call::{CancelOnDrop, heavy};
+use crate::conditions::Conditions;
 use crate::door::Door;
-use crate::etag::Conditions;
 use crate::problem::{Outcome, Problem};
 use crate::sending::{self, bytes_with};
 
@@ -34,13 +34,6 @@ pub struct Wanted<'r> {
     pub headers: &'r HeaderMap,
     /// `If-Match` and `If-None-Match`.
     pub conditions: &'r Conditions,
-}
-
-/// The part of a content that an answer has.
-struct Part {
-    start: u64,
-    length: u64,
-    is_whole: bool,
 }
 
 /// Answers a request for a content: 200, 206, 304, 412 or 416.
@@ -66,14 +59,11 @@ pub async fn send(
             return Err(Error::new(ErrorKind::PreconditionFailed, text).into());
         }
     }
-    let part = match part_of(headers, validators, content.size) {
-        Some(part) => part,
-        None => {
-            let range = HeaderValue::try_from(format!("bytes */{}", content.size)).expect("digits");
-            let text = format!("header range: expected a part of {} bytes; ask for less", content.size);
-            return Err(Problem::door("range-not-satisfiable", text).header(CONTENT_RANGE, range));
-        }
-    };
+    let range = headers.get(RANGE).filter(|_| validators.admits_range(headers));
+    let part = Part::of(range, content.size).ok_or_else(|| {
+        let text = format!("header range: expected a part of {} bytes; ask for less", content.size);
+        Problem::door("range-not-satisfiable", text).header(CONTENT_RANGE, Part::none_of(content.size))
+    })?;
     let digested = with_digests(door, &content, headers).await?;
     let contents = door.repository()?.contents()?;
     let reader = {
@@ -95,9 +85,7 @@ pub async fn send(
     }
     digests::answer(|algorithm| digested.digest(algorithm), headers, headers_out)?;
     if !part.is_whole {
-        let Part { start, length, .. } = part;
-        let range = format!("bytes {start}-{}/{}", start + length - 1, content.size);
-        headers_out.insert(CONTENT_RANGE, HeaderValue::try_from(range).expect("digits"));
+        headers_out.insert(CONTENT_RANGE, part.range_of(content.size));
         *response.status_mut() = StatusCode::PARTIAL_CONTENT;
     }
     Ok(response)
@@ -151,27 +139,6 @@ fn media_type(content: &Content) -> HeaderValue {
 pub fn disposition(name: &str) -> Option<HeaderValue> {
     let encoded = percent_encoding::utf8_percent_encode(name, answer::SEGMENT);
     HeaderValue::try_from(format!("attachment; filename*=UTF-8''{encoded}")).ok()
-}
-
-/// The requested part; `None` if there is no such part. Several ranges at once are answered with the whole, as RFC 9110
-/// allows.
-fn part_of(headers: &HeaderMap, validators: &Validators, size: u64) -> Option<Part> {
-    let whole = Part { start: 0, length: size, is_whole: true };
-    let Some(range) = headers.get(RANGE).filter(|_| validators.admits_range(headers)) else {
-        return Some(whole);
-    };
-    // A malformed header, or another unit, is ignored.
-    let Some(parsed) = range.to_str().ok().and_then(|text| parse_range_header(text).ok()) else {
-        return Some(whole);
-    };
-    let ranges = parsed.validate(size).ok()?;
-    match &ranges[..] {
-        [one] => {
-            let (start, end) = (*one.start(), *one.end());
-            Some(Part { start, length: end - start + 1, is_whole: false })
-        }
-        _ => Some(whole),
-    }
 }
 
 fn body_of(door: &Arc<Door>, reader: Box<dyn StoreReader>, part: &Part) -> Body {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use annals::{Content, Error, ErrorKind, Id, InstanceId, NewEntity, Patch, Snapshot, Transaction, Value};
+use annals::{Content, Id, InstanceId, NewEntity, Patch, Snapshot, Transaction, Value};
 use annals_json::Seen;
 use http::{Method, StatusCode};
 
@@ -10,11 +10,11 @@ use super::instances::unseen;
 use crate::answer;
 use crate::call::{Call, Weight};
 use crate::commit::{Signature, commit};
-use crate::content::conditions::{Validators, tag_of};
+use crate::conditions::Conditions;
 use crate::content::receive::{about, receive};
 use crate::content::send::{Wanted, send};
+use crate::content::validators::{Validators, tag_of};
 use crate::endpoint::Endpoint;
-use crate::etag::Conditions;
 use crate::parameters;
 use crate::problem::{Outcome, Problem};
 use crate::wire::content::ContentReceipt;
@@ -202,14 +202,8 @@ impl Order {
         }
         let tag = self.present(snapshot)?.map(|content| tag_of(&content));
         let tag = tag.as_ref().and_then(|tag| tag.to_str().ok());
-        let Conditions { matches, differs } = &self.conditions;
-        let fails = matches.as_ref().is_some_and(|condition| !condition.holds_tag(tag, false))
-            || differs.as_ref().is_some_and(|condition| condition.holds_tag(tag, true));
-        if fails {
-            let found = tag.map_or("there is no content".to_owned(), |tag| format!("the content is {tag}"));
-            let text = format!("{found}; read it again and decide again");
-            return Err(Error::new(ErrorKind::PreconditionFailed, text).into());
-        }
+        let found = || tag.map_or("there is no content".to_owned(), |tag| format!("the content is {tag}"));
+        self.conditions.check_by(|condition, weakly| condition.holds_tag(tag, weakly), found)?;
         Ok(!is_there)
     }
 

@@ -5,7 +5,7 @@ use annals_json::{CrossedForm, Members, ObjectOf, ReachedForm, SharedForm, Subgr
 use http::{Method, StatusCode};
 
 use super::graph_files::{self, with_graph_files};
-use super::walks::{directions_of, reach_of};
+use super::walks::{directions_of, reach_of, walks};
 use crate::answer;
 use crate::call::{Call, Weight, check_limit, check_lines_limit};
 use crate::endpoint::Endpoint;
@@ -22,14 +22,6 @@ const ORDERED_ITEMS_MAX: usize = 10_000;
 
 /// The endpoints of this file.
 pub fn endpoints() -> Vec<Endpoint> {
-    let walks = |endpoint: Endpoint, parameters: Vec<Parameter>| {
-        endpoint.tag("graph").takes(parameters).takes(parameters::reading()).fails(&[
-            "not-found",
-            "too-large",
-            "future-instant",
-            "invalid-expression",
-        ])
-    };
     vec![
         Endpoint::new(
             Method::GET,
@@ -206,19 +198,21 @@ async fn neighborhood(call: Box<Call>) -> Outcome {
 
 async fn related(call: Box<Call>) -> Outcome {
     let id = call.id()?;
-    let offset = Offset::of(&call)?;
-    let mut related = Related {
-        reach: reach_of(&call, "both")?,
+    let related = Related {
         order: call.query.all("orderBy").map(order_from_text).collect::<annals::Result<_>>()?,
-        skip: offset.skipped,
-        limit: 1,
         is_counted: call.query.flag("count")?,
+        ..Related::by(reach_of(&call, "both")?)
     };
+    reached(call, id, related).await
+}
+
+/// Answers with the entities that a walk reaches, in lines or page by page.
+pub(super) async fn reached(call: Box<Call>, id: Id, mut related: Related) -> Outcome {
+    let offset = Offset::of(&call)?;
     if lines::are_wanted(&call) {
         return related_lines(call, id, related, offset).await;
     }
-    let limit = call.limit()?;
-    related.limit = limit;
+    (related.skip, related.limit) = (offset.skipped, call.limit()?);
     call.read(Weight::Heavy, move |call, snapshot| {
         let snapshot = offset.pin(snapshot)?;
         let page = snapshot.related(&id, &related)?;
@@ -232,7 +226,7 @@ async fn related(call: Box<Call>) -> Outcome {
 }
 
 /// Answers in lines with all entities that a walk reaches: while it runs, or in another order when it is done.
-pub(super) async fn related_lines(call: Box<Call>, id: Id, mut related: Related, offset: Offset) -> Outcome {
+async fn related_lines(call: Box<Call>, id: Id, mut related: Related, offset: Offset) -> Outcome {
     let limit = call.lines_limit()?;
     let snapshot = offset.pin(call.snapshot().await?)?;
     related.is_counted = false;

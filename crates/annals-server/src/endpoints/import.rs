@@ -23,7 +23,7 @@ use crate::endpoint::Endpoint;
 use crate::limits::{IMPORT_BYTES, IMPORTS_MAX, Limits};
 use crate::names::NDJSON;
 use crate::parameters;
-use crate::peers::Kind;
+use crate::peers::{Kind, enter};
 use crate::problem::{Outcome, Problem};
 use crate::upload::{Upload, discard, upload};
 
@@ -164,16 +164,15 @@ async fn import(call: Box<Call>, body: &mut Body) -> Outcome {
     let bytes = import_bytes(&call.door.limits);
     let order = Order::of(&call, bytes)?;
     let run = Run::begin(&repository);
-    let permit = Arc::clone(&call.door.gates.imports).try_acquire_owned().map_err(|_| {
-        Problem::busy(format!("{IMPORTS_MAX} imports are under way; try again when one of them is done"))
+    let place = enter(&call.door.gates.imports, (&call.peer, Kind::Imports, IMPORTS_MAX), || {
+        format!("{IMPORTS_MAX} imports are under way; try again when one of them is done")
     })?;
-    let share = call.peer.take(Kind::Imports, 1, IMPORTS_MAX)?;
     call.body_room.reserve_unshared(&call.door, bytes)?;
     let room = call.body_room.clone();
     let (inlet, upload) = upload();
     let running = tokio::task::spawn_blocking(move || {
         // Released when the work is done, also if the client goes earlier.
-        let _held = (permit, share, room);
+        let _held = (place, room);
         load(&repository, run, order, upload)
     });
     let received = inlet.receive(&call.door, body).await;

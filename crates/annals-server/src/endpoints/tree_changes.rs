@@ -13,8 +13,9 @@ use super::tree::Spot;
 use crate::answer;
 use crate::call::{Call, Weight, heavy};
 use crate::commit::{Signature, commit};
+use crate::conditions::Conditions;
 use crate::endpoint::Endpoint;
-use crate::etag::{Conditions, Tag};
+use crate::etag::Tag;
 use crate::parameters;
 use crate::problem::{Outcome, Problem};
 use crate::sending;
@@ -203,7 +204,7 @@ async fn write(call: Box<Call>, conditions: Conditions, root: Option<Id>, change
         signature.sign(transaction);
         // A candidate may hold earlier edits.
         let before = transaction.view()?.clone();
-        if !conditions.is_empty() {
+        if !conditions.are_empty() {
             conditions.check(tag(&before, &operation)?.as_ref())?;
         }
         let id = operation.add_to(transaction)?;

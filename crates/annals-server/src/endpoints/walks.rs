@@ -1,17 +1,15 @@
 //! Walks over the graph: shortest paths, and entities within reach.
 
 use annals::{Direction, Expression, Id, Reach, Related};
-use annals_json::{GroupsForm, Members, ObjectOf, ReachedForm, add_path, field_from_text};
+use annals_json::{GroupsForm, Members, ObjectOf, add_path, field_from_text};
 use http::{Method, StatusCode};
 
-use super::graph::related_lines;
+use super::graph::reached;
 use super::graph_files::{self, with_graph_files};
 use super::neighbors::direction_of;
 use crate::answer;
 use crate::call::{Call, Weight};
 use crate::endpoint::Endpoint;
-use crate::lines;
-use crate::offset::Offset;
 use crate::parameter::Parameter;
 use crate::parameters;
 use crate::problem::{Outcome, Problem};
@@ -22,14 +20,6 @@ const VISITED_DEFAULT: usize = 100_000;
 /// The endpoints of this file.
 pub fn endpoints() -> Vec<Endpoint> {
     let end = |name, description| parameters::required(name, parameters::text(), "bash", description);
-    let walks = |endpoint: Endpoint, parameters: Vec<Parameter>| {
-        endpoint.tag("graph").takes(parameters).takes(parameters::reading()).fails(&[
-            "not-found",
-            "too-large",
-            "future-instant",
-            "invalid-expression",
-        ])
-    };
     let path = Endpoint::new(Method::GET, "/v1/path", "Find a shortest path", path)
         .takes([end("from", "Id of the entity to start at."), end("to", "Id of the entity to arrive at.")])
         .answers(200, "The path; `found` is false if there is none.", "Path");
@@ -60,6 +50,12 @@ pub fn endpoints() -> Vec<Endpoint> {
         walks(with_graph_files(reach), parameters::walking("out")),
         walks(groups, parameters::walking("out")),
     ]
+}
+
+/// An endpoint that walks.
+pub(super) fn walks(endpoint: Endpoint, parameters: Vec<Parameter>) -> Endpoint {
+    let problems = ["not-found", "too-large", "future-instant", "invalid-expression"];
+    endpoint.tag("graph").takes(parameters).takes(parameters::reading()).fails(&problems)
 }
 
 /// The directions of the request.
@@ -134,21 +130,7 @@ async fn reach(call: Box<Call>) -> Outcome {
         })
         .await;
     }
-    let offset = Offset::of(&call)?;
-    if lines::are_wanted(&call) {
-        return related_lines(call, id, Related::by(reach), offset).await;
-    }
-    let limit = call.limit()?;
-    let related = Related { skip: offset.skipped, limit, is_counted: true, ..Related::by(reach) };
-    call.read(Weight::Heavy, move |call, snapshot| {
-        let snapshot = offset.pin(snapshot)?;
-        let page = snapshot.related(&id, &related)?;
-        let items = call.room().take(page.items.iter().map(ReachedForm::of))?;
-        let has_more = page.has_more || items.len() < page.items.len();
-        let next = offset.next(has_more, items.len(), &snapshot);
-        Ok(answer::page(call, &items, page.count, next, snapshot.position()))
-    })
-    .await
+    reached(call, id, Related { is_counted: true, ..Related::by(reach) }).await
 }
 
 async fn groups(call: Box<Call>) -> Outcome {

@@ -4,66 +4,30 @@
 
 // In the order a newcomer should read them.
 mod root;
-mod vocabulary;
-mod path;
-mod base;
-pub mod link;
-mod external;
-mod source_url;
-mod sources;
-mod model;
-mod types;
-mod term;
-mod view;
-mod constraints;
-mod triples;
-mod membership;
-mod facts;
-mod statements;
-mod rule_check;
-mod inbound;
-mod prefer;
-mod graph;
-mod bytes;
-mod shown;
-mod etag;
-mod second;
-mod headers;
-mod writer;
-mod changes;
-mod removal;
-mod slug;
-mod bodies;
-mod request;
-mod answers;
-mod parent;
-mod external_binary;
+mod mapping;
 mod binary;
-mod mementos;
-mod get;
-mod time_map;
 mod memento;
-mod put;
-mod post;
-mod patch;
-mod delete;
-mod activities;
-mod events;
+mod requests;
 pub mod rdf;
 
 use http::header::{ALLOW, HeaderMap, HeaderValue, IF_MATCH};
 use http::{Method, StatusCode};
 
-pub use external::EXTERNAL;
+pub use binary::external::EXTERNAL;
+pub use binary::source_url::SourcePrefix;
+pub use binary::sources::Sources;
+pub use requests::link;
 pub use root::{LdpRoot, LdpSettings};
-pub use source_url::SourcePrefix;
-pub use sources::Sources;
 
-use base::Base;
-use etag::Conditions;
-use path::Path;
-use request::{Request, Target};
-use view::{Found, View};
+use binary::{external, stored_binary};
+use mapping::base::Base;
+use mapping::path::{self, Path};
+use mapping::resource_tag::{self, ResourceConditions};
+use mapping::view::{Found, View};
+use mapping::{constraints, model};
+use memento::{at_second, time_map};
+use requests::request::{self, Request, Target};
+use requests::{answers, bodies, delete, events, get, headers, patch, post, put};
 
 use crate::call::{Call, Weight};
 use crate::content::receive::refuse_part;
@@ -121,7 +85,7 @@ async fn dispatch(mut request: Request, root: &str) -> Outcome {
     let method = request.method.clone();
     let target = match target {
         // What clients state about a resource in RDF is the resource.
-        Target::Description(path) if binary::takes(&method) && is_in_rdf(&request, &path).await? => {
+        Target::Description(path) if stored_binary::takes(&method) && is_in_rdf(&request, &path).await? => {
             Target::Resource(path)
         }
         target => target,
@@ -142,8 +106,8 @@ async fn dispatch(mut request: Request, root: &str) -> Outcome {
         (Target::Description(path), "GET" | "HEAD") => Box::pin(get::answer(request, path, true)).await,
         (Target::Description(path), "PUT") => Box::pin(put::describe(request, path)).await,
         (Target::Description(path), "PATCH") => Box::pin(patch::answer(request, path, true)).await,
-        (Target::Description(path), "OPTIONS") => Ok(binary::description_options(&request, &path)),
-        (Target::Description(_), _) => Err(binary::description_refuses(&method)),
+        (Target::Description(path), "OPTIONS") => Ok(stored_binary::description_options(&request, &path)),
+        (Target::Description(_), _) => Err(stored_binary::description_refuses(&method)),
         (Target::Tombstone(path), "DELETE") => Box::pin(delete::bury(request, path)).await,
         (Target::Tombstone(_), _) => Err(not_allowed(&method, "DELETE")),
         (Target::TimeMap(original), "GET" | "HEAD") => Box::pin(time_map::answer(request, original)).await,
@@ -151,7 +115,7 @@ async fn dispatch(mut request: Request, root: &str) -> Outcome {
         (Target::TimeMap(original), "POST") => Box::pin(time_map::add_version(request, original)).await,
         (Target::TimeMap(_), _) => Err(not_allowed(&method, time_map::ALLOWED)),
         (Target::Memento(original, second), "GET" | "HEAD" | "OPTIONS") => {
-            Box::pin(memento::answer(request, original, second)).await
+            Box::pin(at_second::answer(request, original, second)).await
         }
         (Target::Memento(..), _) => Err(not_allowed(&method, headers::MEMENTO_ALLOW)),
         (Target::Events, "GET") => events::answer(&request),
@@ -184,10 +148,10 @@ async fn store_root(request: &mut Request) -> Result<(), Problem> {
         return Ok(());
     }
     let conditions = match request.method {
-        Method::PUT => Conditions::of_put(&request.call),
-        _ => Conditions::of(&request.call.headers),
+        Method::PUT => ResourceConditions::of_put(&request.call),
+        _ => ResourceConditions::of(&request.call.headers),
     };
-    conditions.check(Some(etag::UNSTORED_ROOT))?;
+    conditions.check(Some(resource_tag::UNSTORED_ROOT))?;
     let ((), receipt) = request.commit(Weight::Light, |_| Ok(())).await?;
     let snapshot = answers::snapshot_of(request, &receipt)?;
     let view = View { snapshot: &snapshot, base: &base };
@@ -195,7 +159,7 @@ async fn store_root(request: &mut Request) -> Result<(), Problem> {
     if let Found::Live(entity, _) = view.find(&root)?
         && entity.version() == 1
         && request.call.headers.contains_key(IF_MATCH)
-        && let Ok(tag) = HeaderValue::try_from(etag::tag_of(view, &entity)?)
+        && let Ok(tag) = HeaderValue::try_from(resource_tag::tag_of(view, &entity)?)
     {
         request.call.headers.insert(IF_MATCH, tag);
     }

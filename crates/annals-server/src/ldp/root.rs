@@ -3,7 +3,7 @@
 use std::str::FromStr;
 use std::sync::Arc;
 
-use super::sources::Sources;
+use super::binary::sources::Sources;
 
 /// Settings of the door.
 #[derive(Clone, Debug)]

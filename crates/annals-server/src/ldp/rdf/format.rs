@@ -1,5 +1,7 @@
 //! The four formats of RDF, and the choice of one by media type and by `Accept`.
 
+use crate::header_text::split;
+
 /// A format that the door reads and writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RdfFormat {
@@ -60,7 +62,7 @@ struct Accepted {
 /// Without `Accept`, and if no part of it is well-formed, the first offer. `None` if every offer is excluded.
 /// Source: RFC 9110, section 12.5.1. Parameters of a range other than `q` are ignored.
 pub fn negotiate(accept: Option<&str>, offers: &[&'static str]) -> Option<&'static str> {
-    let accepted: Vec<Accepted> = parts(accept.unwrap_or_default()).filter_map(parse_part).collect();
+    let accepted: Vec<Accepted> = split(accept.unwrap_or_default(), ',').filter_map(parse_part).collect();
     if accepted.is_empty() {
         return offers.first().copied();
     }
@@ -100,29 +102,9 @@ fn fit(range: &str, offer: &str) -> Option<Fit> {
     offer.split('/').next().is_some_and(|found| found.eq_ignore_ascii_case(main)).then_some(Fit::Type)
 }
 
-/// The parts between commas; a comma in quotes separates nothing.
-fn parts(accept: &str) -> impl Iterator<Item = &str> {
-    separate(accept, ',')
-}
-
-fn separate(text: &str, separator: char) -> impl Iterator<Item = &str> {
-    let mut is_quoted = false;
-    let mut is_escaped = false;
-    text.split(move |found: char| {
-        if is_escaped {
-            is_escaped = false;
-        } else if is_quoted && found == '\\' {
-            is_escaped = true;
-        } else if found == '"' {
-            is_quoted = !is_quoted;
-        }
-        !is_quoted && found == separator
-    })
-}
-
 /// `None` for a malformed part.
 fn parse_part(part: &str) -> Option<Accepted> {
-    let mut pieces = separate(part, ';').map(str::trim);
+    let mut pieces = split(part, ';').map(str::trim);
     let range = pieces.next()?.to_ascii_lowercase();
     let (main, sub) = range.split_once('/')?;
     let is_well_formed = is_token(main) && is_token(sub) && (main != "*" || sub == "*");

@@ -1,7 +1,6 @@
 //! Writes JSON-LD in expanded form, while the triples arrive.
 
 use std::collections::BTreeSet;
-use std::io::Write;
 
 use oxrdf::vocab::{rdf, xsd};
 use oxrdf::{NamedNode, NamedOrBlankNode, NamedOrBlankNodeRef, TermRef, TripleRef};
@@ -101,17 +100,5 @@ fn value(object: TermRef<'_>, is_type: bool, out: &mut Vec<u8>) {
 }
 
 fn string(text: &str, out: &mut Vec<u8>) {
-    out.push(b'"');
-    for found in text.chars() {
-        match found {
-            '"' => out.extend_from_slice(b"\\\""),
-            '\\' => out.extend_from_slice(b"\\\\"),
-            '\n' => out.extend_from_slice(b"\\n"),
-            '\0'..='\u{1F}' | '\u{7F}' => {
-                write!(out, "\\u{:04x}", u32::from(found)).expect("memory takes all bytes");
-            }
-            found => out.extend_from_slice(found.encode_utf8(&mut [0; 4]).as_bytes()),
-        }
-    }
-    out.push(b'"');
+    serde_json::to_writer(out, text).expect("memory takes all bytes");
 }

@@ -3,7 +3,7 @@
 //! It knows terms of `oxrdf` and bytes. It knows nothing of Annals and nothing of HTTP but the texts of two headers.
 
 // In the order a newcomer should read them.
-pub mod limits;
+pub mod rdf_limits;
 pub mod error;
 pub mod format;
 mod expansion;
@@ -12,14 +12,13 @@ mod json_scan;
 mod xml_scan;
 mod collector;
 pub mod read;
-mod n_triples_writer;
 mod json_ld_writer;
 mod rdf_xml_writer;
 pub mod write;
 mod supported;
-mod expression;
-mod matching;
-mod solutions;
+mod budget;
+mod counted;
+mod dataset;
 pub mod update;
 #[cfg(any(test, feature = "fuzz"))]
 pub mod fuzz;
@@ -28,7 +27,7 @@ mod tests;
 
 pub use error::{RdfError, RdfErrorKind};
 pub use format::{RdfFormat, negotiate};
-pub use limits::RdfLimits;
+pub use rdf_limits::RdfLimits;
 pub use read::{expanded_bytes, read};
 pub use update::{Changes, Update};
 pub use write::RdfWriter;

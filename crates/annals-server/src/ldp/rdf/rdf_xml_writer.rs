@@ -2,6 +2,7 @@
 
 use oxrdf::vocab::xsd;
 use oxrdf::{NamedNodeRef, NamedOrBlankNode, NamedOrBlankNodeRef, TermRef, TripleRef};
+use quick_xml::escape::escape;
 
 use super::{RdfError, RdfErrorKind};
 
@@ -122,17 +123,6 @@ fn check_characters(text: &str) -> Result<(), RdfError> {
 }
 
 fn escaped(text: &str) -> String {
-    let mut written = String::with_capacity(text.len());
-    for found in text.chars() {
-        match found {
-            '&' => written.push_str("&amp;"),
-            '<' => written.push_str("&lt;"),
-            '>' => written.push_str("&gt;"),
-            '"' => written.push_str("&quot;"),
-            // A reader of XML turns a plain one into a line feed.
-            '\r' => written.push_str("&#13;"),
-            found => written.push(found),
-        }
-    }
-    written
+    // A reader of XML turns a plain one into a line feed.
+    escape(text).replace('\r', "&#13;")
 }

@@ -2,7 +2,7 @@
 
 use spargebra::GraphUpdateOperation;
 use spargebra::algebra::{Expression, Function, GraphPattern};
-use spargebra::term::{GraphName, GraphNamePattern, GroundQuadPattern, QuadPattern};
+use spargebra::term::{GraphName, GraphNamePattern};
 
 use super::{RdfError, RdfErrorKind};
 
@@ -19,50 +19,29 @@ fn unsupported_pattern(found: &str, remedy: &str) -> RdfError {
     RdfError::new(RdfErrorKind::Unsupported, format!("{expected}, found {found}; {remedy}"))
 }
 
-fn graph() -> RdfError {
-    unsupported("GRAPH", "leave it out: a resource is one graph")
-}
-
+/// The look through the text has named most of what is refused here, with its place.
+///
 /// Errors: `Unsupported`, with the name of the operation.
-pub(super) fn check(operation: &GraphUpdateOperation) -> Result<(), RdfError> {
-    match operation {
+pub(super) fn check(operation: &mut GraphUpdateOperation) -> Result<(), RdfError> {
+    let is_named = |name: &GraphNamePattern| *name != GraphNamePattern::DefaultGraph;
+    let has_graph = match operation {
         GraphUpdateOperation::InsertData { data } => {
-            if data.iter().any(|quad| quad.graph_name != GraphName::DefaultGraph) {
-                Err(graph())
-            } else {
-                Ok(())
-            }
+            data.iter().any(|quad| quad.graph_name != GraphName::DefaultGraph)
         }
         GraphUpdateOperation::DeleteData { data } => {
-            if data.iter().any(|quad| quad.graph_name != GraphName::DefaultGraph) {
-                Err(graph())
-            } else {
-                Ok(())
-            }
+            data.iter().any(|quad| quad.graph_name != GraphName::DefaultGraph)
         }
-        GraphUpdateOperation::DeleteInsert { delete, insert, using, pattern } => {
-            if using.is_some() {
-                let remedy = "leave it out: an update applies to the resource that is patched";
-                return Err(unsupported("WITH or USING", remedy));
-            }
-            let is_named = |name: &GraphNamePattern| *name != GraphNamePattern::DefaultGraph;
-            let deletes = delete.iter().any(|quad: &GroundQuadPattern| is_named(&quad.graph_name));
-            let inserts = insert.iter().any(|quad: &QuadPattern| is_named(&quad.graph_name));
-            if deletes || inserts {
-                return Err(graph());
-            }
-            check_pattern(pattern)
+        GraphUpdateOperation::DeleteInsert { delete, insert, using: None, pattern } => {
+            check_pattern(pattern)?;
+            delete.iter().any(|quad| is_named(&quad.graph_name))
+                || insert.iter().any(|quad| is_named(&quad.graph_name))
         }
-        GraphUpdateOperation::Load { .. } => {
-            Err(unsupported("LOAD", "send the triples themselves in INSERT DATA"))
-        }
-        GraphUpdateOperation::Clear { .. } => Err(unsupported("CLEAR", "write DELETE WHERE { ?s ?p ?o }")),
-        GraphUpdateOperation::Create { .. } => Err(unsupported("CREATE", "PUT a new resource")),
-        GraphUpdateOperation::Drop { .. } => Err(unsupported("DROP", "DELETE the resource")),
-    }
+        _ => return Err(unsupported("another operation", "send the triples themselves")),
+    };
+    if has_graph { Err(unsupported("GRAPH", "leave it out: a resource is one graph")) } else { Ok(()) }
 }
 
-fn check_pattern(pattern: &GraphPattern) -> Result<(), RdfError> {
+fn check_pattern(pattern: &mut GraphPattern) -> Result<(), RdfError> {
     let refuse = |found, remedy| Err(unsupported_pattern(found, remedy));
     match pattern {
         GraphPattern::Bgp { .. } | GraphPattern::Values { .. } => Ok(()),
@@ -75,7 +54,7 @@ fn check_pattern(pattern: &GraphPattern) -> Result<(), RdfError> {
         GraphPattern::LeftJoin { left, right, expression } => {
             check_pattern(left)?;
             check_pattern(right)?;
-            expression.as_ref().map_or(Ok(()), check_expression)
+            expression.as_mut().map_or(Ok(()), check_expression)
         }
         GraphPattern::Filter { expr, inner } => {
             check_expression(expr)?;
@@ -99,7 +78,7 @@ fn check_pattern(pattern: &GraphPattern) -> Result<(), RdfError> {
     }
 }
 
-fn check_expression(expression: &Expression) -> Result<(), RdfError> {
+fn check_expression(expression: &mut Expression) -> Result<(), RdfError> {
     match expression {
         Expression::Exists(pattern) => return check_pattern(pattern),
         Expression::FunctionCall(function, arguments) => check_function(function, arguments.len())?,
@@ -109,7 +88,7 @@ fn check_expression(expression: &Expression) -> Result<(), RdfError> {
 }
 
 /// The expressions that an expression directly consists of; the pattern of EXISTS is none.
-pub(super) fn parts_of(expression: &Expression) -> Vec<&Expression> {
+pub(super) fn parts_of(expression: &mut Expression) -> Vec<&mut Expression> {
     match expression {
         Expression::NamedNode(_)
         | Expression::Literal(_)
@@ -128,10 +107,10 @@ pub(super) fn parts_of(expression: &Expression) -> Vec<&Expression> {
         | Expression::Subtract(left, right)
         | Expression::Multiply(left, right)
         | Expression::Divide(left, right) => vec![left, right],
-        Expression::In(left, list) => std::iter::once(&**left).chain(list).collect(),
+        Expression::In(left, list) => std::iter::once(&mut **left).chain(list).collect(),
         Expression::UnaryPlus(inner) | Expression::UnaryMinus(inner) | Expression::Not(inner) => vec![inner],
         Expression::If(condition, yes, no) => vec![condition, yes, no],
-        Expression::Coalesce(list) | Expression::FunctionCall(_, list) => list.iter().collect(),
+        Expression::Coalesce(list) | Expression::FunctionCall(_, list) => list.iter_mut().collect(),
     }
 }
 

@@ -1,22 +1,25 @@
 //! SPARQL updates of one resource: the text, and the changes that it makes.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
-use oxrdf::{NamedNode, NamedOrBlankNode, Term, Triple, Variable};
+use oxrdf::{NamedOrBlankNode, Term, Triple};
+use spareval::{DeleteInsertQuad, QueryEvaluationError, QueryEvaluator};
 use spargebra::algebra::GraphPattern;
-use spargebra::term::{
-    GroundQuad, GroundQuadPattern, GroundTerm, GroundTermPattern, NamedNodePattern, Quad, QuadPattern,
-    TermPattern,
-};
+use spargebra::term::{GroundQuad, GroundTerm, GroundTermPattern, NamedNodePattern, Quad, TermPattern};
 use spargebra::{GraphUpdateOperation, SparqlParser};
 
+use super::budget::Budget;
 use super::collector::{BlankNames, check_iri, check_literal, check_term, check_terms};
-use super::matching::{Budget, Row};
-use super::solutions::Solver;
+use super::counted::Counted;
+use super::dataset::Dataset;
 use super::{RdfError, RdfErrorKind, RdfLimits, supported, text_scan};
 
 /// The parser lists all that it expected.
 const MESSAGE_CHARACTERS_MAX: usize = 300;
+
+/// The evaluator is recursive, and each level of a WHERE takes much of the stack. Memory is used only as far as it gets.
+const STACK_BYTES: usize = 64 << 20;
 
 /// The net effect of an update: first remove, then add. No triple is in both, none twice.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,6 +28,15 @@ pub struct Changes {
     pub removed: Vec<Triple>,
     /// Triples that it gets.
     pub added: Vec<Triple>,
+}
+
+impl Changes {
+    fn take(&mut self, quad: DeleteInsertQuad) {
+        match quad {
+            DeleteInsertQuad::Delete(quad) => self.removed.push(quad.into()),
+            DeleteInsertQuad::Insert(quad) => self.added.push(quad.into()),
+        }
+    }
 }
 
 /// A parsed update that the door can do. Operations apply in their order.
@@ -61,9 +73,9 @@ impl Update {
             let text = format!("expected an absolute IRI as base, found {base}: {error}; check the address");
             RdfError::new(RdfErrorKind::Syntax, text)
         })?;
-        let parsed = parser.parse_update(text).map_err(|error| syntax_error(&error.to_string()))?;
+        let mut parsed = parser.parse_update(text).map_err(|error| syntax_error(&error.to_string()))?;
         let mut count = 0;
-        for operation in &parsed.operations {
+        for operation in &mut parsed.operations {
             supported::check(operation)?;
             count += templates_count(operation);
         }
@@ -106,10 +118,10 @@ impl Update {
     ///
     /// Errors: `TooLarge` over `solutions_max`, `triples_max` or a bound of terms; `TimedOut` over `evaluation_time_max`.
     pub fn evaluate(&self, graph: &[Triple], limits: &RdfLimits) -> Result<Changes, RdfError> {
-        let mut budget = Budget::new(limits);
+        let budget = Arc::new(Budget::new(limits));
         let mut net = Net::default();
         for operation in &self.parsed.operations {
-            let step = self.step(operation, graph, &net, &mut budget)?;
+            let step = self.step(operation, graph, &net, &budget)?;
             let touched: HashSet<&Triple> = step.removed.iter().chain(&step.added).collect();
             if touched.is_empty() {
                 continue;
@@ -141,37 +153,72 @@ impl Update {
         operation: &GraphUpdateOperation,
         graph: &[Triple],
         before: &Net,
-        budget: &mut Budget<'_>,
+        budget: &Arc<Budget>,
+    ) -> Result<Changes, RdfError> {
+        if is_ground(operation) {
+            return Ok(ground_step(operation));
+        }
+        std::thread::scope(|scope| {
+            let thread = std::thread::Builder::new().name("annals-sparql".to_owned()).stack_size(STACK_BYTES);
+            let step = thread.spawn_scoped(scope, || self.matched_step(operation, graph, before, budget));
+            match step.map(std::thread::ScopedJoinHandle::join) {
+                Ok(Ok(step)) => step,
+                Ok(Err(panic)) => std::panic::resume_unwind(panic),
+                Err(error) => {
+                    let text = format!(
+                        "expected a thread to evaluate the update, found none: {error}; send it later"
+                    );
+                    Err(RdfError::new(RdfErrorKind::TimedOut, text))
+                }
+            }
+        })
+    }
+
+    /// As `step`, for an operation with a pattern. It needs a large stack.
+    fn matched_step(
+        &self,
+        operation: &GraphUpdateOperation,
+        graph: &[Triple],
+        before: &Net,
+        budget: &Arc<Budget>,
     ) -> Result<Changes, RdfError> {
         let GraphUpdateOperation::DeleteInsert { delete, insert, pattern, .. } = operation else {
-            return Ok(ground_step(operation));
+            return Ok(Changes::default());
         };
         let earlier = before.added.order();
         let is_left = |triple: &&Triple| !before.removed.contains(triple);
-        let current = graph.iter().filter(is_left).chain(earlier.iter().copied());
-        let mut solver = Solver::new(&self.parsed, pattern, current, budget)?;
-        let empty = solver.empty_row();
-        let rows: Vec<Row> = solver.solve(pattern, &empty)?;
+        let current = graph.iter().filter(is_left).chain(earlier);
+        let mut pattern = pattern.clone();
+        let counted = Counted::of(&mut pattern)?;
+        let dataset = Dataset::read(current, &counted.constants, budget)?;
+        let base = self.parsed.base_iri.clone();
+        let quads = counted
+            .evaluator(budget)
+            .prepare_delete_insert(delete.clone(), insert.clone(), base, None, &pattern)
+            .execute(dataset)
+            .map_err(|error| failed(budget, &error))?;
         let mut step = Changes::default();
-        for row in rows {
-            solver.budget.step()?;
-            let term = |variable: &Variable| {
-                solver.column(variable).and_then(|column| solver.terms.get(row[column]))
-            };
-            fill(delete, insert, &term, &mut step);
-            let count = step.removed.len() + step.added.len();
-            let max = solver.budget.limits.triples_max;
-            if count > max {
+        for quad in quads {
+            step.take(quad.map_err(|error| failed(budget, &error))?);
+            let max = budget.limits.triples_max;
+            if step.removed.len() + step.added.len() > max {
                 let text = format!("expected an update that changes at most {max} triples, found more");
                 return Err(RdfError::new(RdfErrorKind::TooLarge, text + "; send several updates"));
             }
         }
         for triple in &step.added {
-            let bytes = check_terms(triple, budget.limits)?;
-            budget.make(bytes)?;
+            budget.make(check_terms(triple, &budget.limits))?;
         }
+        // The evaluator drops a refusal in an expression.
+        budget.finish()?;
         Ok(step)
     }
+}
+
+fn failed(budget: &Budget, error: &QueryEvaluationError) -> RdfError {
+    let text =
+        format!("expected a WHERE that can be evaluated, the evaluator says: {error}; write it differently");
+    budget.finish().err().unwrap_or_else(|| RdfError::new(RdfErrorKind::Unsupported, text))
 }
 
 /// `error at 3:14: expected …` is the form of the parser.
@@ -280,8 +327,14 @@ fn ground_step(operation: &GraphUpdateOperation) -> Changes {
             step.added = data.iter().map(|quad| inserted(quad, &mut names)).collect();
         }
         GraphUpdateOperation::DeleteData { data } => step.removed = data.iter().map(deleted).collect(),
-        GraphUpdateOperation::DeleteInsert { delete, insert, .. } => {
-            fill(delete, insert, &|_| None, &mut step)
+        GraphUpdateOperation::DeleteInsert { delete, insert, pattern, .. } => {
+            let nothing = oxrdf::Dataset::new();
+            let quads = QueryEvaluator::new()
+                .prepare_delete_insert(delete.clone(), insert.clone(), None, None, pattern)
+                .execute(&nothing);
+            for quad in quads.expect("a WHERE without patterns is evaluated") {
+                step.take(quad.expect("a WHERE without patterns has one solution"));
+            }
         }
         // The check of the update has refused the others.
         _ => {}
@@ -307,61 +360,6 @@ fn deleted(quad: &GroundQuad) -> Triple {
         GroundTerm::Literal(literal) => literal.clone().into(),
     };
     Triple { subject: quad.subject.clone().into(), predicate: quad.predicate.clone(), object }
-}
-
-/// The triples of the templates for one solution. A template whose variable has no term, or a term that cannot stand
-/// there, gives no triple.
-fn fill(
-    delete: &[GroundQuadPattern],
-    insert: &[QuadPattern],
-    solution: &impl Fn(&Variable) -> Option<Term>,
-    step: &mut Changes,
-) {
-    let ground = |pattern: &GroundTermPattern| match pattern {
-        GroundTermPattern::NamedNode(node) => Some(node.clone().into()),
-        GroundTermPattern::Literal(literal) => Some(literal.clone().into()),
-        GroundTermPattern::Variable(variable) => solution(variable),
-    };
-    for quad in delete {
-        step.removed.extend(triple(
-            ground(&quad.subject),
-            predicate(&quad.predicate, solution),
-            ground(&quad.object),
-        ));
-    }
-    let mut names = BlankNames::default();
-    let mut term = |pattern: &TermPattern| match pattern {
-        TermPattern::NamedNode(node) => Some(node.clone().into()),
-        TermPattern::BlankNode(label) => Some(names.name(label.clone()).into()),
-        TermPattern::Literal(literal) => Some(literal.clone().into()),
-        TermPattern::Variable(variable) => solution(variable),
-    };
-    for quad in insert {
-        step.added.extend(triple(
-            term(&quad.subject),
-            predicate(&quad.predicate, solution),
-            term(&quad.object),
-        ));
-    }
-}
-
-fn predicate(pattern: &NamedNodePattern, solution: &impl Fn(&Variable) -> Option<Term>) -> Option<NamedNode> {
-    match pattern {
-        NamedNodePattern::NamedNode(node) => Some(node.clone()),
-        NamedNodePattern::Variable(variable) => match solution(variable)? {
-            Term::NamedNode(node) => Some(node),
-            _ => None,
-        },
-    }
-}
-
-fn triple(subject: Option<Term>, predicate: Option<NamedNode>, object: Option<Term>) -> Option<Triple> {
-    let subject = match subject? {
-        Term::NamedNode(node) => node.into(),
-        Term::BlankNode(node) => NamedOrBlankNode::from(node),
-        Term::Literal(_) => return None,
-    };
-    Some(Triple { subject, predicate: predicate?, object: object? })
 }
 
 /// The effect of the operations so far.

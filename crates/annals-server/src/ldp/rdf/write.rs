@@ -1,12 +1,13 @@
 //! Writes triples in a format, one after the other, in constant memory.
 
 use oxrdf::TripleRef;
-use oxttl::TurtleSerializer;
+use oxttl::ntriples::LowLevelNTriplesSerializer;
 use oxttl::turtle::LowLevelTurtleSerializer;
+use oxttl::{NTriplesSerializer, TurtleSerializer};
 
 use super::json_ld_writer::JsonLdWriter;
 use super::rdf_xml_writer::RdfXmlWriter;
-use super::{RdfError, RdfFormat, n_triples_writer};
+use super::{RdfError, RdfFormat};
 
 /// Prefixes of the vocabularies that a repository uses. Only Turtle writes them, as `@prefix` at the top.
 pub const PREFIXES: [(&str, &str); 13] = [
@@ -33,7 +34,7 @@ pub struct RdfWriter {
 
 enum Inner {
     Turtle(LowLevelTurtleSerializer),
-    NTriples,
+    NTriples(LowLevelNTriplesSerializer),
     JsonLd(JsonLdWriter),
     RdfXml(RdfXmlWriter),
 }
@@ -54,7 +55,7 @@ impl RdfWriter {
                 });
                 Inner::Turtle(serializer.low_level())
             }
-            RdfFormat::NTriples => Inner::NTriples,
+            RdfFormat::NTriples => Inner::NTriples(NTriplesSerializer::new().low_level()),
             RdfFormat::JsonLd => Inner::JsonLd(JsonLdWriter::default()),
             RdfFormat::RdfXml => Inner::RdfXml(RdfXmlWriter::default()),
         };
@@ -70,7 +71,9 @@ impl RdfWriter {
             Inner::Turtle(serializer) => {
                 serializer.serialize_triple(triple, out).expect("memory takes all bytes")
             }
-            Inner::NTriples => n_triples_writer::write(triple, out),
+            Inner::NTriples(serializer) => {
+                serializer.serialize_triple(triple, out).expect("memory takes all bytes")
+            }
             Inner::JsonLd(writer) => writer.write(triple, out),
             Inner::RdfXml(writer) => writer.write(triple, out)?,
         }
@@ -81,7 +84,7 @@ impl RdfWriter {
     pub fn finish(self, out: &mut Vec<u8>) {
         match self.inner {
             Inner::Turtle(mut serializer) => serializer.finish(out).expect("memory takes all bytes"),
-            Inner::NTriples => {}
+            Inner::NTriples(_) => {}
             Inner::JsonLd(writer) => writer.finish(out),
             Inner::RdfXml(writer) => writer.finish(out),
         }

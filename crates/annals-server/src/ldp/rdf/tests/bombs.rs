@@ -213,6 +213,11 @@ fn a_product_of_patterns_ends_in_an_error_soon() {
         "?a <p:a> ?b MINUS { ?a <p:b> ?d FILTER(false) } FILTER EXISTS { ?c <p:b> ?d FILTER(?d = ?b) }",
         "?a <p:a> ?b FILTER(REGEX(?b, CONCAT('(a|b|', ?b, '){1,50}.*x{1,50}')))",
         "?a ?p ?b BIND(?b AS ?c) ?d ?q ?e BIND(?e AS ?f) FILTER(?c = ?f)",
+        "{ ?a ?p ?b } { { ?c ?q ?d } { ?e ?r ?f } } FILTER(?b = ?d && ?d = ?f)",
+        "?a ?p ?b OPTIONAL { ?c ?q ?d OPTIONAL { ?e ?r ?f FILTER(?d + ?f = 'x') } FILTER(?b + ?d = 'x') }",
+        "?a ?p ?b . ?c ?q ?d . ?e ?r ?f FILTER(CONCAT(?b, ?d) = 'x')",
+        "?a ?p ?b FILTER NOT EXISTS { ?c ?q ?d . ?e ?r ?f . ?g ?s ?h FILTER(CONCAT(?d, ?f, ?h) = ?b) }",
+        "?a ?p ?b MINUS { ?c ?p ?d . ?e ?p ?f FILTER(?b = ?f) }",
     ];
     for pattern in patterns {
         let update = parse(&format!("DELETE {{ ?a <p:x> ?b }} WHERE {{ {pattern} }}")).unwrap();
@@ -316,6 +321,33 @@ fn the_deepest_update_that_is_parsed_fits_the_stack_of_a_thread() {
             thread.spawn(run).unwrap().join().expect("it has room");
             assert!(start.elapsed() < SOON, "{:?}", start.elapsed());
         }
+    }
+}
+
+#[test]
+fn the_widest_update_that_is_evaluated_fits_the_stack_of_a_thread() {
+    let patterns = [
+        "OPTIONAL { ?s ?p ?o } ".repeat(250),
+        "?s ?p ?o . ".repeat(256),
+        "{ ?s ?p ?o } ".repeat(250),
+        "{ ?s ?p ?o } UNION ".repeat(200) + "{ }",
+        "?s ?p ?o ".to_owned() + &"MINUS { ?s <p:c> ?o } ".repeat(200),
+        "{ ?s ?p ?o OPTIONAL { ".repeat(14) + "?s ?p ?o" + &" } }".repeat(14),
+        (0..60).map(|number| format!("BIND({number} AS ?x{number}) ")).collect::<String>(),
+    ];
+    for pattern in patterns {
+        let update = parse(&format!("INSERT {{ <> <p:x> ?o }} WHERE {{ {pattern} }}"));
+        let run = move || update.and_then(|update| update.evaluate(&large(1), &RdfLimits::default()));
+        let thread = std::thread::Builder::new().stack_size(2 << 20);
+        let found = thread.spawn(run).unwrap().join().expect("it has room");
+        assert!(found.is_ok(), "{pattern}: {found:?}");
+    }
+    for pattern in ["?s ?p ?o . ".repeat(300), "{ ?s ?p ?o . ?s ?q ?o } ".repeat(200)] {
+        let error = parse(&format!("INSERT {{ <> <p:x> ?o }} WHERE {{ {pattern} }}"))
+            .and_then(|update| update.evaluate(&large(1), &RdfLimits::default()))
+            .unwrap_err();
+        assert_eq!(error.kind, RdfErrorKind::TooLarge, "{error}");
+        assert!(error.text.contains("send several updates"), "{error}");
     }
 }
 

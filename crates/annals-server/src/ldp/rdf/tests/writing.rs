@@ -53,7 +53,7 @@ fn json_ld_is_an_array_of_objects_in_expanded_form() {
     let expected = "\
 [{\"@id\":\"http://localhost:8080/rest/1/a\",\"@type\":[\"http://www.w3.org/ns/ldp#Container\",\"p:B\"],\
 \"http://purl.org/dc/elements/1.1/title\":[{\"@value\":\"a \\\"title\\\"\"}],\
-\"p:label\":[{\"@value\":\"ein <Titel>\\u000d\\n\",\"@language\":\"de\"}]},
+\"p:label\":[{\"@value\":\"ein <Titel>\\r\\n\",\"@language\":\"de\"}]},
 {\"@id\":\"_:1\",\"p:count\":[{\"@value\":\"7\",\"@type\":\"http://www.w3.org/2001/XMLSchema#integer\"}]},
 {\"@id\":\"http://localhost:8080/rest/1/a\",\"@type\":[\"http://www.w3.org/ns/ldp#Container\"]}]
 ";

@@ -1,0 +1,24 @@
+//! What becomes a triple: resources as entities, their graphs, their tags, and the writes of them.
+
+// In the order a newcomer should read them.
+pub mod vocabulary;
+pub mod path;
+pub mod base;
+pub mod constraints;
+pub mod model;
+pub mod ldp_types;
+pub mod term;
+pub mod view;
+pub mod triples;
+pub mod membership;
+pub mod facts;
+pub mod statements;
+pub mod rule_check;
+pub mod inbound;
+pub mod prefer;
+pub mod resource_graph;
+pub mod shown;
+pub mod resource_tag;
+pub mod writer;
+pub mod changes;
+pub mod removal;
