@@ -16,7 +16,7 @@ const WINNER_WAIT: Duration = Duration::from_secs(1);
 /// Author, message and valid time of a write, from the headers and the query of a request.
 #[derive(Clone, Debug, Default)]
 pub struct Signature {
-    /// Who commits.
+    /// The author.
     pub author: String,
     /// Why.
     pub message: String,

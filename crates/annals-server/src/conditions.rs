@@ -41,7 +41,7 @@ impl Conditions {
         Ok(conditions)
     }
 
-    /// The conditions in the headers. What is no tag is a condition too: it names no tag of this server.
+    /// The conditions in the headers. Text that is no tag is a condition too: it names no tag of this server.
     pub fn of_any(headers: &HeaderMap) -> Conditions {
         Conditions { matches: condition(headers, IF_MATCH), differs: condition(headers, IF_NONE_MATCH) }
     }

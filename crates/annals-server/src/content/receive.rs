@@ -16,7 +16,7 @@ use crate::problem::Problem;
 use crate::query::decode_percent;
 use crate::upload::{discard, upload};
 
-/// What the headers of a request say about its body: media type, file name, length and digests.
+/// The headers of a request about its body: media type, file name, length and digests.
 ///
 /// Errors: `invalid-argument`.
 pub fn about(headers: &HeaderMap) -> Result<NewContent, Problem> {

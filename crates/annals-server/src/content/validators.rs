@@ -1,4 +1,4 @@
-//! What the conditions of requests for binaries are compared with (RFC 9110, section 13): tags and dates, in their order.
+//! The validators that conditions of requests for binaries are compared with (RFC 9110, section 13): tags and dates, in their order.
 
 use std::time::SystemTime;
 
@@ -8,7 +8,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 
 use crate::conditions::Conditions;
 
-/// What a client may already have: the tag of the bytes, and when they were written.
+/// The copy that a client may already have: the tag of the bytes, and when they were written.
 pub struct Validators {
     /// The strong entity tag.
     pub tag: HeaderValue,

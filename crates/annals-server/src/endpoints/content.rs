@@ -164,7 +164,7 @@ async fn delete(call: Box<Call>) -> Outcome {
     Ok(answer::json(StatusCode::OK, &crate::sending::receipt_to_json(&receipt), receipt.position))
 }
 
-/// What a write changes, and under which conditions.
+/// The target of a write, and its conditions.
 struct Order {
     id: Id,
     property: String,

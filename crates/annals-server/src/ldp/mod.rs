@@ -84,7 +84,7 @@ async fn dispatch(mut request: Request, root: &str) -> Outcome {
     let target = Target::of(path.strip_prefix(root).unwrap_or(path))?;
     let method = request.method.clone();
     let target = match target {
-        // What clients state about a resource in RDF is the resource.
+        // A resource is the statements of clients about it.
         Target::Description(path) if stored_binary::takes(&method) && is_in_rdf(&request, &path).await? => {
             Target::Resource(path)
         }
@@ -166,7 +166,7 @@ async fn store_root(request: &mut Request) -> Result<(), Problem> {
     Ok(())
 }
 
-/// What the answer says about a segment that only the server uses.
+/// The text of the answer about a segment that only the server uses.
 fn reserved(name: &str) -> String {
     match name {
         "fcr:tx" => "fcr:tx: this door has no transactions over several requests; one PATCH changes all statements of \

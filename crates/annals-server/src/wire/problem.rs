@@ -23,7 +23,7 @@ pub struct Problem {
     pub title: String,
     /// The HTTP status.
     pub status: u64,
-    /// What was expected, what was found, and what to do.
+    /// The text: expected, found, and what to do.
     pub detail: String,
     /// One of the kinds of docs/errors.md.
     #[schemars(extend("enum" = kinds()))]

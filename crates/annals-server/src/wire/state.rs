@@ -52,7 +52,7 @@ pub struct Ready {
     pub warnings: Vec<String>,
 }
 
-/// What a compaction removed.
+/// The amounts that a compaction removed.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(example = json!({

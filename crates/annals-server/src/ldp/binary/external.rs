@@ -17,7 +17,7 @@ pub const EXTERNAL: &str = "ldp.external";
 /// Longest media type. Units: bytes.
 const MEDIA_TYPE_BYTES_MAX: usize = 255;
 
-/// What the server does with an external content.
+/// The handling of an external content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Handling {
     /// It stores the bytes.
@@ -33,7 +33,7 @@ pub enum Handling {
 pub struct Asked {
     /// The address, as the client wrote it.
     pub url: String,
-    /// What to do with it.
+    /// Its handling.
     pub handling: Handling,
     /// The media type, if the client states one.
     pub media_type: Option<String>,

@@ -24,7 +24,7 @@ use crate::ldp::requests::request::Request;
 use crate::patience::FlowWait;
 use crate::problem::{Outcome, Problem};
 
-/// What a write gives a binary.
+/// The bytes that a write gives a binary.
 pub enum BinaryBytes {
     /// Bytes that the repository has.
     Stored(Arc<StoredContent>),

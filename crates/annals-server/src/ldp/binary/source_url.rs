@@ -1,6 +1,6 @@
 //! Addresses of external contents, in one form, and the prefixes below which the server may read them.
 //!
-//! A prefix is compared with an address only after both have one form. What a server could read in two ways, such as dots
+//! A prefix is compared with an address only after both have one form. An address that a server could read in two ways, such as dots
 //! that are encoded, has no such form and is refused.
 
 use std::ffi::OsStr;
@@ -191,7 +191,7 @@ fn path_of(text: &str) -> Result<String, String> {
         path.push_str(before);
         let (digits, after) = after.split_at(2);
         let byte = u8::from_str_radix(digits, 16).expect("percents are checked");
-        // What need not be encoded is not.
+        // Letters that need no encoding get none.
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
             path.push(char::from(byte));
         } else {

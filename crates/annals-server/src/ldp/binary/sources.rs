@@ -52,7 +52,7 @@ pub struct Opened {
     pub size: Option<u64>,
     /// The media type, if the source says it.
     pub media_type: Option<String>,
-    /// What the source says about ranges, to be passed on.
+    /// The header of the source on ranges, to be passed on.
     pub ranges: HeaderMap,
     /// The version of the source: two reads with the same one gave the same bytes, if the source says versions.
     pub version: (Option<HeaderValue>, Option<HeaderValue>, Option<u64>),

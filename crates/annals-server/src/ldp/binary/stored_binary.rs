@@ -1,4 +1,4 @@
-//! Binaries: an entity with a content. What clients say about it is a graph of its own, the description.
+//! Binaries: an entity with a content. The statements of clients about it are a graph of its own, the description.
 
 use std::sync::Arc;
 

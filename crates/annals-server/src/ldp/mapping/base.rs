@@ -9,7 +9,7 @@ use super::path::{Path, append_encoded};
 use crate::header_text::text;
 use crate::hosts::PublicUrl;
 
-/// What an IRI names.
+/// The thing that an IRI names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place<'i> {
     /// A resource of this server.
@@ -70,7 +70,7 @@ impl Base {
         self.iri_of(entity).map(NamedNode::new_unchecked)
     }
 
-    /// What an IRI names.
+    /// The thing that an IRI names.
     pub fn place<'i>(&self, iri: &'i str) -> Place<'i> {
         let Some(rest) = iri.strip_prefix(&*self.0) else { return Place::Outside };
         if !(rest.is_empty() || rest.starts_with(['/', '#'])) || rest.contains('?') {

@@ -1,4 +1,4 @@
-//! What the server refuses about a graph, and the document that says so.
+//! The rules by which the server refuses a graph, and the document that says so.
 
 use std::fmt::Display;
 

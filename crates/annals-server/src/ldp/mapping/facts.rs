@@ -1,4 +1,4 @@
-//! What the server says about a binary in its description: size, media type, file name and digests, or where its bytes
+//! The statements of the server about a binary in its description: size, media type, file name and digests, or where its bytes
 //! are.
 
 use std::fmt::Write;

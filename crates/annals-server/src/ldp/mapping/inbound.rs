@@ -1,4 +1,4 @@
-//! What other resources say about a resource: their own statements, and the membership that containers make of them.
+//! The statements of other resources about a resource: their own statements, and the membership that containers make of them.
 
 use annals::{Direction, Entity};
 use oxrdf::NamedOrBlankNode;

@@ -13,7 +13,7 @@ use super::vocabulary::{
 };
 use crate::problem::Problem;
 
-/// What a direct or an indirect container says about its members.
+/// The statements of a direct or an indirect container about its members.
 pub struct Rule {
     /// The predicate from the membership resource to a member.
     pub has_member: Option<NamedNode>,

@@ -1,4 +1,4 @@
-//! What becomes a triple: resources as entities, their graphs, their tags, and the writes of them.
+//! The mapping to triples: resources as entities, their graphs, their tags, and the writes of them.
 
 // In the order a newcomer should read them.
 pub mod vocabulary;

@@ -68,7 +68,7 @@ impl Part {
 }
 
 impl Selection {
-    /// What the headers of a request ask for.
+    /// The preferences in the headers of a request.
     pub fn asked(headers: &HeaderMap) -> Selection {
         let mut selection = Selection::default();
         for preference in texts(headers, &PREFER).flat_map(|value| split(value, ',')) {

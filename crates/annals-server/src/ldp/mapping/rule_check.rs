@@ -1,4 +1,4 @@
-//! What a direct or an indirect container says about its members, and must say exactly once.
+//! The statements of a direct or an indirect container about its members, each of which it must make exactly once.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! What a resource shows beside its own properties, as one short digest: its links, parts and children, the containers
+//! A short digest of all that a resource shows beside its own properties: its links, parts and children, the containers
 //! that make members of it, and what others say about it. [`resource_graph`](super::resource_graph) reads the same for an answer.
 //!
 //! An instance stands for itself by id and first record, so that one that was deleted and made again is another one, and
@@ -54,7 +54,7 @@ pub fn inbound_digest(view: View<'_>, entity: &Entity<'_>) -> annals::Result<Str
     Ok(shown.finish())
 }
 
-/// What is hashed so far.
+/// The hash so far.
 #[derive(Default)]
 struct Shown {
     part: Vec<u8>,
@@ -111,7 +111,7 @@ impl Shown {
         Ok(())
     }
 
-    /// What a container says about its members, and whose members they are.
+    /// The statements of a container about its members, and whose members they are.
     fn add_rule(&mut self, container: &Entity<'_>) -> annals::Result<()> {
         self.add_whole(b"rule", container);
         for resource in container.neighbors(Direction::Out, Some(MEMBERSHIP_RESOURCE)).entities() {

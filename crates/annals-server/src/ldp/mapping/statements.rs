@@ -51,7 +51,7 @@ pub enum Object {
     Blank(String),
 }
 
-/// What a graph says about one subject.
+/// The statements of a graph about one subject.
 #[derive(Clone, Debug, Default)]
 pub struct Statements {
     /// Values by predicate.
@@ -65,9 +65,9 @@ pub struct Statements {
 /// A graph by subject.
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
-    /// What it says about the resource.
+    /// Those about the resource.
     pub own: Statements,
-    /// What it says about other nodes; each blank node is there.
+    /// Those about other nodes; each blank node is there.
     pub nodes: BTreeMap<NodeName, Statements>,
 }
 

@@ -9,7 +9,7 @@ use super::model::Model;
 use super::path::Path;
 use crate::problem::Problem;
 
-/// What is at a path.
+/// The resource, or its remains, at a path.
 #[derive(Clone, Debug)]
 pub enum Found<'s> {
     /// A resource.
@@ -32,7 +32,7 @@ pub struct View<'v> {
 }
 
 impl<'v> View<'v> {
-    /// What is at a path.
+    /// The resource, or its remains, at a path.
     pub fn find(self, path: &Path) -> annals::Result<Found<'v>> {
         found(self.snapshot, &path.id())
     }
@@ -89,7 +89,7 @@ impl<'v> View<'v> {
 /// The segment of a tombstone, below the resource.
 pub const TOMBSTONE_SEGMENT: &str = "fcr:tombstone";
 
-/// What the entity with an id is.
+/// The kind of the entity with an id.
 pub fn found<'s>(snapshot: &'s Snapshot, id: &Id) -> annals::Result<Found<'s>> {
     let Some(entity) = snapshot.entity(id)? else {
         return match snapshot.versions(&InstanceId::Entity(id.clone()), 0, 1) {

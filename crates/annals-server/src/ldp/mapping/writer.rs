@@ -29,7 +29,7 @@ pub struct Writer<'t> {
     pub transaction: &'t mut Transaction,
     /// The address of the root.
     pub base: &'t Base,
-    /// What the transaction reads.
+    /// The snapshot that the transaction reads.
     pub snapshot: &'t Snapshot,
     /// Entities that the transaction makes.
     pub made: HashSet<Id>,
@@ -68,7 +68,7 @@ impl<'t> Writer<'t> {
         self.made.contains(&Path::root().id())
     }
 
-    /// What the transaction reads.
+    /// The snapshot that the transaction reads.
     pub fn view(&self) -> View<'t> {
         View { snapshot: self.snapshot, base: self.base }
     }

@@ -1,4 +1,4 @@
-//! What the evaluation of an update may still cost, and the functions that may cost much.
+//! The cost that the evaluation of an update has left, and the functions that may cost much.
 //!
 //! The evaluator drops an error of an expression, so the first refusal is kept here: all that is asked later is refused,
 //! no triple is handed out any more, and the evaluation ends soon.

@@ -22,7 +22,7 @@ const PARTS_MAX: usize = 256;
 const ROW: &str = "urn:annals:row";
 const SOLUTION: &str = "urn:annals:solution";
 
-/// What the evaluation of a WHERE needs beside the rewritten pattern.
+/// The parts that the evaluation of a WHERE needs beside the rewritten pattern.
 #[derive(Default)]
 pub(super) struct Counted {
     /// The constant terms of each triple pattern.

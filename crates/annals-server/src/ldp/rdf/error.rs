@@ -20,7 +20,7 @@ pub enum RdfErrorKind {
 pub struct RdfError {
     /// Why.
     pub kind: RdfErrorKind,
-    /// What was expected, what was found, and what to do.
+    /// The text: expected, found, and what to do.
     pub text: String,
     /// Counts from 1; `None` if the parser does not tell it.
     pub line: Option<u64>,

@@ -11,7 +11,7 @@ const CONTEXT_KEYS_MAX: usize = 512;
 /// Contexts in contexts are evaluated for each use of a term: only in documents of at most so many bytes.
 const SCOPED_CONTEXT_BYTES_MAX: usize = 64 << 10;
 
-/// Errors: `TooLarge` with the place. What is not JSON passes: the parser reports it better.
+/// Errors: `TooLarge` with the place. Text that is no JSON passes: the parser reports it better.
 pub(super) fn check(document: &[u8], base: &str, limits: &RdfLimits) -> Result<(), RdfError> {
     let mut scan =
         Scan { document, limits, depth: 0, contexts: Vec::new(), context_keys: 0, contexts_count: 0 };

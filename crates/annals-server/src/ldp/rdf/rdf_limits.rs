@@ -19,7 +19,7 @@ const SOLUTIONS_MAX: usize = 100_000;
 const READ_TIME_MAX: Duration = Duration::from_secs(10);
 const EVALUATION_TIME_MAX: Duration = Duration::from_secs(1);
 
-/// What one request may cost. Over a bound the request is refused with `TooLarge` or `TimedOut`.
+/// The most that one request may cost. Over a bound the request is refused with `TooLarge` or `TimedOut`.
 #[derive(Clone, Debug)]
 pub struct RdfLimits {
     /// Triples of a document, and changes of an update.

@@ -1,4 +1,4 @@
-//! What a parsed update may contain, and the errors for the rest.
+//! The parts that a parsed update may contain, and the errors for the rest.
 
 use spargebra::GraphUpdateOperation;
 use spargebra::algebra::{Expression, Function, GraphPattern};

@@ -169,7 +169,7 @@ impl<'t> Scan<'t> {
         Ok(())
     }
 
-    /// An IRI, or the operator "less than": the parser may read either. What looks like an IRI is counted as both.
+    /// An IRI, or the operator "less than": the parser may read either. Text that looks like an IRI is counted as both.
     fn iri(&mut self) -> Result<(), RdfError> {
         let rest = &self.text[self.at + 1..];
         let is_part = |byte: &u8| *byte > b' ' && !b"<>\"{}|^`".contains(byte);

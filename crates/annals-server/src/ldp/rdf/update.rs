@@ -147,7 +147,7 @@ impl Update {
         Ok(net.finish())
     }
 
-    /// What one operation removes and adds, given the effect of those before it.
+    /// The statements that one operation removes and adds, given the effect of those before it.
     fn step(
         &self,
         operation: &GraphUpdateOperation,
@@ -318,7 +318,7 @@ fn is_ground(operation: &GraphUpdateOperation) -> bool {
     }
 }
 
-/// What an operation does once, without terms for variables.
+/// The effect of an operation that is done once, without terms for variables.
 fn ground_step(operation: &GraphUpdateOperation) -> Changes {
     let mut step = Changes::default();
     match operation {

@@ -15,7 +15,7 @@ const ATTRIBUTES_MAX: usize = 256;
 /// The identifier of an element is repeated for each of its attributes. Units: attributes x bytes of the longest.
 const ATTRIBUTES_COST_MAX: usize = 16 << 20;
 
-/// Errors: `TooLarge` and `Unsupported` with the place. What is not XML passes: the parser reports it better.
+/// Errors: `TooLarge` and `Unsupported` with the place. Text that is no XML passes: the parser reports it better.
 pub(super) fn check(document: &[u8], limits: &RdfLimits) -> Result<(), RdfError> {
     check_entities(document, limits)?;
     let mut reader = Reader::from_reader(document);

@@ -1,4 +1,4 @@
-//! What commits did to resources, as messages in Activity Streams 2.0: one for each changed resource and commit.
+//! The effects of commits on resources, as messages in Activity Streams 2.0: one for each changed resource and commit.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -44,7 +44,7 @@ struct Commit {
     messages: Vec<Message>,
 }
 
-/// What happened to a resource.
+/// The event of a resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Message {
     id: Id,

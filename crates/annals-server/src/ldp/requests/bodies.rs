@@ -28,7 +28,7 @@ const TRIPLE_BYTES: usize = 2_560;
 /// So many triples need no reservation.
 const TRIPLES_FEW: usize = 1_000;
 
-/// What a body is, by its media type.
+/// The kind of a body, by its media type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BodyKind {
     /// There is no media type, and no body.
@@ -43,7 +43,7 @@ pub enum BodyKind {
 
 /// A body.
 pub struct Received {
-    /// What it is.
+    /// Its kind.
     pub kind: BodyKind,
     /// The bounds of its RDF. They also end the work when the request is over.
     pub limits: RdfLimits,
@@ -58,7 +58,7 @@ pub struct Received {
 pub type Reserved = Vec<ReservedMemory>;
 
 impl BodyKind {
-    /// What the body of a request is, before it is received.
+    /// The kind of the body of a request, before it is received.
     pub fn of(call: &Call) -> BodyKind {
         let declared = content_type(&call.headers);
         if declared.is_empty() {

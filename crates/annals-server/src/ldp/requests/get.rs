@@ -152,7 +152,7 @@ pub async fn show(
 /// Units: triples.
 const TRIPLES_FEW: usize = 128;
 
-/// What an answer shows.
+/// The parts that an answer shows.
 struct Shown {
     base: Base,
     id: Id,

@@ -18,7 +18,7 @@ use crate::problem::{Outcome, Problem};
 /// Answers PUT.
 pub async fn answer(request: Request, path: Path) -> Outcome {
     let known = model_at(&request.call, &request.base, &path)?;
-    // What is there already stays what it is, so nothing is asked for.
+    // A resource that is there keeps its kind, so nothing is asked for.
     let asked = match known {
         Some(model) => model.check_stays(&request.call.headers).map(|()| None),
         None => Model::asked(&request.call.headers),

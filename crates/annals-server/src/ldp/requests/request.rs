@@ -22,14 +22,14 @@ use crate::problem::Problem;
 /// How often a write is tried, if another request was first each time.
 const ATTEMPTS_MAX: usize = 5;
 
-/// What a request addresses.
+/// The target of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
     /// A resource.
     Resource(Path),
     /// The description of a binary.
     Description(Path),
-    /// What is left of a deleted resource.
+    /// The remains of a deleted resource.
     Tombstone(Path),
     /// The versions of a resource, or of the description of a binary.
     TimeMap(Original),
@@ -43,7 +43,7 @@ pub enum Target {
     Reserved(String),
 }
 
-/// What has versions: a resource, or the description of a binary.
+/// A thing with versions: a resource, or the description of a binary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Original {
     /// The path of the resource.

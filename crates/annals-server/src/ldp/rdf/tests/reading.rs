@@ -1,4 +1,4 @@
-//! What each format reads as.
+//! The statements that each format reads as.
 
 use std::io::{self, Read};
 

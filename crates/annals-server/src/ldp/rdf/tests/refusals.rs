@@ -1,4 +1,4 @@
-//! What the door refuses, and what the error says.
+//! The refusals of the door, and the texts of their errors.
 
 use super::super::{RdfErrorKind, RdfFormat, RdfLimits, Update};
 use super::{BASE, parse, read};

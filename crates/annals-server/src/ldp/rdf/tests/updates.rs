@@ -1,4 +1,4 @@
-//! What updates change.
+//! The changes that updates make.
 
 use oxrdf::Triple;
 

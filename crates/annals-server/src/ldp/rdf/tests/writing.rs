@@ -1,4 +1,4 @@
-//! What each format writes, byte for byte.
+//! The bytes that each format writes.
 
 use oxrdf::vocab::{rdf, xsd};
 use oxrdf::{BlankNode, Literal, Triple};
