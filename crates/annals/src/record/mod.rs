@@ -7,6 +7,7 @@ mod decode;
 mod encode;
 mod named_contents;
 mod provenance;
+mod sink;
 mod type_definition;
 mod value;
 mod replace;

@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use minicbor::Decoder;
 
+use super::sink::Sink;
 use super::texts::texts;
-use super::value::{
-    INFALLIBLE, Read, Sink, array, code_of, decode_value, encode_value, length, malformed, map, variant,
-};
+use super::value::{Read, array, code_of, decode_value, encode_value, malformed, map, variant};
 use super::{attribute_key, end_key, type_key};
 use crate::model::{
     AttributeDefinition, Containment, Deprecation, EndDefinition, EnumElement, TypeDefinition, TypeKind,
@@ -31,21 +30,18 @@ pub(super) fn encode_type(out: &mut Sink, definition: &TypeDefinition) {
         !definition.unique_together.is_empty(),
     ];
     out.map(7 + count(&optional))
-        .and_then(|out| out.u32(type_key::KIND)?.u32(code_of(&TypeKind::ALL, definition.kind)))
-        .and_then(|out| out.u32(type_key::NAME)?.str(&definition.name))
-        .and_then(|out| out.u32(type_key::DESCRIPTION)?.str(&definition.description))
-        .and_then(|out| out.u32(type_key::CLOSED)?.bool(definition.is_closed))
-        .expect(INFALLIBLE);
+        .entry(type_key::KIND, code_of(&TypeKind::ALL, definition.kind))
+        .entry(type_key::NAME, &*definition.name)
+        .entry(type_key::DESCRIPTION, &*definition.description)
+        .entry(type_key::CLOSED, definition.is_closed);
     encode_texts(out, type_key::SUPERTYPES, &definition.supertypes);
     encode_texts(out, type_key::APPLIES_TO, &definition.applies_to);
-    out.u32(type_key::ATTRIBUTES)
-        .and_then(|out| out.array(length(definition.attributes.len())))
-        .expect(INFALLIBLE);
+    out.put(type_key::ATTRIBUTES).array(definition.attributes.len());
     for attribute in &definition.attributes {
         encode_attribute(out, attribute);
     }
     if let Some(ends) = &definition.ends {
-        out.u32(type_key::ENDS).and_then(|out| out.array(2)).expect(INFALLIBLE);
+        out.put(type_key::ENDS).array(2);
         for end in ends {
             encode_end(out, end);
         }
@@ -54,29 +50,27 @@ pub(super) fn encode_type(out: &mut Sink, definition: &TypeDefinition) {
     if !statuses.is_empty() {
         encode_texts(out, type_key::STATUSES, statuses);
     }
-    encode_text(out, type_key::INITIAL_STATUS, initial_status.as_ref());
+    out.some_str(type_key::INITIAL_STATUS, initial_status.as_ref());
     if !elements.is_empty() {
-        out.u32(type_key::ELEMENTS).and_then(|out| out.array(length(elements.len()))).expect(INFALLIBLE);
+        out.put(type_key::ELEMENTS).array(elements.len());
         for EnumElement { ordinal, name, description } in elements {
-            out.array(3).and_then(|out| out.u32(*ordinal)?.str(name)?.str(description)).expect(INFALLIBLE);
+            out.array(3).put(*ordinal).str(name).str(description);
         }
     }
     encode_deprecation(out, type_key::DEPRECATION, deprecation.as_ref());
-    encode_text(out, type_key::EXTERNAL_ID, external_id.as_ref());
+    out.some_str(type_key::EXTERNAL_ID, external_id.as_ref());
     if definition.version != 1 {
-        out.u32(type_key::VERSION).and_then(|out| out.u32(definition.version)).expect(INFALLIBLE);
+        out.entry(type_key::VERSION, definition.version);
     }
     encode_flag(out, type_key::ADVISORY, definition.is_advisory);
     if let Some(Containment { is_ordered }) = definition.containment {
-        out.u32(type_key::CONTAINMENT).and_then(|out| out.bool(is_ordered)).expect(INFALLIBLE);
+        out.entry(type_key::CONTAINMENT, is_ordered);
     }
     if !definition.required_children.is_empty() {
         encode_texts(out, type_key::REQUIRED_CHILDREN, &definition.required_children);
     }
     if !definition.unique_together.is_empty() {
-        out.u32(type_key::UNIQUE_TOGETHER)
-            .and_then(|out| out.array(length(definition.unique_together.len())))
-            .expect(INFALLIBLE);
+        out.put(type_key::UNIQUE_TOGETHER).array(definition.unique_together.len());
         definition.unique_together.iter().for_each(|names| encode_array(out, names));
     }
 }
@@ -96,70 +90,55 @@ fn encode_attribute(out: &mut Sink, attribute: &AttributeDefinition) {
         reference.is_some(),
     ];
     out.map(6 + count(&optional))
-        .and_then(|out| out.u32(attribute_key::NAME)?.str(&attribute.name))
-        .and_then(|out| {
-            out.u32(attribute_key::VALUE_TYPE)?.u32(code_of(&ValueType::ALL, attribute.value_type))
-        })
-        .and_then(|out| out.u32(attribute_key::MANY)?.bool(attribute.is_many))
-        .and_then(|out| out.u32(attribute_key::REQUIRED)?.bool(attribute.is_required))
-        .and_then(|out| out.u32(attribute_key::UNIQUE)?.bool(attribute.is_unique))
-        .and_then(|out| out.u32(attribute_key::UNINDEXED)?.bool(!attribute.is_indexed))
-        .expect(INFALLIBLE);
+        .entry(attribute_key::NAME, &*attribute.name)
+        .entry(attribute_key::VALUE_TYPE, code_of(&ValueType::ALL, attribute.value_type))
+        .entry(attribute_key::MANY, attribute.is_many)
+        .entry(attribute_key::REQUIRED, attribute.is_required)
+        .entry(attribute_key::UNIQUE, attribute.is_unique)
+        .entry(attribute_key::UNINDEXED, !attribute.is_indexed);
     for (key, value) in [
         (attribute_key::DEFAULT, default),
         (attribute_key::MINIMUM, minimum),
         (attribute_key::MAXIMUM, maximum),
     ] {
         if let Some(value) = value {
-            out.u32(key).expect(INFALLIBLE);
-            encode_value(out, value);
+            encode_value(out.put(key), value);
         }
     }
-    encode_text(out, attribute_key::ENUM, enum_type.as_ref());
+    out.some_str(attribute_key::ENUM, enum_type.as_ref());
     if let Some(item_type) = item_type {
         let code = code_of(&ValueType::ALL, *item_type);
-        out.u32(attribute_key::ITEM_TYPE).and_then(|out| out.u32(code)).expect(INFALLIBLE);
+        out.entry(attribute_key::ITEM_TYPE, code);
     }
     encode_deprecation(out, attribute_key::DEPRECATION, deprecation.as_ref());
     encode_flag(out, attribute_key::KEY, attribute.is_key);
-    encode_text(out, attribute_key::PATTERN, pattern.as_ref());
-    encode_text(out, attribute_key::REFERENCE, reference.as_ref());
+    out.some_str(attribute_key::PATTERN, pattern.as_ref());
+    out.some_str(attribute_key::REFERENCE, reference.as_ref());
 }
 
 fn encode_end(out: &mut Sink, end: &EndDefinition) {
-    out.map(1 + count(&[end.type_name.is_some(), end.name.is_some()]))
-        .and_then(|out| out.u32(end_key::MANY)?.bool(end.is_many))
-        .expect(INFALLIBLE);
-    encode_text(out, end_key::TYPE, end.type_name.as_ref());
-    encode_text(out, end_key::NAME, end.name.as_ref());
+    out.map(1 + count(&[end.type_name.is_some(), end.name.is_some()])).entry(end_key::MANY, end.is_many);
+    out.some_str(end_key::TYPE, end.type_name.as_ref());
+    out.some_str(end_key::NAME, end.name.as_ref());
 }
 
-fn count(are_there: &[bool]) -> u64 {
-    are_there.iter().map(|is_there| u64::from(*is_there)).sum()
+fn count(are_there: &[bool]) -> usize {
+    are_there.iter().filter(|is_there| **is_there).count()
 }
 
 fn encode_flag(out: &mut Sink, key: u32, is_set: bool) {
     if is_set {
-        out.u32(key).and_then(|out| out.bool(true)).expect(INFALLIBLE);
-    }
-}
-
-fn encode_text(out: &mut Sink, key: u32, text: Option<&Arc<str>>) {
-    if let Some(text) = text {
-        out.u32(key).and_then(|out| out.str(text)).expect(INFALLIBLE);
+        out.entry(key, true);
     }
 }
 
 fn encode_texts(out: &mut Sink, key: u32, texts: &[Arc<str>]) {
-    out.u32(key).expect(INFALLIBLE);
-    encode_array(out, texts);
+    encode_array(out.put(key), texts);
 }
 
 fn encode_array(out: &mut Sink, texts: &[Arc<str>]) {
-    out.array(length(texts.len())).expect(INFALLIBLE);
-    for text in texts {
-        out.str(text).expect(INFALLIBLE);
-    }
+    out.array(texts.len());
+    texts.iter().for_each(|text| _ = out.str(text));
 }
 
 // Shape: an array, empty or with the replacement.
