@@ -103,6 +103,11 @@ const CHECKPOINT_PERCENT: u64 = 250;
 
 impl Stored {
     /// Upper estimate of the memory needed in all, if the process holds `resident` now. Units: bytes.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "an estimate, and a float beyond the range becomes its limit"
+    )]
     fn needed_bytes(self, resident: u64) -> u64 {
         let needed = match self {
             Stored::Records { done, all } => resident as f64 * all as f64 / done.max(1) as f64,

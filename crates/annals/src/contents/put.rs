@@ -130,7 +130,7 @@ impl Contents {
             return Err(error);
         }
         let is_new = stored.map_err(|error| self.failed("store a content", "new content", error))?;
-        let pin = pin.expect("a content with a name is pinned");
+        let pin = pin.unwrap_or_else(|| Pins::pin(&self.pins, content.sha256));
         pin.prove(&content.digests);
         Ok(StoredContent { content: Arc::new(content), is_new, _pin: pin })
     }

@@ -10,6 +10,7 @@ const EXACT_SCALE: u32 = 22;
 
 /// The float nearest to a decimal. A greater decimal never gets a lesser float, and equal ones (1.5 and 1.50) get the
 /// same.
+#[expect(clippy::expect_used, reason = "a decimal is written as floats are read")]
 pub(crate) fn nearest_float(number: Decimal) -> f64 {
     let (mantissa, scale) = (number.mantissa(), number.scale());
     if mantissa.unsigned_abs() <= EXACT_MANTISSA && scale <= EXACT_SCALE {

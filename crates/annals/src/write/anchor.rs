@@ -18,6 +18,7 @@ use crate::model::{
     Patch, Stamp, Value, ValueRef,
 };
 use crate::read::Snapshot;
+use crate::structures::number::narrow;
 use crate::{Error, ErrorKind, Result};
 
 /// Average log bytes that anchors may add to a change. Units: bytes.
@@ -237,7 +238,7 @@ impl Names<'_> {
             self.new.push(Arc::clone(name));
             self.new.len() - 1
         });
-        Symbol(u32::try_from(known.len() + at).expect("fewer than 2^32 names"))
+        Symbol(narrow(known.len() + at))
     }
 
     fn properties(&mut self, entries: &[(Arc<str>, Value)]) -> Properties {

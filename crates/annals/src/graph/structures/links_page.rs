@@ -10,6 +10,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::link::{Bounds, Link, Narrow, NarrowTypes};
 use super::symbols::Symbol;
+use crate::structures::number::narrow;
 
 /// Entities of one page.
 pub(crate) const PAGE_ENTITIES: usize = 32;
@@ -111,7 +112,7 @@ fn grown(page: &[u32], new_room: usize, is_mixed: bool) -> Arc<[u32]> {
     let (count, room) = (count(page), room(page));
     let mut copy = Vec::with_capacity(LINKS + new_room * if is_mixed { 3 } else { 2 });
     copy.extend_from_slice(&page[..LINKS]);
-    copy[ROOM] = new_room as u32;
+    copy[ROOM] = narrow(new_room);
     for number in 0..2 {
         copy.extend_from_slice(&page[LINKS + number * room..][..count]);
         copy.resize(LINKS + (number + 1) * new_room, 0);
@@ -151,7 +152,7 @@ pub(crate) fn is_sound(page: &[u32], bounds: Bounds, is_wide: impl Fn(u32) -> bo
 
 // Moves the ends: the entity at `place` has `more` links instead of `fewer`.
 fn move_ends(page: &mut [u32], place: usize, fewer: usize, more: usize) {
-    let moved = (more as u32).wrapping_sub(fewer as u32);
+    let moved = narrow::<u32, usize>(more).wrapping_sub(narrow(fewer));
     if place % 2 == 1 {
         page[place / 2] = page[place / 2].wrapping_add(moved << 16);
     }

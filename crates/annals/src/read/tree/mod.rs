@@ -49,7 +49,7 @@ pub struct Tree<'s> {
 impl Snapshot {
     /// The tree below the entity with the id `root`.
     pub fn tree(&self) -> Tree<'_> {
-        self.tree_below(&Id::new(ROOT_ID).expect("it is an id"))
+        self.tree_below(&Id::root())
     }
 
     /// The tree below another entity. Shape: without items if this snapshot does not see the entity.

@@ -86,7 +86,7 @@ impl Then {
         }
         let contained = self.instance(TypeKind::Relationship, relationship)?;
         let entity = self.instance(TypeKind::Entity, was.entity)?;
-        let row = now.entities.row(was.entity).expect("it is contained");
+        let row = now.entities.known_row(was.entity);
         if contained.type_name != link.type_name || entity.type_name != row.type_name() {
             return Ok(true);
         }
