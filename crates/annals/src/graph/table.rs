@@ -1,9 +1,5 @@
 //! All entities, or all relationships: by slot, by id, by type, by property value, now and in the past.
-
-#![expect(
-    clippy::expect_used,
-    reason = "a slot that links, lists and handles of a graph name has an instance"
-)]
+#![expect(clippy::expect_used, reason = "links, lists and handles name slots with instances")]
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
 //! A snapshot: the graph at one position, seen as of now or as of an earlier time. It never changes.
+#![expect(clippy::expect_used, reason = "a handle comes from the graph of its snapshot")]
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -14,8 +14,8 @@ use super::{change_key, record_key, step_code};
 use crate::graph::actions::bag::{BagRef, Key};
 use crate::log::RECORD_BYTES_MAX;
 use crate::model::{
-    Action, Anchor, Change, ClassificationContent, ClassificationCopy, Id, InstanceId, Instant, Patch,
-    PatchStep, Record, Value,
+    Action, Anchor, AnchoredClassification, Change, ClassificationContent, ClassificationCopy, Id,
+    InstanceId, Instant, Patch, PatchStep, Record, Value,
 };
 
 /// A record without its instant.
@@ -52,10 +52,7 @@ impl RecordBody {
         let mut bytes = Vec::with_capacity(room);
         bytes.resize(HEAD_BYTES_MAX, 0);
         let mut out = Sink::new(&mut bytes);
-        out.array(changes.len());
-        for change in changes {
-            encode_change(&mut out, &mut names, change);
-        }
+        out.list(changes, |out, change| encode_change(out, &mut names, change));
 
         // The part before the changes is known only now.
         let changes_end = bytes.len();
@@ -74,8 +71,7 @@ impl RecordBody {
         out.put(record_key::NAMES);
         let names_start = HEAD_BYTES_MAX + bytes.len() - changes_end;
         let mut out = Sink::new(&mut bytes);
-        out.array(names.order.len());
-        names.order.iter().for_each(|name| _ = out.str(name));
+        out.list(&names.order, |out, name| _ = out.str(name));
         out.put(record_key::CHANGES);
         let before = bytes.len() - changes_end;
         bytes.split_at_mut(HEAD_BYTES_MAX).1.rotate_right(before);
@@ -164,12 +160,8 @@ pub(super) fn encode_nameless(change: &Change) -> Vec<u8> {
 fn encode_change<'a>(out: &mut Sink, names: &mut Names<'a>, change: &'a Change) {
     let extra = usize::from(change.valid_from.is_some()) + usize::from(change.anchor.is_some());
     encode_action(out, names, &change.action, extra);
-    if let Some(instant) = change.valid_from {
-        out.entry(change_key::VALID_FROM, instant.micros());
-    }
-    if let Some(anchor) = &change.anchor {
-        encode_anchor(out.put(change_key::ANCHOR), names, anchor);
-    }
+    out.some(change_key::VALID_FROM, change.valid_from, |out, instant| _ = out.put(instant.micros()));
+    out.some(change_key::ANCHOR, change.anchor.as_ref(), |out, anchor| encode_anchor(out, names, anchor));
 }
 
 /// Writes the map header for the action's own entries and `extra` more, then its own entries.
@@ -185,71 +177,34 @@ fn encode_action<'a>(out: &mut Sink, names: &mut Names<'a>, action: &'a Action, 
 /// Writes an entry of the bag, if it exists.
 fn encode_entry<'a>(out: &mut Sink, names: &mut Names<'a>, key: Key, bag: &BagRef<'a>) {
     match key {
-        Key::Id => encode_some_id(out, change_key::ID, bag.id),
-        Key::From => encode_some_id(out, change_key::FROM, bag.from),
-        Key::To => encode_some_id(out, change_key::TO, bag.to),
-        Key::NewId => encode_some_id(out, change_key::NEW_ID, bag.new_id),
-        Key::Name => {
-            if let Some(name) = bag.name {
-                out.entry(change_key::NAME, names.number(name));
-            }
-        }
+        Key::Id => out.some(change_key::ID, bag.id, encode_id),
+        Key::From => out.some(change_key::FROM, bag.from, encode_id),
+        Key::To => out.some(change_key::TO, bag.to, encode_id),
+        Key::NewId => out.some(change_key::NEW_ID, bag.new_id, encode_id),
+        Key::Name => out.some(change_key::NAME, bag.name, |out, name| _ = out.put(names.number(name))),
         Key::Properties => {
-            if let Some(properties) = bag.properties {
-                encode_properties(out.put(change_key::PROPERTIES), names, properties);
-            }
+            out.some(change_key::PROPERTIES, bag.properties, |out, all| encode_properties(out, names, all));
         }
-        Key::Patch => {
-            if let Some(patch) = bag.patch {
-                encode_patch(out, names, patch);
-            }
-        }
-        Key::Classifications => {
-            if let Some(classifications) = bag.classifications {
-                encode_classifications(out, names, classifications);
-            }
-        }
+        Key::Patch => out.some(change_key::PATCH, bag.patch, |out, patch| encode_patch(out, names, patch)),
+        Key::Classifications => out.some(change_key::CLASSIFICATIONS, bag.classifications, |out, all| {
+            out.list(all, |out, one| encode_classification(out, names, one));
+        }),
         Key::WithRelationships => {
-            if let Some(with) = bag.with_relationships {
-                out.entry(change_key::WITH_RELATIONSHIPS, with);
-            }
+            out.some(change_key::WITH_RELATIONSHIPS, bag.with_relationships, |out, with| _ = out.put(with));
         }
-        Key::Type => {
-            if let Some(definition) = bag.definition {
-                encode_type(out.put(change_key::TYPE), definition);
-            }
-        }
+        Key::Type => out.some(change_key::TYPE, bag.definition, encode_type),
         Key::Status => out.some_str(change_key::STATUS, bag.status),
         Key::Text => out.some_str(change_key::TEXT, bag.text),
-        Key::Provenance => {
-            if let Some(provenance) = bag.provenance {
-                encode_provenance(out.put(change_key::PROVENANCE), provenance);
-            }
-        }
-        Key::Origin => {
-            if let Some((version, created, updated)) = bag.origin {
-                encode_origin(out.put(change_key::ORIGIN), version, created, updated);
-            }
-        }
-        Key::Copied | Key::CopiedOne => {
-            if let Some(copied) = bag.copied {
-                out.put(change_key::COPIED).array(copied.len());
-                for copy in copied {
-                    encode_copied(out, names, copy);
-                }
-            }
-        }
-        Key::Instances => {
-            if let Some(instances) = bag.instances {
-                encode_instances(out, instances);
-            }
-        }
-    }
-}
-
-fn encode_some_id(out: &mut Sink, key: u32, id: Option<&Id>) {
-    if let Some(id) = id {
-        encode_id(out.put(key), id);
+        Key::Provenance => out.some(change_key::PROVENANCE, bag.provenance, encode_provenance),
+        Key::Origin => out.some(change_key::ORIGIN, bag.origin, |out, (version, created, updated)| {
+            encode_origin(out, version, created, updated);
+        }),
+        Key::Copied | Key::CopiedOne => out.some(change_key::COPIED, bag.copied, |out, all| {
+            out.list(all, |out, copy| encode_copied(out, names, copy));
+        }),
+        Key::Instances => out.some(change_key::INSTANCES, bag.instances, |out, instances| {
+            out.list(instances, encode_instance);
+        }),
     }
 }
 
@@ -261,14 +216,10 @@ fn encode_copied<'a>(out: &mut Sink, names: &mut Names<'a>, copy: &'a Classifica
     encode_origin(out, copy.version, &copy.created, &copy.updated);
 }
 
-// Shape: for each one 0 for an entity or 1 for a relationship, and its id.
-fn encode_instances(out: &mut Sink, instances: &[InstanceId]) {
-    out.put(change_key::INSTANCES).array(instances.len());
-    for instance in instances {
-        let is_relationship = matches!(instance, InstanceId::Relationship(_));
-        out.array(2).put(u32::from(is_relationship));
-        encode_id(out, instance.id());
-    }
+// Shape: 0 for an entity or 1 for a relationship, and its id.
+fn encode_instance(out: &mut Sink, instance: &InstanceId) {
+    let is_relationship = matches!(instance, InstanceId::Relationship(_));
+    encode_id(out.array(2).put(u32::from(is_relationship)), instance.id());
 }
 
 fn encode_id(out: &mut Sink, id: &Id) {
@@ -285,44 +236,32 @@ fn encode_properties<'a>(out: &mut Sink, names: &mut Names<'a>, properties: &'a 
     }
 }
 
-fn encode_classifications<'a>(
-    out: &mut Sink,
-    names: &mut Names<'a>,
-    classifications: &'a [ClassificationContent],
-) {
-    out.put(change_key::CLASSIFICATIONS).array(classifications.len());
-    for classification in classifications {
-        let length = 2 + usize::from(classification.provenance.is_some());
-        out.array(length).put(names.number(&classification.name));
-        encode_properties(out, names, &classification.properties);
-        if let Some(provenance) = &classification.provenance {
-            encode_provenance(out, provenance);
-        }
-    }
+fn encode_classification<'a>(out: &mut Sink, names: &mut Names<'a>, known: &'a ClassificationContent) {
+    out.array(2 + usize::from(known.provenance.is_some())).put(names.number(&known.name));
+    encode_properties(out, names, &known.properties);
+    known.provenance.iter().for_each(|provenance| encode_provenance(out, provenance));
 }
 
 fn encode_anchor<'a>(out: &mut Sink, names: &mut Names<'a>, anchor: &'a Anchor) {
     out.array(2);
     encode_properties(out, names, &anchor.properties);
-    out.array(anchor.classifications.len());
-    for anchored in &anchor.classifications {
-        let provenance = anchored.content.provenance.as_ref();
-        out.array(7 + usize::from(provenance.is_some()))
-            .put(names.number(&anchored.content.name))
-            .put(anchored.version);
-        for stamp in [&anchored.created, &anchored.updated] {
-            out.put(stamp.instant.micros()).put(names.number(&stamp.author));
-        }
-        encode_properties(out, names, &anchored.content.properties);
-        if let Some(provenance) = provenance {
-            encode_provenance(out, provenance);
-        }
-    }
+    out.list(
+        &anchor.classifications,
+        |out, AnchoredClassification { content, version, created, updated }| {
+            out.array(7 + usize::from(content.provenance.is_some()))
+                .put(names.number(&content.name))
+                .put(*version);
+            for stamp in [created, updated] {
+                out.put(stamp.instant.micros()).put(names.number(&stamp.author));
+            }
+            encode_properties(out, names, &content.properties);
+            content.provenance.iter().for_each(|provenance| encode_provenance(out, provenance));
+        },
+    );
 }
 
 fn encode_patch<'a>(out: &mut Sink, names: &mut Names<'a>, patch: &'a Patch) {
-    out.put(change_key::PATCH).array(patch.steps.len());
-    for step in &patch.steps {
+    out.list(&patch.steps, |out, step| {
         let (code, name, value) = match step {
             PatchStep::Set(name, value) => (step_code::SET, Some(name), Some(value)),
             PatchStep::Unset(name) => (step_code::UNSET, Some(name), None),
@@ -332,11 +271,7 @@ fn encode_patch<'a>(out: &mut Sink, names: &mut Names<'a>, patch: &'a Patch) {
         };
         let length = 1 + usize::from(name.is_some()) + usize::from(value.is_some());
         out.array(length).put(code);
-        if let Some(name) = name {
-            out.put(names.number(name));
-        }
-        if let Some(value) = value {
-            encode_value(out, value);
-        }
-    }
+        name.into_iter().for_each(|name| _ = out.put(names.number(name)));
+        value.into_iter().for_each(|value| encode_value(out, value));
+    });
 }

@@ -44,8 +44,7 @@ pub(super) fn encode_provenance(out: &mut Sink, provenance: &Provenance) {
         out.entry(provenance_key::KIND, code);
     }
     if !maintained_by.is_empty() {
-        out.put(provenance_key::MAINTAINED_BY).array(maintained_by.len());
-        maintained_by.iter().for_each(|text| _ = out.str(text));
+        out.put(provenance_key::MAINTAINED_BY).list(maintained_by, |out, text| _ = out.str(text));
     }
     if !mappings.is_empty() {
         out.put(provenance_key::MAPPINGS).map(mappings.len());
@@ -54,9 +53,7 @@ pub(super) fn encode_provenance(out: &mut Sink, provenance: &Provenance) {
         }
     }
     for (key, instant) in instants {
-        if let Some(instant) = instant {
-            out.entry(key, instant.micros());
-        }
+        out.some(key, instant, |out, instant| _ = out.put(instant.micros()));
     }
 }
 

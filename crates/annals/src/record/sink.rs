@@ -53,9 +53,25 @@ impl<'a> Sink<'a> {
 
     /// An entry with a text, if there is one.
     pub(super) fn some_str(&mut self, key: u32, text: Option<impl AsRef<str>>) {
-        if let Some(text) = text {
-            self.put(key).str(text.as_ref());
+        self.some(key, text, |out, text| _ = out.str(text.as_ref()));
+    }
+
+    /// An entry with what `write` makes of the item, if there is one.
+    pub(super) fn some<T>(&mut self, key: u32, item: Option<T>, write: impl FnOnce(&mut Self, T)) {
+        if let Some(item) = item {
+            write(self.put(key), item);
         }
+    }
+
+    /// An array of the items, each as `write` writes it.
+    pub(super) fn list<I: ExactSizeIterator>(
+        &mut self,
+        items: impl IntoIterator<IntoIter = I, Item = I::Item>,
+        mut write: impl FnMut(&mut Self, I::Item),
+    ) {
+        let items = items.into_iter();
+        self.array(items.len());
+        items.for_each(|item| write(self, item));
     }
 }
 

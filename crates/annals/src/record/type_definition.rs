@@ -36,26 +36,17 @@ pub(super) fn encode_type(out: &mut Sink, definition: &TypeDefinition) {
         .entry(type_key::CLOSED, definition.is_closed);
     encode_texts(out, type_key::SUPERTYPES, &definition.supertypes);
     encode_texts(out, type_key::APPLIES_TO, &definition.applies_to);
-    out.put(type_key::ATTRIBUTES).array(definition.attributes.len());
-    for attribute in &definition.attributes {
-        encode_attribute(out, attribute);
-    }
-    if let Some(ends) = &definition.ends {
-        out.put(type_key::ENDS).array(2);
-        for end in ends {
-            encode_end(out, end);
-        }
-    }
+    out.put(type_key::ATTRIBUTES).list(&definition.attributes, encode_attribute);
+    out.some(type_key::ENDS, definition.ends.as_ref(), |out, ends| out.list(ends, encode_end));
     encode_flag(out, type_key::PROPAGATABLE, definition.is_propagatable);
     if !statuses.is_empty() {
         encode_texts(out, type_key::STATUSES, statuses);
     }
     out.some_str(type_key::INITIAL_STATUS, initial_status.as_ref());
     if !elements.is_empty() {
-        out.put(type_key::ELEMENTS).array(elements.len());
-        for EnumElement { ordinal, name, description } in elements {
+        out.put(type_key::ELEMENTS).list(elements, |out, EnumElement { ordinal, name, description }| {
             out.array(3).put(*ordinal).str(name).str(description);
-        }
+        });
     }
     encode_deprecation(out, type_key::DEPRECATION, deprecation.as_ref());
     out.some_str(type_key::EXTERNAL_ID, external_id.as_ref());
@@ -63,15 +54,14 @@ pub(super) fn encode_type(out: &mut Sink, definition: &TypeDefinition) {
         out.entry(type_key::VERSION, definition.version);
     }
     encode_flag(out, type_key::ADVISORY, definition.is_advisory);
-    if let Some(Containment { is_ordered }) = definition.containment {
-        out.entry(type_key::CONTAINMENT, is_ordered);
-    }
+    out.some(type_key::CONTAINMENT, definition.containment, |out, Containment { is_ordered }| {
+        out.put(is_ordered);
+    });
     if !definition.required_children.is_empty() {
         encode_texts(out, type_key::REQUIRED_CHILDREN, &definition.required_children);
     }
     if !definition.unique_together.is_empty() {
-        out.put(type_key::UNIQUE_TOGETHER).array(definition.unique_together.len());
-        definition.unique_together.iter().for_each(|names| encode_array(out, names));
+        out.put(type_key::UNIQUE_TOGETHER).list(&definition.unique_together, encode_array);
     }
 }
 
@@ -101,15 +91,11 @@ fn encode_attribute(out: &mut Sink, attribute: &AttributeDefinition) {
         (attribute_key::MINIMUM, minimum),
         (attribute_key::MAXIMUM, maximum),
     ] {
-        if let Some(value) = value {
-            encode_value(out.put(key), value);
-        }
+        out.some(key, value.as_ref(), encode_value);
     }
     out.some_str(attribute_key::ENUM, enum_type.as_ref());
-    if let Some(item_type) = item_type {
-        let code = code_of(&ValueType::ALL, *item_type);
-        out.entry(attribute_key::ITEM_TYPE, code);
-    }
+    let item_type = item_type.map(|item_type| code_of(&ValueType::ALL, item_type));
+    out.some(attribute_key::ITEM_TYPE, item_type, |out, code| _ = out.put(code));
     encode_deprecation(out, attribute_key::DEPRECATION, deprecation.as_ref());
     encode_flag(out, attribute_key::KEY, attribute.is_key);
     out.some_str(attribute_key::PATTERN, pattern.as_ref());
@@ -132,21 +118,19 @@ fn encode_flag(out: &mut Sink, key: u32, is_set: bool) {
     }
 }
 
-fn encode_texts(out: &mut Sink, key: u32, texts: &[Arc<str>]) {
+fn encode_texts(out: &mut Sink, key: u32, texts: &Vec<Arc<str>>) {
     encode_array(out.put(key), texts);
 }
 
-fn encode_array(out: &mut Sink, texts: &[Arc<str>]) {
-    out.array(texts.len());
-    texts.iter().for_each(|text| _ = out.str(text));
+fn encode_array(out: &mut Sink, texts: &Vec<Arc<str>>) {
+    out.list(texts, |out, text| _ = out.str(text));
 }
 
 // Shape: an array, empty or with the replacement.
 fn encode_deprecation(out: &mut Sink, key: u32, deprecation: Option<&Deprecation>) {
-    if let Some(Deprecation { replaced_by }) = deprecation {
-        let texts: Vec<Arc<str>> = replaced_by.iter().cloned().collect();
-        encode_texts(out, key, &texts);
-    }
+    out.some(key, deprecation, |out, Deprecation { replaced_by }| {
+        out.list(replaced_by.iter(), |out, text| _ = out.str(text));
+    });
 }
 
 pub(super) fn decode_type(input: &mut Decoder) -> Read<TypeDefinition> {

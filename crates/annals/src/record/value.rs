@@ -40,10 +40,7 @@ pub(super) fn encode_value(out: &mut Sink, value: &Value) {
         Value::Iri(text) => _ = out.tag(tag::IRI).str(text),
         Value::Literal(literal) => encode_literal(out, literal),
         Value::Content(content) => encode_content(out, content),
-        Value::List(values) => {
-            out.array(values.len());
-            values.iter().for_each(|value| encode_value(out, value));
-        }
+        Value::List(values) => out.list(values.iter(), encode_value),
         Value::Map(values) => {
             out.map(values.len());
             values.iter().for_each(|(name, value)| encode_value(out.str(name), value));

@@ -14,8 +14,6 @@ mod real_disk;
 #[allow(
     clippy::as_conversions,
     clippy::indexing_slicing,
-    clippy::cast_possible_truncation,
-    clippy::expect_used,
     reason = "only tests use it, and a panic fails them"
 )]
 pub mod simulated_disk;

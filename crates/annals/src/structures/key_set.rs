@@ -1,4 +1,5 @@
 //! Keeps byte-string keys in order in a tree whose parts are shared between snapshots.
+#![expect(clippy::expect_used, reason = "a node has the children that it counts, and one to change is owned")]
 
 use crate::structures::number::narrow;
 use leaf::{FEW_KEYS_MAX, Leaf, assert_bounded, leaf_has_room, separator_between};

@@ -8,19 +8,11 @@ use std::fmt::Display;
 #[inline]
 #[track_caller]
 pub(crate) fn narrow<T: TryFrom<S>, S: Copy + Display>(number: S) -> T {
-    let Ok(narrow) = T::try_from(number) else { exceeds(&number, type_name::<T>()) };
-    narrow
-}
-
-#[cold]
-#[track_caller]
-fn exceeds(number: &dyn Display, type_name: &str) -> ! {
-    panic!("{number} exceeds a {type_name}, but the structure that it comes from is bounded")
+    T::try_from(number).unwrap_or_else(|_| panic!("{number} exceeds a {}", type_name::<T>()))
 }
 
 /// The `N` bytes at `at`, which must be there.
 #[inline]
-#[track_caller]
 pub(crate) fn bytes_at<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
     let mut found = [0; N];
     found.copy_from_slice(&bytes[at..at + N]);

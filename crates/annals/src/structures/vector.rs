@@ -1,4 +1,5 @@
 //! Holds elements by dense index in a tree whose parts are shared between snapshots.
+#![expect(clippy::expect_used, reason = "callers ask below the length, and a tail to change is owned")]
 
 use std::ops::{Index, IndexMut};
 use std::slice;

@@ -58,7 +58,9 @@ pub(super) fn attach(base: &Snapshot, changes: &mut [Change], stamp: impl FnOnce
         let own: Vec<&Change> = indexes.iter().map(|&index| &changes[index]).collect();
         if is_possible(base.graph(), &before, &own) {
             let anchor = after(base, &before, &own, &stamp).filter(|anchor| is_affordable(anchor, bytes_max));
-            changes[*indexes.last().expect("an instance is listed with a change")].anchor = anchor;
+            if let Some(last) = indexes.last() {
+                changes[*last].anchor = anchor;
+            }
         }
     }
 }

@@ -1,4 +1,5 @@
 //! Declares a type, or extends one.
+#![expect(clippy::expect_used, reason = "a declared type is there, and indexes list no others")]
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
 //! The past values by instance: a purge removes them, and a search of the past reads those of one instance.
+#![expect(clippy::expect_used, reason = "each row leads to one before it, or to none")]
 
 use crate::graph::structures::column::Columns;
 use crate::graph::structures::rows::{ROW_BYTES_MAX, Rows};

@@ -2,6 +2,7 @@
 //!
 //! Shape: tag (1), then depending on the tag: nothing, 4 bytes, 8 bytes, the place of a spilled value (16), the number
 //! of a large set (4), or a length and as many bytes.
+#![expect(clippy::expect_used, reason = "the bytes of rows are its own, or were checked")]
 
 use std::borrow::Cow;
 

@@ -1,4 +1,5 @@
 //! The relationships of all entities in one direction: by entity, then by type, then by age.
+#![expect(clippy::expect_used, reason = "a page names only wide entities that are there")]
 
 use super::link::{Bounds, Link, Narrow, NarrowTypes};
 use std::iter::Zip;
@@ -122,7 +123,7 @@ impl Adjacency {
                 // Half the limit, so that a degree near the limit does not change its form with every step.
                 if wide.len() <= NARROW_LINKS_MAX / 2 {
                     let links: Vec<Link> = wide.iter(None, None).collect();
-                    let number = self.wide_number(slot).expect("it is wide");
+                    let number = self.wide_number(slot);
                     self.wide.set(number as usize, None);
                     let (page, place) = self.page_mut(slot);
                     set_wide(page, place, None);
@@ -143,7 +144,7 @@ impl Adjacency {
     pub(crate) fn clear(&mut self, slot: u32) {
         match self.get(slot) {
             Neighbors::Wide(_) => {
-                let number = self.wide_number(slot).expect("it is wide");
+                let number = self.wide_number(slot);
                 self.wide.set(number as usize, None);
                 let (page, place) = self.page_mut(slot);
                 set_wide(page, place, None);
@@ -163,13 +164,13 @@ impl Adjacency {
         (&mut self.pages[slot / PAGE_ENTITIES], slot % PAGE_ENTITIES)
     }
 
-    fn wide_number(&self, slot: u32) -> Option<u32> {
-        let page = self.pages.get(slot as usize / PAGE_ENTITIES)?;
-        entry_of(page, slot as usize % PAGE_ENTITIES).err()
+    fn wide_number(&self, slot: u32) -> u32 {
+        let page = &self.pages[slot as usize / PAGE_ENTITIES];
+        entry_of(page, slot as usize % PAGE_ENTITIES).err().expect("asked of wide entities only")
     }
 
     fn wide_mut(&mut self, slot: u32) -> &mut Arc<Wide> {
-        let number = self.wide_number(slot).expect("asked of wide entities only");
+        let number = self.wide_number(slot);
         self.wide[number as usize].as_mut().expect("a page names a wide entity")
     }
 }

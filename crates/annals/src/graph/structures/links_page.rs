@@ -4,6 +4,7 @@
 //! entities have many links (one bit each); the capacity in links; then, each with that capacity, the other ends, the
 //! relationships, and if types are mixed, the types. An entity with many links has one pseudo link instead; its other
 //! end is the number of the links stored elsewhere.
+#![expect(clippy::expect_used, reason = "every page begins with its head")]
 
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};

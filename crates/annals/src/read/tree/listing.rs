@@ -88,7 +88,7 @@ impl<'s> Tree<'s> {
         };
         let Some(child) = found.child else { return Ok(None) };
         let snapshot = self.snapshot;
-        let link = snapshot.container_seen(child.entity)?.expect("it is contained");
+        let Some(link) = snapshot.container_seen(child.entity)? else { return Ok(None) };
         let parent = link.other;
         let link = Link { other: child.entity, ..link };
         let Some(place) = snapshot.child_then(link)? else { return Ok(None) };

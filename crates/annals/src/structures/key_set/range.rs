@@ -41,8 +41,9 @@ const _: () = assert!(FAN.is_power_of_two() && HEIGHT_MAX * INDEX_BITS <= u64::B
 
 impl Indexes {
     #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "the rest is in the lowest bits, which a cast keeps")]
     fn get(self, level: usize) -> usize {
-        ((self.0 >> (level * INDEX_BITS)) % FAN as u64) as usize
+        (self.0 >> (level * INDEX_BITS)) as usize % FAN
     }
 
     #[inline]

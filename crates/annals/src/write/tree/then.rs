@@ -60,13 +60,13 @@ impl Then {
     }
 
     fn instance(&self, kind: TypeKind, slot: u32) -> Result<Arc<Instance>> {
-        let held = self.snapshot.seen(kind, slot, false)?.expect("it was there then");
+        let held = self.snapshot.fetch(kind, slot)?;
         self.snapshot.instance(kind, slot, held)
     }
 
     /// True if the version of that time is still in force: then nothing must be read.
     fn is_in_force(&self, now: &Graph, kind: TypeKind, slot: u32) -> Result<bool> {
-        let held = self.snapshot.seen(kind, slot, false)?.expect("it was there then");
+        let held = self.snapshot.fetch(kind, slot)?;
         let row = now.table(kind).row(slot);
         Ok(row.is_some_and(|row| row.place() == self.snapshot.row(kind, slot, &held).place()))
     }

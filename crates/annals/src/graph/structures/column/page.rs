@@ -1,4 +1,5 @@
 //! The values of one property at adjacent slots, each in as many bits as the widest of them takes.
+#![expect(clippy::expect_used, reason = "every word fits the widest form of a page")]
 
 use std::sync::Arc;
 
