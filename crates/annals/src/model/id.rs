@@ -10,6 +10,8 @@ use crate::{Error, ErrorKind, Result};
 
 /// Longest text id, in bytes.
 pub const ID_BYTES_MAX: usize = 255;
+/// Id of the default root, from which paths start.
+pub const ROOT_ID: &str = "root";
 
 /// Names one entity, or one relationship. Entities and relationships have separate id spaces.
 ///
@@ -58,9 +60,9 @@ impl Id {
         Ok(Id(IdForm::Text(text.into())))
     }
 
-    /// [`crate::ROOT_ID`] as an id.
+    /// [`ROOT_ID`] as an id.
     pub(crate) fn root() -> Id {
-        Id(IdForm::Text(crate::ROOT_ID.into()))
+        Id(IdForm::Text(ROOT_ID.into()))
     }
 
     /// True for `.` and `..`, which clients remove from paths: such an instance cannot be reached over HTTP.

@@ -43,9 +43,7 @@ pub(super) fn encode_provenance(out: &mut Sink, provenance: &Provenance) {
         let code = code_of(&ProvenanceKind::ALL, *kind);
         out.entry(provenance_key::KIND, code);
     }
-    if !maintained_by.is_empty() {
-        out.put(provenance_key::MAINTAINED_BY).list(maintained_by, |out, text| _ = out.str(text));
-    }
+    out.some_list(provenance_key::MAINTAINED_BY, maintained_by, |out, text| _ = out.str(text));
     if !mappings.is_empty() {
         out.put(provenance_key::MAPPINGS).map(mappings.len());
         for (key, text) in mappings {

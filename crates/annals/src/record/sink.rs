@@ -63,6 +63,13 @@ impl<'a> Sink<'a> {
         }
     }
 
+    /// An entry with an array of the items, if there are any.
+    pub(super) fn some_list<T>(&mut self, key: u32, items: &[T], write: impl FnMut(&mut Self, &T)) {
+        if !items.is_empty() {
+            self.put(key).list(items, write);
+        }
+    }
+
     /// An array of the items, each as `write` writes it.
     pub(super) fn list<I: ExactSizeIterator>(
         &mut self,

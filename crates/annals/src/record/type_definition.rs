@@ -34,20 +34,16 @@ pub(super) fn encode_type(out: &mut Sink, definition: &TypeDefinition) {
         .entry(type_key::NAME, &*definition.name)
         .entry(type_key::DESCRIPTION, &*definition.description)
         .entry(type_key::CLOSED, definition.is_closed);
-    encode_texts(out, type_key::SUPERTYPES, &definition.supertypes);
-    encode_texts(out, type_key::APPLIES_TO, &definition.applies_to);
+    out.put(type_key::SUPERTYPES).list(&definition.supertypes, encode_text);
+    out.put(type_key::APPLIES_TO).list(&definition.applies_to, encode_text);
     out.put(type_key::ATTRIBUTES).list(&definition.attributes, encode_attribute);
     out.some(type_key::ENDS, definition.ends.as_ref(), |out, ends| out.list(ends, encode_end));
     encode_flag(out, type_key::PROPAGATABLE, definition.is_propagatable);
-    if !statuses.is_empty() {
-        encode_texts(out, type_key::STATUSES, statuses);
-    }
+    out.some_list(type_key::STATUSES, statuses, encode_text);
     out.some_str(type_key::INITIAL_STATUS, initial_status.as_ref());
-    if !elements.is_empty() {
-        out.put(type_key::ELEMENTS).list(elements, |out, EnumElement { ordinal, name, description }| {
-            out.array(3).put(*ordinal).str(name).str(description);
-        });
-    }
+    out.some_list(type_key::ELEMENTS, elements, |out, EnumElement { ordinal, name, description }| {
+        out.array(3).put(*ordinal).str(name).str(description);
+    });
     encode_deprecation(out, type_key::DEPRECATION, deprecation.as_ref());
     out.some_str(type_key::EXTERNAL_ID, external_id.as_ref());
     if definition.version != 1 {
@@ -57,12 +53,10 @@ pub(super) fn encode_type(out: &mut Sink, definition: &TypeDefinition) {
     out.some(type_key::CONTAINMENT, definition.containment, |out, Containment { is_ordered }| {
         out.put(is_ordered);
     });
-    if !definition.required_children.is_empty() {
-        encode_texts(out, type_key::REQUIRED_CHILDREN, &definition.required_children);
-    }
-    if !definition.unique_together.is_empty() {
-        out.put(type_key::UNIQUE_TOGETHER).list(&definition.unique_together, encode_array);
-    }
+    out.some_list(type_key::REQUIRED_CHILDREN, &definition.required_children, encode_text);
+    out.some_list(type_key::UNIQUE_TOGETHER, &definition.unique_together, |out, names| {
+        out.list(names, encode_text);
+    });
 }
 
 fn encode_attribute(out: &mut Sink, attribute: &AttributeDefinition) {
@@ -118,18 +112,14 @@ fn encode_flag(out: &mut Sink, key: u32, is_set: bool) {
     }
 }
 
-fn encode_texts(out: &mut Sink, key: u32, texts: &Vec<Arc<str>>) {
-    encode_array(out.put(key), texts);
-}
-
-fn encode_array(out: &mut Sink, texts: &Vec<Arc<str>>) {
-    out.list(texts, |out, text| _ = out.str(text));
+fn encode_text(out: &mut Sink, text: &Arc<str>) {
+    out.str(text);
 }
 
 // Shape: an array, empty or with the replacement.
 fn encode_deprecation(out: &mut Sink, key: u32, deprecation: Option<&Deprecation>) {
     out.some(key, deprecation, |out, Deprecation { replaced_by }| {
-        out.list(replaced_by.iter(), |out, text| _ = out.str(text));
+        out.list(replaced_by, encode_text);
     });
 }
 

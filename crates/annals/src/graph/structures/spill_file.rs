@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::memory::Memory;
 use crate::storage::{Disk, DiskFile};
-use crate::structures::number::narrow;
+use crate::structures::number::{bytes_at, narrow};
 use crate::{Error, ErrorKind, Result};
 
 /// Longest file, unless a test sets a shorter one: the next value then starts a new file. Units: bytes.
@@ -52,7 +52,7 @@ impl SpillPlace {
     }
 
     pub(crate) fn from_bytes(bytes: &[u8]) -> SpillPlace {
-        let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+        let word = |at: usize| u32::from_le_bytes(bytes_at(bytes, at));
         SpillPlace { file: word(0), offset: word(4), length: word(8), checksum: word(12) }
     }
 }

@@ -22,9 +22,6 @@ pub(crate) use names::{ChildName, Target};
 pub(crate) use whole::ItemsRoom;
 pub use whole::TreeVisitor;
 
-/// Id of the default root, from which paths start.
-pub const ROOT_ID: &str = "root";
-
 /// A tree of containers in a snapshot. Made by [`Snapshot::tree`].
 ///
 /// ```
