@@ -248,9 +248,8 @@ fn encode_anchor<'a>(out: &mut Sink, names: &mut Names<'a>, anchor: &'a Anchor) 
     out.list(
         &anchor.classifications,
         |out, AnchoredClassification { content, version, created, updated }| {
-            out.array(7 + usize::from(content.provenance.is_some()))
-                .put(names.number(&content.name))
-                .put(*version);
+            let length = 7 + usize::from(content.provenance.is_some());
+            out.array(length).put(names.number(&content.name)).put(*version);
             for stamp in [created, updated] {
                 out.put(stamp.instant.micros()).put(names.number(&stamp.author));
             }
