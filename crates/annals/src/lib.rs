@@ -80,6 +80,8 @@
 //! A [`Value`] is cheap to clone, and so are [`Repository`], [`Snapshot`] and [`Ticket`]. All may be used from any thread.
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::cast_possible_wrap))]
+#![cfg_attr(not(test), deny(clippy::cast_possible_truncation, clippy::cast_sign_loss))]
 
 // In the order a newcomer should read them.
 mod error;

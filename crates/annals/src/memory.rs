@@ -105,10 +105,10 @@ impl Stored {
     /// Upper estimate of the memory needed in all, if the process holds `resident` now. Units: bytes.
     fn needed_bytes(self, resident: u64) -> u64 {
         let needed = match self {
-            Stored::Records { done, all } => resident as f64 * all as f64 / done.max(1) as f64,
-            Stored::Checkpoint { bytes } => bytes as f64 * CHECKPOINT_PERCENT as f64 / 100.0,
+            Stored::Records { done, all } => u128::from(resident) * u128::from(all) / u128::from(done.max(1)),
+            Stored::Checkpoint { bytes } => u128::from(bytes) * u128::from(CHECKPOINT_PERCENT) / 100,
         };
-        (needed as u64).max(resident)
+        u64::try_from(needed).unwrap_or(u64::MAX).max(resident)
     }
 }
 

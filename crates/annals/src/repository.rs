@@ -127,6 +127,7 @@ impl Repository {
     }
 
     /// A repository in memory; its content is lost when it is dropped.
+    #[expect(clippy::expect_used, reason = "a log in memory, new and empty, has nothing that could fail")]
     pub fn in_memory() -> Repository {
         let contents: Arc<dyn Store> = Arc::new(MemoryStore::new());
         let options = Options { contents: Some(contents), ..Options::default() };

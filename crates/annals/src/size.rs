@@ -49,7 +49,7 @@ pub fn parse_size(text: &str) -> Result<u64> {
     }
     let parse = |digits: &str| if digits.is_empty() { Some(0) } else { digits.parse::<u64>().ok() };
     let (whole, part) = parse(whole).zip(parse(fraction)).ok_or_else(malformed)?;
-    let scale = 10u128.pow(fraction.len() as u32);
+    let scale: u128 = fraction.bytes().map(|_| 10).product();
     let bytes = u128::from(whole) * u128::from(factor) + u128::from(part) * u128::from(factor) / scale;
     u64::try_from(bytes).map_err(|_| malformed())
 }

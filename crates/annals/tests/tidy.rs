@@ -196,6 +196,19 @@ fn the_engine_is_safe_quiet_and_documented() {
     for attribute in ["#![forbid(unsafe_code)]", "#![deny(missing_docs)]"] {
         assert!(library.text.contains(attribute), "crates/annals/src/lib.rs: expected {attribute}");
     }
+    for lint in
+        ["unwrap_used", "expect_used", "cast_possible_truncation", "cast_possible_wrap", "cast_sign_loss"]
+    {
+        let lint = format!("clippy::{lint}");
+        let mut denied = library.text.lines().filter(|line| line.starts_with("#![cfg_attr(not(test), deny("));
+        assert!(
+            denied.any(|line| line.contains(&lint)),
+            "crates/annals/src/lib.rs: expected {lint} to be denied"
+        );
+        // An `expect` fails when the last place that needs it is gone; an `allow` stays.
+        let is_allowed = |line: &str| line.contains("allow(") && line.contains(&lint);
+        report("exceptions are expected, not allowed", lines_of_code(File::is_engine, is_allowed));
+    }
     let is_unsafe = |line: &str| has_word(line, "unsafe");
     report("no unsafe code", lines_of_code(|file| file.name.starts_with("crates/annals/src"), is_unsafe));
     let sockets = lines_of_code(File::is_engine, |line| line.contains("std::net") || has_word(line, "async"));

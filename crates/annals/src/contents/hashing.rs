@@ -69,6 +69,7 @@ impl Hashing {
     }
 }
 
+#[expect(clippy::expect_used, reason = "each algorithm makes digests of its length")]
 fn digest(algorithm: DigestAlgorithm, bytes: &[u8]) -> Digest {
     Digest::new(algorithm, bytes).expect("each algorithm makes digests of its length")
 }

@@ -130,7 +130,8 @@ impl Contents {
             return Err(error);
         }
         let is_new = stored.map_err(|error| self.failed("store a content", "new content", error))?;
-        let pin = pin.expect("a content with a name is pinned");
+        let untaken = || io::Error::other("the store did not take the bytes");
+        let pin = pin.ok_or_else(|| self.failed("store a content", "new content", untaken()))?;
         pin.prove(&content.digests);
         Ok(StoredContent { content: Arc::new(content), is_new, _pin: pin })
     }

@@ -169,7 +169,7 @@ impl Graph {
     /// The same check for an entity whose keys or type change.
     pub(crate) fn check_renamed(&self, slot: u32, after: &Instance) -> Result<()> {
         let Some(link) = self.container_link(slot) else { return Ok(()) };
-        let relationship = self.relationships.get(link.relationship)?.expect("it is linked");
+        let relationship = self.relationships.known(link.relationship)?;
         match self.child_of(&relationship, Some(after))? {
             Some(place) => self.check_child_name(&place, Some(link.relationship)),
             None if !self.is_own(after.header) => Ok(()),
@@ -196,7 +196,7 @@ impl Graph {
         let children = &self.relationships.lists.children;
         let mut others = children.named(place.parent, place.group, &place.name);
         let Some(other) = others.find(|found| Some(*found) != own_slot) else { return Ok(()) };
-        let [_, child] = self.relationships.row(other).expect("it is listed").ends();
+        let [_, child] = self.relationships.known_row(other).ends();
         let text = format!(
             "entity {}: it has a child of this name already, {}; names of children are unique in their parent",
             self.entities.id(place.parent),
@@ -230,7 +230,7 @@ impl Graph {
     /// Lists a child under its new name before its keys or its type change.
     pub(crate) fn rename_child(&mut self, slot: u32, after: &Instance) -> Result<()> {
         let Some(link) = self.container_link(slot) else { return Ok(()) };
-        let relationship = self.relationships.get(link.relationship)?.expect("it is linked");
+        let relationship = self.relationships.known(link.relationship)?;
         let (was, is) = (self.child_of(&relationship, None)?, self.child_of(&relationship, Some(after))?);
         if was != is {
             let children = &mut self.relationships.lists.children;

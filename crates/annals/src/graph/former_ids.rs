@@ -3,6 +3,7 @@
 use super::structures::hash::key_of;
 use super::structures::id_map::IdMap;
 use crate::model::Id;
+use crate::structures::number::narrow;
 use crate::structures::vector::Vector;
 
 /// Ids that instances no longer have, with their slots.
@@ -41,7 +42,7 @@ impl FormerIds {
         if id == now || self.place(id).is_some() {
             return;
         }
-        let place = u32::try_from(self.list.len()).expect("fewer than 2^32 former ids");
+        let place = narrow(self.list.len());
         self.list.push((id.clone(), slot));
         self.places.insert(key_of(id), place);
     }

@@ -175,7 +175,7 @@ impl Graph {
         let (mut low, mut high) = (0, self.instants.len());
         while low < high {
             let middle = low.midpoint(high);
-            if *self.instants.get(middle).expect("within the vector") <= instant.micros() {
+            if self.instants[middle] <= instant.micros() {
                 low = middle + 1;
             } else {
                 high = middle;

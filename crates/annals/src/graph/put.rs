@@ -115,7 +115,7 @@ impl Graph {
     ///
     /// Errors: those of reading spilled values.
     pub(crate) fn remove(&mut self, kind: TypeKind, slot: u32) -> Result<()> {
-        let instance = self.table(kind).get(slot)?.expect("it was found");
+        let instance = self.table(kind).known(slot)?;
         let versions = instance.all_versions();
         if self.purged.is_some() {
             let removed = |version: &PastVersion| {

@@ -131,7 +131,7 @@ impl Graph {
             };
             let mut found = self.relationships.lists.children.named(at, group, &name);
             let Some(found) = found.next() else { return Ok(false) };
-            at = self.relationships.row(found).expect("it is listed").ends()[1];
+            at = self.relationships.known_row(found).ends()[1];
         }
         self.holds(at, reference.leaf, value)
     }
@@ -150,7 +150,7 @@ impl Graph {
         let mut at = item;
         for step in steps.iter().rev() {
             let Some(link) = self.container_link(at) else { return Ok(false) };
-            let relationship = self.relationships.get(link.relationship)?.expect("it is linked");
+            let relationship = self.relationships.known(link.relationship)?;
             let Some(child) = self.child_of(&relationship, None)? else { return Ok(false) };
             let is_here = match self.list_type(step) {
                 Some(list) => child.group == group_of_type(list),

@@ -75,7 +75,7 @@ impl Graph {
     pub(super) fn referring_in(&self, container: u32, attribute: Symbol, value: &Value) -> Vec<u32> {
         let key = referring_key(attribute, value);
         let found = self.relationships.lists.children.with_values(container, &key);
-        found.map(|found| self.relationships.row(found).expect("it is listed").ends()[1]).collect()
+        found.map(|found| self.relationships.known_row(found).ends()[1]).collect()
     }
 
     /// Refuses an entity with the same values together as a sibling.
@@ -88,7 +88,7 @@ impl Graph {
             let Some(values) = self.values_together(slot, together)? else { continue };
             let Some(key) = key_of(together, |name| self.entities.read_value(slot, name))? else { continue };
             for other in self.relationships.lists.children.with_values(link.other, &key) {
-                let [_, sibling] = self.relationships.row(other).expect("it is listed").ends();
+                let [_, sibling] = self.relationships.known_row(other).ends();
                 if sibling != slot && self.values_together(sibling, together)?.as_ref() == Some(&values) {
                     return Err(self.not_unique(link.other, together, &values, [slot, sibling]));
                 }

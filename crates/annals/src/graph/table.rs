@@ -1,4 +1,5 @@
 //! All entities, or all relationships: by slot, by id, by type, by property value, now and in the past.
+#![expect(clippy::expect_used, reason = "links, lists and handles name slots with instances")]
 
 use std::sync::Arc;
 
@@ -20,6 +21,7 @@ use super::structures::symbols::Symbol;
 use crate::Result;
 use crate::model::{INDEX_KEY_BYTES_MAX, Id, Value};
 use crate::structures::key_set::leaf::KEY_BYTES_MAX;
+use crate::structures::number::narrow;
 use crate::structures::vector::Vector;
 use by_id::SlotsById;
 pub(crate) use derive::Meanings;
@@ -29,6 +31,8 @@ const _: () = assert!(INDEX_KEY_BYTES_MAX + 4 <= KEY_BYTES_MAX);
 
 /// Room for most rows. Units: bytes.
 const ROW_BYTES: usize = 160;
+
+const KNOWN: &str = "links, lists and handles of a graph lead to instances in its tables";
 
 /// One kind of instances with its indexes.
 #[derive(Clone)]
@@ -94,6 +98,13 @@ impl Table {
         }
     }
 
+    /// The same for an instance that the caller found in this table.
+    #[inline]
+    #[track_caller]
+    pub(crate) fn known_row(&self, slot: u32) -> Row<'_> {
+        self.row(slot).expect(KNOWN)
+    }
+
     #[inline(never)]
     fn own_row(&self, extra: u32) -> Option<Row<'_>> {
         Some(self.extras.get(extra as usize)?.row.as_ref()?.row())
@@ -151,6 +162,12 @@ impl Table {
         Ok(Some(Arc::new(instance)))
     }
 
+    /// The same for an instance that the caller found in this table. Errors: as [`Table::get`].
+    #[track_caller]
+    pub(crate) fn known(&self, slot: u32) -> Result<Arc<Instance>> {
+        self.get(slot).map(|instance| instance.expect(KNOWN))
+    }
+
     /// True if values of the instance at `slot` are in spill files: then [`Table::get`] must read its row.
     #[inline]
     pub(crate) fn has_spilled(&self, slot: u32) -> bool {
@@ -200,7 +217,7 @@ impl Table {
     /// The id of the instance at `slot`.
     #[inline(always)] // Lists of ids call only this.
     pub(crate) fn id(&self, slot: u32) -> &Id {
-        self.ids.get(slot as usize).expect("every slot has an id")
+        &self.ids[slot as usize]
     }
 
     /// The slot of the instance with this id.
@@ -227,7 +244,7 @@ impl Table {
 
     /// Adds a new instance in the next slot.
     pub(crate) fn push(&mut self, instance: &Instance) -> u32 {
-        let slot = u32::try_from(self.rows.len()).expect("checked against SLOTS_MAX");
+        let slot = narrow(self.rows.len());
         self.slots.insert(&instance.id, slot);
         self.ids.push(instance.id.clone());
         let row = self.pack(instance, None, &[]);
@@ -263,7 +280,7 @@ impl Table {
     // The bytes in a page for an instance. Its past, and a row with its own memory, go into its extra, or a new one.
     // `places` are those of its spilled values before.
     fn pack(&mut self, instance: &Instance, extra: Option<u32>, places: &[SpillPlace]) -> Vec<u8> {
-        let next = extra.unwrap_or_else(|| u32::try_from(self.extras.len()).expect("no more than slots"));
+        let next = extra.unwrap_or_else(|| narrow(self.extras.len()));
         let past = instance.past.clone();
         let own = if past.is_some() { Some(next) } else { extra };
         let mut bytes = Vec::with_capacity(ROW_BYTES);
@@ -295,7 +312,7 @@ impl Table {
             self.extras.set(extra as usize, Extra::default());
         }
         places.into_iter().for_each(|place| self.spill.release(place));
-        self.slots.remove(self.ids.get(slot as usize).expect("every slot has an id"), slot);
+        self.slots.remove(&self.ids[slot as usize], slot);
         self.ids.set(slot as usize, Id::from_uuid_bytes([0; 16]));
         self.rows.set(slot as usize, &[]);
     }

@@ -7,7 +7,7 @@
 //! log_conformance!(memory, || Subject::new(MemoryLog::new()));
 //! ```
 
-#![allow(clippy::as_conversions, clippy::indexing_slicing, reason = "tests: a panic is how they fail")]
+#![expect(clippy::as_conversions, clippy::expect_used, clippy::indexing_slicing, reason = "tests panic")]
 
 use std::any::Any;
 use std::sync::Arc;

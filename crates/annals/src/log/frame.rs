@@ -250,6 +250,7 @@ pub(crate) struct FramePlace {
 }
 
 /// Appends one frame of format 2 to `buffer`. The payload is within [`RECORD_BYTES_MAX`].
+#[expect(clippy::expect_used, reason = "every append checks lengths before it encodes")]
 pub(crate) fn encode_frame(buffer: &mut Vec<u8>, framing: Framing, place: FramePlace, payload: &[u8]) {
     let length = record_length(payload).expect("the record bound is checked before encoding");
     let flags = if place.is_last { FLAG_LAST } else { 0 };
@@ -283,7 +284,6 @@ pub(crate) fn encode_call(buffer: &mut Vec<u8>, framing: Framing, at: Position, 
 }
 
 #[cfg(test)]
-#[allow(clippy::as_conversions, clippy::indexing_slicing)]
 mod tests {
     use super::*;
 

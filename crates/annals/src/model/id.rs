@@ -5,10 +5,13 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use crate::structures::number::bytes_at;
 use crate::{Error, ErrorKind, Result};
 
 /// Longest text id, in bytes.
 pub const ID_BYTES_MAX: usize = 255;
+/// Id of the default root, from which paths start.
+pub const ROOT_ID: &str = "root";
 
 /// Names one entity, or one relationship. Entities and relationships have separate id spaces.
 ///
@@ -55,6 +58,11 @@ impl Id {
             return Ok(Id(IdForm::Uuid(bytes)));
         }
         Ok(Id(IdForm::Text(text.into())))
+    }
+
+    /// [`ROOT_ID`] as an id.
+    pub(crate) fn root() -> Id {
+        Id(IdForm::Text(ROOT_ID.into()))
     }
 
     /// True for `.` and `..`, which clients remove from paths: such an instance cannot be reached over HTTP.
@@ -129,13 +137,14 @@ impl Fresh {
         (u128::from(high) << 64 | 0b10 << Self::LOW_BITS | u128::from(self.low)).to_be_bytes()
     }
 
+    #[expect(clippy::expect_used, reason = "without random bytes, two instances could have one id")]
     fn random(&mut self) -> u64 {
         if self.left == 0 {
             getrandom::fill(&mut self.random).expect("the system gives random bytes");
             self.left = RANDOM_BYTES;
         }
         self.left -= 8;
-        u64::from_ne_bytes(self.random[self.left..self.left + 8].try_into().expect("eight bytes"))
+        u64::from_ne_bytes(bytes_at(&self.random, self.left))
     }
 }
 

@@ -1,11 +1,13 @@
 //! The RFC 3339 text of an instant, for every stamp of every answer; present times are written without the calendar
 //! library.
+#![expect(clippy::expect_used, reason = "the longest text has room, and all of it is ASCII")]
 
 use std::fmt;
 use std::io::Write;
 use std::ops::Deref;
 
 use super::time::Instant;
+use crate::structures::number::narrow;
 
 /// Length of the longest text, `-009999-01-02T01:59:59.999999Z`, and more.
 const TEXT_MAX: usize = 32;
@@ -15,6 +17,7 @@ const DAYS_OF_400_YEARS: u32 = 146_097;
 /// Days from 0000-03-01 to 1970-01-01. Years are counted from March on: leap days come last then.
 const DAYS_TO_1970: u32 = 719_468;
 /// `00`, `01` to `99`.
+#[expect(clippy::cast_possible_truncation, reason = "a digit")]
 const PAIRS: [[u8; 2]; 100] = {
     let mut pairs = [[0; 2]; 100];
     let mut number = 0;
@@ -84,7 +87,7 @@ impl InstantText {
 
     fn write_second(&mut self, second: u64) {
         self.second = second;
-        let (year, month, day) = date((second / 86_400) as u32);
+        let (year, month, day) = date(narrow(second / 86_400));
         let second = (second % 86_400) as u32;
         let bytes = &mut self.bytes;
         bytes[..19].copy_from_slice(b"0000-00-00T00:00:00");

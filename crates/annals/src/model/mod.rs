@@ -31,7 +31,7 @@ pub use attribute_definition::AttributeDefinition;
 pub use binary::{Content, Digest, DigestAlgorithm, MEDIA_TYPE_BYTES_MAX, SHA256_BYTES, Sha256};
 pub use change::{Change, Record};
 pub use content::{ClassificationContent, Direction, InstanceId, NewEntity, NewRelationship, Status};
-pub use id::{ID_BYTES_MAX, Id};
+pub use id::{ID_BYTES_MAX, Id, ROOT_ID};
 pub use instant_text::InstantText;
 pub use iri::is_iri;
 pub use literal::{DATATYPE_BYTES_MAX, LANGUAGE_BYTES_MAX, Literal, Meaning};

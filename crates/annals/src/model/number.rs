@@ -10,10 +10,10 @@ const EXACT_SCALE: u32 = 22;
 
 /// The float nearest to a decimal. A greater decimal never gets a lesser float, and equal ones (1.5 and 1.50) get the
 /// same.
+#[expect(clippy::expect_used, reason = "a decimal is written as floats are read")]
 pub(crate) fn nearest_float(number: Decimal) -> f64 {
     let (mantissa, scale) = (number.mantissa(), number.scale());
     if mantissa.unsigned_abs() <= EXACT_MANTISSA && scale <= EXACT_SCALE {
-        #[allow(clippy::cast_precision_loss)]
         return mantissa as f64 / 10u128.pow(scale) as f64;
     }
     // For a tenth of these, `Decimal::to_f64` is one float off.
@@ -54,8 +54,7 @@ impl Parts {
         if !float.is_finite() {
             return if float.is_nan() || float > 0.0 { Ordering::Less } else { Ordering::Greater };
         }
-        // The cast saturates, so a whole part beyond all decimals stays beyond them.
-        #[allow(clippy::cast_possible_truncation)]
+        #[expect(clippy::cast_possible_truncation, reason = "it saturates: beyond all decimals stays beyond")]
         let whole = float.trunc() as i128;
         let (fraction, is_cut) = units_of(float.fract().abs());
         let cut = match is_cut {

@@ -139,6 +139,7 @@ impl fmt::Display for Date {
 const EPOCH: jiff::civil::Date = jiff::civil::date(1970, 1, 1);
 
 /// Days from the day 0 to `date`. Counted in the calendar: timestamps do not reach its last day.
+#[expect(clippy::expect_used, reason = "the years of the calendar fit a span of days")]
 fn days_of(date: jiff::civil::Date) -> i32 {
     EPOCH.until(date).expect("19,998 years fit a span").get_days()
 }

@@ -78,7 +78,6 @@ pub(crate) fn append_numeric_prefix(value: &Value, out: &mut Vec<u8>) -> bool {
 fn approximate(value: &Value) -> Option<f64> {
     match value {
         // Rounding keeps the order (a < b never becomes a > b); the exact bytes decide if the floats are equal.
-        #[allow(clippy::cast_precision_loss)]
         Value::Integer(number) => Some(*number as f64),
         Value::Float(number) => Some(*number),
         Value::Decimal(number) => Some(nearest_float(*number)),
@@ -356,7 +355,6 @@ mod tests {
                 0 => float,
                 bits => f64::from_bits(bits.wrapping_add_signed(ulps)),
             };
-            #[allow(clippy::cast_precision_loss)]
             let float = near((anchor + step) as f64);
             match kind {
                 0 => Value::Integer(i64::try_from(anchor + step).unwrap_or(i64::MAX)),

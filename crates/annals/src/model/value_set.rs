@@ -1,4 +1,5 @@
 //! The values of a multi-valued property: a set that shares its unchanged parts with the version before.
+#![expect(clippy::expect_used, reason = "the key of a short value is the whole value")]
 
 use std::cmp::Ordering;
 use std::hash::BuildHasher;
@@ -7,6 +8,7 @@ use std::sync::Arc;
 use super::Value;
 use crate::structures::key_set::KeySet;
 use crate::structures::key_set::leaf::KEY_BYTES_MAX;
+use crate::structures::number::narrow;
 use crate::structures::vector::Vector;
 use crate::{Error, ErrorKind, Result};
 
@@ -152,7 +154,7 @@ impl Many {
         }
         let mut key = member_key(value);
         if is_long(&key) {
-            let index = u32::try_from(self.long.len()).expect("a record holds fewer values");
+            let index: u32 = narrow(self.long.len());
             key.extend_from_slice(&index.to_be_bytes());
             self.long.push(Some(value.clone()));
         }

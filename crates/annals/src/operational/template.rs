@@ -98,8 +98,8 @@ impl Log for ForkedLog {
     }
 
     fn append(&self, at: Position, records: &[&[u8]]) -> Result<()> {
-        let own = self.own(at).expect("a copy begins with all records of the template");
-        self.own.append(own, records)
+        // A position of the template is taken: the own log refuses position zero.
+        self.own.append(self.own(at).unwrap_or_default(), records)
     }
 
     fn read(&self, from: Position, limit: ReadLimit) -> Result<Vec<Vec<u8>>> {

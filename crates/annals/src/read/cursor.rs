@@ -23,6 +23,7 @@ const PAIRS: [[u8; 2]; 256] = {
 };
 
 /// Writes the number of an order, and the key of the last instance of a page of `graph`, as text.
+#[expect(clippy::expect_used, reason = "hexadecimal digits are ASCII")]
 pub(in crate::read) fn encode(graph: &Graph, order: u32, key: &[u8]) -> String {
     let mut digits = vec![0; 2 * (HEAD_BYTES + key.len())];
     let (of_head, of_key) = digits.split_at_mut(2 * HEAD_BYTES);

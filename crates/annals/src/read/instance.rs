@@ -41,6 +41,7 @@ macro_rules! instance_methods {
             }
 
             #[inline]
+            #[expect(clippy::cast_possible_truncation, reason = "it was made from a slot of 32 bits")]
             pub(super) fn slot(&self) -> u32 {
                 self.slot as u32
             }

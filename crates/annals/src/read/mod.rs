@@ -41,7 +41,7 @@ pub use relationships::RelationshipsOf;
 pub use snapshot::{AsOf, Snapshot};
 pub(crate) use source::{Pending, Source};
 pub(crate) use tree::{ChildName, ChildSlot, ItemsRoom, Target};
-pub use tree::{ListOptions, PathPlan, ROOT_ID, Tree, TreeChange, TreeChangeKind, TreeItem, TreeVisitor};
+pub use tree::{ListOptions, PathPlan, Tree, TreeChange, TreeChangeKind, TreeItem, TreeVisitor};
 pub use types::{TypeDifference, TypeMatch};
 pub use versions::{History, VersionInfo};
 pub use walk::*;

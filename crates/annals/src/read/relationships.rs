@@ -17,6 +17,7 @@ use crate::read::operators::filter::status::Statuses;
 use crate::read::operators::link_types::LinkTypes;
 use crate::search::OrderBy;
 use crate::search::PAGE_BYTES_MAX;
+use crate::structures::number::bytes_at;
 use crate::{Error, ErrorKind, Result};
 
 /// Most relationships on one page.
@@ -217,7 +218,7 @@ impl Snapshot {
         let after = of.after.as_deref().map(|text| {
             let key = cursor::decode(self.graph(), BY_AGE, text)?;
             let words: [u8; 8] = key.try_into().map_err(|_| cursor::foreign(text))?;
-            let word = |at: usize| u32::from_be_bytes(words[at..at + 4].try_into().expect("four bytes"));
+            let word = |at: usize| u32::from_be_bytes(bytes_at(&words, at));
             // With any other end, this is after the relationship and before the next one.
             Ok::<_, Error>(Link { type_name: Symbol(word(0)), relationship: word(4), other: u32::MAX })
         });

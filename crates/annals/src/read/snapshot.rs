@@ -1,4 +1,5 @@
 //! A snapshot: the graph at one position, seen as of now or as of an earlier time. It never changes.
+#![expect(clippy::expect_used, reason = "a handle comes from the graph of its snapshot")]
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -246,7 +247,7 @@ impl Snapshot {
     /// One version of the instance at `slot`, with its content.
     pub(crate) fn content(&self, kind: TypeKind, slot: u32, version: PastVersion) -> Result<Held> {
         let table = self.indexed.graph.table(kind);
-        let row = table.row(slot).expect("the caller has its version from there");
+        let row = table.known_row(slot);
         if row.version() == version.version {
             return self.in_force(kind, slot);
         }
@@ -260,7 +261,7 @@ impl Snapshot {
         if let Some(known) = self.kept_version(key) {
             return Ok(Held::Read(known));
         }
-        let current = table.get(slot)?.expect("the caller has its version from there");
+        let current = table.known(slot)?;
         self.past_of(kind, slot, current).read(version).map(Held::Read)
     }
 
@@ -268,9 +269,7 @@ impl Snapshot {
     #[inline]
     pub(crate) fn row<'h>(&'h self, kind: TypeKind, slot: u32, held: &'h Held) -> Row<'h> {
         match held {
-            Held::InForce => {
-                self.indexed.graph.table(kind).row(slot).expect("a handle comes from this graph")
-            }
+            Held::InForce => self.indexed.graph.table(kind).known_row(slot),
             Held::Read(version) => version.row(),
         }
     }
@@ -287,9 +286,7 @@ impl Snapshot {
     /// The same, decoded.
     pub(crate) fn instance(&self, kind: TypeKind, slot: u32, held: Held) -> Result<Arc<Instance>> {
         match held {
-            Held::InForce => {
-                Ok(self.indexed.graph.table(kind).get(slot)?.expect("a handle comes from this graph"))
-            }
+            Held::InForce => self.indexed.graph.table(kind).known(slot),
             Held::Read(version) => {
                 version.unpack(self.indexed.graph.id_in(kind, slot, version.row().header()))
             }
@@ -380,7 +377,7 @@ impl Snapshot {
 
     /// The type in this snapshot of the instance at `slot`, which the snapshot sees.
     pub(crate) fn type_seen(&self, kind: TypeKind, slot: u32) -> Symbol {
-        let row = self.indexed.graph.table(kind).row(slot).expect("the snapshot sees it");
+        let row = self.indexed.graph.table(kind).known_row(slot);
         self.shape_seen(kind, slot).map_or_else(|| row.type_name(), |shape| shape.type_name)
     }
 

@@ -13,6 +13,7 @@ use crate::graph::instance::unpacked::Instance;
 use crate::graph::{kind_of, reidentified};
 use crate::model::{Change, Id, InstanceId, Instant, Record, Status};
 use crate::search::PAGE_BYTES_MAX;
+use crate::structures::number::narrow;
 use crate::{Error, ErrorKind, Position, Result};
 
 /// One version of an instance, without its content.
@@ -305,10 +306,9 @@ impl Snapshot {
         if first.place.position <= self.position().0 {
             return Ok(());
         }
-        let index =
-            usize::try_from(first.place.position - 1).expect("the graph has an instant for each record");
-        let since =
-            Instant::from_checked_micros(*self.graph().instants.get(index).expect("it knows this record"));
+        let since = Instant::from_checked_micros(
+            self.graph().instants[narrow::<usize, u64>(first.place.position - 1)],
+        );
         let text = format!("{id} is known since {since}, after the time asked for");
         let valid_from = Instant::from_checked_micros(first.valid_from);
         Err(Error::new(ErrorKind::NotFound, text).with("validAt", valid_from))
@@ -319,7 +319,7 @@ impl Snapshot {
         let table = self.graph().table(kind_of(id));
         let former = table.former_ids.slot(id.id()).filter(|_| table.slot(id.id()).is_none());
         let Some(slot) = former else { return self.known(id) };
-        let found = table.get(slot)?.expect("former ids lead to instances");
+        let found = table.known(slot)?;
         Ok((slot, found))
     }
 

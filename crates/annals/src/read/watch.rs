@@ -7,7 +7,7 @@ use super::compare::{Difference, InstanceChange};
 use super::operators::filter::condition::Filter;
 use super::snapshot::{AsOf, Snapshot};
 use super::taken_along::Slot;
-use super::tree::{ROOT_ID, Target, TreeChange, TreeChangeKind};
+use super::tree::{Target, TreeChange, TreeChangeKind};
 use crate::graph::structures::symbols::Symbol;
 use crate::model::{Id, InstanceId, TypeKind};
 use crate::search::Find;
@@ -108,7 +108,7 @@ impl Snapshot {
     ) -> Result<Vec<WatchedChange>> {
         match watch {
             Watch::Tree { root, path } => {
-                let root = root.clone().unwrap_or_else(|| Id::new(ROOT_ID).expect("it is an id"));
+                let root = root.clone().unwrap_or_else(Id::root);
                 let part = self.part(path, &root, [before, after])?;
                 let asked = part.item(path);
                 let changes = self.tree_ever(&root).difference_of(asked, before, after, Some(touched))?;
@@ -142,7 +142,7 @@ impl Snapshot {
 
     /// The id of a live instance in this snapshot.
     fn instance_seen(&self, kind: TypeKind, slot: u32) -> Result<InstanceId> {
-        let held = self.seen(kind, slot, false)?.expect("the caller has seen it");
+        let held = self.fetch(kind, slot)?;
         let id = self.graph().id_in(kind, slot, self.row(kind, slot, &held).header()).clone();
         Ok(crate::graph::instance_id(kind, id))
     }

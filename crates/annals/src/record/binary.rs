@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use minicbor::Decoder;
-use minicbor::data::Tag;
 
-use super::value::{INFALLIBLE, Read, Sink, array, index, length, malformed, map, room, skip_rest};
+use super::sink::Sink;
+use super::value::{Read, array, index, malformed, map, room, skip_rest};
 use super::{content_key, tag};
 use crate::model::{Content, Digest, DigestAlgorithm, Literal, Meaning, Sha256, Value};
 
@@ -14,11 +14,7 @@ pub(super) fn encode_literal(out: &mut Sink, literal: &Literal) {
         Meaning::Language(_) => tag::LANGUAGE,
         Meaning::Datatype(_) => tag::DATATYPE,
     };
-    out.tag(Tag::new(number))
-        .and_then(|out| out.array(2))
-        .and_then(|out| out.str(literal.meaning().text()))
-        .and_then(|out| out.str(literal.text()))
-        .expect(INFALLIBLE);
+    out.tag(number).array(2).str(literal.meaning().text()).str(literal.text());
 }
 
 pub(super) fn decode_literal(input: &mut Decoder, number: u64) -> Read<Value> {
@@ -38,21 +34,20 @@ pub(super) fn decode_literal(input: &mut Decoder, number: u64) -> Read<Value> {
 
 pub(super) fn encode_content(out: &mut Sink, content: &Content) {
     let Content { sha256, size, media_type, name, digests } = content;
-    let entries = 3 + u64::from(name.is_some()) + u64::from(!digests.is_empty());
-    out.tag(Tag::new(tag::CONTENT))
-        .and_then(|out| out.map(entries))
-        .and_then(|out| out.u32(content_key::SHA256)?.bytes(&sha256.0))
-        .and_then(|out| out.u32(content_key::SIZE)?.u64(*size))
-        .and_then(|out| out.u32(content_key::MEDIA_TYPE)?.str(media_type))
-        .expect(INFALLIBLE);
-    if let Some(name) = name {
-        out.u32(content_key::NAME).and_then(|out| out.str(name)).expect(INFALLIBLE);
-    }
+    let entries = 3 + usize::from(name.is_some()) + usize::from(!digests.is_empty());
+    out.tag(tag::CONTENT)
+        .map(entries)
+        .put(content_key::SHA256)
+        .bytes(&sha256.0)
+        .entry(content_key::SIZE, *size)
+        .put(content_key::MEDIA_TYPE)
+        .str(media_type);
+    out.some_str(content_key::NAME, name.as_ref());
     if !digests.is_empty() {
-        out.u32(content_key::DIGESTS).and_then(|out| out.map(length(digests.len()))).expect(INFALLIBLE);
+        out.put(content_key::DIGESTS).map(digests.len());
         for digest in digests {
             let code = super::value::code_of(&DigestAlgorithm::ALL, digest.algorithm());
-            out.u32(code).and_then(|out| out.bytes(digest.bytes())).expect(INFALLIBLE);
+            out.put(code).bytes(digest.bytes());
         }
     }
 }
@@ -93,14 +88,12 @@ fn decode_digests(input: &mut Decoder) -> Read<Box<[Digest]>> {
 
 #[cfg(test)]
 mod tests {
-    use minicbor::Encoder;
-
     use super::*;
     use crate::record::value::{decode_value, encode_value};
 
     fn encoded(value: &Value) -> Vec<u8> {
         let mut bytes = Vec::new();
-        encode_value(&mut Encoder::new(&mut bytes), value);
+        encode_value(&mut Sink::new(&mut bytes), value);
         bytes
     }
 

@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
-use minicbor::{Decoder, Encoder};
+use minicbor::Decoder;
 
 use super::provenance_key;
-use super::value::{INFALLIBLE, Read, Sink, code_of, length, malformed, map, variant};
+use super::sink::Sink;
+use super::value::{Read, code_of, malformed, map, variant};
 use crate::model::{Instant, Provenance, ProvenanceKind, Stamp};
 
 /// Appends the CBOR form of a provenance.
 pub(crate) fn encode_provenance_into(provenance: &Provenance, out: &mut Vec<u8>) {
-    encode_provenance(&mut Encoder::new(out), provenance);
+    encode_provenance(&mut Sink::new(out), provenance);
 }
 
 /// The provenance encoded in `bytes`; `None` for other bytes.
@@ -34,32 +35,23 @@ pub(super) fn encode_provenance(out: &mut Sink, provenance: &Provenance) {
         + usize::from(*kind != ProvenanceKind::Local)
         + usize::from(!maintained_by.is_empty())
         + usize::from(!mappings.is_empty());
-    out.map(length(entries)).expect(INFALLIBLE);
+    out.map(entries);
     for (key, text) in texts {
-        if let Some(text) = text {
-            out.u32(key).and_then(|out| out.str(text)).expect(INFALLIBLE);
-        }
+        out.some_str(key, text.as_deref());
     }
     if *kind != ProvenanceKind::Local {
         let code = code_of(&ProvenanceKind::ALL, *kind);
-        out.u32(provenance_key::KIND).and_then(|out| out.u32(code)).expect(INFALLIBLE);
+        out.entry(provenance_key::KIND, code);
     }
-    if !maintained_by.is_empty() {
-        out.u32(provenance_key::MAINTAINED_BY)
-            .and_then(|out| out.array(length(maintained_by.len())))
-            .expect(INFALLIBLE);
-        maintained_by.iter().for_each(|text| out.str(text).map(drop).expect(INFALLIBLE));
-    }
+    out.some_list(provenance_key::MAINTAINED_BY, maintained_by, |out, text| _ = out.str(text));
     if !mappings.is_empty() {
-        out.u32(provenance_key::MAPPINGS).and_then(|out| out.map(length(mappings.len()))).expect(INFALLIBLE);
+        out.put(provenance_key::MAPPINGS).map(mappings.len());
         for (key, text) in mappings {
-            out.str(key).and_then(|out| out.str(text)).expect(INFALLIBLE);
+            out.str(key).str(text);
         }
     }
     for (key, instant) in instants {
-        if let Some(instant) = instant {
-            out.u32(key).and_then(|out| out.i64(instant.micros())).expect(INFALLIBLE);
-        }
+        out.some(key, instant, |out, instant| _ = out.put(instant.micros()));
     }
 }
 
@@ -97,9 +89,9 @@ pub(super) fn instant(input: &mut Decoder) -> Read<Instant> {
 
 /// The header that a copy has at its home. Shape: version, created instant, author, updated instant, author.
 pub(super) fn encode_origin(out: &mut Sink, version: u32, created: &Stamp, updated: &Stamp) {
-    out.array(5).and_then(|out| out.u32(version)).expect(INFALLIBLE);
+    out.array(5).put(version);
     for stamp in [created, updated] {
-        out.i64(stamp.instant.micros()).and_then(|out| out.str(&stamp.author)).expect(INFALLIBLE);
+        out.put(stamp.instant.micros()).str(&stamp.author);
     }
 }
 

@@ -95,7 +95,6 @@ fn spans(bytes: &[u8]) -> Read<Spans> {
 }
 
 #[cfg(test)]
-#[allow(clippy::as_conversions, clippy::indexing_slicing)]
 mod tests {
     use super::*;
     use crate::graph::actions as action;

@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use minicbor::Decoder;
 
+use super::sink::Sink;
 use super::texts::texts;
-use super::value::{
-    INFALLIBLE, Read, Sink, array, code_of, decode_value, encode_value, length, malformed, map, variant,
-};
+use super::value::{Read, array, code_of, decode_value, encode_value, malformed, map, variant};
 use super::{attribute_key, end_key, type_key};
 use crate::model::{
     AttributeDefinition, Containment, Deprecation, EndDefinition, EnumElement, TypeDefinition, TypeKind,
@@ -31,54 +30,33 @@ pub(super) fn encode_type(out: &mut Sink, definition: &TypeDefinition) {
         !definition.unique_together.is_empty(),
     ];
     out.map(7 + count(&optional))
-        .and_then(|out| out.u32(type_key::KIND)?.u32(code_of(&TypeKind::ALL, definition.kind)))
-        .and_then(|out| out.u32(type_key::NAME)?.str(&definition.name))
-        .and_then(|out| out.u32(type_key::DESCRIPTION)?.str(&definition.description))
-        .and_then(|out| out.u32(type_key::CLOSED)?.bool(definition.is_closed))
-        .expect(INFALLIBLE);
-    encode_texts(out, type_key::SUPERTYPES, &definition.supertypes);
-    encode_texts(out, type_key::APPLIES_TO, &definition.applies_to);
-    out.u32(type_key::ATTRIBUTES)
-        .and_then(|out| out.array(length(definition.attributes.len())))
-        .expect(INFALLIBLE);
-    for attribute in &definition.attributes {
-        encode_attribute(out, attribute);
-    }
-    if let Some(ends) = &definition.ends {
-        out.u32(type_key::ENDS).and_then(|out| out.array(2)).expect(INFALLIBLE);
-        for end in ends {
-            encode_end(out, end);
-        }
-    }
+        .entry(type_key::KIND, code_of(&TypeKind::ALL, definition.kind))
+        .entry(type_key::NAME, &*definition.name)
+        .entry(type_key::DESCRIPTION, &*definition.description)
+        .entry(type_key::CLOSED, definition.is_closed);
+    out.put(type_key::SUPERTYPES).list(&definition.supertypes, encode_text);
+    out.put(type_key::APPLIES_TO).list(&definition.applies_to, encode_text);
+    out.put(type_key::ATTRIBUTES).list(&definition.attributes, encode_attribute);
+    out.some(type_key::ENDS, definition.ends.as_ref(), |out, ends| out.list(ends, encode_end));
     encode_flag(out, type_key::PROPAGATABLE, definition.is_propagatable);
-    if !statuses.is_empty() {
-        encode_texts(out, type_key::STATUSES, statuses);
-    }
-    encode_text(out, type_key::INITIAL_STATUS, initial_status.as_ref());
-    if !elements.is_empty() {
-        out.u32(type_key::ELEMENTS).and_then(|out| out.array(length(elements.len()))).expect(INFALLIBLE);
-        for EnumElement { ordinal, name, description } in elements {
-            out.array(3).and_then(|out| out.u32(*ordinal)?.str(name)?.str(description)).expect(INFALLIBLE);
-        }
-    }
+    out.some_list(type_key::STATUSES, statuses, encode_text);
+    out.some_str(type_key::INITIAL_STATUS, initial_status.as_ref());
+    out.some_list(type_key::ELEMENTS, elements, |out, EnumElement { ordinal, name, description }| {
+        out.array(3).put(*ordinal).str(name).str(description);
+    });
     encode_deprecation(out, type_key::DEPRECATION, deprecation.as_ref());
-    encode_text(out, type_key::EXTERNAL_ID, external_id.as_ref());
+    out.some_str(type_key::EXTERNAL_ID, external_id.as_ref());
     if definition.version != 1 {
-        out.u32(type_key::VERSION).and_then(|out| out.u32(definition.version)).expect(INFALLIBLE);
+        out.entry(type_key::VERSION, definition.version);
     }
     encode_flag(out, type_key::ADVISORY, definition.is_advisory);
-    if let Some(Containment { is_ordered }) = definition.containment {
-        out.u32(type_key::CONTAINMENT).and_then(|out| out.bool(is_ordered)).expect(INFALLIBLE);
-    }
-    if !definition.required_children.is_empty() {
-        encode_texts(out, type_key::REQUIRED_CHILDREN, &definition.required_children);
-    }
-    if !definition.unique_together.is_empty() {
-        out.u32(type_key::UNIQUE_TOGETHER)
-            .and_then(|out| out.array(length(definition.unique_together.len())))
-            .expect(INFALLIBLE);
-        definition.unique_together.iter().for_each(|names| encode_array(out, names));
-    }
+    out.some(type_key::CONTAINMENT, definition.containment, |out, Containment { is_ordered }| {
+        out.put(is_ordered);
+    });
+    out.some_list(type_key::REQUIRED_CHILDREN, &definition.required_children, encode_text);
+    out.some_list(type_key::UNIQUE_TOGETHER, &definition.unique_together, |out, names| {
+        out.list(names, encode_text);
+    });
 }
 
 fn encode_attribute(out: &mut Sink, attribute: &AttributeDefinition) {
@@ -96,78 +74,53 @@ fn encode_attribute(out: &mut Sink, attribute: &AttributeDefinition) {
         reference.is_some(),
     ];
     out.map(6 + count(&optional))
-        .and_then(|out| out.u32(attribute_key::NAME)?.str(&attribute.name))
-        .and_then(|out| {
-            out.u32(attribute_key::VALUE_TYPE)?.u32(code_of(&ValueType::ALL, attribute.value_type))
-        })
-        .and_then(|out| out.u32(attribute_key::MANY)?.bool(attribute.is_many))
-        .and_then(|out| out.u32(attribute_key::REQUIRED)?.bool(attribute.is_required))
-        .and_then(|out| out.u32(attribute_key::UNIQUE)?.bool(attribute.is_unique))
-        .and_then(|out| out.u32(attribute_key::UNINDEXED)?.bool(!attribute.is_indexed))
-        .expect(INFALLIBLE);
+        .entry(attribute_key::NAME, &*attribute.name)
+        .entry(attribute_key::VALUE_TYPE, code_of(&ValueType::ALL, attribute.value_type))
+        .entry(attribute_key::MANY, attribute.is_many)
+        .entry(attribute_key::REQUIRED, attribute.is_required)
+        .entry(attribute_key::UNIQUE, attribute.is_unique)
+        .entry(attribute_key::UNINDEXED, !attribute.is_indexed);
     for (key, value) in [
         (attribute_key::DEFAULT, default),
         (attribute_key::MINIMUM, minimum),
         (attribute_key::MAXIMUM, maximum),
     ] {
-        if let Some(value) = value {
-            out.u32(key).expect(INFALLIBLE);
-            encode_value(out, value);
-        }
+        out.some(key, value.as_ref(), encode_value);
     }
-    encode_text(out, attribute_key::ENUM, enum_type.as_ref());
-    if let Some(item_type) = item_type {
-        let code = code_of(&ValueType::ALL, *item_type);
-        out.u32(attribute_key::ITEM_TYPE).and_then(|out| out.u32(code)).expect(INFALLIBLE);
-    }
+    out.some_str(attribute_key::ENUM, enum_type.as_ref());
+    let item_type = item_type.map(|item_type| code_of(&ValueType::ALL, item_type));
+    out.some(attribute_key::ITEM_TYPE, item_type, |out, code| _ = out.put(code));
     encode_deprecation(out, attribute_key::DEPRECATION, deprecation.as_ref());
     encode_flag(out, attribute_key::KEY, attribute.is_key);
-    encode_text(out, attribute_key::PATTERN, pattern.as_ref());
-    encode_text(out, attribute_key::REFERENCE, reference.as_ref());
+    out.some_str(attribute_key::PATTERN, pattern.as_ref());
+    out.some_str(attribute_key::REFERENCE, reference.as_ref());
 }
 
 fn encode_end(out: &mut Sink, end: &EndDefinition) {
-    out.map(1 + count(&[end.type_name.is_some(), end.name.is_some()]))
-        .and_then(|out| out.u32(end_key::MANY)?.bool(end.is_many))
-        .expect(INFALLIBLE);
-    encode_text(out, end_key::TYPE, end.type_name.as_ref());
-    encode_text(out, end_key::NAME, end.name.as_ref());
+    out.map(1 + count(&[end.type_name.is_some(), end.name.is_some()])).entry(end_key::MANY, end.is_many);
+    out.some_str(end_key::TYPE, end.type_name.as_ref());
+    out.some_str(end_key::NAME, end.name.as_ref());
 }
 
-fn count(are_there: &[bool]) -> u64 {
-    are_there.iter().map(|is_there| u64::from(*is_there)).sum()
+fn count(are_there: &[bool]) -> usize {
+    are_there.iter().filter(|is_there| **is_there).count()
 }
 
 fn encode_flag(out: &mut Sink, key: u32, is_set: bool) {
     if is_set {
-        out.u32(key).and_then(|out| out.bool(true)).expect(INFALLIBLE);
+        out.entry(key, true);
     }
 }
 
-fn encode_text(out: &mut Sink, key: u32, text: Option<&Arc<str>>) {
-    if let Some(text) = text {
-        out.u32(key).and_then(|out| out.str(text)).expect(INFALLIBLE);
-    }
-}
-
-fn encode_texts(out: &mut Sink, key: u32, texts: &[Arc<str>]) {
-    out.u32(key).expect(INFALLIBLE);
-    encode_array(out, texts);
-}
-
-fn encode_array(out: &mut Sink, texts: &[Arc<str>]) {
-    out.array(length(texts.len())).expect(INFALLIBLE);
-    for text in texts {
-        out.str(text).expect(INFALLIBLE);
-    }
+fn encode_text(out: &mut Sink, text: &Arc<str>) {
+    out.str(text);
 }
 
 // Shape: an array, empty or with the replacement.
 fn encode_deprecation(out: &mut Sink, key: u32, deprecation: Option<&Deprecation>) {
-    if let Some(Deprecation { replaced_by }) = deprecation {
-        let texts: Vec<Arc<str>> = replaced_by.iter().cloned().collect();
-        encode_texts(out, key, &texts);
-    }
+    out.some(key, deprecation, |out, Deprecation { replaced_by }| {
+        out.list(replaced_by, encode_text);
+    });
 }
 
 pub(super) fn decode_type(input: &mut Decoder) -> Read<TypeDefinition> {

@@ -3,25 +3,16 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use minicbor::data::{Tag, Type};
-use minicbor::{Decoder, Encoder};
+use minicbor::Decoder;
+use minicbor::data::Type;
 use rust_decimal::Decimal;
 
 use super::binary::{decode_content, decode_literal, encode_content, encode_literal};
+use super::sink::Sink;
 use super::{tag, time_key};
 use crate::model::{Date, Duration, Instant, NESTING_MAX, Value};
 
 const MICROS_PER_SECOND: i64 = 1_000_000;
-
-/// Encoding into memory cannot fail.
-pub(super) const INFALLIBLE: &str = "a Vec takes every write";
-
-pub(super) type Sink<'a> = Encoder<&'a mut Vec<u8>>;
-
-/// A length in the type of CBOR.
-pub(super) fn length(items: usize) -> u64 {
-    u64::try_from(items).expect("what fits in memory is counted in 64 bits")
-}
 
 /// The index for a number in a record. A number that memory cannot have is beyond every list.
 pub(super) fn index(number: u32) -> usize {
@@ -29,66 +20,41 @@ pub(super) fn index(number: u32) -> usize {
 }
 
 /// The code of one of `all`.
-pub(super) fn code_of<T: PartialEq>(all: &[T], wanted: T) -> u32 {
-    let code = all.iter().position(|known| *known == wanted);
-    code.and_then(|code| u32::try_from(code).ok()).expect("ALL lists every variant")
+#[expect(clippy::expect_used, reason = "each list `ALL` has every variant of its enum")]
+pub(super) fn code_of<T: PartialEq>(all: &[T], wanted: T) -> usize {
+    all.iter().position(|known| *known == wanted).expect("ALL lists every variant")
 }
 
 pub(super) fn encode_value(out: &mut Sink, value: &Value) {
     match value {
-        Value::Boolean(boolean) => out.bool(*boolean).map(drop),
-        Value::Integer(number) => out.i64(*number).map(drop),
-        Value::Float(number) => out.f64(*number).map(drop),
-        Value::Decimal(number) => {
-            encode_decimal(out, *number);
-            Ok(())
-        }
-        Value::String(text) => out.str(text).map(drop),
-        Value::Bytes(bytes) => out.bytes(bytes).map(drop),
-        Value::Date(date) => out.tag(Tag::new(tag::DATE)).and_then(|out| out.i32(date.days())).map(drop),
-        Value::Timestamp(instant) => {
-            encode_time(out, tag::TIMESTAMP, instant.micros());
-            Ok(())
-        }
-        Value::Duration(duration) => {
-            encode_time(out, tag::DURATION, duration.micros());
-            Ok(())
-        }
-        Value::Uuid(bytes) => out.tag(Tag::new(tag::UUID)).and_then(|out| out.bytes(bytes)).map(drop),
-        Value::Iri(text) => out.tag(Tag::new(tag::IRI)).and_then(|out| out.str(text)).map(drop),
-        Value::Literal(literal) => {
-            encode_literal(out, literal);
-            Ok(())
-        }
-        Value::Content(content) => {
-            encode_content(out, content);
-            Ok(())
-        }
-        Value::List(values) => {
-            out.array(length(values.len())).expect(INFALLIBLE);
-            values.iter().for_each(|value| encode_value(out, value));
-            Ok(())
-        }
+        Value::Boolean(boolean) => _ = out.put(*boolean),
+        Value::Integer(number) => _ = out.put(*number),
+        Value::Float(number) => _ = out.put(*number),
+        Value::Decimal(number) => encode_decimal(out, *number),
+        Value::String(text) => _ = out.str(text),
+        Value::Bytes(bytes) => _ = out.bytes(bytes),
+        Value::Date(date) => _ = out.tag(tag::DATE).put(date.days()),
+        Value::Timestamp(instant) => encode_time(out, tag::TIMESTAMP, instant.micros()),
+        Value::Duration(duration) => encode_time(out, tag::DURATION, duration.micros()),
+        Value::Uuid(bytes) => _ = out.tag(tag::UUID).bytes(bytes),
+        Value::Iri(text) => _ = out.tag(tag::IRI).str(text),
+        Value::Literal(literal) => encode_literal(out, literal),
+        Value::Content(content) => encode_content(out, content),
+        Value::List(values) => out.list(values.iter(), encode_value),
         Value::Map(values) => {
-            out.map(length(values.len())).expect(INFALLIBLE);
-            for (name, value) in values.iter() {
-                out.str(name).expect(INFALLIBLE);
-                encode_value(out, value);
-            }
-            Ok(())
+            out.map(values.len());
+            values.iter().for_each(|(name, value)| encode_value(out.str(name), value));
         }
         Value::Set(values) => {
-            out.tag(Tag::new(tag::SET)).and_then(|out| out.array(length(values.len()))).expect(INFALLIBLE);
+            out.tag(tag::SET).array(values.len());
             values.iter().for_each(|value| encode_value(out, &value));
-            Ok(())
         }
     }
-    .expect(INFALLIBLE);
 }
 
 /// Appends the CBOR form of a value.
 pub(crate) fn encode_value_into(value: &Value, out: &mut Vec<u8>) {
-    encode_value(&mut Encoder::new(out), value);
+    encode_value(&mut Sink::new(out), value);
 }
 
 /// The value at the start of `bytes`, and its length; `None` if there is none.
@@ -100,12 +66,9 @@ pub(crate) fn decode_value_from(bytes: &[u8]) -> Option<(Value, usize)> {
 
 fn encode_decimal(out: &mut Sink, number: Decimal) {
     let mantissa = number.mantissa();
-    out.tag(Tag::new(tag::DECIMAL))
-        .and_then(|out| out.array(2))
-        .and_then(|out| out.i64(-i64::from(number.scale())))
-        .expect(INFALLIBLE);
+    out.tag(tag::DECIMAL).array(2).put(-i64::from(number.scale()));
     if let Ok(small) = i64::try_from(mantissa) {
-        out.i64(small).expect(INFALLIBLE);
+        out.put(small);
         return;
     }
     // RFC 8949: a negative bignum holds -1 - n.
@@ -119,17 +82,14 @@ fn encode_decimal(out: &mut Sink, number: Decimal) {
     while let [0, rest @ ..] = digits {
         digits = rest;
     }
-    out.tag(Tag::new(sign_tag)).and_then(|out| out.bytes(digits)).expect(INFALLIBLE);
+    out.tag(sign_tag).bytes(digits);
 }
 
 fn encode_time(out: &mut Sink, time_tag: u64, micros: i64) {
     let (seconds, rest) = (micros.div_euclid(MICROS_PER_SECOND), micros.rem_euclid(MICROS_PER_SECOND));
-    out.tag(Tag::new(time_tag))
-        .and_then(|out| out.map(if rest == 0 { 1 } else { 2 }))
-        .and_then(|out| out.i64(time_key::SECONDS)?.i64(seconds))
-        .expect(INFALLIBLE);
+    out.tag(time_tag).map(if rest == 0 { 1 } else { 2 }).entry(time_key::SECONDS, seconds);
     if rest != 0 {
-        out.i64(time_key::MICROS).and_then(|out| out.i64(rest)).expect(INFALLIBLE);
+        out.entry(time_key::MICROS, rest);
     }
 }
 

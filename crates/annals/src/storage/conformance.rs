@@ -1,6 +1,6 @@
 //! The conformance test of all stores, as one public test function.
 
-#![allow(clippy::as_conversions, clippy::indexing_slicing, reason = "tests: a panic is how they fail")]
+#![expect(clippy::expect_used, reason = "tests: a panic is how they fail")]
 
 use std::io::{self, Read, Seek, SeekFrom};
 

@@ -5,7 +5,7 @@
 //! no room, or fails at any operation.
 
 // Input from outside may hold any bytes: so no cast cuts a number, and no index panics.
-#![deny(clippy::as_conversions, clippy::indexing_slicing)]
+#![cfg_attr(not(test), deny(clippy::as_conversions, clippy::indexing_slicing))]
 
 mod disk;
 mod memory_store;

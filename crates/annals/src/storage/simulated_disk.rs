@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::disk::{Access, Disk, DiskFile, DiskLock};
 use crate::log::next_random;
+use crate::structures::number::narrow;
 
 /// Units: bytes that are written whole or not at all.
 const SECTOR_BYTES: usize = 512;
@@ -269,17 +270,17 @@ impl FileState {
     fn after_power_cut(&self, random: &mut u64) -> FileState {
         // States of the file after each number of changes. Each sector, and the length, chooses one of them.
         let mut states = vec![self.durable.clone()];
+        let mut state = self.durable.clone();
         for change in &self.changes {
-            let mut next = states.last().expect("at least one state").clone();
-            change.apply(&mut next);
-            states.push(next);
+            change.apply(&mut state);
+            states.push(state.clone());
         }
         let style = next_random(random) % 4;
         let mut choose = || -> usize {
             match style {
                 0 => 0,
                 1 => states.len() - 1,
-                _ => (next_random(random) % states.len() as u64) as usize,
+                _ => narrow(next_random(random) % states.len() as u64),
             }
         };
         let mut bytes = vec![0; states[choose()].len()];

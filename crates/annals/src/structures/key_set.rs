@@ -1,5 +1,7 @@
 //! Keeps byte-string keys in order in a tree whose parts are shared between snapshots.
+#![expect(clippy::expect_used, reason = "a node has the children that it counts, and one to change is owned")]
 
+use crate::structures::number::narrow;
 use leaf::{FEW_KEYS_MAX, Leaf, assert_bounded, leaf_has_room, separator_between};
 use node::HEIGHT_MAX;
 use root::{Root, Top};
@@ -206,7 +208,7 @@ fn path_to(root: &Node, key: &[u8]) -> Path {
             }
             inner => {
                 let index = inner.branch().child_index(key);
-                path.children[path.height] = index as u8;
+                path.children[path.height] = narrow(index);
                 path.height += 1;
                 node = inner.child(index);
             }
@@ -260,7 +262,7 @@ fn remove(node: &mut Arc<Node>, path: &[u8], places: &[usize]) {
     if let Some((index, path)) = path.split_first() {
         let index = usize::from(*index);
         remove(Node::child_mut(node, index), path, places);
-        Node::count(node, -(places.len() as isize));
+        Node::count(node, -narrow::<isize, usize>(places.len()));
         if node.is_worn(index) {
             Node::branch_mut(node).refill(index);
         }

@@ -2,5 +2,6 @@
 
 pub(crate) mod key_set;
 pub(crate) mod vector;
+pub(crate) mod number;
 pub(crate) mod order;
 pub(crate) mod text_key;

@@ -1,5 +1,7 @@
 //! Holds elements by dense index in a tree whose parts are shared between snapshots.
+#![expect(clippy::expect_used, reason = "callers ask below the length, and a tail to change is owned")]
 
+use std::ops::{Index, IndexMut};
 use std::slice;
 use std::sync::Arc;
 
@@ -8,6 +10,8 @@ mod tests;
 mod tree;
 
 use tree::{LEAF_LEN, Leaf, Tree};
+
+const EXISTS: &str = "the caller asks only for elements below the length";
 
 /// A persistent vector: a clone costs two reference counts, and a change copies only what a clone still shares.
 ///
@@ -65,7 +69,15 @@ impl<T: Clone> Vector<T> {
 
     /// Replaces the element at `index`, which must be below `len`.
     pub(crate) fn set(&mut self, index: usize, value: T) {
-        *self.get_mut(index).expect("only an element that exists is replaced") = value;
+        self[index] = value;
+    }
+
+    /// The element at `index`, mutable, after as many `empty` ones were added as it takes.
+    pub(crate) fn grown_to(&mut self, index: usize, empty: impl Fn() -> T) -> &mut T {
+        while self.len() <= index {
+            self.push(empty());
+        }
+        &mut self[index]
     }
 
     /// Adds an element at the end.
@@ -118,6 +130,21 @@ impl<T: Clone> Vector<T> {
     // The elements of the leaf, or of the tail, at `index`.
     fn leaf_slice(&self, index: usize) -> &[T] {
         if index >= self.tail_start { &self.tail } else { self.tree.leaf(index) }
+    }
+}
+
+impl<T: Clone> Index<usize> for Vector<T> {
+    type Output = T;
+
+    #[inline(always)]
+    fn index(&self, index: usize) -> &T {
+        self.get(index).expect(EXISTS)
+    }
+}
+
+impl<T: Clone> IndexMut<usize> for Vector<T> {
+    fn index_mut(&mut self, index: usize) -> &mut T {
+        self.get_mut(index).expect(EXISTS)
     }
 }
 

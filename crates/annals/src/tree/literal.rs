@@ -19,7 +19,6 @@ fn read_as(value: &Value, value_type: ValueType) -> Value {
         return value.clone();
     }
     let found = match (value, value_type) {
-        #[allow(clippy::cast_precision_loss)]
         (Value::Integer(number), ValueType::Float) => Some(Value::Float(*number as f64)),
         (Value::Integer(number), ValueType::Decimal) => Some(Value::Decimal((*number).into())),
         (Value::Float(number), ValueType::Decimal) => {

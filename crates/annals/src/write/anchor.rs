@@ -18,6 +18,7 @@ use crate::model::{
     Patch, Stamp, Value, ValueRef,
 };
 use crate::read::Snapshot;
+use crate::structures::number::narrow;
 use crate::{Error, ErrorKind, Result};
 
 /// Average log bytes that anchors may add to a change. Units: bytes.
@@ -57,7 +58,9 @@ pub(super) fn attach(base: &Snapshot, changes: &mut [Change], stamp: impl FnOnce
         let own: Vec<&Change> = indexes.iter().map(|&index| &changes[index]).collect();
         if is_possible(base.graph(), &before, &own) {
             let anchor = after(base, &before, &own, &stamp).filter(|anchor| is_affordable(anchor, bytes_max));
-            changes[*indexes.last().expect("an instance is listed with a change")].anchor = anchor;
+            if let Some(last) = indexes.last() {
+                changes[*last].anchor = anchor;
+            }
         }
     }
 }
@@ -237,7 +240,7 @@ impl Names<'_> {
             self.new.push(Arc::clone(name));
             self.new.len() - 1
         });
-        Symbol(u32::try_from(known.len() + at).expect("fewer than 2^32 names"))
+        Symbol(narrow(known.len() + at))
     }
 
     fn properties(&mut self, entries: &[(Arc<str>, Value)]) -> Properties {

@@ -10,6 +10,7 @@ use crate::graph::structures::symbols::Symbol;
 use crate::memory::{Charge, Memory};
 use crate::model::{Change, Instant, Record, TypeKind};
 use crate::record::RecordBody;
+use crate::structures::number::narrow;
 use crate::{Error, Result};
 
 /// When a transaction with more changes is searched, indexes take them. Each search reads fewer changes directly.
@@ -56,8 +57,7 @@ impl OwnGraph {
         if self.applied == 0 {
             graph.apply_new(graph.position.next(), &record)?;
         } else {
-            let applied = u32::try_from(self.applied).expect("a transaction has a bounded number of changes");
-            graph.apply_new_changes(graph.position, &record, applied)?;
+            graph.apply_new_changes(graph.position, &record, narrow(self.applied))?;
         }
         self.applied = changes.len();
         Ok(())

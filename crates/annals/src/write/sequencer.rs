@@ -1,5 +1,6 @@
 //! The sequencer: gives transactions their positions, checks them and applies them to a graph that is not published
 //! yet.
+#![expect(clippy::expect_used, reason = "the records of a batch were applied before")]
 
 use std::collections::VecDeque;
 use std::sync::{Arc, PoisonError};

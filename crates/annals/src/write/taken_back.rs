@@ -228,11 +228,7 @@ fn changed(now: &Snapshot, then: &Snapshot, touched: &[Slot], stay: &HashSet<Slo
     let graph = now.graph();
     for &(kind, slot) in touched.iter().filter(|slot| !stay.contains(slot)) {
         let is_new = !then.sees(kind, slot);
-        let held = if is_new {
-            now.in_force(kind, slot)?
-        } else {
-            then.seen(kind, slot, false)?.expect("it is seen")
-        };
+        let held = if is_new { now.in_force(kind, slot)? } else { then.fetch(kind, slot)? };
         let row = if is_new { now.row(kind, slot, &held) } else { then.row(kind, slot, &held) };
         if graph.containment(row.type_name()).is_some() && kind == TypeKind::Relationship {
             let child = row.ends()[1];

@@ -18,6 +18,7 @@ use crate::model::{
 use crate::{Error, ErrorKind, Position, Result};
 
 use crate::model::time::display_micros;
+use crate::structures::number::narrow;
 
 /// For a record with more changes, the names that are found are cached.
 const FEW_CHANGES_MAX: usize = 32;
@@ -48,7 +49,7 @@ impl Graph {
         outcome?;
         // Names of attributes and homes are not checked one by one.
         if self.names.len() > NAMES_MAX.max(names_before) {
-            return Err(too_many_names(self.names.name(Symbol(names_before as u32))));
+            return Err(too_many_names(self.names.name(Symbol(narrow(names_before)))));
         }
         Ok(())
     }
@@ -79,7 +80,7 @@ impl Graph {
         let micros = record.instant.micros();
         let stamp = Stamp { micros, author: self.authors.intern(&record.author) };
         let is_remembering = record.changes.len() > FEW_CHANGES_MAX && self.names.remember();
-        for (index, change) in record.changes.iter().enumerate() {
+        for (number, change) in (applied..).zip(record.changes.iter()) {
             let valid_from =
                 change.valid_from.or(record.valid_from).map_or(micros, crate::model::Instant::micros);
             if valid_from > micros {
@@ -92,9 +93,7 @@ impl Graph {
                     ),
                 ));
             }
-            let change_number =
-                applied + u32::try_from(index).expect("a record has a bounded number of changes");
-            let place = Place { position: position.0, change: change_number };
+            let place = Place { position: position.0, change: number };
             let is_anchored = change.anchor.is_some();
             change.action.apply(self, Context { place, stamp, valid_from, is_anchored })?;
         }

@@ -1,4 +1,5 @@
 //! Declares a type, or extends one.
+#![expect(clippy::expect_used, reason = "a declared type is there, and indexes list no others")]
 
 use std::sync::Arc;
 
@@ -91,7 +92,7 @@ impl Graph {
         let slots: Vec<u32> =
             table.lists.by_type.extents.of(type_name).into_iter().flat_map(SlotSet::iter).collect();
         for slot in slots {
-            let instance = self.table(kind).get(slot)?.expect("extents list live instances");
+            let instance = self.table(kind).known(slot)?;
             self.check_instance(kind, &instance, Some(slot))
                 .and_then(|()| self.check_unique_values(kind, slot))
                 .and_then(|()| match kind {
@@ -128,7 +129,7 @@ impl Graph {
     fn check_classified(&self, classifications: &[Symbol]) -> Result<()> {
         for &name in classifications {
             for slot in self.entities.lists.classified.present.of(name).into_iter().flat_map(SlotSet::iter) {
-                let entity = self.entities.get(slot)?.expect("classified entities are live");
+                let entity = self.entities.known(slot)?;
                 let classification = entity.classification(name).expect("the index says so");
                 let touched = classification.properties.iter().map(|(name, _)| name);
                 self.check_properties(TypeKind::Classification, name, &classification.properties, touched)

@@ -76,7 +76,7 @@ impl Graph {
             if context.valid_from < context.stamp.micros {
                 // A relationship that was deleted as of a later time is still visible before that time.
                 for relationship in self.past_relationships(slot) {
-                    check_not_before(context, &self.relationships.get(relationship)?.expect("it is linked"))?;
+                    check_not_before(context, &*self.relationships.known(relationship)?)?;
                 }
             }
             deletion.entities.push(self.deleted(context, slot, entity));
@@ -89,7 +89,7 @@ impl Graph {
     }
 
     fn deletable(&self, kind: TypeKind, context: Context, slot: u32) -> Result<Arc<Instance>> {
-        let found = self.table(kind).get(slot)?.expect("it was found, or is linked");
+        let found = self.table(kind).known(slot)?;
         check_not_before(context, &found)?;
         Ok(found)
     }

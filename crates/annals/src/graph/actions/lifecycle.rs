@@ -106,7 +106,7 @@ impl Graph {
     }
 
     fn purge_relationship(&mut self, slot: u32) -> Result<()> {
-        let found = self.relationships.get(slot)?.expect("it was found");
+        let found = self.relationships.known(slot)?;
         if found.is_live() {
             self.links.remove(slot, found.type_name, found.ends);
         }

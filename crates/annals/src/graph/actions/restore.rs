@@ -64,7 +64,7 @@ impl Act for Restore {
 
 impl Graph {
     pub(super) fn restore_entity(&mut self, context: Context, slot: u32) -> Result<()> {
-        let found = self.entities.get(slot)?.expect("it was found");
+        let found = self.entities.known(slot)?;
         check_not_before(context, &found)?;
         let restored = self.restored(&found, context);
         self.check_instance(TypeKind::Entity, &restored, Some(slot))?;
@@ -74,7 +74,7 @@ impl Graph {
     }
 
     pub(super) fn restore_relationship(&mut self, context: Context, slot: u32) -> Result<()> {
-        let found = self.relationships.get(slot)?.expect("it was found");
+        let found = self.relationships.known(slot)?;
         for end in found.ends {
             self.live_end(self.entities.id(end), context.valid_from)?;
         }

@@ -10,6 +10,7 @@ use crate::graph::instance::unpacked::{Classification, Instance};
 use crate::graph::structures::symbols::Symbol;
 use crate::graph::{Graph, kind_of};
 use crate::model::{ClassificationContent, InstanceId, Patch, TypeKind, Value, check_name};
+use crate::structures::number::narrow;
 
 impl Graph {
     /// The live instance, if this repository may write it.
@@ -54,7 +55,7 @@ impl Graph {
                 new.len() - 1
             });
             // A number beyond all existing symbols.
-            Ok(Symbol(u32::try_from(self.names.len() + at).expect("fewer than 2^32 names")))
+            Ok(Symbol(narrow(self.names.len() + at)))
         })?;
         // A value may have been changed and changed back.
         Ok(changes.iter().all(|change| properties.get(change.name()) == after.get(change.name())))

@@ -1,5 +1,6 @@
 //! The children of entities: by name, in the order that users give them, by values that look-ups need, and by former
 //! names.
+#![expect(clippy::expect_used, reason = "each change is to one of the sets in `SETS`")]
 
 use super::event::Event;
 use super::key_changes::KeyChanges;

@@ -1,11 +1,11 @@
 //! Keys of indexes: the key of a value, or an id, then the slot of its instance.
 
 use crate::model::{Id, Instant, Value, append_index_key, is_indexable};
+use crate::structures::number::bytes_at;
 
 /// The slot at the end of an index key.
 pub(crate) fn slot_of_key(key: &[u8]) -> u32 {
-    let slot = key[key.len() - 4..].try_into().expect("index keys end with a slot of four bytes");
-    u32::from_be_bytes(slot)
+    u32::from_be_bytes(bytes_at(key, key.len() - 4))
 }
 
 /// An index key without the slot at its end.

@@ -4,6 +4,7 @@
 use crate::graph::structures::symbols::Symbol;
 use crate::structures::key_set::KeySet;
 use crate::structures::key_set::leaf::KEY_BYTES_MAX;
+use crate::structures::number::narrow;
 use crate::structures::vector::Vector;
 
 /// Added and removed keys, in order.
@@ -33,7 +34,7 @@ impl KeyChanges {
     pub(crate) fn push(&mut self, set: Symbol, append: impl FnOnce(&mut Vec<u8>), is_added: bool) {
         let start = self.keys.len();
         append(&mut self.keys);
-        let length = u16::try_from(self.keys.len() - start).expect("keys are bounded");
+        let length = narrow(self.keys.len() - start);
         self.list.push(Change { set, length, is_added });
     }
 
@@ -87,10 +88,7 @@ fn head(key: &[u8]) -> u64 {
 
 /// The set with this number, mutable.
 pub(crate) fn set_of(sets: &mut Vector<KeySet>, number: Symbol) -> &mut KeySet {
-    while sets.len() <= number.index() {
-        sets.push(KeySet::new());
-    }
-    sets.get_mut(number.index()).expect("grown above")
+    sets.grown_to(number.index(), KeySet::new)
 }
 
 #[cfg(test)]

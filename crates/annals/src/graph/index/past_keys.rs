@@ -1,9 +1,11 @@
 //! The past values by instance: a purge removes them, and a search of the past reads those of one instance.
+#![expect(clippy::expect_used, reason = "each row leads to one before it, or to none")]
 
 use crate::graph::structures::column::Columns;
 use crate::graph::structures::rows::{ROW_BYTES_MAX, Rows};
 use crate::graph::structures::symbols::Symbol;
 use crate::model::{INDEX_KEY_BYTES_MAX, Value};
+use crate::structures::number::{bytes_at, narrow};
 
 /// The number of a row, or of none. Units: bytes; more rows fit no memory.
 const NUMBER_BYTES: usize = 5;
@@ -40,15 +42,14 @@ impl PastKeys {
         row[NUMBER_BYTES..NUMBER_BYTES + NAME_BYTES].copy_from_slice(&name.0.to_le_bytes());
         row[NUMBER_BYTES + NAME_BYTES..len].copy_from_slice(value_key);
         self.rows.push(&row[..len]);
-        self.newest.put(NEWEST, slot, Some(&Value::Integer(self.rows.len() as i64)));
+        self.newest.put(NEWEST, slot, Some(&Value::Integer(narrow(self.rows.len()))));
     }
 
     /// The value keys of an instance, each with its property, newest first.
     pub(crate) fn of(&self, slot: u32) -> impl Iterator<Item = (Symbol, &[u8])> {
         self.numbers_of(slot).map(|number| {
             let row = self.row(number);
-            let (name, value_key) = row[NUMBER_BYTES..].split_at(NAME_BYTES);
-            (Symbol(u32::from_le_bytes(name.try_into().expect("four bytes"))), value_key)
+            (Symbol(u32::from_le_bytes(bytes_at(row, NUMBER_BYTES))), &row[NUMBER_BYTES + NAME_BYTES..])
         })
     }
 
@@ -65,7 +66,7 @@ impl PastKeys {
     }
 
     fn newest(&self, slot: u32) -> usize {
-        self.newest.get(NEWEST, slot).and_then(|number| number.as_integer()).unwrap_or_default() as usize
+        self.newest.get(NEWEST, slot).and_then(|number| number.as_integer()).map_or(0, narrow)
     }
 
     fn row(&self, number: usize) -> &[u8] {
@@ -76,7 +77,7 @@ impl PastKeys {
 fn before(row: &[u8]) -> usize {
     let mut number = [0; 8];
     number[..NUMBER_BYTES].copy_from_slice(&row[..NUMBER_BYTES]);
-    u64::from_le_bytes(number) as usize
+    narrow(u64::from_le_bytes(number))
 }
 
 #[cfg(test)]

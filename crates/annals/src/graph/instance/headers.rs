@@ -8,6 +8,7 @@ use crate::graph::structures::hash::key_of;
 use crate::graph::structures::id_map::IdMap;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::{Id, Provenance};
+use crate::structures::number::narrow;
 use crate::structures::vector::Vector;
 
 /// The number of a header within one graph.
@@ -86,7 +87,7 @@ impl Headers {
     }
 
     pub(crate) fn get(&self, number: HeaderNumber) -> &Arc<Header> {
-        self.list.get(number.0 as usize).expect("a number of a header comes from this graph")
+        &self.list[number.0 as usize]
     }
 
     /// False if there never was a proxy.
@@ -122,7 +123,7 @@ impl Headers {
         self.has_proxy |= header.is_proxy;
         self.has_identity |= header.identity.is_some();
         self.has_creation |= header.created.is_some();
-        let number = u32::try_from(self.list.len()).expect("fewer than 2^32 headers");
+        let number = narrow(self.list.len());
         self.list.push(Arc::new(header));
         self.numbers.insert(key, number);
         HeaderNumber(number)

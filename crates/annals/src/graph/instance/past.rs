@@ -1,5 +1,6 @@
 //! The past versions of one instance: a chain of small blocks with skip pointers, so that as-of look-ups are
 //! logarithmic, and for most instances need one read of memory.
+#![expect(clippy::expect_used, reason = "a block has room for as many versions as were counted")]
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
 //! Rows in a checkpoint: large sets are within their bytes, and spilled values are stored apart.
+#![expect(clippy::expect_used, reason = "its closure writes every value of a row")]
 
 use super::row::{HAS_SPILLED, IS_CLASSIFIED, OwnRow, Row};
 use super::row_list::{List, append_list};

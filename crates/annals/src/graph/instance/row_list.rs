@@ -11,6 +11,7 @@ use crate::Result;
 use crate::graph::structures::spill_file::SpillPlace;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::{Value, ValueRef};
+use crate::structures::number::narrow;
 
 /// From this number of properties on, a table has the end of each, so that one of thousands is found without reading
 /// the others.
@@ -201,7 +202,7 @@ pub(super) fn append_list<V>(
     let Some(last) = ends.last() else { return };
     let width = size_of::<usize>() - last.leading_zeros() as usize / 8;
     let table = ends.iter().flat_map(|end| end.to_le_bytes().into_iter().take(width));
-    out.splice(start..start, std::iter::once(width as u8).chain(table));
+    out.splice(start..start, std::iter::once(narrow(width)).chain(table));
 }
 
 /// Reads a list from bytes of a file. `None` if they are not properties in order, otherwise the bytes after them.

@@ -13,6 +13,7 @@ use super::unpacked::{Instance, NO_ENDS, Stamp};
 use crate::graph::structures::spill_file::SpillPlace;
 use crate::model::{Status, Value};
 use crate::record::encode_value_into;
+use crate::structures::number::narrow;
 
 /// Stores the bytes of a long value and returns their place; `None` if they stay in the row.
 pub(crate) type Spiller<'p> = &'p mut dyn FnMut(&[u8]) -> Option<SpillPlace>;
@@ -179,7 +180,7 @@ impl<'p> Packing<'p> {
         let is_large = matches!(value, Value::Set(values) if !values.is_few());
         if is_large {
             out.push(LARGE_SET);
-            out.extend_from_slice(&(self.sets.len() as u32).to_le_bytes());
+            out.extend_from_slice(&narrow::<u32, usize>(self.sets.len()).to_le_bytes());
             self.sets.push(value.clone());
         }
         is_large

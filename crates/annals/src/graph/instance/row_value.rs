@@ -2,6 +2,7 @@
 //!
 //! Shape: tag (1), then depending on the tag: nothing, 4 bytes, 8 bytes, the place of a spilled value (16), the number
 //! of a large set (4), or a length and as many bytes.
+#![expect(clippy::expect_used, reason = "the bytes of rows are its own, or were checked")]
 
 use std::borrow::Cow;
 
@@ -9,6 +10,7 @@ use super::properties::any_text;
 use crate::graph::structures::spill_file::SpillPlace;
 use crate::model::{Instant, Value, ValueRef};
 use crate::record::decode_value_from;
+use crate::structures::number::{bytes_at, narrow};
 use crate::{Error, ErrorKind, Result};
 
 // Tags.
@@ -39,12 +41,12 @@ pub(crate) type Reader<'r> = &'r mut dyn FnMut(SpillPlace) -> Result<Vec<u8>>;
 
 #[inline]
 pub(super) fn u32_at(bytes: &[u8], at: usize) -> u32 {
-    u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"))
+    u32::from_le_bytes(bytes_at(bytes, at))
 }
 
 #[inline]
 pub(super) fn u64_at(bytes: &[u8], at: usize) -> u64 {
-    u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"))
+    u64::from_le_bytes(bytes_at(bytes, at))
 }
 
 /// Appends a length, or a count.
@@ -61,7 +63,7 @@ pub(super) fn append_length(length: usize, out: &mut Vec<u8>) {
 /// The length at the start of these bytes, and its own size in bytes.
 #[inline]
 pub(super) fn length_at(bytes: &[u8]) -> (usize, usize) {
-    if bytes[0] == LONG { (u64_at(bytes, 1) as usize, LONG_BYTES) } else { (bytes[0].into(), 1) }
+    if bytes[0] == LONG { (narrow(u64_at(bytes, 1)), LONG_BYTES) } else { (bytes[0].into(), 1) }
 }
 
 /// The same for bytes from a file; `None` if they are cut off.

@@ -89,10 +89,7 @@ impl Spill {
     /// Writes `content` to a file; `None` if the disk refuses it.
     pub(crate) fn append(&mut self, content: &[u8]) -> Option<SpillPlace> {
         let (place, file) = self.files.as_ref()?.append(content)?;
-        while self.kept.len() <= place.file as usize {
-            self.kept.push(None);
-        }
-        let kept = self.kept.get_mut(place.file as usize).expect("grown above");
+        let kept = self.kept.grown_to(place.file as usize, || None);
         kept.get_or_insert_with(|| Kept { file, values: 0 }).values += 1;
         Some(place)
     }

@@ -214,7 +214,7 @@ impl Graph {
 
     fn check_end_type(&self, declared: &DeclaredType, end: &EndDefinition, slot: u32) -> Result<()> {
         let Some(expected) = &end.type_name else { return Ok(()) };
-        let type_name = self.entities.row(slot).expect("the end was found").type_name();
+        let type_name = self.entities.known_row(slot).type_name();
         let fits = self
             .names
             .find(expected)

@@ -84,10 +84,9 @@ fn comparable(
     attributes: &HashMap<Symbol, Attribute>,
     names: &Symbols,
 ) -> Result<Symbol> {
-    let symbol = names.find(name);
-    match symbol.and_then(|symbol| attributes.get(&symbol)) {
-        Some(attribute) if is_scalar(&attribute.definition) && !attribute.definition.is_many => {
-            Ok(symbol.expect("an attribute has it"))
+    match names.find(name).and_then(|symbol| attributes.get_key_value(&symbol)) {
+        Some((symbol, Attribute { definition, .. })) if is_scalar(definition) && !definition.is_many => {
+            Ok(*symbol)
         }
         found => {
             let found = if found.is_some() { "another attribute" } else { "no such attribute" };

@@ -1,4 +1,5 @@
 //! The declared types with everything they inherit.
+#![expect(clippy::expect_used, reason = "a chain of supertypes is looked up whole first")]
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;

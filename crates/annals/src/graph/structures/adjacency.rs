@@ -1,4 +1,5 @@
 //! The relationships of all entities in one direction: by entity, then by type, then by age.
+#![expect(clippy::expect_used, reason = "a page names only wide entities that are there")]
 
 use super::link::{Bounds, Link, Narrow, NarrowTypes};
 use std::iter::Zip;
@@ -8,6 +9,7 @@ use std::sync::Arc;
 use super::links_page::{PAGE_ENTITIES, empty_page, entry_of, is_sound, set_wide, splice};
 use super::symbols::Symbol;
 use super::wide::{Wide, WideLinks};
+use crate::structures::number;
 use crate::structures::vector::Vector;
 
 /// Most links stored within a page; more links go into a tree, so that adding the millionth costs as much as adding the
@@ -81,7 +83,7 @@ impl Adjacency {
     /// The links of the entity at `slot`, which must be there.
     #[inline(always)] // Otherwise moving the result would take half the time of a frontier.
     pub(crate) fn get(&self, slot: u32) -> Neighbors<'_> {
-        let page = self.pages.get(slot as usize / PAGE_ENTITIES).expect("every entity has a place in a page");
+        let page = &self.pages[slot as usize / PAGE_ENTITIES];
         match entry_of(page, slot as usize % PAGE_ENTITIES) {
             Ok(narrow) => Neighbors::Narrow(narrow),
             Err(number) => Neighbors::Wide(self.wide_at(number)),
@@ -89,7 +91,7 @@ impl Adjacency {
     }
 
     fn wide_at(&self, number: u32) -> &Wide {
-        self.wide.get(number as usize).and_then(Option::as_deref).expect("a page names a wide entity")
+        self.wide[number as usize].as_deref().expect("a page names a wide entity")
     }
 
     /// Adds a new link.
@@ -104,7 +106,7 @@ impl Adjacency {
             Neighbors::Narrow(narrow) => {
                 let mut links: Vec<Link> = narrow.iter().collect();
                 links.insert(narrow.count_before(link), link);
-                let number = u32::try_from(self.wide.len()).expect("fewer wide entities than entities");
+                let number = number::narrow(self.wide.len());
                 self.wide.push(Some(Arc::new(Wide::from_sorted(&links))));
                 let (page, place) = self.page_mut(slot);
                 set_wide(page, place, Some(number));
@@ -121,7 +123,7 @@ impl Adjacency {
                 // Half the limit, so that a degree near the limit does not change its form with every step.
                 if wide.len() <= NARROW_LINKS_MAX / 2 {
                     let links: Vec<Link> = wide.iter(None, None).collect();
-                    let number = self.wide_number(slot).expect("it is wide");
+                    let number = self.wide_number(slot);
                     self.wide.set(number as usize, None);
                     let (page, place) = self.page_mut(slot);
                     set_wide(page, place, None);
@@ -142,7 +144,7 @@ impl Adjacency {
     pub(crate) fn clear(&mut self, slot: u32) {
         match self.get(slot) {
             Neighbors::Wide(_) => {
-                let number = self.wide_number(slot).expect("it is wide");
+                let number = self.wide_number(slot);
                 self.wide.set(number as usize, None);
                 let (page, place) = self.page_mut(slot);
                 set_wide(page, place, None);
@@ -159,18 +161,17 @@ impl Adjacency {
 
     fn page_mut(&mut self, slot: u32) -> (&mut Arc<[u32]>, usize) {
         let slot = slot as usize;
-        let page = self.pages.get_mut(slot / PAGE_ENTITIES).expect("every entity has a place in a page");
-        (page, slot % PAGE_ENTITIES)
+        (&mut self.pages[slot / PAGE_ENTITIES], slot % PAGE_ENTITIES)
     }
 
-    fn wide_number(&self, slot: u32) -> Option<u32> {
-        let page = self.pages.get(slot as usize / PAGE_ENTITIES)?;
-        entry_of(page, slot as usize % PAGE_ENTITIES).err()
+    fn wide_number(&self, slot: u32) -> u32 {
+        let page = &self.pages[slot as usize / PAGE_ENTITIES];
+        entry_of(page, slot as usize % PAGE_ENTITIES).err().expect("asked of wide entities only")
     }
 
     fn wide_mut(&mut self, slot: u32) -> &mut Arc<Wide> {
-        let number = self.wide_number(slot).expect("asked of wide entities only");
-        self.wide.get_mut(number as usize).and_then(Option::as_mut).expect("a page names a wide entity")
+        let number = self.wide_number(slot);
+        self.wide[number as usize].as_mut().expect("a page names a wide entity")
     }
 }
 

@@ -1,6 +1,7 @@
 //! The place of a child in its parent, and its keys.
 
 use super::symbols::Symbol;
+use crate::structures::number::bytes_at;
 
 /// Property of a containment relationship with the name of the child, unless its type has keys. Shape: a string.
 pub(crate) const NAME_PROPERTY: &str = "name";
@@ -55,13 +56,12 @@ pub(crate) fn prefix_of(parent: u32, group: Group) -> [u8; 8] {
 
 /// The relationship at the end of a key.
 pub(crate) fn relationship_of(key: &[u8]) -> u32 {
-    let slot = key[key.len() - 4..].try_into().expect("keys end with a slot of four bytes");
-    u32::from_be_bytes(slot)
+    u32::from_be_bytes(bytes_at(key, key.len() - 4))
 }
 
 /// The group in a key.
 pub(crate) fn group_of(key: &[u8]) -> Group {
-    Group(u32::from_be_bytes(key[4..8].try_into().expect("keys begin with a parent and a group")))
+    Group(u32::from_be_bytes(bytes_at(key, 4)))
 }
 
 /// The order in a key of the list of orders.

@@ -50,10 +50,7 @@ impl Columns {
 
     /// Sets the present value of a property at `slot`.
     pub(crate) fn put(&mut self, name: Symbol, slot: u32, value: Option<&Value>) {
-        while self.columns.len() <= name.index() {
-            self.columns.push(Column::Few(None));
-        }
-        self.columns.get_mut(name.index()).expect("grown above").put(slot, value);
+        self.columns.grown_to(name.index(), || Column::Few(None)).put(slot, value);
     }
 }
 
@@ -100,10 +97,7 @@ fn put_in(pages: &mut Vector<Page>, slot: u32, word: Option<(Kind, i64)>) {
     if word.is_none() && find_in(pages, slot).1 == ABSENT {
         return;
     }
-    while pages.len() <= at {
-        pages.push(Page::Empty);
-    }
-    let page = pages.get_mut(at).expect("grown above");
+    let page = pages.grown_to(at, || Page::Empty);
     match word {
         Some((kind, word)) => page.hold(kind, place, word),
         None => page.drop_at(place),

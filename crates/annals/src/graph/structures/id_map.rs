@@ -208,6 +208,7 @@ fn first_place(entries: &[Entry], tag: u32, rest: u32) -> usize {
 }
 
 #[inline]
+#[expect(clippy::cast_possible_truncation, reason = "the halves of a number, neither of which is lost")]
 fn halves(key: u128) -> [u64; 2] {
     [key as u64, (key >> 64) as u64]
 }

@@ -4,12 +4,14 @@
 //! entities have many links (one bit each); the capacity in links; then, each with that capacity, the other ends, the
 //! relationships, and if types are mixed, the types. An entity with many links has one pseudo link instead; its other
 //! end is the number of the links stored elsewhere.
+#![expect(clippy::expect_used, reason = "every page begins with its head")]
 
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use super::link::{Bounds, Link, Narrow, NarrowTypes};
 use super::symbols::Symbol;
+use crate::structures::number::narrow;
 
 /// Entities of one page.
 pub(crate) const PAGE_ENTITIES: usize = 32;
@@ -111,7 +113,7 @@ fn grown(page: &[u32], new_room: usize, is_mixed: bool) -> Arc<[u32]> {
     let (count, room) = (count(page), room(page));
     let mut copy = Vec::with_capacity(LINKS + new_room * if is_mixed { 3 } else { 2 });
     copy.extend_from_slice(&page[..LINKS]);
-    copy[ROOM] = new_room as u32;
+    copy[ROOM] = narrow(new_room);
     for number in 0..2 {
         copy.extend_from_slice(&page[LINKS + number * room..][..count]);
         copy.resize(LINKS + (number + 1) * new_room, 0);
@@ -151,7 +153,7 @@ pub(crate) fn is_sound(page: &[u32], bounds: Bounds, is_wide: impl Fn(u32) -> bo
 
 // Moves the ends: the entity at `place` has `more` links instead of `fewer`.
 fn move_ends(page: &mut [u32], place: usize, fewer: usize, more: usize) {
-    let moved = (more as u32).wrapping_sub(fewer as u32);
+    let moved = narrow::<u32, usize>(more).wrapping_sub(narrow(fewer));
     if place % 2 == 1 {
         page[place / 2] = page[place / 2].wrapping_add(moved << 16);
     }

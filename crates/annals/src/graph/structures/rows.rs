@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::structures::number::narrow;
 use crate::structures::vector::Vector;
 
 /// Rows of one page.
@@ -61,7 +62,7 @@ impl Rows {
         assert_bounded(row);
         let tail = Arc::make_mut(&mut self.tail);
         tail.bytes.extend_from_slice(row);
-        tail.ends.push(tail.bytes.len() as u16);
+        tail.ends.push(narrow(tail.bytes.len()));
         if tail.ends.len() == PAGE_ROWS {
             self.pages.push(page_from(&tail.ends, &tail.bytes));
             tail.ends.clear();
@@ -83,7 +84,8 @@ impl Rows {
     ///
     /// Shape: indexes ascending, each once.
     pub(crate) fn set_sorted<R: AsRef<[u8]>>(&mut self, rows: &[(u32, R)]) {
-        for of_page in rows.chunk_by(|(one, _), (next, _)| one / PAGE_ROWS as u32 == next / PAGE_ROWS as u32)
+        for of_page in
+            rows.chunk_by(|(one, _), (next, _)| *one as usize / PAGE_ROWS == *next as usize / PAGE_ROWS)
         {
             let page_index = of_page[0].0 as usize / PAGE_ROWS;
             let Some(page) = self.pages.get_mut(page_index).filter(|_| of_page.len() > 1) else {
@@ -101,14 +103,14 @@ impl Rows {
 
     /// All rows in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &[u8]> {
-        (0..self.len()).map(|index| self.get(index).expect("below the length"))
+        (0..self.len()).filter_map(|index| self.get(index))
     }
 
     /// The whole pages, then a page with the rest, if there is any. [`Rows::push_page`] reads them.
     pub(crate) fn pages(&self) -> impl Iterator<Item = Arc<[u8]>> {
         let rest = (!self.tail.ends.is_empty()).then(|| {
             let mut ends = self.tail.ends.clone();
-            ends.resize(PAGE_ROWS, self.tail.bytes.len() as u16);
+            ends.resize(PAGE_ROWS, narrow(self.tail.bytes.len()));
             page_from(&ends, &self.tail.bytes)
         });
         self.pages.iter().cloned().chain(rest)
@@ -124,7 +126,7 @@ impl Rows {
             self.pages.push(Arc::from(page));
             return Some(());
         }
-        let ends: Vec<u16> = (0..count).map(|place| end_of(page, place) as u16).collect();
+        let ends: Vec<u16> = (0..count).map(|place| narrow(end_of(page, place))).collect();
         let bytes = page[ENDS_BYTES..ENDS_BYTES + usize::from(*ends.last()?)].to_vec();
         self.tail = Arc::new(Tail { ends, bytes });
         Some(())
@@ -150,11 +152,11 @@ pub(crate) fn page_of<'r>(rows: impl Iterator<Item = &'r [u8]>) -> Vec<u8> {
     for row in rows.take(PAGE_ROWS) {
         assert_bounded(row);
         page.extend_from_slice(row);
-        let end = (page.len() - ENDS_BYTES) as u16;
+        let end: u16 = narrow(page.len() - ENDS_BYTES);
         page[END_BYTES * count..END_BYTES * (count + 1)].copy_from_slice(&end.to_le_bytes());
         count += 1;
     }
-    let end = (page.len() - ENDS_BYTES) as u16;
+    let end: u16 = narrow(page.len() - ENDS_BYTES);
     for place in count..PAGE_ROWS {
         page[END_BYTES * place..END_BYTES * (place + 1)].copy_from_slice(&end.to_le_bytes());
     }
@@ -200,7 +202,7 @@ fn replace(page: &mut Arc<[u8]>, place: usize, row: &[u8]) {
     copy.extend_from_slice(&page[..END_BYTES * place]);
     for following in place..PAGE_ROWS {
         let moved = end_of(page, following) + row.len() - range.len();
-        copy.extend_from_slice(&(moved as u16).to_le_bytes());
+        copy.extend_from_slice(&narrow::<u16, usize>(moved).to_le_bytes());
     }
     copy.extend_from_slice(&page[ENDS_BYTES..range.start]);
     copy.extend_from_slice(row);
@@ -237,9 +239,8 @@ impl Tail {
     fn set(&mut self, place: usize, row: &[u8]) {
         let (start, end) = (self.start(place), usize::from(self.ends[place]));
         self.bytes.splice(start..end, row.iter().copied());
-        for following in &mut self.ends[place..] {
-            *following = (usize::from(*following) + row.len() - (end - start)) as u16;
-        }
+        let (before, after): (u16, u16) = (narrow(end - start), narrow(row.len()));
+        self.ends[place..].iter_mut().for_each(|following| *following = *following - before + after);
     }
 }
 

@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use super::symbols::Symbol;
+use crate::structures::number::narrow;
 use crate::structures::vector::Vector;
 
 const WORD_BITS: u32 = u64::BITS;
 /// How many words a page of a set has.
 pub(crate) const PAGE_WORDS: usize = 32;
 /// Number of slots in a page of a set.
+#[expect(clippy::cast_possible_truncation, reason = "a constant of a few thousand")]
 pub(crate) const PAGE_SLOTS: u32 = WORD_BITS * PAGE_WORDS as u32;
 
 type Page = Arc<[u64; PAGE_WORDS]>;
@@ -92,16 +94,15 @@ impl SlotSet {
         match &mut self.slots {
             Slots::Many(pages) => {
                 let (page, word, bit) = place(slot);
-                let page = pages.get_mut(page).expect("it contains the slot");
-                let words = Arc::make_mut(page.as_mut().expect("it contains the slot"));
+                let page = &mut pages[page];
+                let Some(words) = page.as_mut().map(Arc::make_mut) else { return false };
                 words[word] &= !bit;
                 if words.iter().all(|word| *word == 0) {
                     *page = None;
                 }
             }
             Slots::Few(few) => {
-                let at =
-                    few[..self.len].iter().position(|known| *known == slot).expect("it contains the slot");
+                let Some(at) = few[..self.len].iter().position(|known| *known == slot) else { return false };
                 few[at..self.len].rotate_left(1);
             }
         }
@@ -167,7 +168,7 @@ impl Iter<'_> {
                 self.word += PAGE_WORDS;
                 continue;
             };
-            self.first = self.word as u32 * WORD_BITS;
+            self.first = narrow::<u32, usize>(self.word) * WORD_BITS;
             self.bits = page[self.word % PAGE_WORDS];
             self.word += 1;
             if self.bits != 0 {
@@ -189,10 +190,7 @@ impl Iter<'_> {
 
 fn set_in(pages: &mut Vector<Option<Page>>, slot: u32) {
     let (page, word, bit) = place(slot);
-    while pages.len() <= page {
-        pages.push(None);
-    }
-    let page = pages.get_mut(page).expect("grown above");
+    let page = pages.grown_to(page, || None);
     Arc::make_mut(page.get_or_insert_with(|| Arc::new([0; PAGE_WORDS])))[word] |= bit;
 }
 
@@ -241,10 +239,7 @@ impl Extents {
 
     /// Lists `slot` under `name`; false if it was listed already.
     pub(crate) fn insert(&mut self, name: Symbol, slot: u32) -> bool {
-        while self.sets.len() <= name.index() {
-            self.sets.push(SlotSet::new());
-        }
-        let is_new = self.sets.get_mut(name.index()).expect("grown above").insert(slot);
+        let is_new = self.sets.grown_to(name.index(), SlotSet::new).insert(slot);
         self.len += usize::from(is_new);
         is_new
     }

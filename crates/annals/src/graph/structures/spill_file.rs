@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::memory::Memory;
 use crate::storage::{Disk, DiskFile};
+use crate::structures::number::{bytes_at, narrow};
 use crate::{Error, ErrorKind, Result};
 
 /// Longest file, unless a test sets a shorter one: the next value then starts a new file. Units: bytes.
@@ -32,7 +33,7 @@ impl SpillPlace {
 
     /// The expected place of this content, without file and offset.
     pub(crate) fn of(content: &[u8]) -> SpillPlace {
-        let length = u32::try_from(content.len()).expect("a record holds shorter values");
+        let length = narrow(content.len());
         SpillPlace { file: u32::MAX, offset: 0, length, checksum: crc32c::crc32c(content) }
     }
 
@@ -51,7 +52,7 @@ impl SpillPlace {
     }
 
     pub(crate) fn from_bytes(bytes: &[u8]) -> SpillPlace {
-        let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+        let word = |at: usize| u32::from_le_bytes(bytes_at(bytes, at));
         SpillPlace { file: word(0), offset: word(4), length: word(8), checksum: word(12) }
     }
 }
@@ -95,13 +96,13 @@ impl SpillFile {
         let written = self.written.load(Ordering::Relaxed);
         if buffer.len() + content.len() > BUFFER_BYTES && !buffer.is_empty() {
             self.file.write_at(&buffer, written.into())?;
-            self.written.store(written + buffer.len() as u32, Ordering::Release);
+            self.written.store(written + narrow::<u32, usize>(buffer.len()), Ordering::Release);
             buffer.clear();
         }
-        let offset = self.written.load(Ordering::Relaxed) + buffer.len() as u32;
+        let offset = self.written.load(Ordering::Relaxed) + narrow::<u32, usize>(buffer.len());
         if content.len() > BUFFER_BYTES {
             self.file.write_at(content, offset.into())?;
-            self.written.store(offset + content.len() as u32, Ordering::Release);
+            self.written.store(offset + narrow::<u32, usize>(content.len()), Ordering::Release);
         } else {
             buffer.extend_from_slice(content);
         }

@@ -6,6 +6,7 @@ use smallvec::SmallVec;
 
 use super::hash::key_of;
 use super::id_map::IdMap;
+use crate::structures::number::narrow;
 use crate::structures::vector::Vector;
 
 /// The number of a name within one graph. Symbols follow the order in which names first appear in the log.
@@ -81,14 +82,14 @@ impl Symbols {
         if let Some(symbol) = self.find(name) {
             return symbol;
         }
-        let symbol = u32::try_from(self.names.len()).expect("fewer than 2^32 names");
+        let symbol = narrow(self.names.len());
         self.names.push(Arc::clone(name));
         self.by_name.insert(key_of(name), symbol);
         Symbol(symbol)
     }
 
     pub(crate) fn name(&self, symbol: Symbol) -> &Arc<str> {
-        self.names.get(symbol.index()).expect("a symbol comes from this graph")
+        &self.names[symbol.index()]
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<str>> {

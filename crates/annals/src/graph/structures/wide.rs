@@ -5,6 +5,7 @@ use std::ops::Bound::{Excluded, Included, Unbounded};
 use super::link::Link;
 use super::symbols::Symbol;
 use crate::structures::key_set::{KeySet, Range};
+use crate::structures::number::bytes_at;
 
 /// Length of the key of a link.
 pub(crate) const LINK_BYTES: usize = 12;
@@ -31,7 +32,7 @@ pub(crate) fn key_of_link(link: Link) -> [u8; LINK_BYTES] {
 }
 
 fn word(key: &[u8], at: usize) -> u32 {
-    u32::from_be_bytes(key[at..at + 4].try_into().expect("a link key has twelve bytes"))
+    u32::from_be_bytes(bytes_at(key, at))
 }
 
 /// The link of the last twelve bytes of `key`.

@@ -106,7 +106,6 @@ pub(super) fn missing_manifest(folder: &Path) -> Error {
 }
 
 #[cfg(test)]
-#[allow(clippy::as_conversions, clippy::indexing_slicing)]
 mod tests {
     use super::*;
 

@@ -107,7 +107,6 @@ impl DurableFile {
 }
 
 #[cfg(test)]
-#[allow(clippy::as_conversions, clippy::indexing_slicing)]
 mod tests {
     use super::*;
 

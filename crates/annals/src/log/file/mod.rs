@@ -237,7 +237,7 @@ impl FileLog {
     }
 
     /// The segment that holds `position`, which is not beyond the tail.
-    fn segment_of(&self, position: Position) -> Arc<Segment> {
+    fn segment_of(&self, position: Position) -> Result<Arc<Segment>> {
         let listing = self.listing.read().unwrap_or_else(PoisonError::into_inner);
         segment_of(&listing.segments, position)
     }
@@ -300,7 +300,7 @@ impl Log for FileLog {
         let mut retries = 0;
         let mut next = from;
         while next <= tail && !batch.is_full() {
-            if !self.segment_of(next).read(&self.files, next, tail, &mut batch)? {
+            if !self.segment_of(next)?.read(&self.files, next, tail, &mut batch)? {
                 self.renew(&mut retries)?;
             }
             next = Position(from.0 + widen(batch.records_count()));
@@ -355,11 +355,14 @@ impl Log for FileLog {
     }
 }
 
-/// The segment that holds `position`, which is not before the first segment.
-fn segment_of(segments: &[Arc<Segment>], position: Position) -> Arc<Segment> {
+/// The segment that holds `position`. Errors: `Gap` if it is before the first segment.
+fn segment_of(segments: &[Arc<Segment>], position: Position) -> Result<Arc<Segment>> {
     let after = segments.partition_point(|segment| segment.first() <= position);
     let segment = after.checked_sub(1).and_then(|at| segments.get(at));
-    segment.expect("segments start at position 1").clone()
+    segment.cloned().ok_or_else(|| {
+        let text = format!("position {position}: expected a segment with it, found none; run `annals check`");
+        Error::new(ErrorKind::Gap, text)
+    })
 }
 
 impl Drop for FileLog {

@@ -147,15 +147,16 @@ impl Rewrite for FileLog {
         }
         rewritten.listing.manifest.generation += 1;
         for segment in segments {
-            let is_wanted = segment.sealed_last().is_some_and(|sealed_last| sealed_last <= last);
-            let records_count = if is_wanted { rewritten.count_changed(&segment, change)? } else { 0 };
-            if records_count == 0 {
+            let wanted = segment.sealed_last().filter(|sealed_last| *sealed_last <= last);
+            let records_count =
+                if wanted.is_some() { rewritten.count_changed(&segment, change)? } else { 0 };
+            let (Some(sealed_last), 1..) = (wanted, records_count) else {
                 rewritten.listing.segments.push(segment);
                 continue;
-            }
+            };
             rewritten.report.records_count += records_count;
             rewritten.report.segments_count += 1;
-            rewritten.build(segment, change)?;
+            rewritten.build(segment, sealed_last, change)?;
         }
         Ok(Box::new(rewritten))
     }
@@ -183,9 +184,8 @@ impl RewrittenFiles<'_> {
     }
 
     /// Rewrites the segment, as `change` asks, into a file beside it.
-    fn build(&mut self, segment: Arc<Segment>, change: &mut RewriteRecord<'_>) -> Result<()> {
+    fn build(&mut self, segment: Arc<Segment>, last: Position, change: &mut RewriteRecord<'_>) -> Result<()> {
         let Manifest { log_id, generation } = self.listing.manifest;
-        let last = segment.sealed_last().expect("only sealed segments are rewritten");
         let name = SegmentName { first: segment.first(), generation };
         let path = self.log.folder.join(name.file_name());
         let disk = self.log.files.disk();
@@ -203,7 +203,8 @@ impl RewrittenFiles<'_> {
         let Built { path, header, index } = builder.finish()?;
         let renewed = Segment::indexed(path, header, index);
         renewed.seal(last);
-        *self.listing.segments.last_mut().expect("pushed above") = Arc::new(renewed);
+        self.listing.segments.pop();
+        self.listing.segments.push(Arc::new(renewed));
         Ok(())
     }
 
@@ -253,7 +254,7 @@ impl Log for RewrittenFiles<'_> {
         let mut batch = Batch::new(limit);
         let mut next = from;
         while next <= self.last && !batch.is_full() {
-            let segment = segment_of(&self.listing.segments, next);
+            let segment = segment_of(&self.listing.segments, next)?;
             if !segment.read(&self.log.files, next, self.last, &mut batch)? {
                 let text = format!("{}: expected its file, found none; retry", segment.path.display());
                 return Err(Error::new(ErrorKind::Unavailable, text));

@@ -219,6 +219,7 @@ impl Segment {
     /// Reads and verifies every frame of the sealed segment.
     ///
     /// Shape and errors: as [`Segment::ask_index`].
+    #[expect(clippy::expect_used, reason = "the active segment has an index, and is not scanned")]
     pub fn scan_sealed(self: &Arc<Self>, files: &OpenFiles) -> Result<Option<SparseIndex>> {
         let Some(file) = files.open(self)? else { return Ok(None) };
         let last =

@@ -53,7 +53,7 @@ impl FileLog {
         let mut retries = 0;
         let mut next = Position(1);
         while next <= tail {
-            let segment = self.segment_of(next);
+            let segment = self.segment_of(next)?;
             let Some((last, bytes)) = self.verify_segment(&segment)? else {
                 self.renew(&mut retries)?;
                 continue;

@@ -7,7 +7,7 @@ use std::io::{self, Read, SeekFrom, Write};
 
 use crate::Error;
 use crate::model::Id;
-use crate::storage::StoreReader;
+use crate::storage::{StoreReader, widen};
 
 /// A block is written when its payload reaches this. Units: bytes.
 const BLOCK_BYTES: usize = 1 << 20;
@@ -122,7 +122,7 @@ impl<W: Write> BlockWriter<W> {
 
     /// A count or an index.
     pub(crate) fn count(&mut self, count: usize) {
-        self.number(u64::try_from(count).expect("what fits in memory is counted in 64 bits"));
+        self.number(widen(count));
     }
 
     pub(crate) fn signed(&mut self, number: i64) {

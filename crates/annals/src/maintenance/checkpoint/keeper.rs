@@ -99,7 +99,6 @@ fn keep(repository: &Weak<impl Checkpointed>, covered: u64, is_stopping: &Atomic
 }
 
 #[cfg(test)]
-#[allow(clippy::as_conversions)]
 mod tests {
     use super::*;
 

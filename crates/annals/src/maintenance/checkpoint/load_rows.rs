@@ -138,7 +138,6 @@ impl RowParts {
 }
 
 #[cfg(test)]
-#[allow(clippy::as_conversions, clippy::indexing_slicing)]
 mod tests {
     use proptest::prelude::*;
 

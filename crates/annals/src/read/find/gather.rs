@@ -228,6 +228,7 @@ struct Sample {
 
 impl Sample {
     /// A place that is probably before the hit number `offset`, and close to it.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is not negative")]
     fn place_before(&self, offset: usize) -> Option<Vec<u8>> {
         let share = offset as f64 / self.count as f64;
         let number = share * self.keys.len() as f64;

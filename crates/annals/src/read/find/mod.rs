@@ -1,4 +1,5 @@
 //! Finds instances: plans a search, walks indexes, checks candidates, page by page.
+#![expect(clippy::expect_used, reason = "a plan names what exists, and there is always a plan")]
 
 // In the order a newcomer should read them.
 mod properties;

@@ -11,7 +11,7 @@ impl Snapshot {
     ///
     /// Errors: those of reading history; `Corrupted` if there is none.
     #[inline]
-    pub(in crate::read) fn fetch(&self, kind: TypeKind, slot: u32) -> Result<Held> {
+    pub(crate) fn fetch(&self, kind: TypeKind, slot: u32) -> Result<Held> {
         let table = self.graph().table(kind);
         // Most reads are of the present without spilled values, and read nothing more.
         if self.view().is_none() && !table.spill.is_used() && table.is_live(slot) {

@@ -88,7 +88,7 @@ impl<'s> Tree<'s> {
         };
         let Some(child) = found.child else { return Ok(None) };
         let snapshot = self.snapshot;
-        let link = snapshot.container_seen(child.entity)?.expect("it is contained");
+        let Some(link) = snapshot.container_seen(child.entity)? else { return Ok(None) };
         let parent = link.other;
         let link = Link { other: child.entity, ..link };
         let Some(place) = snapshot.child_then(link)? else { return Ok(None) };
@@ -120,7 +120,7 @@ impl<'s> Tree<'s> {
             let key = keys.nth(keys.rank(&prefix) + place - 1).filter(|key| key.starts_with(&prefix));
             return Ok(key.map(|key| {
                 let relationship = relationship_of(key);
-                let [_, entity] = graph.relationships.row(relationship).expect("it is listed").ends();
+                let [_, entity] = graph.relationships.known_row(relationship).ends();
                 ChildSlot { relationship, entity }
             }));
         }

@@ -22,9 +22,6 @@ pub(crate) use names::{ChildName, Target};
 pub(crate) use whole::ItemsRoom;
 pub use whole::TreeVisitor;
 
-/// Id of the default root, from which paths start.
-pub const ROOT_ID: &str = "root";
-
 /// A tree of containers in a snapshot. Made by [`Snapshot::tree`].
 ///
 /// ```
@@ -49,7 +46,7 @@ pub struct Tree<'s> {
 impl Snapshot {
     /// The tree below the entity with the id `root`.
     pub fn tree(&self) -> Tree<'_> {
-        self.tree_below(&Id::new(ROOT_ID).expect("it is an id"))
+        self.tree_below(&Id::root())
     }
 
     /// The tree below another entity. Shape: without items if this snapshot does not see the entity.

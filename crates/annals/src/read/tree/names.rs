@@ -87,7 +87,7 @@ impl Snapshot {
         if self.view().is_none() {
             let found = { present }.next();
             return Ok(found.map(|relationship| {
-                let [_, entity] = graph.relationships.row(relationship).expect("it is listed").ends();
+                let [_, entity] = graph.relationships.known_row(relationship).ends();
                 ChildSlot { relationship, entity }
             }));
         }

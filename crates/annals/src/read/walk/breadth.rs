@@ -8,6 +8,7 @@ use super::walked::Breadth;
 use crate::model::{Direction, Id};
 use crate::read::operators::expand::TOGETHER;
 use crate::read::snapshot::Snapshot;
+use crate::structures::number::narrow;
 use crate::{Error, ErrorKind, Result};
 
 /// Initial capacity for entities and levels: most walks need no more.
@@ -263,7 +264,7 @@ impl Breadth {
         for (distance, first) in self.levels.iter().enumerate().skip(depth_min) {
             let end = self.levels.get(distance + 1).copied().unwrap_or(self.order.len());
             let places = (*first..end).filter(|at| self.is_listed(*at));
-            listed.extend(places.map(|at| (self.order[at], distance as u32)));
+            listed.extend(places.map(|at| (self.order[at], narrow(distance))));
         }
         listed
     }

@@ -1,4 +1,5 @@
 //! Finds all entities and relationships on paths between two entities that visit no entity twice.
+#![expect(clippy::expect_used, reason = "a distance is noted before its entity is put in order")]
 
 use super::element::Subgraph;
 use super::links_between::LinksBetween;

@@ -7,6 +7,7 @@ use super::path::SlotMap;
 use super::steps::Steps;
 use super::visited::Numbers;
 use crate::read::snapshot::Snapshot;
+use crate::structures::number::narrow;
 use crate::{Error, ErrorKind, Result};
 
 /// Most steps tried to find whether a detour visits an entity twice.
@@ -77,7 +78,7 @@ impl LinksBetween {
         let mut places = Numbers::new(steps.slots_count());
         (0..).zip(&candidates).for_each(|(place, known)| places.insert(known.slot, place));
         let slots: Vec<u32> = candidates.iter().map(|candidate| candidate.slot).collect();
-        let goal = candidates.len() as u32 - 1;
+        let goal: u32 = narrow(candidates.len() - 1);
         let mut edges: Vec<Edge> = Vec::new();
         let mut from = 0;
         steps.each_once(&slots, |slot, link| {
@@ -89,7 +90,7 @@ impl LinksBetween {
                 let (from, to) = (candidates[from as usize], candidates[to as usize]);
                 from.from_start.saturating_add(to.to_goal).saturating_add(1)
             };
-            let (place, is_both) = (from as u32, steps.is_both_ways(link));
+            let (place, is_both) = (narrow(from), steps.is_both_ways(link));
             let is_forward = to != 0 && place != goal && length(place, to) <= depth_max;
             let is_backward = is_both && place != 0 && to != goal && length(to, place) <= depth_max;
             if is_forward || is_backward {
@@ -146,7 +147,7 @@ impl LinksBetween {
     }
 
     fn goal(&self) -> u32 {
-        self.candidates.len() as u32 - 1
+        narrow(self.candidates.len() - 1)
     }
 
     /// Keeps only entities and relationships on a path from the start to the goal that visits no entity twice.
@@ -220,7 +221,7 @@ impl LinksBetween {
     }
 
     fn is_acyclic(&self) -> bool {
-        let count = self.candidates.len() as u32;
+        let count: u32 = narrow(self.candidates.len());
         let mut waiting: Vec<usize> = (0..count).map(|place| self.into.of(place).len()).collect();
         let mut ready: Vec<u32> = (0..count).filter(|place| waiting[*place as usize] == 0).collect();
         let mut done = 0;
@@ -248,7 +249,7 @@ impl LinksBetween {
             let Edge { ends: [from, to], is_both, .. } = self.edges[number];
             let both = [(from, to), (to, from)];
             for (from, to) in both.into_iter().take(if is_both { 2 } else { 1 }) {
-                let found = self.path_over(number as u32, from, to, &from_start, &to_goal, snapshot)?;
+                let found = self.path_over(narrow(number), from, to, &from_start, &to_goal, snapshot)?;
                 if let Some(path) = found {
                     path.into_iter().for_each(|edge| is_sure[edge as usize] = true);
                     break;
@@ -305,7 +306,7 @@ impl LinksBetween {
         // Shape: entity, edge by which it was reached, number of its visited edges.
         let mut stack: Vec<(u32, u32, usize)> = vec![(from, edge, 0)];
         loop {
-            let length = (stack.len() as u32).saturating_sub(1);
+            let length: u32 = narrow(stack.len().saturating_sub(1));
             let Some((at, _, done)) = stack.last_mut() else { return Ok(None) };
             self.attempts += 1;
             if self.attempts.is_multiple_of(ATTEMPTS_UNCHECKED) {

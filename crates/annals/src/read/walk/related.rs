@@ -12,6 +12,7 @@ use crate::model::{Id, TypeKind};
 use crate::read::find::check_order;
 use crate::read::snapshot::Snapshot;
 use crate::search::OrderBy;
+use crate::structures::number::narrow;
 use crate::{Error, ErrorKind, Result};
 
 /// Most entities on one page.
@@ -174,7 +175,7 @@ impl Snapshot {
                 self.check_cancelled()?;
             }
             let place = breadth.listed_place(depth_min, at);
-            keys.push((self.sort_key(TypeKind::Entity, breadth.order[place], &sorting)?, place as u32));
+            keys.push((self.sort_key(TypeKind::Entity, breadth.order[place], &sorting)?, narrow(place)));
         }
         keys.sort_unstable();
         Ok(keys.into_iter().map(|(_, place)| place).collect())

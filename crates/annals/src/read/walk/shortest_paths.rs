@@ -324,7 +324,9 @@ impl ShortestPaths<'_> {
         let mut length = 0.0;
         for step in &steps {
             let weight = self.steps.snapshot.weight(&self.weight, step.relationship)?;
-            length += weight.expect("it was walked along");
+            // Without a weight it would not have been walked along.
+            let Some(weight) = weight else { return Ok(()) };
+            length += weight;
         }
         self.candidates.push(Found { steps, length, deviation, number: self.known.len() });
         Ok(())

@@ -5,6 +5,7 @@ use std::ops::Bound;
 use super::node::HEIGHT_MAX;
 use super::root::Top;
 use super::{Branch, FAN, Node, Run};
+use crate::structures::number::narrow;
 
 /// The keys of a range, borrowed from the set. Made by [`KeySet::range`](super::KeySet::range).
 ///
@@ -40,6 +41,7 @@ const _: () = assert!(FAN.is_power_of_two() && HEIGHT_MAX * INDEX_BITS <= u64::B
 
 impl Indexes {
     #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "the rest is in the lowest bits, which a cast keeps")]
     fn get(self, level: usize) -> usize {
         (self.0 >> (level * INDEX_BITS)) as usize % FAN
     }
@@ -208,7 +210,7 @@ impl<'a> Way<'a> {
 
     #[inline]
     fn cursor(self, root: &'a Node, leaf: &'a Run, at: usize) -> Cursor<'a> {
-        Cursor { leaf, at, root: Some(root), height: self.height as u8, path: self.path }
+        Cursor { leaf, at, root: Some(root), height: narrow(self.height), path: self.path }
     }
 }
 

@@ -64,8 +64,7 @@ impl KeySet {
             Bound::Unbounded => open,
         };
         let part = edge(to, 1.0) - edge(from, 0.0);
-        // Truncation is good enough for an estimate.
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss)]
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an estimate")]
         let count = (part * self.len() as f64).round().max(0.0) as usize;
         count
     }
@@ -73,7 +72,6 @@ impl KeySet {
     // The share of keys that are smaller than `key`, from 0 to 1.
     fn part_before(&self, key: &[u8]) -> f64 {
         let (mut start, mut width) = (0.0, 1.0);
-        #[allow(clippy::cast_precision_loss)]
         let share = |leaf: &Run| {
             let at = leaf.search(key).unwrap_or_else(|at| at);
             at as f64 / leaf.len().max(1) as f64
@@ -82,7 +80,6 @@ impl KeySet {
             Top::Few(few) => return share(few),
             Top::Tree(node) => node,
         };
-        #[allow(clippy::cast_precision_loss)]
         loop {
             if let Node::Leaf(leaf) = node {
                 return start + width * share(leaf);

@@ -1,5 +1,6 @@
 //! Holds a short sorted run of keys in one buffer.
 
+use crate::structures::number::narrow;
 use std::cmp::Ordering;
 use std::ops::{Deref, DerefMut};
 
@@ -63,12 +64,13 @@ impl<const M: usize> KeyRun<[u16; M]> {
         let start = self.start(index);
         right.reserve(self.bytes.len() - start);
         right.bytes.extend_from_slice(&self.bytes[start..]);
+        let (moved, kept): (u16, u16) = (narrow(start), narrow(index));
         for (from, to) in self.ends()[index..self.len()].iter().zip(right.ends_mut()) {
-            *to = from - start as u16;
+            *to = from - moved;
         }
-        right.len = self.len - index as u16;
+        right.len = self.len - kept;
         right.renew_heads();
-        self.len = index as u16;
+        self.len = kept;
         self.bytes.truncate(start);
         self.shrink();
         self.renew_heads();
@@ -136,7 +138,7 @@ impl Run {
 
     /// The index in the middle of the bytes: neither 0 nor the length, if there are two keys.
     pub(super) fn middle(&self) -> usize {
-        let half = (self.bytes.len() / 2) as u16;
+        let half: u16 = narrow(self.bytes.len() / 2);
         let index = self.ends()[..self.len()].partition_point(|end| *end <= half);
         index.clamp(1, self.len() - 1)
     }
@@ -154,8 +156,9 @@ impl Run {
             self.bytes[start..start + key.len()].copy_from_slice(key);
         }
         self.ends_mut().copy_within(index..len, index + 1);
-        self.ends_mut()[index] = start as u16;
-        self.ends_mut()[index..=len].iter_mut().for_each(|end| *end += key.len() as u16);
+        let added: u16 = narrow(key.len());
+        self.ends_mut()[index] = narrow(start);
+        self.ends_mut()[index..=len].iter_mut().for_each(|end| *end += added);
         self.heads_mut().copy_within(index..len, index + 1);
         self.heads_mut()[index] = head(key, skip);
         self.len += 1;
@@ -169,7 +172,8 @@ impl Run {
         self.bytes.copy_within(end.., start);
         self.bytes.truncate(self.bytes.len() - (end - start));
         self.ends_mut().copy_within(index + 1..len, index);
-        self.ends_mut()[index..len - 1].iter_mut().for_each(|following| *following -= (end - start) as u16);
+        let removed: u16 = narrow(end - start);
+        self.ends_mut()[index..len - 1].iter_mut().for_each(|following| *following -= removed);
         self.heads_mut().copy_within(index + 1..len, index);
         self.heads_mut()[len - 1] = HEAD_UNUSED;
         self.len -= 1;
@@ -189,9 +193,9 @@ impl Run {
         let start = self.bytes.len();
         self.reserve(right.bytes.len());
         self.bytes.extend_from_slice(&right.bytes);
-        let len = self.len();
+        let (len, moved): (usize, u16) = (self.len(), narrow(start));
         for (from, to) in right.ends()[..right.len()].iter().zip(&mut self.ends_mut()[len..]) {
-            *to = from + start as u16;
+            *to = from + moved;
         }
         self.len += right.len;
         self.renew_heads();
@@ -209,7 +213,7 @@ impl Run {
         let Some(last) = self.last() else { return };
         // All keys share the common prefix of the first and the last key.
         let skip = common_len(self.get(0), last);
-        self.skip = skip as u16;
+        self.skip = narrow(skip);
         for index in 0..self.len() {
             self.heads_mut()[index] = head(self.get(index), skip);
         }

@@ -6,6 +6,7 @@ use super::leaf::{FEW_KEYS_MAX, LEAF_BYTES_MAX, LEAF_KEYS_MAX, Leaf, assert_boun
 use super::node::Node;
 use super::root::{Root, Top};
 use super::{KeySet, Path, insert_at, lower, path_to, remove};
+use crate::structures::number::narrow;
 
 impl KeySet {
     /// Adds keys; those of one leaf are added together. Calls `tell` with each key that was missing.
@@ -50,7 +51,7 @@ impl KeySet {
                 }
             }
             let added = leaf.len() - len_before;
-            count_along(root, path.indexes(), added as isize);
+            count_along(root, path.indexes(), narrow(added));
             self.len += added;
             keys = rest;
         }

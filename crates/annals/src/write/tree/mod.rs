@@ -1,4 +1,5 @@
 //! Changes of trees by path: create, merge, put, move, copy, delete, revert and restore items.
+#![expect(clippy::expect_used, reason = "paths are looked up before changes below them are planned")]
 
 mod created;
 mod moved;
@@ -14,7 +15,7 @@ use super::transaction::Transaction;
 use crate::graph::Graph;
 use crate::graph::structures::child::group_of_type;
 use crate::model::{Action, Id, InstanceId, NewEntity, Patch, PatchStep, TypeDefinition, TypeKind, Value};
-use crate::read::{ChildSlot, ROOT_ID, Target};
+use crate::read::{ChildSlot, Target};
 use crate::tree::{Item, NameTest, TreePath, TreeStep, coerced};
 use crate::{Error, ErrorKind, Result};
 pub(super) use created::Created;
@@ -81,7 +82,7 @@ enum Reach {
 impl Transaction {
     /// Changes of the tree below the entity with the id `root`; the first change creates it.
     pub fn tree(&mut self) -> TreeEdit<'_> {
-        self.tree_below(Id::new(ROOT_ID).expect("it is an id"))
+        self.tree_below(Id::root())
     }
 
     /// Changes of the tree below another entity.
@@ -369,7 +370,7 @@ impl TreeEdit<'_> {
                 .lists
                 .children
                 .of_group(slot, group)
-                .map(|relationship| graph.relationships.row(relationship).expect("it is listed").ends()[1])
+                .map(|relationship| graph.relationships.known_row(relationship).ends()[1])
                 .collect(),
         ))
     }

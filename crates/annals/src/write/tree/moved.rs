@@ -28,9 +28,7 @@ pub(super) fn moved(
     let mut plan = Plan::new(graph, Rest::Stays, Created::default());
     let (parent, known) = (plan.parent(parent), plan.parent(child.entity));
     let mut item = Item { type_name: Some(Arc::clone(&known.type_name)), properties: keys, ..Item::new() };
-    if is_listed
-        == graph.keys_of(graph.entities.row(child.entity).expect("it is there").type_name()).is_empty()
-    {
+    if is_listed == graph.keys_of(graph.entities.known_row(child.entity).type_name()).is_empty() {
         let text = format!(
             "path {path}: an item with keys stays in lists of its type {}, and others have names",
             known.type_name
@@ -39,7 +37,7 @@ pub(super) fn moved(
     }
     let kind = schema::kind_of(graph, &name, is_listed, &item)?;
     let containing = plan.containing(&parent, &known.type_name)?;
-    let relationship = graph.relationships.get(child.relationship)?.expect("it is there");
+    let relationship = graph.relationships.known(child.relationship)?;
     let instance = InstanceId::Relationship(relationship.id.clone());
     let is_elsewhere = graph.entities.id(relationship.ends[0]) != &parent.id;
     let mut changed: Vec<(&str, Value)> = Vec::new();

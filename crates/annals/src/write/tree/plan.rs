@@ -45,7 +45,7 @@ impl<'g> Plan<'g> {
 
     /// The entity at `slot` as a parent.
     pub(super) fn parent(&self, slot: u32) -> Parent {
-        let row = self.graph.entities.row(slot).expect("the caller found it");
+        let row = self.graph.entities.known_row(slot);
         let type_name = Arc::clone(self.graph.names.name(row.type_name()));
         Parent { id: self.graph.entities.id(slot).clone(), slot: Some(slot), type_name }
     }
@@ -193,7 +193,7 @@ impl<'g> Plan<'g> {
             }
         }
         if self.rest == Rest::Goes {
-            let row = self.graph.entities.row(slot).expect("it is there");
+            let row = self.graph.entities.known_row(slot);
             let keys = self.graph.keys_of(row.type_name());
             for symbol in row.names() {
                 let name = self.graph.names.name(symbol);

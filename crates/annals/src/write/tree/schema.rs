@@ -95,15 +95,15 @@ pub(super) fn containing(graph: &Graph, parent: &str, child: &str) -> Result<Con
             || matches!(symbols, (Some(name), Some(expected)) if graph.types.is_a(TypeKind::Entity, name, expected))
     };
     let mut best: Vec<(usize, Containing)> = Vec::new();
-    for symbol in &graph.types.containments {
-        let declared = graph.types.get(TypeKind::Relationship, *symbol).expect("it is declared");
+    let declared = |symbol: &Symbol| graph.types.get(TypeKind::Relationship, *symbol);
+    for declared in graph.types.containments.iter().filter_map(declared) {
+        let Some(rule) = declared.containment else { continue };
         let ends = || declared.ends.iter().map(|(_, ends)| ends);
         if !ends().all(|[from, to]| fits(from, parent) && fits(to, child)) {
             continue;
         }
         let says = |side: usize| ends().any(|ends| ends[side].type_name.is_some());
         let weight = 2 * usize::from(says(1)) + usize::from(says(0));
-        let rule = declared.containment.expect("it contains");
         let type_name = Arc::clone(&declared.definition.name);
         best.push((weight, Containing { type_name, is_ordered: rule.is_ordered }));
     }

@@ -60,13 +60,13 @@ impl Then {
     }
 
     fn instance(&self, kind: TypeKind, slot: u32) -> Result<Arc<Instance>> {
-        let held = self.snapshot.seen(kind, slot, false)?.expect("it was there then");
+        let held = self.snapshot.fetch(kind, slot)?;
         self.snapshot.instance(kind, slot, held)
     }
 
     /// True if the version of that time is still in force: then nothing must be read.
     fn is_in_force(&self, now: &Graph, kind: TypeKind, slot: u32) -> Result<bool> {
-        let held = self.snapshot.seen(kind, slot, false)?.expect("it was there then");
+        let held = self.snapshot.fetch(kind, slot)?;
         let row = now.table(kind).row(slot);
         Ok(row.is_some_and(|row| row.place() == self.snapshot.row(kind, slot, &held).place()))
     }
@@ -86,7 +86,7 @@ impl Then {
         }
         let contained = self.instance(TypeKind::Relationship, relationship)?;
         let entity = self.instance(TypeKind::Entity, was.entity)?;
-        let row = now.entities.row(was.entity).expect("it is contained");
+        let row = now.entities.known_row(was.entity);
         if contained.type_name != link.type_name || entity.type_name != row.type_name() {
             return Ok(true);
         }

@@ -1,8 +1,10 @@
 //! The values of one property at adjacent slots, each in as many bits as the widest of them takes.
+#![expect(clippy::expect_used, reason = "every word fits the widest form of a page")]
 
 use std::sync::Arc;
 
 use crate::model::{Instant, Value};
+use crate::structures::number::narrow;
 
 /// A size at which the list of all pages stays in the cache of a core.
 pub(crate) const PAGE_SLOTS: usize = 1024;
@@ -220,7 +222,7 @@ fn put_among_few(few: &mut Arc<Vec<(u16, i64)>>, place: usize, word: i64) -> boo
     match search(few, place) {
         Ok(at) => Arc::make_mut(few)[at].1 = word,
         Err(_) if few.len() == FEW_MAX => return false,
-        Err(at) => Arc::make_mut(few).insert(at, (place as u16, word)),
+        Err(at) => Arc::make_mut(few).insert(at, (narrow(place), word)),
     }
     true
 }

@@ -8,6 +8,7 @@ use smallvec::SmallVec;
 use crate::graph::structures::slot_set::{Extents, PAGE_SLOTS, PAGE_WORDS, SlotSet};
 use crate::graph::structures::symbols::Symbol;
 use crate::graph::table::Table;
+use crate::structures::number::narrow;
 
 /// More sets are not checked one by one.
 const SETS_FEW: usize = 6;
@@ -274,7 +275,7 @@ impl<'g, D: Borrow<Domain<'g>>> Iterator for Slots<'g, D> {
                     bits.trailing_zeros()
                 };
                 self.words[word] &= !(1 << bit);
-                return Some(self.page as u32 * PAGE_SLOTS + word as u32 * u64::BITS + bit);
+                return Some(narrow::<u32, usize>(self.page * PAGE_WORDS + word) * u64::BITS + bit);
             }
             if !self.turn() {
                 return None;
