@@ -8,6 +8,7 @@
 // In the order a newcomer should read them.
 mod json;
 mod form;
+mod read;
 mod text;
 mod literal;
 mod content;
@@ -55,11 +56,14 @@ pub use logged::logged_record_to_json;
 pub use operation::{Added, Operation, operation_from_json, upsert};
 pub use operational::{OperationalForm, lease_from_json, lease_time_from_json, lease_to_json};
 pub use provenance::*;
+pub use read::read;
 pub use text::{json_from_slice, json_from_str, tree_bytes};
 pub use tree::{TreeContent, insert_from_texts, is_tree_item, item_from_json, tree_content_from_json};
 pub use tree_operation::{TreeChange, TreeOperation};
 pub use tree_text::{LeafForm, TreeEntry, TreeExtent, tree_of, tree_to_json, write_tree};
-pub use type_definition::{type_from_json, type_patch_from_json, type_to_json, verification_to_json};
+pub use type_definition::{
+    type_from_form, type_from_json, type_patch_from_json, type_to_json, verification_to_json,
+};
 pub use value::{value_from_json, value_to_json};
 
 use annals::{Error, ErrorKind, Result};

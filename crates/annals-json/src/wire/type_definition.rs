@@ -23,8 +23,23 @@ named_forms![
 #[form]
 #[schemars(example = type_example())]
 pub struct Type {
-    #[serde(flatten)]
-    pub shared: TypeMembers,
+    /// The kind in the path, if it may be left out.
+    pub kind: Option<TypeKindName>,
+    /// The name in the path, if it may be left out.
+    pub name: Option<String>,
+    pub description: Option<String>,
+    pub supertypes: Option<Vec<String>>,
+    pub attributes: Option<Vec<Attribute>>,
+    /// For classifications: the types of entities that may have it.
+    pub applies_to: Option<Vec<String>>,
+    pub statuses: Option<Vec<String>>,
+    pub initial_status: Option<String>,
+    /// For enums: their values.
+    pub elements: Option<Vec<EnumElement>>,
+    pub deprecated: Option<bool>,
+    pub replaced_by: Option<String>,
+    /// 1 if left out; in a patch, one more than before.
+    pub version: Option<u32>,
     /// True if instances may have only properties that attributes declare.
     pub closed: Option<bool>,
     /// For relationships: the start.
@@ -49,13 +64,6 @@ pub struct Type {
     "statuses": ["retired"], "attributes": [{ "name": "label", "type": "string", "replacedBy": "name" }],
 }))]
 pub struct TypePatch {
-    #[serde(flatten)]
-    pub shared: TypeMembers,
-}
-
-// The common members of a type and of a patch of a type.
-#[form(part)]
-pub struct TypeMembers {
     /// The kind in the path, if it may be left out.
     pub kind: Option<TypeKindName>,
     /// The name in the path, if it may be left out.
@@ -72,7 +80,7 @@ pub struct TypeMembers {
     pub deprecated: Option<bool>,
     pub replaced_by: Option<String>,
     /// 1 if left out; in a patch, one more than before.
-    pub version: Option<u64>,
+    pub version: Option<u32>,
 }
 
 // The rules of containment.
@@ -155,7 +163,7 @@ pub struct Attribute {
 #[form]
 #[schemars(example = json!({ "ordinal": 0, "name": "red" }))]
 pub struct EnumElement {
-    pub ordinal: u64,
+    pub ordinal: u32,
     pub name: String,
     pub description: Option<String>,
 }

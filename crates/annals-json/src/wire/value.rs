@@ -1,8 +1,9 @@
 //! Values of properties.
 
 use annals_json_form::form;
+use schemars::JsonSchema;
 use serde::de::Error as _;
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Number, Value as Json, json};
 
 use super::{ByName, Duration, Instant};
@@ -28,9 +29,26 @@ named_forms![
 ];
 
 /// A property value. Kinds that JSON lacks are objects with one key that starts with `$`.
-#[form]
-#[schemars(example = json!({ "$set": ["shell", "interactive"] }), transform = super::one_of)]
-pub enum Value {
+#[derive(Clone, Debug, JsonSchema)]
+#[schemars(with = "ValueForm", example = json!({ "$set": ["interactive", "shell"] }))]
+pub struct Value(pub annals::Value);
+
+impl<'de> Deserialize<'de> for Value {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Value, D::Error> {
+        crate::value_from_json(&Json::deserialize(from)?).map(Value).map_err(D::Error::custom)
+    }
+}
+
+impl Serialize for Value {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        crate::value_to_json(&self.0).serialize(to)
+    }
+}
+
+// The forms of a value.
+#[form(inline)]
+#[schemars(transform = super::one_of)]
+pub enum ValueForm {
     Scalar(Scalar),
     List(Vec<Item>),
     Decimal(DecimalValue),
@@ -70,7 +88,7 @@ pub struct Item(pub Json);
 
 /// Values by the names of their properties.
 #[form]
-#[schemars(example = json!({ "name": "bash", "size": 7, "tags": { "$set": ["shell", "interactive"] } }))]
+#[schemars(example = json!({ "name": "bash", "size": 7, "tags": { "$set": ["interactive", "shell"] } }))]
 pub struct Properties(pub ByName<Value>);
 
 /// The instant and the author of a write.

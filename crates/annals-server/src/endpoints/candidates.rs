@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use annals::{Candidates, Receipt};
+use annals_json::wire::{CandidateName, CandidateRebase};
 use annals_json::{
-    candidate_commit_from_json, candidate_to_json, change_to_json, conflicts_to_json, keep_from_text, object,
-    only, optional_text, taken_back_to_json, text,
+    candidate_commit_from_json, candidate_to_json, change_to_json, conflicts_to_json, keep_from_form,
+    keep_from_text, read, taken_back_to_json,
 };
 use http::{Method, StatusCode};
 use serde_json::{Value as Json, json};
@@ -89,9 +90,7 @@ async fn list(call: Box<Call>) -> Outcome {
 
 async fn open(mut call: Box<Call>) -> Outcome {
     let body = call.receive().await?;
-    let fields = object(&body, "candidate")?;
-    only(fields, "candidate", &["name"])?;
-    let name = text(fields, "candidate", "name")?.to_owned();
+    let CandidateName { name } = read(&body, "candidate")?;
     call.wait_visible().await?;
     let author = Signature::of(&call)?.author;
     let door = Arc::clone(&call.door);
@@ -135,9 +134,8 @@ async fn check(call: Box<Call>) -> Outcome {
 
 async fn rebase(mut call: Box<Call>) -> Outcome {
     let body = call.receive().await?;
-    let fields = object(&body, "rebase")?;
-    only(fields, "rebase", &["keep"])?;
-    let keep = optional_text(fields, "rebase", "keep")?.map(keep_from_text).transpose()?;
+    let CandidateRebase { keep } = read(&body, "rebase")?;
+    let keep = keep.map(keep_from_form);
     let author = Signature::of(&call)?.author;
     reads(call, move |candidates, name| Ok(conflicts_to_json(&candidates.rebase(name, keep, &author)?))).await
 }

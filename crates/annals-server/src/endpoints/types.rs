@@ -1,8 +1,10 @@
 //! Declared types: list, read, verify, declare, extend.
 
 use annals::{Transaction, TypeKind};
+use annals_json::wire::Types;
 use annals_json::{
-    Object, array, object, only, type_from_json, type_patch_from_json, type_to_json, verification_to_json,
+    Object, object, read as read_form, type_from_form, type_from_json, type_patch_from_json, type_to_json,
+    verification_to_json,
 };
 use http::{Method, StatusCode};
 use serde_json::{Value as Json, json};
@@ -106,10 +108,8 @@ fn kind_named(text: &str) -> Result<TypeKind, Problem> {
 async fn declare(mut call: Box<Call>) -> Outcome {
     let body = call.receive().await?;
     call.wait_visible().await?;
-    let fields = object(&body, "body")?;
-    only(fields, "body", &["types"])?;
-    let types = array(fields, "body", "types")?;
-    let definitions = types.iter().map(type_from_json).collect::<annals::Result<Vec<_>>>()?;
+    let Types { types } = read_form(&body, "body")?;
+    let definitions = types.into_iter().map(type_from_form).collect::<annals::Result<Vec<_>>>()?;
     let signature = Signature::of(&call)?;
     let candidate = signature.candidate.clone();
     let build = move |transaction: &mut Transaction| {
