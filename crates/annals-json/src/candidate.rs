@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use annals::{
-    BuiltOn, Candidate, CandidateCommit, CandidateConflict, Error, ErrorKind, InstanceId, Keep, Receipt,
-    Result, Stamp,
+    BuiltOn, Candidate, CandidateCommit, CandidateConflict, Error, ErrorKind, Keep, Receipt, Result, Stamp,
 };
 use serde_json::{Value as Json, json};
 
+use super::difference::kind_name;
 use super::{invalid, read, wire};
 
 /// A candidate.
@@ -79,10 +79,6 @@ pub fn taken_back_to_json(stays: &[BuiltOn], receipt: &Receipt) -> Json {
 pub fn add_stays(receipt: &mut Json, stays: &[BuiltOn]) {
     receipt["stays"] = stays.iter().take(CONFLICTS_SHOWN_MAX).map(stays_to_json).collect();
     receipt["staysCount"] = stays.len().into();
-}
-
-fn kind_name(instance: &InstanceId) -> &'static str {
-    if matches!(instance, InstanceId::Entity(_)) { "entity" } else { "relationship" }
 }
 
 /// The side whose changes stay in a conflict.

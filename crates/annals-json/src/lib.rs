@@ -33,7 +33,8 @@ mod compaction;
 pub mod schema;
 pub mod wire;
 
-pub use as_of::{AS_OF, as_of_from_json, past_from_json};
+use as_of::past_from_json;
+pub use as_of::{AS_OF, as_of_from_json};
 pub use candidate::*;
 pub use change::{
     action_from_json, actions, change_to_json, creation_from_json, patch_from_json, record_to_json,
@@ -47,8 +48,7 @@ pub use find::{
 };
 pub use form::{Form, JsonText, Members, ObjectOf, json_of};
 pub use graph::{
-    CrossedForm, GroupsForm, NeighborForm, ReachedForm, Room, SharedForm, SubgraphPage, add_path,
-    direction_to_text,
+    CrossedForm, GroupsForm, NeighborForm, ReachedForm, Room, SubgraphPage, add_path, direction_to_text,
 };
 pub use instance::{Seen, VersionForm, classification_from_json, properties_from_json};
 pub use line_column::{LINE_COLUMN, line_beside, line_with};
@@ -140,13 +140,11 @@ pub fn array<'j>(object: &'j Object, what: &str, key: &str) -> Result<&'j [Json]
 }
 
 /// The whole number under `key`, if it exists.
-pub fn number(object: &Object, what: &str, key: &str) -> Result<Option<u32>> {
-    match object.get(key) {
-        None | Some(Json::Null) => Ok(None),
-        Some(json) => {
-            json.as_u64().and_then(|number| u32::try_from(number).ok()).map(Some).ok_or_else(|| {
-                invalid(format!("{what}: expected a whole number below 2^32 as {key:?}, found {json}"))
-            })
-        }
-    }
+pub fn number<N: TryFrom<u64>>(object: &Object, what: &str, key: &str) -> Result<Option<N>> {
+    let Some(json) = object.get(key).filter(|json| !json.is_null()) else { return Ok(None) };
+    let known = json.as_u64().and_then(|number| N::try_from(number).ok()).map(Some);
+    known.ok_or_else(|| {
+        let bound = if size_of::<N>() < size_of::<u64>() { " below 2^32" } else { "" };
+        invalid(format!("{what}: expected a whole number{bound} as {key:?}, found {json}"))
+    })
 }

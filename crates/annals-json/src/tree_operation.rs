@@ -129,6 +129,13 @@ pub(crate) fn tree_operation_from_json(action: &str, fields: &Object) -> Result<
     Ok(Some(TreeOperation { root, change }))
 }
 
+fn refuse(fields: &Object, action: &str, names: [&str; 2], why: &str) -> Result<()> {
+    match names.into_iter().find(|name| fields.contains_key(*name)) {
+        Some(name) => Err(invalid(format!("{action}: expected no {name:?}, {why}; leave it out"))),
+        None => Ok(()),
+    }
+}
+
 fn content(fields: &Object, action: &str) -> Result<TreeContent> {
     match (fields.get("item"), fields.get("value")) {
         (Some(item), None) => item_from_json(item).map(TreeContent::Item),
@@ -195,6 +202,15 @@ impl TreeChange {
 }
 
 impl TreeOperation {
+    /// The operation of a body without an action, because its address names the action.
+    ///
+    /// Errors: `InvalidArgument`.
+    pub fn from_body(action: &str, json: &Json) -> Result<TreeOperation> {
+        let fields = object(json, action)?;
+        refuse(fields, action, ["action", "validFrom"], "because the address and its parameters give it")?;
+        Ok(tree_operation_from_json(action, fields)?.expect("the address names a change of a tree"))
+    }
+
     /// Adds it to a transaction.
     ///
     /// Shape: the id of the item that it creates, changes or restores; `None` if it changes a property, moves, reverts
@@ -217,11 +233,7 @@ impl TreeChange {
     pub fn pushed_from_json(json: &Json) -> Result<TreeChange> {
         let fields = object(json, "operation")?;
         let action = text(fields, "operation", "action")?;
-        if let Some(name) = ["root", "validFrom"].into_iter().find(|name| fields.contains_key(*name)) {
-            let text =
-                format!("{action}: expected no {name:?}, as the change is one under a lease; leave it out");
-            return Err(invalid(text));
-        }
+        refuse(fields, action, ["root", "validFrom"], "as the change is one under a lease")?;
         match tree_operation_from_json(action, fields)? {
             None | Some(TreeOperation { change: TreeChange::Revert(..) | TreeChange::Restore(..), .. }) => {
                 let known = ACTIONS.iter().filter(|known| !["revert-tree", "restore-tree"].contains(known));

@@ -9,7 +9,7 @@ use annals::{
 use serde_json::{Value as Json, json};
 
 use super::wire::{self, TypeKindName, Value, ValueTypeName};
-use super::{invalid, read};
+use super::{invalid, read, value_from_json, value_to_json};
 
 /// The JSON form of a type. Members that are not set are left out.
 pub fn type_to_json(definition: &TypeDefinition) -> Json {
@@ -49,6 +49,7 @@ pub fn type_to_json(definition: &TypeDefinition) -> Json {
 
 fn attribute_form(attribute: &AttributeDefinition) -> wire::Attribute {
     let (deprecated, replaced_by) = deprecation_form(&attribute.deprecation);
+    let value_form = |value| Value(value_to_json(value));
     let type_name = |value_type: ValueType| ValueTypeName(value_type.name().to_owned());
     wire::Attribute {
         name: attribute.name.to_string(),
@@ -57,14 +58,14 @@ fn attribute_form(attribute: &AttributeDefinition) -> wire::Attribute {
         required: Some(attribute.is_required),
         unique: Some(attribute.is_unique),
         indexed: Some(attribute.is_indexed),
-        default: attribute.default.clone().map(Value),
+        default: attribute.default.as_ref().map(value_form),
         r#enum: text(&attribute.enum_type),
         items: attribute.item_type.map(type_name),
         deprecated,
         replaced_by,
         key: attribute.is_key.then_some(true),
-        minimum: attribute.minimum.clone().map(Value),
-        maximum: attribute.maximum.clone().map(Value),
+        minimum: attribute.minimum.as_ref().map(value_form),
+        maximum: attribute.maximum.as_ref().map(value_form),
         pattern: text(&attribute.pattern),
         reference: text(&attribute.reference),
     }
@@ -226,8 +227,10 @@ fn attribute(given: wire::Attribute) -> Result<AttributeDefinition> {
         reference: given.reference.map(Into::into),
         ..AttributeDefinition::new(&given.name, given.r#type.map_or(Ok(otherwise), value_type)?)
     };
-    let value = |value: Option<Value>| value.map(|Value(value)| declared.read(&value));
-    let (default, minimum, maximum) = (value(given.default), value(given.minimum), value(given.maximum));
+    let value = |given: Option<Value>| {
+        given.map(|Value(json)| Ok::<_, annals::Error>(declared.read(&value_from_json(&json)?))).transpose()
+    };
+    let (default, minimum, maximum) = (value(given.default)?, value(given.minimum)?, value(given.maximum)?);
     Ok(AttributeDefinition { default, minimum, maximum, ..declared })
 }
 

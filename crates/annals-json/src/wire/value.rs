@@ -3,7 +3,7 @@
 use annals_json_form::form;
 use schemars::JsonSchema;
 use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Number, Value as Json, json};
 
 use super::{ByName, Duration, Instant};
@@ -29,19 +29,14 @@ named_forms![
 ];
 
 /// A property value. Kinds that JSON lacks are objects with one key that starts with `$`.
-#[derive(Clone, Debug, JsonSchema)]
-#[schemars(with = "ValueForm", example = json!({ "$set": ["interactive", "shell"] }))]
-pub struct Value(pub annals::Value);
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(with = "ValueForm", example = json!({ "$set": ["shell", "interactive"] }))]
+pub struct Value(pub Json);
 
 impl<'de> Deserialize<'de> for Value {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Value, D::Error> {
-        crate::value_from_json(&Json::deserialize(from)?).map(Value).map_err(D::Error::custom)
-    }
-}
-
-impl Serialize for Value {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        crate::value_to_json(&self.0).serialize(to)
+        let json = Json::deserialize(from)?;
+        crate::value_from_json(&json).map(|_| Value(json)).map_err(D::Error::custom)
     }
 }
 
@@ -88,7 +83,7 @@ pub struct Item(pub Json);
 
 /// Values by the names of their properties.
 #[form]
-#[schemars(example = json!({ "name": "bash", "size": 7, "tags": { "$set": ["interactive", "shell"] } }))]
+#[schemars(example = json!({ "name": "bash", "size": 7, "tags": { "$set": ["shell", "interactive"] } }))]
 pub struct Properties(pub ByName<Value>);
 
 /// The instant and the author of a write.

@@ -1,7 +1,7 @@
 //! Graph queries: relationships of an entity, neighbourhoods, related and linking entities, paths, shared entities.
 
 use annals::{Id, Reach, Related, RelationshipsOf, Snapshot, Subgraph};
-use annals_json::{CrossedForm, Members, ObjectOf, ReachedForm, SharedForm, SubgraphPage, order_from_text};
+use annals_json::{CrossedForm, Members, ObjectOf, ReachedForm, SubgraphPage, order_from_text};
 use http::{Method, StatusCode};
 
 use super::graph_files::{self, with_graph_files};
@@ -128,8 +128,8 @@ pub fn endpoints() -> Vec<Endpoint> {
 }
 
 fn ends() -> [Parameter; 2] {
-    let end = |name, description| parameters::required(name, parameters::text(), "bash", description);
-    [end("from", "Id of one entity."), end("to", "Id of the other entity.")]
+    let end = |name| parameters::required(name, parameters::text(), "bash");
+    [end("from").says("Id of one entity."), end("to").says("Id of the other entity.")]
 }
 
 fn ends_of(call: &Call) -> Result<(Id, Id), Problem> {
@@ -207,7 +207,7 @@ async fn neighborhood(call: Box<Call>) -> Outcome {
 async fn related(call: Box<Call>) -> Outcome {
     let id = call.id()?;
     let offset = Offset::of(&call)?;
-    let mut related = Related {
+    let related = Related {
         reach: reach_of(&call, "both")?,
         order: call.query.all("orderBy").map(order_from_text).collect::<annals::Result<_>>()?,
         skip: offset.skipped,
@@ -217,8 +217,12 @@ async fn related(call: Box<Call>) -> Outcome {
     if lines::are_wanted(&call) {
         return related_lines(call, id, related, offset).await;
     }
-    let limit = call.limit()?;
-    related.limit = limit;
+    related_page(call, id, related, offset).await
+}
+
+/// Answers with a page of the entities that a walk reaches.
+pub(super) async fn related_page(call: Box<Call>, id: Id, mut related: Related, offset: Offset) -> Outcome {
+    related.limit = call.limit()?;
     call.read(Weight::Heavy, move |call, snapshot| {
         let snapshot = offset.pin(snapshot)?;
         let page = snapshot.related(&id, &related)?;
@@ -380,7 +384,7 @@ async fn shared(call: Box<Call>) -> Outcome {
         return lines::send(call, snapshot, move |_, snapshot, lines| {
             let found = snapshot.shared(&from, &to, &reach)?;
             let mut shown = found.iter().skip(offset.skipped).take(limit);
-            shown.try_for_each(|shared| lines.line(&SharedForm::of(shared)?))?;
+            shown.try_for_each(|shared| lines.line(&ReachedForm::of_shared(shared)?))?;
             let has_more = found.len() > offset.skipped.saturating_add(limit);
             lines.next(offset.next(has_more, limit, snapshot))
         })
@@ -390,7 +394,8 @@ async fn shared(call: Box<Call>) -> Outcome {
     call.read(Weight::Heavy, move |call, snapshot| {
         let snapshot = offset.pin(snapshot)?;
         let found = snapshot.shared(&from, &to, &reach)?;
-        let items = call.room().take(found.iter().skip(offset.skipped).take(limit).map(SharedForm::of))?;
+        let items =
+            call.room().take(found.iter().skip(offset.skipped).take(limit).map(ReachedForm::of_shared))?;
         let has_more = found.len() > offset.skipped.saturating_add(items.len());
         let next = offset.next(has_more, items.len(), &snapshot);
         Ok(answer::page(call, &items, Some(found.len()), next, snapshot.position()))

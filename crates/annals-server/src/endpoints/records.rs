@@ -37,7 +37,7 @@ pub fn endpoints() -> Vec<Endpoint> {
 }
 
 fn to_position() -> Parameter {
-    query("toPosition", count(), 91, "Position of the last record to take back.")
+    query("toPosition", count(), 91).says("Position of the last record to take back.")
 }
 
 async fn take_back(call: Box<Call>) -> Outcome {

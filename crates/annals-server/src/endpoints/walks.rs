@@ -1,10 +1,10 @@
 //! Walks over the graph: shortest paths, and entities within reach.
 
 use annals::{Direction, Expression, Id, Reach, Related};
-use annals_json::{GroupsForm, Members, ObjectOf, ReachedForm, add_path, field_from_text};
+use annals_json::{GroupsForm, Members, ObjectOf, add_path, field_from_text};
 use http::{Method, StatusCode};
 
-use super::graph::related_lines;
+use super::graph::{related_lines, related_page};
 use super::graph_files::{self, with_graph_files};
 use super::neighbors::direction_of;
 use crate::answer;
@@ -21,7 +21,7 @@ const VISITED_DEFAULT: usize = 100_000;
 
 /// The endpoints of this file.
 pub fn endpoints() -> Vec<Endpoint> {
-    let end = |name, description| parameters::required(name, parameters::text(), "bash", description);
+    let end = |name| parameters::required(name, parameters::text(), "bash");
     let walks = |endpoint: Endpoint, parameters: Vec<Parameter>| {
         endpoint.tag("graph").takes(parameters).takes(parameters::reading()).fails(&[
             "not-found",
@@ -31,7 +31,10 @@ pub fn endpoints() -> Vec<Endpoint> {
         ])
     };
     let path = Endpoint::new(Method::GET, "/v1/path", "Find a shortest path", path)
-        .takes([end("from", "Id of the entity to start at."), end("to", "Id of the entity to arrive at.")])
+        .takes([
+            end("from").says("Id of the entity to start at."),
+            end("to").says("Id of the entity to arrive at."),
+        ])
         .answers(200, "The path; `found` is false if there is none.", "Path");
     let reach =
         Endpoint::new(Method::GET, "/v1/entities/{id}/reach", "List the entities within reach", reach)
@@ -138,17 +141,8 @@ async fn reach(call: Box<Call>) -> Outcome {
     if lines::are_wanted(&call) {
         return related_lines(call, id, Related::by(reach), offset).await;
     }
-    let limit = call.limit()?;
-    let related = Related { skip: offset.skipped, limit, is_counted: true, ..Related::by(reach) };
-    call.read(Weight::Heavy, move |call, snapshot| {
-        let snapshot = offset.pin(snapshot)?;
-        let page = snapshot.related(&id, &related)?;
-        let items = call.room().take(page.items.iter().map(ReachedForm::of))?;
-        let has_more = page.has_more || items.len() < page.items.len();
-        let next = offset.next(has_more, items.len(), &snapshot);
-        Ok(answer::page(call, &items, page.count, next, snapshot.position()))
-    })
-    .await
+    let related = Related { skip: offset.skipped, is_counted: true, ..Related::by(reach) };
+    related_page(call, id, related, offset).await
 }
 
 async fn groups(call: Box<Call>) -> Outcome {
