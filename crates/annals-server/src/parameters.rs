@@ -64,16 +64,6 @@ pub fn home() -> Parameter {
     required("home", text(), "there").says("Name of the collection that it belongs to.")
 }
 
-/// Only types of one kind.
-pub fn type_kind() -> Parameter {
-    query("kind", type_kinds(), "entity").says("Only types of this kind.")
-}
-
-/// Only the type with an external id.
-pub fn external_id() -> Parameter {
-    query("externalId", text(), "283a127d").says("Only the type with this id of another system.")
-}
-
 /// The schema of a text.
 pub fn text() -> Json {
     json!({ "type": "string" })
@@ -89,7 +79,8 @@ pub fn instant() -> Json {
     json!({ "type": "string", "format": "date-time" })
 }
 
-fn flag() -> Json {
+/// The schema of a flag, false if left out.
+pub fn flag() -> Json {
     json!({ "type": "boolean", "default": false })
 }
 
@@ -237,11 +228,6 @@ pub fn tree_extent() -> Vec<Parameter> {
     ]
 }
 
-/// Whether a page goes backwards.
-pub fn back() -> Parameter {
-    query("back", flag(), false).says("List the last one first.")
-}
-
 /// The parameter for changes of missing items.
 pub fn missing(other: &'static str) -> Parameter {
     let (usual, description) = match other {
@@ -348,13 +334,6 @@ pub fn directions(default: &'static str) -> Parameter {
     .says("Direction along relationships.")
 }
 
-/// The relationship types of a list.
-pub fn listed_type() -> Parameter {
-    query("type", text(), "depends")
-        .many()
-        .says("Only relationships of this type and its subtypes; repeatable.")
-}
-
 /// The relationship types of a walk.
 fn walked_type() -> Parameter {
     query("type", text(), "reads:in").many().says(
@@ -362,17 +341,6 @@ fn walked_type() -> Parameter {
              `:both` after the name, in that direction instead of `direction`. If a name itself ends \
              so, add a direction, or a colon.",
     )
-}
-
-/// By which field a walk is grouped.
-pub fn group_by() -> Parameter {
-    required("groupBy", text(), "owner")
-        .says("Count by the values of this property, or of a header such as @type.")
-}
-
-/// How many groups are shown.
-pub fn groups_limit() -> Parameter {
-    query("limit", json!({ "type": "integer", "minimum": 1, "default": 100 }), 100).says("Groups to show.")
 }
 
 /// The format of a graph.
@@ -404,43 +372,10 @@ pub fn counted() -> Parameter {
     query("count", flag(), true).says("Count all of them.")
 }
 
-/// The number of items to skip.
-pub fn skip() -> Parameter {
-    query("skip", count(), 0).says("Skip this many items, counted from `after` if it is given.")
-}
-
 /// The greatest number of items.
 pub fn limit() -> Parameter {
     query("limit", json!({ "type": "integer", "minimum": 1, "default": 10 }), 10)
         .says("Greatest number of items.")
-}
-
-/// The property to sum up along a path.
-pub fn weight() -> Parameter {
-    query("weight", text(), "km")
-        .says("A numeric property of relationships to sum up instead of counting steps.")
-}
-
-/// One direction.
-pub fn direction() -> Parameter {
-    query("direction", json!({ "type": "string", "enum": ["out", "in"], "default": "out" }), "out")
-        .says("Relationships that start at the entity, or that end at it.")
-}
-
-/// One relationship type.
-pub fn relationship_type() -> Parameter {
-    query("type", text(), "depends").says("Only this relationship type and its subtypes.")
-}
-
-/// Purge instead of delete.
-pub fn purge() -> Parameter {
-    query("purge", flag(), false).says("Delete permanently, with the whole history.")
-}
-
-/// Restore without relationships.
-pub fn alone() -> Parameter {
-    query("alone", flag(), false)
-        .says("Restore the entity without the relationships that were deleted with it.")
 }
 
 /// The side that stays in a conflict.
@@ -461,11 +396,6 @@ pub fn content() -> Vec<Parameter> {
         query("property", text(), "content")
             .says("The property that holds the content; `content` if left out."),
     ]
-}
-
-/// The type of an entity that a write creates.
-pub fn new_type() -> Parameter {
-    query("type", text(), "scan").says("Create the entity with this type if it does not exist.")
 }
 
 /// A condition on the version, for reads and creations.

@@ -12,7 +12,7 @@ use crate::endpoint::Endpoint;
 use crate::lines::{self, Lines};
 use crate::offset::Offset;
 use crate::parameter::Parameter;
-use crate::parameters;
+use crate::parameters::{self, count, query, text};
 use crate::problem::{Outcome, Problem};
 
 /// Paths found by default.
@@ -42,8 +42,18 @@ pub fn endpoints() -> Vec<Endpoint> {
                  `orderBy` every page reads all relationships of the entity.",
         )
         .tag("graph")
-        .takes([parameters::directions("both"), parameters::listed_type(), parameters::status()])
-        .takes([parameters::order(), parameters::skip(), parameters::counted()])
+        .takes([
+            parameters::directions("both"),
+            query("type", text(), "depends")
+                .many()
+                .says("Only relationships of this type and its subtypes; repeatable."),
+            parameters::status(),
+        ])
+        .takes([
+            parameters::order(),
+            query("skip", count(), 0).says("Skip this many items, counted from `after` if it is given."),
+            parameters::counted(),
+        ])
         .takes(parameters::paging())
         .takes(parameters::reading())
         .answers(
@@ -108,7 +118,11 @@ pub fn endpoints() -> Vec<Endpoint> {
                      weight. No path visits an entity twice. Fewer paths if no more exist.",
             )
             .takes(ends())
-            .takes([parameters::weight(), parameters::limit()])
+            .takes([
+                query("weight", text(), "km")
+                    .says("A numeric property of relationships to sum up instead of counting steps."),
+                parameters::limit(),
+            ])
             .answers(200, "The paths.", "PathList")
             .answers_lines("PathLine"),
         ),

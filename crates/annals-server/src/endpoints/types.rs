@@ -1,6 +1,7 @@
 //! Declared types: list, read, verify, declare, extend.
 
 use annals::{Transaction, TypeKind};
+use annals_json::schema::type_kinds;
 use annals_json::wire::Types;
 use annals_json::{
     Object, object, read as read_form, type_from_form, type_from_json, type_patch_from_json, type_to_json,
@@ -13,7 +14,7 @@ use crate::answer;
 use crate::call::{Call, Weight};
 use crate::commit::{Signature, commit};
 use crate::endpoint::Endpoint;
-use crate::parameters;
+use crate::parameters::{self, query, text};
 use crate::problem::{Outcome, Problem};
 use crate::sending;
 
@@ -24,7 +25,8 @@ pub fn endpoints() -> Vec<Endpoint> {
         Endpoint::new(Method::GET, "/v1/types", "List the declared types", list)
             .tag("types")
             .takes(parameters::reading_timeless())
-            .takes([parameters::type_kind(), parameters::external_id()])
+            .takes([query("kind", type_kinds(), "entity").says("Only types of this kind.")])
+            .takes([query("externalId", text(), "283a127d").says("Only the type with this id of another system.")])
             .answers(200, "The types, by kind and name.", "TypePage")
             .fails(&["not-found", "future-instant"]),
         Endpoint::new(Method::POST, "/v1/types", "Declare or extend many types", declare)

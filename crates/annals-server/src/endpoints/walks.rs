@@ -3,6 +3,7 @@
 use annals::{Direction, Expression, Id, Reach, Related};
 use annals_json::{GroupsForm, Members, ObjectOf, add_path, field_from_text};
 use http::{Method, StatusCode};
+use serde_json::json;
 
 use super::graph::{related_lines, related_page};
 use super::graph_files::{self, with_graph_files};
@@ -13,7 +14,7 @@ use crate::endpoint::Endpoint;
 use crate::lines;
 use crate::offset::Offset;
 use crate::parameter::Parameter;
-use crate::parameters;
+use crate::parameters::{self, query, required, text};
 use crate::problem::{Outcome, Problem};
 
 /// Most entities that a walk visits by default.
@@ -55,7 +56,11 @@ pub fn endpoints() -> Vec<Endpoint> {
         "The largest groups first; `rest` counts the groups beyond `limit`. Each member of a set counts. More than 10,000 \
          different values are the error too-large.",
     )
-    .takes([parameters::group_by(), parameters::groups_limit()])
+    .takes([
+        required("groupBy", text(), "owner")
+            .says("Count by the values of this property, or of a header such as @type."),
+        query("limit", json!({ "type": "integer", "minimum": 1, "default": 100 }), 100).says("Groups to show."),
+    ])
     .answers(200, "The groups.", "Groups")
     .fails(&["invalid-page"]);
     vec![
