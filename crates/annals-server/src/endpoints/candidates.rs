@@ -89,16 +89,10 @@ async fn list(call: Box<Call>) -> Outcome {
 }
 
 async fn open(mut call: Box<Call>) -> Outcome {
-    let body = call.receive().await?;
-    let CandidateName { name } = read(&body, "candidate")?;
-    call.wait_visible().await?;
-    let author = Signature::of(&call)?.author;
-    let door = Arc::clone(&call.door);
-    heavy(&call.door, move || {
-        let candidates = door.repository()?.candidates();
-        let receipt = candidates.open(&name, &author)?;
-        let json = candidate_to_json(&candidates.get(&name)?);
-        Ok(sending::written(answer::json(StatusCode::CREATED, &json, receipt.position), &receipt))
+    let CandidateName { name } = read(&call.receive().await?, "candidate")?;
+    answers(call, StatusCode::CREATED, move |candidates, _, author| {
+        let receipt = candidates.open(&name, author)?;
+        Ok((candidate_to_json(&candidates.get(&name)?), receipt))
     })
     .await
 }
@@ -153,14 +147,9 @@ async fn confirm(call: Box<Call>) -> Outcome {
 
 async fn take_back(call: Box<Call>) -> Outcome {
     let keep = call.query.get("keep").map(keep_from_text).transpose()?;
-    call.wait_visible().await?;
-    let author = Signature::of(&call)?.author;
-    let door = Arc::clone(&call.door);
-    heavy(&door, move || -> Result<_, Problem> {
-        let candidates = call.door.repository()?.candidates();
-        let (stays, receipt) = candidates.take_back(call.path("candidate"), keep, &author)?;
-        let json = taken_back_to_json(&stays, &receipt);
-        Ok(sending::written(answer::json(StatusCode::OK, &json, receipt.position), &receipt))
+    answers(call, StatusCode::OK, move |candidates, name, author| {
+        let (stays, receipt) = candidates.take_back(name, keep, author)?;
+        Ok((taken_back_to_json(&stays, &receipt), receipt))
     })
     .await
 }
@@ -189,13 +178,25 @@ async fn writes(
     call: Box<Call>,
     work: impl FnOnce(&Candidates, &str, &str) -> annals::Result<Receipt> + Send + 'static,
 ) -> Outcome {
+    let work = |candidates: &Candidates, name: &str, author: &str| {
+        let receipt = work(candidates, name, author)?;
+        Ok((sending::receipt_to_json(&receipt), receipt))
+    };
+    answers(call, StatusCode::OK, work).await
+}
+
+/// The same, and answers with JSON beside the receipt.
+async fn answers(
+    call: Box<Call>,
+    status: StatusCode,
+    work: impl FnOnce(&Candidates, &str, &str) -> annals::Result<(Json, Receipt)> + Send + 'static,
+) -> Outcome {
     call.wait_visible().await?;
     let author = Signature::of(&call)?.author;
     let door = Arc::clone(&call.door);
     heavy(&door, move || -> Result<_, Problem> {
-        let receipt = work(&call.door.repository()?.candidates(), call.path("candidate"), &author)?;
-        let json = sending::receipt_to_json(&receipt);
-        Ok(sending::written(answer::json(StatusCode::OK, &json, receipt.position), &receipt))
+        let (json, receipt) = work(&call.door.repository()?.candidates(), call.path("candidate"), &author)?;
+        Ok(sending::written(answer::json(status, &json, receipt.position), &receipt))
     })
     .await
 }
