@@ -1,6 +1,7 @@
 //! Reads forms: JSON becomes a type of `wire`.
 
 use annals::Result;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 
@@ -9,13 +10,34 @@ use super::{invalid, object};
 /// The form that an object has.
 ///
 /// Errors: `InvalidArgument` with the path of the member that is wrong; also for an unknown member.
-pub fn read<T: DeserializeOwned>(json: &Json, what: &str) -> Result<T> {
+pub fn read<T: DeserializeOwned + Serialize>(json: &Json, what: &str) -> Result<T> {
     object(json, what)?;
-    serde_path_to_error::deserialize(json).map_err(|error| {
+    let form: T = serde_path_to_error::deserialize(json).map_err(|error| {
         let path = error.path().to_string();
         let place = if path == "." { what.to_owned() } else { format!("{what}, {path}") };
         invalid(format!("{place}: {}", reason(&error.into_inner().to_string())))
-    })
+    })?;
+    match misread(json, &serde_json::to_value(&form).expect("all keys are strings")) {
+        None => Ok(form),
+        Some(path) => {
+            let path = path.trim_start_matches('.');
+            Err(invalid(format!("{what}, {path}: expected an object, found an array")))
+        }
+    }
+}
+
+/// The path of an array that serde took for the members of an object, in their order.
+fn misread(given: &Json, form: &Json) -> Option<String> {
+    match (given, form) {
+        (Json::Array(_), Json::Object(_)) => Some(String::new()),
+        (Json::Array(given), Json::Array(form)) => (0_usize..)
+            .zip(given.iter().zip(form))
+            .find_map(|(at, (given, form))| Some(format!("[{at}]{}", misread(given, form)?))),
+        (Json::Object(given), Json::Object(form)) => {
+            form.iter().find_map(|(name, form)| Some(format!(".{name}{}", misread(given.get(name)?, form)?)))
+        }
+        _ => None,
+    }
 }
 
 /// The reason of the parser in the words of all other errors.
@@ -71,5 +93,8 @@ mod tests {
             assert!(error.contains(expected), "{json}: {error}");
         }
         assert!(read::<Type>(&json!([]), "type").is_err());
+        let list = json!({ "elements": [{ "ordinal": 0, "name": "red" }, [1, "blue", "deep"]] });
+        let error = read::<Type>(&list, "type").unwrap_err().to_string();
+        assert!(error.contains("type, elements[1]: expected an object, found an array"), "{error}");
     }
 }
