@@ -77,11 +77,16 @@ pub(crate) const ACTIONS: [&str; 11] = [
 
 /// The change of an operation with this action; `None` for other actions.
 pub(crate) fn tree_operation_from_json(action: &str, fields: &Object) -> Result<Option<TreeOperation>> {
+    operation_of(action, fields, &["action", "root", "validFrom"])
+}
+
+/// The same with other members that all these operations may have.
+fn operation_of(action: &str, fields: &Object, shared: &[&str]) -> Result<Option<TreeOperation>> {
     if !ACTIONS.contains(&action) {
         return Ok(None);
     }
     let path = |name| TreePath::parse(text(fields, action, name)?);
-    let known = |names: &[&str]| only(fields, action, &[&["action", "root", "validFrom"], names].concat());
+    let known = |names: &[&str]| only(fields, action, &[shared, names].concat());
     let change = match action {
         "insert-tree" => {
             known(&["path", "item", "insert", "sibling"])?;
@@ -127,13 +132,6 @@ pub(crate) fn tree_operation_from_json(action: &str, fields: &Object) -> Result<
     };
     let root = optional_text(fields, action, "root")?.map(Id::new).transpose()?;
     Ok(Some(TreeOperation { root, change }))
-}
-
-fn refuse(fields: &Object, action: &str, names: [&str; 2], why: &str) -> Result<()> {
-    match names.into_iter().find(|name| fields.contains_key(*name)) {
-        Some(name) => Err(invalid(format!("{action}: expected no {name:?}, {why}; leave it out"))),
-        None => Ok(()),
-    }
 }
 
 fn content(fields: &Object, action: &str) -> Result<TreeContent> {
@@ -206,9 +204,8 @@ impl TreeOperation {
     ///
     /// Errors: `InvalidArgument`.
     pub fn from_body(action: &str, json: &Json) -> Result<TreeOperation> {
-        let fields = object(json, action)?;
-        refuse(fields, action, ["action", "validFrom"], "because the address and its parameters give it")?;
-        Ok(tree_operation_from_json(action, fields)?.expect("the address names a change of a tree"))
+        let operation = operation_of(action, object(json, action)?, &["root"])?;
+        Ok(operation.expect("the address names a change of a tree"))
     }
 
     /// Adds it to a transaction.
@@ -233,7 +230,11 @@ impl TreeChange {
     pub fn pushed_from_json(json: &Json) -> Result<TreeChange> {
         let fields = object(json, "operation")?;
         let action = text(fields, "operation", "action")?;
-        refuse(fields, action, ["root", "validFrom"], "as the change is one under a lease")?;
+        if let Some(name) = ["root", "validFrom"].into_iter().find(|name| fields.contains_key(*name)) {
+            let text =
+                format!("{action}: expected no {name:?}, as the change is one under a lease; leave it out");
+            return Err(invalid(text));
+        }
         match tree_operation_from_json(action, fields)? {
             None | Some(TreeOperation { change: TreeChange::Revert(..) | TreeChange::Restore(..), .. }) => {
                 let known = ACTIONS.iter().filter(|known| !["revert-tree", "restore-tree"].contains(known));
