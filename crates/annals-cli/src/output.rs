@@ -6,8 +6,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant as Clock};
 
 use annals::{Entity, Instant, Provenance, ProvenanceKind, Relationship, Value};
-use annals_exchange::text::{joined, one_line, value_to_text};
+use annals_exchange::text::{count, joined, one_line, value_to_text};
 use annals_json::{Form, json_of};
+use serde_json::json;
 
 use crate::stop::Outcome;
 
@@ -46,6 +47,14 @@ impl Output {
     pub fn line(&mut self, text: impl Display) -> Outcome {
         self.has_lines = true;
         Ok(writeln!(self.writer, "{text}")?)
+    }
+
+    /// Writes a count: a number, or an object with it.
+    pub fn count(&mut self, number: usize) -> Outcome {
+        match self.is_json {
+            true => self.json(&json!({ "count": number })),
+            false => self.line(count(number as u64)),
+        }
     }
 
     /// Ends a list: in text form it reports an empty list. In JSON an empty list has no lines.

@@ -1,9 +1,8 @@
 //! The time to read as of, as members of an object.
 
 use annals::{AsOf, Position, Result};
-use serde_json::Value as Json;
 
-use super::{Object, invalid, optional_text};
+use super::{Object, invalid, number, optional_text};
 
 /// The names of the members.
 pub const AS_OF: [&str; 3] = ["atPosition", "at", "validAt"];
@@ -13,12 +12,7 @@ pub const AS_OF: [&str; 3] = ["atPosition", "at", "validAt"];
 /// Errors: `InvalidArgument` for a malformed position or instant.
 pub fn as_of_from_json(fields: &Object, what: &str) -> Result<AsOf> {
     let [position, at, valid] = AS_OF;
-    let position = match fields.get(position) {
-        None | Some(Json::Null) => None,
-        Some(json) => Some(Position(json.as_u64().ok_or_else(|| {
-            invalid(format!("{what}: expected a whole number as {position:?}, found {json}"))
-        })?)),
-    };
+    let position = number(fields, what, position)?.map(Position);
     let instant = |name| optional_text(fields, what, name)?.map(str::parse).transpose();
     Ok(AsOf { position, instant: instant(at)?, valid: instant(valid)? })
 }

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use annals::{
-    BuiltOn, Candidate, CandidateCommit, CandidateConflict, Error, ErrorKind, InstanceId, Keep, Receipt,
-    Result, Stamp,
+    BuiltOn, Candidate, CandidateCommit, CandidateConflict, Error, ErrorKind, Keep, Receipt, Result, Stamp,
 };
 use serde_json::{Value as Json, json};
 
-use super::{invalid, object, only, optional_text};
+use super::difference::kind_name;
+use super::{invalid, read, wire};
 
 /// A candidate.
 pub fn candidate_to_json(candidate: &Candidate) -> Json {
@@ -81,10 +81,6 @@ pub fn add_stays(receipt: &mut Json, stays: &[BuiltOn]) {
     receipt["staysCount"] = stays.len().into();
 }
 
-fn kind_name(instance: &InstanceId) -> &'static str {
-    if matches!(instance, InstanceId::Entity(_)) { "entity" } else { "relationship" }
-}
-
 /// The side whose changes stay in a conflict.
 ///
 /// Errors: `InvalidArgument`.
@@ -96,14 +92,21 @@ pub fn keep_from_text(text: &str) -> Result<Keep> {
     }
 }
 
+/// The same from a form.
+pub fn keep_from_form(keep: wire::KeepChoice) -> Keep {
+    match keep {
+        wire::KeepChoice::Mine => Keep::Mine,
+        wire::KeepChoice::Theirs => Keep::Theirs,
+    }
+}
+
 /// The options of committing a candidate: `{"confirmWithin": "PT10M"}`, where the time is optional.
 ///
 /// Errors: `InvalidArgument`.
 pub fn candidate_commit_from_json(json: &Json, author: String, message: String) -> Result<CandidateCommit> {
-    let fields = object(json, "commit")?;
-    only(fields, "commit", &["confirmWithin"])?;
-    let within = optional_text(fields, "commit", "confirmWithin")?.map(time_from_text).transpose()?;
-    Ok(CandidateCommit { author, message, confirm_within: within })
+    let given: wire::CandidateCommit = read(json, "commit")?;
+    let confirm_within = given.confirm_within.map(|within| time_from_text(&within.0)).transpose()?;
+    Ok(CandidateCommit { author, message, confirm_within })
 }
 
 /// A duration such as `PT10M`; not negative.

@@ -9,6 +9,7 @@ use annals::{
 };
 use serde_json::{Value as Json, json};
 
+use super::difference::kind_name;
 use super::provenance::*;
 use super::{
     Object, array, boolean, classification_from_json, invalid, kind, object, only, optional_text,
@@ -98,11 +99,7 @@ fn properties_to_json(properties: &[(Arc<str>, Value)]) -> Json {
 }
 
 fn instance_to_json(instance: &InstanceId) -> Json {
-    let kind = match instance {
-        InstanceId::Entity(_) => TypeKind::Entity,
-        InstanceId::Relationship(_) => TypeKind::Relationship,
-    };
-    json!({ "kind": kind.name(), "id": instance.id().to_string() })
+    json!({ "kind": kind_name(instance), "id": instance.id().to_string() })
 }
 
 fn content_to_json(content: &ClassificationContent) -> Json {

@@ -6,7 +6,9 @@ use annals::{
 };
 use serde_json::{Value as Json, json};
 
-use super::{Object, array, boolean, invalid, kind, object, only, optional_text, text, value_from_json};
+use super::{
+    Object, array, boolean, invalid, kind, number, object, only, optional_text, text, value_from_json,
+};
 
 /// The members of a search in JSON.
 pub const FIELDS: [&str; 12] = [
@@ -84,10 +86,10 @@ pub fn find_from_json(fields: &Object) -> Result<Find> {
         Some(Json::Array(keys)) => find.order = keys.iter().map(order_from_json).collect::<Result<_>>()?,
         Some(one) => find.order = vec![order_from_json(one)?],
     }
-    if let Some(limit) = number(fields, "limit")? {
+    if let Some(limit) = number(fields, what, "limit")? {
         find.limit = limit;
     }
-    if let Some(offset) = number(fields, "offset")? {
+    if let Some(offset) = number(fields, what, "offset")? {
         find.offset = offset;
     }
     if let Some(after) = optional_text(fields, what, "after")? {
@@ -113,14 +115,6 @@ pub fn proxies_from_text(name: &str) -> Result<bool> {
         "with" => Ok(true),
         other => Err(invalid(format!("proxies: expected without or with, found {other:?}"))),
     }
-}
-
-fn number(fields: &Object, name: &str) -> Result<Option<usize>> {
-    let Some(number) = fields.get(name).filter(|number| !number.is_null()) else { return Ok(None) };
-    let known = number.as_u64().and_then(|number| usize::try_from(number).ok());
-    known
-        .map(Some)
-        .ok_or_else(|| invalid(format!("search: expected a whole number as {name}, found {number}")))
 }
 
 // One name or several.

@@ -4,6 +4,7 @@ use annals::{
     Crossed, Direction, Entity, Group, Groups, Neighbor, Path, PathStep, Reached, Relationship, Result,
     Shared, Subgraph,
 };
+use smallvec::{SmallVec, smallvec};
 
 use super::form::{Form, JsonText, Members, ObjectOf};
 use super::instance::Seen;
@@ -40,45 +41,32 @@ impl Form for PathStep<'_> {
     }
 }
 
-/// The JSON form of an entity that a walk reaches: `{"distance", "entity"}`.
+/// The JSON form of an entity that a walk reaches, `{"distance", "entity"}`, or that walks from two entities reach,
+/// `{"distances", "entity"}`.
 pub struct ReachedForm<'s> {
-    distance: usize,
+    distances: SmallVec<[usize; 2]>,
     entity: Entity<'s>,
 }
 
 impl<'s> ReachedForm<'s> {
     /// Errors: those of reading the entity.
     pub fn of(reached: &Reached<'s>) -> Result<ReachedForm<'s>> {
-        Ok(ReachedForm { distance: reached.distance, entity: reached.entity()? })
+        Ok(ReachedForm { distances: smallvec![reached.distance], entity: reached.entity()? })
+    }
+
+    /// Errors: those of reading the entity.
+    pub fn of_shared(shared: &Shared<'s>) -> Result<ReachedForm<'s>> {
+        Ok(ReachedForm { distances: shared.distances.into(), entity: shared.entity()? })
     }
 }
 
 impl Form for ReachedForm<'_> {
     fn write(&self, to: &mut JsonText) {
         to.object(|members| {
-            members.add("distance", self.distance);
-            members.add("entity", &self.entity);
-        });
-    }
-}
-
-/// The JSON form of an entity that walks from two entities reach: `{"distances", "entity"}`.
-pub struct SharedForm<'s> {
-    distances: [usize; 2],
-    entity: Entity<'s>,
-}
-
-impl<'s> SharedForm<'s> {
-    /// Errors: those of reading the entity.
-    pub fn of(shared: &Shared<'s>) -> Result<SharedForm<'s>> {
-        Ok(SharedForm { distances: shared.distances, entity: shared.entity()? })
-    }
-}
-
-impl Form for SharedForm<'_> {
-    fn write(&self, to: &mut JsonText) {
-        to.object(|members| {
-            members.add("distances", &self.distances[..]);
+            match self.distances[..] {
+                [distance] => members.add("distance", distance),
+                _ => members.add("distances", &self.distances[..]),
+            };
             members.add("entity", &self.entity);
         });
     }
@@ -217,12 +205,6 @@ impl Room {
 }
 
 impl Stored for ReachedForm<'_> {
-    fn stored_bytes(&self) -> usize {
-        self.entity.stored_bytes()
-    }
-}
-
-impl Stored for SharedForm<'_> {
     fn stored_bytes(&self) -> usize {
         self.entity.stored_bytes()
     }

@@ -8,6 +8,7 @@
 // In the order a newcomer should read them.
 mod json;
 mod form;
+mod read;
 mod text;
 mod literal;
 mod content;
@@ -32,7 +33,8 @@ mod compaction;
 pub mod schema;
 pub mod wire;
 
-pub use as_of::{AS_OF, as_of_from_json, past_from_json};
+use as_of::past_from_json;
+pub use as_of::{AS_OF, as_of_from_json};
 pub use candidate::*;
 pub use change::{
     action_from_json, actions, change_to_json, creation_from_json, patch_from_json, record_to_json,
@@ -46,8 +48,7 @@ pub use find::{
 };
 pub use form::{Form, JsonText, Members, ObjectOf, json_of};
 pub use graph::{
-    CrossedForm, GroupsForm, NeighborForm, ReachedForm, Room, SharedForm, SubgraphPage, add_path,
-    direction_to_text,
+    CrossedForm, GroupsForm, NeighborForm, ReachedForm, Room, SubgraphPage, add_path, direction_to_text,
 };
 pub use instance::{Seen, VersionForm, classification_from_json, properties_from_json};
 pub use line_column::{LINE_COLUMN, line_beside, line_with};
@@ -55,11 +56,14 @@ pub use logged::logged_record_to_json;
 pub use operation::{Added, Operation, operation_from_json, upsert};
 pub use operational::{OperationalForm, lease_from_json, lease_time_from_json, lease_to_json};
 pub use provenance::*;
+pub use read::read;
 pub use text::{json_from_slice, json_from_str, tree_bytes};
 pub use tree::{TreeContent, insert_from_texts, is_tree_item, item_from_json, tree_content_from_json};
 pub use tree_operation::{TreeChange, TreeOperation};
 pub use tree_text::{LeafForm, TreeEntry, TreeExtent, tree_of, tree_to_json, write_tree};
-pub use type_definition::{type_from_json, type_patch_from_json, type_to_json, verification_to_json};
+pub use type_definition::{
+    type_from_form, type_from_json, type_patch_from_json, type_to_json, verification_to_json,
+};
 pub use value::{value_from_json, value_to_json};
 
 use annals::{Error, ErrorKind, Result};
@@ -136,13 +140,11 @@ pub fn array<'j>(object: &'j Object, what: &str, key: &str) -> Result<&'j [Json]
 }
 
 /// The whole number under `key`, if it exists.
-pub fn number(object: &Object, what: &str, key: &str) -> Result<Option<u32>> {
-    match object.get(key) {
-        None | Some(Json::Null) => Ok(None),
-        Some(json) => {
-            json.as_u64().and_then(|number| u32::try_from(number).ok()).map(Some).ok_or_else(|| {
-                invalid(format!("{what}: expected a whole number below 2^32 as {key:?}, found {json}"))
-            })
-        }
-    }
+pub fn number<N: TryFrom<u64>>(object: &Object, what: &str, key: &str) -> Result<Option<N>> {
+    let Some(json) = object.get(key).filter(|json| !json.is_null()) else { return Ok(None) };
+    let known = json.as_u64().and_then(|number| N::try_from(number).ok()).map(Some);
+    known.ok_or_else(|| {
+        let bound = if size_of::<N>() < size_of::<u64>() { " below 2^32" } else { "" };
+        invalid(format!("{what}: expected a whole number{bound} as {key:?}, found {json}"))
+    })
 }

@@ -108,10 +108,11 @@ pub fn operation_from_json(json: &Json) -> Result<Operation> {
         }
         Some("take-back") => {
             only(fields, what, &["action", "position", "toPosition", "keep", "validFrom"])?;
-            let Some(first) = position(fields, "position")? else {
+            let position = |name| Ok::<_, annals::Error>(number(fields, "take-back", name)?.map(Position));
+            let Some(first) = position("position")? else {
                 return Err(invalid("take-back: expected the \"position\" of a record, found none"));
             };
-            let last = position(fields, "toPosition")?.unwrap_or(first);
+            let last = position("toPosition")?.unwrap_or(first);
             let keep = optional_text(fields, what, "keep")?.map(keep_from_text).transpose()?;
             What::TakeBack { positions: first..=last, keep }
         }
@@ -150,12 +151,6 @@ pub fn operation_from_json(json: &Json) -> Result<Operation> {
         None => What::Act(action_from_json(json)?),
     };
     Ok(Operation::new(found, valid_from))
-}
-
-fn position(fields: &Object, name: &str) -> Result<Option<Position>> {
-    let Some(json) = fields.get(name).filter(|json| !json.is_null()) else { return Ok(None) };
-    let known = json.as_u64().map(|position| Some(Position(position)));
-    known.ok_or_else(|| invalid(format!("take-back: expected a position as {name:?}, found {json}")))
 }
 
 /// An upsert has the members of a creation, and an id.

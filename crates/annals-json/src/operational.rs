@@ -5,12 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use annals::{Lease, OperationalItem, Origin, Result, Snapshot, Value};
-use serde_json::{Value as Json, json};
+use serde_json::{Number, Value as Json, json};
 
 use super::form::{Form, JsonText, Members, ObjectOf};
 use super::tree::{CHILDREN, LISTS, PROPERTIES};
 use super::tree_text::{LeafForm, is_special, lists_of};
-use super::{Object, invalid, kind, object, only, text};
+use super::wire::{LeaseTime, NewLease};
+use super::{invalid, read};
 
 /// Member: the origin of an item, if it differs from the origin of the item above.
 const ORIGIN: &str = "@origin";
@@ -143,34 +144,27 @@ pub fn lease_to_json(lease: &Lease) -> Json {
 ///
 /// Errors: `InvalidArgument`, also for `recorded`, which earlier versions had.
 pub fn lease_from_json(json: &Json) -> Result<(String, Duration)> {
-    let fields = object(json, "lease")?;
-    if fields.contains_key("recorded") {
+    if json.get("recorded").is_some() {
         let text = "lease: expected no \"recorded\", which is removed: the history has no pushed state; leave it out, or \
                     write a tree of the repository (/v1/tree/…?root=ID) and delete it yourself";
         return Err(invalid(text));
     }
-    only(fields, "lease", &["name", "seconds"])?;
-    Ok((text(fields, "lease", "name")?.to_owned(), seconds(fields)?))
+    let given: NewLease = read(json, "lease")?;
+    Ok((given.name, time(&given.seconds)?))
 }
 
 /// The time of a lease from now on.
 ///
 /// Errors: `InvalidArgument`.
 pub fn lease_time_from_json(json: &Json) -> Result<Duration> {
-    let fields = object(json, "lease")?;
-    only(fields, "lease", &["seconds"])?;
-    seconds(fields)
+    time(&read::<LeaseTime>(json, "lease")?.seconds)
 }
 
-fn seconds(fields: &Object) -> Result<Duration> {
-    let told = fields.get("seconds").unwrap_or(&Json::Null);
-    let number = told.as_f64().ok_or_else(|| {
-        let found = if told.is_null() { "nothing" } else { kind(told) };
-        invalid(format!("lease: expected a number as \"seconds\", found {found}"))
-    })?;
+fn time(seconds: &Number) -> Result<Duration> {
     // A time that is far too long need not fit into a `Duration`.
-    Duration::try_from_secs_f64(number.min(f64::from(u32::MAX)))
-        .map_err(|_| invalid(format!("lease: expected more than 0 as \"seconds\", found {told}")))
+    let longest = f64::from(u32::MAX);
+    Duration::try_from_secs_f64(seconds.as_f64().unwrap_or(longest).min(longest))
+        .map_err(|_| invalid(format!("lease: expected more than 0 as \"seconds\", found {seconds}")))
 }
 
 #[cfg(test)]

@@ -77,11 +77,16 @@ pub(crate) const ACTIONS: [&str; 11] = [
 
 /// The change of an operation with this action; `None` for other actions.
 pub(crate) fn tree_operation_from_json(action: &str, fields: &Object) -> Result<Option<TreeOperation>> {
+    operation_of(action, fields, &["action", "root", "validFrom"])
+}
+
+/// The same with other members that all these operations may have.
+fn operation_of(action: &str, fields: &Object, shared: &[&str]) -> Result<Option<TreeOperation>> {
     if !ACTIONS.contains(&action) {
         return Ok(None);
     }
     let path = |name| TreePath::parse(text(fields, action, name)?);
-    let known = |names: &[&str]| only(fields, action, &[&["action", "root", "validFrom"], names].concat());
+    let known = |names: &[&str]| only(fields, action, &[shared, names].concat());
     let change = match action {
         "insert-tree" => {
             known(&["path", "item", "insert", "sibling"])?;
@@ -195,6 +200,14 @@ impl TreeChange {
 }
 
 impl TreeOperation {
+    /// The operation of a body without an action, because its address names the action.
+    ///
+    /// Errors: `InvalidArgument`.
+    pub fn from_body(action: &str, json: &Json) -> Result<TreeOperation> {
+        let operation = operation_of(action, object(json, action)?, &["root"])?;
+        Ok(operation.expect("the address names a change of a tree"))
+    }
+
     /// Adds it to a transaction.
     ///
     /// Shape: the id of the item that it creates, changes or restores; `None` if it changes a property, moves, reverts

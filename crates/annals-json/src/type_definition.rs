@@ -1,126 +1,100 @@
 //! Type definitions as JSON.
 
+use std::sync::Arc;
+
 use annals::{
     AttributeDefinition, Containment, Deprecation, EndDefinition, EnumElement, Result, TypeDefinition,
     TypeDifference, TypeKind, TypeMatch, TypePatch, ValueType,
 };
 use serde_json::{Value as Json, json};
 
-use super::{
-    Object, array, boolean, invalid, kind, number, object, only, optional_text, text, value_from_json,
-    value_to_json,
-};
+use super::wire::{self, TypeKindName, Value, ValueTypeName};
+use super::{invalid, read, value_from_json, value_to_json};
 
-/// The JSON form of a type.
+/// The JSON form of a type. Members that are not set are left out.
 pub fn type_to_json(definition: &TypeDefinition) -> Json {
-    let texts =
-        |names: &[std::sync::Arc<str>]| names.iter().map(|name| Json::from(&**name)).collect::<Json>();
-    let mut json = json!({
-        "kind": definition.kind.name(),
-        "name": &*definition.name,
-        "description": &*definition.description,
-        "supertypes": texts(&definition.supertypes),
-        "closed": definition.is_closed,
-        "attributes": definition.attributes.iter().map(attribute_to_json).collect::<Json>(),
-    });
-    if let Some([from, to]) = &definition.ends {
-        json["from"] = end_to_json(from);
-        json["to"] = end_to_json(to);
-    }
-    if definition.kind == TypeKind::Classification {
-        json["appliesTo"] = texts(&definition.applies_to);
-    }
-    // Members that are not set are left out.
-    for (name, is_set) in [("propagatable", definition.is_propagatable), ("advisory", definition.is_advisory)]
-    {
-        if is_set {
-            json[name] = true.into();
-        }
-    }
-    if let Some(Containment { is_ordered }) = definition.containment {
-        json["containment"] = json!({ "ordered": is_ordered });
-    }
-    if !definition.required_children.is_empty() {
-        json["requiredChildren"] = texts(&definition.required_children);
-    }
-    if !definition.unique_together.is_empty() {
-        json["uniqueTogether"] = definition.unique_together.iter().map(|names| texts(names)).collect();
-    }
-    if !definition.statuses.is_empty() {
-        json["statuses"] = texts(&definition.statuses);
-    }
-    for (name, text) in
-        [("initialStatus", &definition.initial_status), ("externalId", &definition.external_id)]
-    {
-        if let Some(text) = text {
-            json[name] = (&**text).into();
-        }
-    }
-    if !definition.elements.is_empty() {
-        json["elements"] = definition.elements.iter().map(element_to_json).collect();
-    }
-    if definition.version != 1 {
-        json["version"] = definition.version.into();
-    }
-    deprecation_to_json(definition.deprecation.as_ref(), &mut json);
-    json
+    let [from, to] = match &definition.ends {
+        Some(ends) => ends.each_ref().map(|end| Some(end_form(end))),
+        None => [None, None],
+    };
+    let (deprecated, replaced_by) = deprecation_form(&definition.deprecation);
+    let is_classification = definition.kind == TypeKind::Classification;
+    let form = wire::Type {
+        kind: Some(TypeKindName(definition.kind.name().to_owned())),
+        name: Some(definition.name.to_string()),
+        description: Some(definition.description.to_string()),
+        supertypes: Some(texts(&definition.supertypes)),
+        closed: Some(definition.is_closed),
+        attributes: Some(definition.attributes.iter().map(attribute_form).collect()),
+        from,
+        to,
+        applies_to: is_classification.then(|| texts(&definition.applies_to)),
+        propagatable: definition.is_propagatable.then_some(true),
+        advisory: definition.is_advisory.then_some(true),
+        containment: definition
+            .containment
+            .map(|known| wire::Containment { ordered: Some(known.is_ordered) }),
+        required_children: some(texts(&definition.required_children)),
+        unique_together: some(definition.unique_together.iter().map(|names| texts(names)).collect()),
+        statuses: some(texts(&definition.statuses)),
+        initial_status: text(&definition.initial_status),
+        external_id: text(&definition.external_id),
+        elements: some(definition.elements.iter().map(element_form).collect()),
+        version: (definition.version != 1).then_some(definition.version),
+        deprecated,
+        replaced_by,
+    };
+    serde_json::to_value(form).expect("all keys are strings")
 }
 
-fn attribute_to_json(attribute: &AttributeDefinition) -> Json {
-    let mut json = json!({
-        "name": &*attribute.name,
-        "type": attribute.value_type.name(),
-        "many": attribute.is_many,
-        "required": attribute.is_required,
-        "unique": attribute.is_unique,
-        "indexed": attribute.is_indexed,
-    });
-    for (name, value) in
-        [("default", &attribute.default), ("minimum", &attribute.minimum), ("maximum", &attribute.maximum)]
-    {
-        if let Some(value) = value {
-            json[name] = value_to_json(value);
-        }
-    }
-    for (name, text) in
-        [("enum", &attribute.enum_type), ("pattern", &attribute.pattern), ("reference", &attribute.reference)]
-    {
-        if let Some(text) = text {
-            json[name] = (&**text).into();
-        }
-    }
-    if attribute.is_key {
-        json["key"] = true.into();
-    }
-    if let Some(item_type) = attribute.item_type {
-        json["items"] = item_type.name().into();
-    }
-    deprecation_to_json(attribute.deprecation.as_ref(), &mut json);
-    json
-}
-
-fn element_to_json(element: &EnumElement) -> Json {
-    let mut json = json!({ "ordinal": element.ordinal, "name": &*element.name });
-    if !element.description.is_empty() {
-        json["description"] = (&*element.description).into();
-    }
-    json
-}
-
-fn deprecation_to_json(deprecation: Option<&Deprecation>, json: &mut Json) {
-    let Some(Deprecation { replaced_by }) = deprecation else { return };
-    json["deprecated"] = true.into();
-    if let Some(name) = replaced_by {
-        json["replacedBy"] = (&**name).into();
+fn attribute_form(attribute: &AttributeDefinition) -> wire::Attribute {
+    let (deprecated, replaced_by) = deprecation_form(&attribute.deprecation);
+    let value_form = |value| Value(value_to_json(value));
+    let type_name = |value_type: ValueType| ValueTypeName(value_type.name().to_owned());
+    wire::Attribute {
+        name: attribute.name.to_string(),
+        r#type: Some(type_name(attribute.value_type)),
+        many: Some(attribute.is_many),
+        required: Some(attribute.is_required),
+        unique: Some(attribute.is_unique),
+        indexed: Some(attribute.is_indexed),
+        default: attribute.default.as_ref().map(value_form),
+        r#enum: text(&attribute.enum_type),
+        items: attribute.item_type.map(type_name),
+        deprecated,
+        replaced_by,
+        key: attribute.is_key.then_some(true),
+        minimum: attribute.minimum.as_ref().map(value_form),
+        maximum: attribute.maximum.as_ref().map(value_form),
+        pattern: text(&attribute.pattern),
+        reference: text(&attribute.reference),
     }
 }
 
-fn end_to_json(end: &EndDefinition) -> Json {
-    let mut json = json!({ "type": end.type_name.as_deref(), "many": end.is_many });
-    if let Some(name) = &end.name {
-        json["name"] = (&**name).into();
-    }
-    json
+fn element_form(element: &EnumElement) -> wire::EnumElement {
+    let description = Some(element.description.to_string()).filter(|text| !text.is_empty());
+    wire::EnumElement { ordinal: element.ordinal, name: element.name.to_string(), description }
+}
+
+fn deprecation_form(deprecation: &Option<Deprecation>) -> (Option<bool>, Option<String>) {
+    let replaced_by = deprecation.as_ref().and_then(|known| text(&known.replaced_by));
+    (deprecation.as_ref().map(|_| true), replaced_by)
+}
+
+fn end_form(end: &EndDefinition) -> wire::TypeEnd {
+    wire::TypeEnd { r#type: Some(text(&end.type_name)), many: Some(end.is_many), name: text(&end.name) }
+}
+
+fn text(text: &Option<Arc<str>>) -> Option<String> {
+    text.as_deref().map(str::to_owned)
+}
+
+fn texts(names: &[Arc<str>]) -> Vec<String> {
+    names.iter().map(ToString::to_string).collect()
+}
+
+fn some<T>(items: Vec<T>) -> Option<Vec<T>> {
+    Some(items).filter(|items| !items.is_empty())
 }
 
 /// The JSON form of the result of [`annals::Snapshot::verify_type`].
@@ -135,216 +109,135 @@ pub fn verification_to_json(outcome: TypeMatch, differences: &[TypeDifference]) 
 
 /// A type from its JSON form.
 pub fn type_from_json(json: &Json) -> Result<TypeDefinition> {
+    type_from_form(read(json, "type")?)
+}
+
+/// The type that a form describes.
+///
+/// Errors: `InvalidArgument` for a missing kind or name, and for an unknown kind or value type.
+pub fn type_from_form(given: wire::Type) -> Result<TypeDefinition> {
     let what = "type";
-    let fields = object(json, what)?;
-    only(fields, what, &[SHARED_FIELDS, TYPE_FIELDS].concat())?;
-    let name = text(fields, what, "name")?;
-    let mut definition = match kind_from_json(fields, what)? {
-        TypeKind::Entity => TypeDefinition::entity(name),
-        TypeKind::Relationship => TypeDefinition::relationship(name),
-        TypeKind::Classification => TypeDefinition::classification(name),
-        TypeKind::Enum => TypeDefinition::enumeration(name),
-    };
-    definition.description = optional_text(fields, what, "description")?.unwrap_or_default().into();
-    definition.is_closed = boolean(fields, what, "closed", false)?;
-    definition.supertypes = names(array(fields, what, "supertypes")?)?;
-    definition.applies_to = names(array(fields, what, "appliesTo")?)?;
-    for attribute in array(fields, what, "attributes")? {
-        definition.attributes.push(attribute_from_json(attribute)?);
-    }
-    if fields.contains_key("from") || fields.contains_key("to") {
-        let end = |key: &str| fields.get(key).map_or(Ok(EndDefinition::ANY), end_from_json);
-        definition.ends = Some([end("from")?, end("to")?]);
-    }
-    definition.is_propagatable = boolean(fields, what, "propagatable", false)?;
-    definition.is_advisory = boolean(fields, what, "advisory", false)?;
-    definition.containment = fields.get("containment").map(containment).transpose()?;
-    definition.required_children = names(array(fields, what, "requiredChildren")?)?;
-    for together in array(fields, what, "uniqueTogether")? {
-        let Json::Array(together) = together else {
-            return Err(invalid(format!(
-                "type, uniqueTogether: expected lists of attributes, found {}",
-                kind(together)
-            )));
-        };
-        definition.unique_together.push(names(together)?);
-    }
-    definition.statuses = names(array(fields, what, "statuses")?)?;
-    definition.initial_status = optional_text(fields, what, "initialStatus")?.map(Into::into);
-    definition.external_id = optional_text(fields, what, "externalId")?.map(Into::into);
-    definition.elements = elements(fields)?;
-    definition.version = number(fields, what, "version")?.unwrap_or(1);
-    definition.deprecation = deprecation(fields, what)?;
-    Ok(definition)
+    let (kind, name) = named(given.kind, given.name, what)?;
+    let ends = (given.from.is_some() || given.to.is_some()).then(|| [end(given.from), end(given.to)]);
+    Ok(TypeDefinition {
+        description: given.description.unwrap_or_default().into(),
+        is_closed: given.closed.unwrap_or_default(),
+        supertypes: names(given.supertypes),
+        applies_to: names(given.applies_to),
+        attributes: attributes(given.attributes)?,
+        ends,
+        is_propagatable: given.propagatable.unwrap_or_default(),
+        is_advisory: given.advisory.unwrap_or_default(),
+        containment: given
+            .containment
+            .map(|known| Containment { is_ordered: known.ordered.unwrap_or_default() }),
+        required_children: names(given.required_children),
+        unique_together: given
+            .unique_together
+            .into_iter()
+            .flatten()
+            .map(|names| self::names(Some(names)))
+            .collect(),
+        statuses: names(given.statuses),
+        initial_status: given.initial_status.map(Into::into),
+        external_id: given.external_id.map(Into::into),
+        elements: elements(given.elements),
+        version: given.version.unwrap_or(1),
+        deprecation: deprecation(given.deprecated, given.replaced_by, what)?,
+        kind,
+        name: name.into(),
+    })
 }
 
 /// Additions to a type, from their JSON form: `kind`, `name`, and the added or new members.
 pub fn type_patch_from_json(json: &Json) -> Result<TypePatch> {
     let what = "patch of a type";
-    let fields = object(json, what)?;
-    only(fields, what, SHARED_FIELDS)?;
-    let mut patch = TypePatch::new(kind_from_json(fields, what)?, text(fields, what, "name")?);
-    patch.description = optional_text(fields, what, "description")?.map(Into::into);
-    patch.supertypes = names(array(fields, what, "supertypes")?)?;
-    patch.applies_to = names(array(fields, what, "appliesTo")?)?;
-    patch.statuses = names(array(fields, what, "statuses")?)?;
-    patch.initial_status = optional_text(fields, what, "initialStatus")?.map(Into::into);
-    patch.elements = elements(fields)?;
-    patch.version = number(fields, what, "version")?;
-    patch.deprecation = deprecation(fields, what)?;
-    for attribute in array(fields, what, "attributes")? {
-        patch.attributes.push(attribute_from_json(attribute)?);
-    }
-    Ok(patch)
-}
-
-/// Members of a type that a patch has, too.
-const SHARED_FIELDS: &[&str] = &[
-    "kind",
-    "name",
-    "description",
-    "supertypes",
-    "attributes",
-    "appliesTo",
-    "statuses",
-    "initialStatus",
-    "elements",
-    "deprecated",
-    "replacedBy",
-    "version",
-];
-
-const TYPE_FIELDS: &[&str] = &[
-    "closed",
-    "from",
-    "to",
-    "propagatable",
-    "externalId",
-    "advisory",
-    "containment",
-    "requiredChildren",
-    "uniqueTogether",
-];
-
-fn containment(json: &Json) -> Result<Containment> {
-    let what = "containment";
-    let fields = object(json, what)?;
-    only(fields, what, &["ordered"])?;
-    Ok(Containment { is_ordered: boolean(fields, what, "ordered", false)? })
-}
-
-fn kind_from_json(fields: &Object, what: &str) -> Result<TypeKind> {
-    let name = text(fields, what, "kind")?;
-    TypeKind::ALL.into_iter().find(|kind| kind.name() == name).ok_or_else(|| {
-        let known = TypeKind::ALL.map(TypeKind::name).join(", ");
-        invalid(format!("{what}: expected as kind one of {known}, found {name:?}"))
+    let given: wire::TypePatch = read(json, what)?;
+    let (kind, name) = named(given.kind, given.name, what)?;
+    Ok(TypePatch {
+        description: given.description.map(Into::into),
+        supertypes: names(given.supertypes),
+        attributes: attributes(given.attributes)?,
+        applies_to: names(given.applies_to),
+        statuses: names(given.statuses),
+        initial_status: given.initial_status.map(Into::into),
+        elements: elements(given.elements),
+        version: given.version,
+        deprecation: deprecation(given.deprecated, given.replaced_by, what)?,
+        ..TypePatch::new(kind, &name)
     })
 }
 
-fn elements(fields: &Object) -> Result<Vec<EnumElement>> {
-    let what = "enum element";
-    array(fields, "type", "elements")?
-        .iter()
-        .map(|json| {
-            let fields = object(json, what)?;
-            only(fields, what, &["ordinal", "name", "description"])?;
-            Ok(EnumElement {
-                ordinal: number(fields, what, "ordinal")?.ok_or_else(|| {
-                    invalid("enum element: expected a number as \"ordinal\", found nothing")
-                })?,
-                name: text(fields, what, "name")?.into(),
-                description: optional_text(fields, what, "description")?.unwrap_or_default().into(),
-            })
-        })
-        .collect()
+fn named(kind: Option<TypeKindName>, name: Option<String>, what: &str) -> Result<(TypeKind, String)> {
+    let missing = |key: &str| invalid(format!("{what}: expected a string as {key:?}, found nothing"));
+    let TypeKindName(kind) = kind.ok_or_else(|| missing("kind"))?;
+    let known = TypeKind::ALL.into_iter().find(|known| known.name() == kind).ok_or_else(|| {
+        let known = TypeKind::ALL.map(TypeKind::name).join(", ");
+        invalid(format!("{what}: expected as kind one of {known}, found {kind:?}"))
+    })?;
+    Ok((known, name.ok_or_else(|| missing("name"))?))
 }
 
-fn deprecation(fields: &Object, what: &str) -> Result<Option<Deprecation>> {
-    let replaced_by = optional_text(fields, what, "replacedBy")?.map(Into::into);
-    let is_deprecated = boolean(fields, what, "deprecated", replaced_by.is_some())?;
-    match (is_deprecated, replaced_by) {
-        (true, replaced_by) => Ok(Some(Deprecation { replaced_by })),
+fn names(given: Option<Vec<String>>) -> Vec<Arc<str>> {
+    given.into_iter().flatten().map(Into::into).collect()
+}
+
+fn end(given: Option<wire::TypeEnd>) -> EndDefinition {
+    given.map_or(EndDefinition::ANY, |given| EndDefinition {
+        type_name: given.r#type.flatten().map(Into::into),
+        is_many: given.many.unwrap_or(true),
+        name: given.name.map(Into::into),
+    })
+}
+
+fn elements(given: Option<Vec<wire::EnumElement>>) -> Vec<EnumElement> {
+    let element = |given: wire::EnumElement| EnumElement {
+        ordinal: given.ordinal,
+        name: given.name.into(),
+        description: given.description.unwrap_or_default().into(),
+    };
+    given.into_iter().flatten().map(element).collect()
+}
+
+fn deprecation(is_it: Option<bool>, replaced_by: Option<String>, what: &str) -> Result<Option<Deprecation>> {
+    match (is_it.unwrap_or(replaced_by.is_some()), replaced_by) {
+        (true, replaced_by) => Ok(Some(Deprecation { replaced_by: replaced_by.map(Into::into) })),
         (false, None) => Ok(None),
         (false, Some(_)) => Err(invalid(format!("{what}: it has \"replacedBy\" and is not deprecated"))),
     }
 }
 
-fn names(items: &[Json]) -> Result<Vec<std::sync::Arc<str>>> {
-    items
-        .iter()
-        .map(|item| {
-            item.as_str()
-                .map(Into::into)
-                .ok_or_else(|| invalid(format!("type: expected the name of a type, found {}", kind(item))))
-        })
-        .collect()
+fn attributes(given: Option<Vec<wire::Attribute>>) -> Result<Vec<AttributeDefinition>> {
+    given.into_iter().flatten().map(attribute).collect()
 }
 
-fn attribute_from_json(json: &Json) -> Result<AttributeDefinition> {
-    let what = "attribute";
-    let fields = object(json, what)?;
-    only(
-        fields,
-        what,
-        &[
-            "name",
-            "type",
-            "many",
-            "required",
-            "unique",
-            "indexed",
-            "default",
-            "enum",
-            "items",
-            "deprecated",
-            "replacedBy",
-            "key",
-            "minimum",
-            "maximum",
-            "pattern",
-            "reference",
-        ],
-    )?;
-    let enum_type = optional_text(fields, what, "enum")?;
-    let otherwise = if enum_type.is_some() { "string" } else { "any" };
-    let held = value_type(optional_text(fields, what, "type")?.unwrap_or(otherwise))?;
-    let is_key = boolean(fields, what, "key", false)?;
+fn attribute(given: wire::Attribute) -> Result<AttributeDefinition> {
+    let otherwise = if given.r#enum.is_some() { ValueType::String } else { ValueType::Any };
+    let is_key = given.key.unwrap_or_default();
     let declared = AttributeDefinition {
-        is_many: boolean(fields, what, "many", false)?,
-        is_required: boolean(fields, what, "required", is_key)?,
-        is_unique: boolean(fields, what, "unique", false)?,
-        is_indexed: boolean(fields, what, "indexed", true)?,
-        enum_type: enum_type.map(Into::into),
-        item_type: optional_text(fields, what, "items")?.map(value_type).transpose()?,
-        deprecation: deprecation(fields, what)?,
+        is_many: given.many.unwrap_or_default(),
+        is_required: given.required.unwrap_or(is_key),
+        is_unique: given.unique.unwrap_or_default(),
+        is_indexed: given.indexed.unwrap_or(true),
+        enum_type: given.r#enum.map(Into::into),
+        item_type: given.items.map(value_type).transpose()?,
+        deprecation: deprecation(given.deprecated, given.replaced_by, "attribute")?,
         is_key,
-        pattern: optional_text(fields, what, "pattern")?.map(Into::into),
-        reference: optional_text(fields, what, "reference")?.map(Into::into),
-        ..AttributeDefinition::new(text(fields, what, "name")?, held)
+        pattern: given.pattern.map(Into::into),
+        reference: given.reference.map(Into::into),
+        ..AttributeDefinition::new(&given.name, given.r#type.map_or(Ok(otherwise), value_type)?)
     };
-    let value = |name: &str| {
-        let value = fields.get(name).map(value_from_json).transpose();
-        Ok::<_, annals::Error>(value?.map(|value| declared.read(&value)))
+    let value = |given: Option<Value>| {
+        given.map(|Value(json)| Ok::<_, annals::Error>(declared.read(&value_from_json(&json)?))).transpose()
     };
-    let (default, minimum, maximum) = (value("default")?, value("minimum")?, value("maximum")?);
+    let (default, minimum, maximum) = (value(given.default)?, value(given.minimum)?, value(given.maximum)?);
     Ok(AttributeDefinition { default, minimum, maximum, ..declared })
 }
 
-fn value_type(name: &str) -> Result<ValueType> {
+fn value_type(ValueTypeName(name): ValueTypeName) -> Result<ValueType> {
     ValueType::ALL.into_iter().find(|known| known.name() == name).ok_or_else(|| {
         let known: Vec<&str> = ValueType::ALL.iter().map(|known| known.name()).collect();
         invalid(format!("attribute: unknown value type {name:?}; expected one of {}", known.join(", ")))
-    })
-}
-
-fn end_from_json(json: &Json) -> Result<EndDefinition> {
-    let what = "relationship end";
-    let fields = object(json, what)?;
-    only(fields, what, &["type", "many", "name"])?;
-    Ok(EndDefinition {
-        type_name: optional_text(fields, what, "type")?.map(Into::into),
-        is_many: boolean(fields, what, "many", true)?,
-        name: optional_text(fields, what, "name")?.map(Into::into),
     })
 }
 

@@ -43,6 +43,7 @@ mod metrics;
 mod openapi;
 pub mod wire;
 
+pub use content::digests;
 pub use hosts::{Host, Origin, PublicUrl};
 pub use ldp::{EXTERNAL, LdpRoot, LdpSettings, SourcePrefix, Sources, link, rdf};
 pub use limits::{Limits, STREAMS_MAX};

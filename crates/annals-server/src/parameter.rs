@@ -31,3 +31,15 @@ pub struct Parameter {
     /// True if it is required.
     pub is_required: bool,
 }
+
+impl Parameter {
+    /// The same with a description.
+    pub fn says(self, description: &'static str) -> Parameter {
+        Parameter { description, ..self }
+    }
+
+    /// The same; a request may repeat it.
+    pub fn many(self) -> Parameter {
+        Parameter { is_many: true, ..self }
+    }
+}

@@ -1,7 +1,7 @@
 //! Prints instances as they are found: JSON line by line, or a table in parts.
 
 use annals::{Entity, Reached, Relationship, Shared};
-use annals_json::{CrossedForm, ReachedForm, SharedForm};
+use annals_json::{CrossedForm, ReachedForm};
 use serde_json::json;
 
 use crate::context::Context;
@@ -70,7 +70,7 @@ impl Listing {
     /// Prints an entity that walks from two entities reached.
     pub fn shared(&mut self, context: &mut Context, shared: &Shared) -> Outcome {
         if context.output.is_json() {
-            return context.output.json(&SharedForm::of(shared)?);
+            return context.output.json(&ReachedForm::of_shared(shared)?);
         }
         let [from, to] = shared.distances;
         self.far(context, format!("{from}, {to}"), &shared.entity()?)

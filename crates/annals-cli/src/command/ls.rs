@@ -1,11 +1,12 @@
 //! `annals ls`: the children of an item of a tree, or all items that match a path.
 
 use annals::{ListOptions, TreeItem};
-use annals_exchange::text::{count, one_line, value_to_text};
+use annals_exchange::text::{one_line, value_to_text};
 use annals_json::TreeEntry;
 use clap::Args;
 use serde_json::json;
 
+use super::listing::print_next;
 use super::tree_path::{ReadArguments, nothing, path};
 use crate::context::Context;
 use crate::output::{Table, properties_summary};
@@ -61,10 +62,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     }
     if arguments.is_count {
         let children_count = tree.count(&path)?.ok_or_else(|| nothing(&path))?;
-        if context.output.is_json() {
-            return context.output.json(&json!({ "count": children_count }));
-        }
-        return context.output.line(count(children_count as u64));
+        return context.output.count(children_count);
     }
     let mut table = Table::new(&["NAME", "TYPE", "PROPERTIES"]);
     let mut next = None;
@@ -87,11 +85,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     }
     context.output.table(&mut table)?;
     context.output.end_list();
-    match next {
-        None => Ok(()),
-        Some(next) if context.output.is_json() => context.output.json(&json!({ "next": next })),
-        Some(next) => context.output.line(format!("more: --after {next}")),
-    }
+    print_next(context, "--after", next)
 }
 
 fn print(context: &mut Context, table: &mut Table, item: TreeItem, is_whole_path: bool) -> Outcome {

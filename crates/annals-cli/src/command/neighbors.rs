@@ -1,7 +1,6 @@
 //! `annals neighbors`: the relationships of an entity, with the entities at their other ends.
 
 use annals::{Direction, Error, ErrorKind, Id, Neighbor, Snapshot};
-use annals_exchange::text::count;
 use annals_json::NeighborForm;
 use clap::Args;
 use serde_json::json;
@@ -77,10 +76,7 @@ fn print_count(context: &mut Context, arguments: &Arguments, snapshot: &Snapshot
     for direction in arguments.direction.directions() {
         neighbors_count += snapshot.degree(&arguments.id, direction, arguments.type_name.as_deref())?;
     }
-    if context.output.is_json() {
-        return context.output.json(&json!({ "count": neighbors_count }));
-    }
-    context.output.line(count(neighbors_count as u64))
+    context.output.count(neighbors_count)
 }
 
 /// Adds the neighbours in one direction; returns where the next page starts.

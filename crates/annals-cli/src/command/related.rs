@@ -1,10 +1,8 @@
 //! `annals related`: every entity related to one by any path, in any order.
 
 use annals::{Id, Reach, Related, Snapshot};
-use annals_exchange::text::count;
 use annals_json::order_from_text;
 use clap::Args;
-use serde_json::json;
 
 use super::listing::{Listing, is_elsewhere};
 use super::path::WalkArguments;
@@ -56,11 +54,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     }
     let page = snapshot.related(&arguments.id, &related)?;
     if arguments.is_count {
-        let number = page.count.unwrap_or_default();
-        if context.output.is_json() {
-            return context.output.json(&json!({ "count": number }));
-        }
-        return context.output.line(count(number as u64));
+        return context.output.count(page.count.unwrap_or_default());
     }
     let mut listing = Listing::of_reached();
     page.items.iter().try_for_each(|reached| listing.reached(context, reached))?;

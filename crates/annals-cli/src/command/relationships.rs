@@ -3,7 +3,6 @@
 use annals::{Id, RelationshipsOf};
 use annals_json::order_from_text;
 use clap::Args;
-use serde_json::json;
 
 use super::listing::{BATCH_ITEMS_MAX, Listing};
 use super::selection::DirectionArgument;
@@ -65,10 +64,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     let snapshot = arguments.as_of.snapshot(context, &repository)?;
     if arguments.is_count {
         let count = snapshot.relationships_of_count(&arguments.id, &of)?;
-        if context.output.is_json() {
-            return context.output.json(&json!({ "count": count }));
-        }
-        return context.output.line(annals_exchange::text::count(count as u64));
+        return context.output.count(count);
     }
     let mut listing = Listing::of_relationships();
     let mut left = arguments.limit;

@@ -1,17 +1,13 @@
 //! Reads the headers of an answer about a resource: its interaction model, its description and its digests.
 
+use annals::{Digest, DigestAlgorithm};
+use annals_server::digests::{DIGEST, read, to_text};
 use annals_server::link;
 use annals_server::rdf::RdfFormat;
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD as BASE64;
 use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderName, LINK};
 
 /// The namespace of LDP.
 pub const LDP: &str = "http://www.w3.org/ns/ldp#";
-/// Header: digests of the bytes.
-pub static DIGEST: HeaderName = HeaderName::from_static("digest");
-/// Header: the digests that the client wants.
-pub static WANT_DIGEST: HeaderName = HeaderName::from_static("want-digest");
 /// The algorithm that the source is asked for. For any other one, a server may have to read all bytes again.
 pub const ALGORITHM: &str = "sha-256";
 
@@ -51,59 +47,32 @@ pub fn format(headers: &HeaderMap) -> Option<RdfFormat> {
     text(headers, &CONTENT_TYPE).and_then(RdfFormat::of_content_type)
 }
 
-/// The digests that a server states. Shape: `[(algorithm in lower case, bytes)]`; leaves out what is malformed, and
-/// algorithms that Annals does not know.
-pub fn digests(headers: &HeaderMap) -> Vec<(String, Vec<u8>)> {
+/// The digests that a server states; leaves out what is malformed, and algorithms that Annals does not know.
+pub fn digests(headers: &HeaderMap) -> Vec<Digest> {
     let values = headers.get_all(&DIGEST).iter().filter_map(|value| value.to_str().ok());
     let parts = values.flat_map(|value| value.split(','));
-    let digest =
-        |part: &str| part.trim().split_once('=').and_then(|(algorithm, text)| digest(algorithm, text));
-    parts.filter_map(digest).collect()
+    parts.filter_map(|part| part.trim().split_once('=')).filter_map(digest).collect()
 }
 
 /// The digest in the object of `premis:hasMessageDigest`, such as `urn:sha1:…`.
-pub fn digest_of_urn(urn: &str) -> Option<(String, Vec<u8>)> {
-    let (algorithm, text) = urn.strip_prefix("urn:")?.split_once(':')?;
-    digest(algorithm, text)
+pub fn digest_of_urn(urn: &str) -> Option<Digest> {
+    digest(urn.strip_prefix("urn:")?.split_once(':')?)
 }
 
-fn digest(algorithm: &str, text: &str) -> Option<(String, Vec<u8>)> {
-    let (algorithm, bytes_count) = match &*algorithm.to_ascii_lowercase() {
-        "md5" => ("md5", 16),
-        // Fedora 4 calls it by its other name, and so do URNs.
-        "sha" | "sha1" => ("sha", 20),
-        "sha-256" => ("sha-256", 32),
-        "sha-512" => ("sha-512", 64),
-        _ => return None,
-    };
-    let bytes = from_hexadecimal(text).or_else(|| BASE64.decode(text).ok())?;
-    (bytes.len() == bytes_count).then(|| (algorithm.to_owned(), bytes))
-}
-
-// Fedora states them in hexadecimal digits, others in base64.
-fn from_hexadecimal(text: &str) -> Option<Vec<u8>> {
-    let is_whole = !text.is_empty()
-        && text.len().is_multiple_of(2)
-        && text.bytes().all(|digit| digit.is_ascii_hexdigit());
-    if !is_whole {
-        return None;
-    }
-    let byte = |at| u8::from_str_radix(text.get(at..at + 2)?, 16).ok();
-    let bytes: Option<Vec<u8>> = (0..text.len()).step_by(2).map(byte).collect();
-    // Base64 may happen to have hexadecimal digits only; its length then is another one.
-    bytes.filter(|bytes| [16, 20, 32, 64].contains(&bytes.len()))
+fn digest((algorithm, text): (&str, &str)) -> Option<Digest> {
+    read(DigestAlgorithm::named(algorithm)?, text)
 }
 
 /// The digests as the value of a header.
-pub fn digests_text(digests: &[(String, Vec<u8>)]) -> String {
-    let texts = digests.iter().map(|(algorithm, bytes)| format!("{algorithm}={}", BASE64.encode(bytes)));
-    texts.collect::<Vec<_>>().join(", ")
+pub fn digests_text(digests: &[Digest]) -> String {
+    digests.iter().map(to_text).collect::<Vec<_>>().join(", ")
 }
 
 /// True if the servers state a digest of one algorithm both, and all such digests are equal.
-pub fn is_equal(a: &[(String, Vec<u8>)], b: &[(String, Vec<u8>)]) -> bool {
-    let pairs = || a.iter().flat_map(|a| b.iter().filter(move |b| b.0 == a.0).map(move |b| a.1 == b.1));
-    pairs().next().is_some() && pairs().all(|is_equal| is_equal)
+pub fn is_equal(a: &[Digest], b: &[Digest]) -> bool {
+    let others = || b.iter().filter(|other| a.iter().any(|one| one.algorithm() == other.algorithm()));
+    others().next().is_some()
+        && others().all(|other| a.iter().all(|one| one.algorithm() != other.algorithm() || one == other))
 }
 
 #[cfg(test)]

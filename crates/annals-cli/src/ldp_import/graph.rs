@@ -3,6 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use annals::Digest;
 use annals_server::rdf::{RdfError, RdfFormat, RdfWriter};
 use oxrdf::{BlankNode, NamedNode, NamedOrBlankNode, Term, Triple};
 
@@ -139,8 +140,8 @@ pub struct Statements {
     pub children: Vec<String>,
     /// The classes of LDP that the resource states.
     pub classes: Vec<String>,
-    /// The digests of the bytes, if the resource is a binary. Shape: as of [`answer::digests`].
-    pub digests: Vec<(String, Vec<u8>)>,
+    /// The digests of the bytes, if the resource is a binary.
+    pub digests: Vec<Digest>,
     /// The file name of the bytes.
     pub file_name: Option<String>,
 }

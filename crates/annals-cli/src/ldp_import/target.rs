@@ -1,5 +1,7 @@
 //! Writes resources at the target, unless they are there with equal content.
 
+use annals::Digest;
+use annals_server::digests::{DIGEST, WANT_DIGEST};
 use annals_server::rdf::{RdfFormat, RdfLimits, read};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{
@@ -10,7 +12,7 @@ use oxrdf::Triple;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::Options;
-use super::answer::{self, DIGEST, LDP, WANT_DIGEST};
+use super::answer::{self, LDP};
 use super::client::{Ask, Client, Trouble};
 use super::equality::is_same;
 use super::graph::{Roots, Statements, n_triples};
@@ -26,8 +28,8 @@ pub enum Written {
 /// The statements of the source about the bytes of a binary, besides their headers.
 #[derive(Debug, Default)]
 pub struct Stated {
-    /// Shape: as of [`answer::digests`].
-    pub digests: Vec<(String, Vec<u8>)>,
+    /// The digests that it states.
+    pub digests: Vec<Digest>,
     /// It takes precedence over `Content-Disposition`, in which Fedora 4 does not escape quotes.
     pub file_name: Option<String>,
 }
@@ -152,7 +154,7 @@ impl<'c> Target<'c> {
             headers.insert(CONTENT_DISPOSITION, value.expect("it is ASCII"));
         }
         let mut wanted = HeaderMap::new();
-        let algorithms: Vec<&str> = stated.iter().map(|(algorithm, _)| algorithm.as_str()).collect();
+        let algorithms: Vec<&str> = stated.iter().map(|digest| digest.algorithm().name()).collect();
         if let (false, Ok(value)) = (stated.is_empty(), HeaderValue::try_from(algorithms.join(", "))) {
             wanted.insert(&WANT_DIGEST, value);
         }

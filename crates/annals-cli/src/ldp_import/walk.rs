@@ -4,12 +4,13 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use annals::{Error, ErrorKind, Result};
+use annals_server::digests::WANT_DIGEST;
 use annals_server::rdf::{RdfLimits, read};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_LENGTH, HeaderMap, HeaderValue};
 use hyper::{Method, Response, StatusCode};
 
-use super::answer::{self, LDP, WANT_DIGEST};
+use super::answer::{self, LDP};
 use super::client::{Ask, Client, Trouble};
 use super::graph::{Roots, Statements};
 use super::target::{Stated, Target, Written};

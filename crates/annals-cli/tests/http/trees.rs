@@ -130,6 +130,7 @@ fn changes_of_trees_are_answered_as_described() {
     told("POST", "/v1/tree-move", Some(json!({"from": "/new/x", "to": "/new/y/x"})), 200);
     told("POST", "/v1/tree-move", Some(json!({"from": "/new/y", "to": "/new/y/x/y"})), 422);
     told("POST", "/v1/tree-move", Some(json!({"from": "/new/y", "to": "/new/y", "insert": "first"})), 400);
+    told("POST", "/v1/tree-move", Some(json!({"from": "/new/y", "to": "/z", "validFrom": "2024"})), 400);
     told("DELETE", "/v1/tree/new/none", None, 404);
     told("DELETE", "/v1/tree/new/none?missing=ok", None, 200);
     told("DELETE", "/v1/tree/c/interface", None, 200);

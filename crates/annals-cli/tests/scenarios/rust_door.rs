@@ -106,7 +106,7 @@ impl RustDoor {
             "shared" => {
                 let (from, to) = ends(step)?;
                 let found = snapshot.shared(&from, &to, &near(step)?)?;
-                let items = found.iter().map(SharedForm::of).collect::<annals::Result<Vec<_>>>()?;
+                let items = found.iter().map(ReachedForm::of_shared).collect::<annals::Result<Vec<_>>>()?;
                 Ok(json!({ "items": tree(&items), "count": found.len() }))
             }
             "types" => {

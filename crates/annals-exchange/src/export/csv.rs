@@ -1,6 +1,6 @@
 //! Writes neo4j-admin style CSV: one file of nodes for each type, one file of relationships for each type.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::Path;
 
@@ -8,6 +8,7 @@ use annals::{Error, Find, Result, Snapshot, TypeKind, Value};
 use annals_json::{LINE_COLUMN, line_beside, value_to_json};
 use csv::WriterBuilder;
 
+use super::graph_text::{TypeNames, is_json, note_types};
 use super::instance_line::Lines;
 use super::{PAGE, Selection, each_entity, each_relationship, instances_count};
 use crate::Progress;
@@ -15,9 +16,6 @@ use crate::text::{one_line, value_to_text};
 
 const ARRAY_DELIMITER: char = ';';
 const BUFFER_BYTES: usize = 256 * 1024;
-
-/// The columns of a file: property name and neo4j type.
-type Columns = BTreeMap<String, &'static str>;
 
 /// Writes `nodes-TYPE.csv` and `relationships-TYPE.csv` into a folder. It reads each type twice: for the columns, and
 /// for the rows. Fields without a column of neo4j, such as statuses and homes, are in an extra column that neo4j skips.
@@ -81,12 +79,12 @@ fn write_nodes(
     tick: &mut dyn FnMut(),
 ) -> Result<()> {
     let find = Find::of(type_name).with_proxies().limit(PAGE);
-    let mut columns = Columns::new();
+    let mut columns = TypeNames::new();
     each_entity::<Error>(snapshot, find.clone(), |entity| {
         tick();
         // Subtypes have files of their own.
         if entity.type_name() == type_name {
-            add_columns(&mut columns, entity.properties());
+            note_types(&mut columns, entity.properties(), column_type);
         }
         Ok(())
     })?;
@@ -113,11 +111,11 @@ fn write_relationships(
     tick: &mut dyn FnMut(),
 ) -> Result<()> {
     let find = Find::of(type_name).limit(PAGE);
-    let mut columns = Columns::new();
+    let mut columns = TypeNames::new();
     each_relationship::<Error>(snapshot, find.clone(), |relationship| {
         tick();
         if relationship.type_name() == type_name {
-            add_columns(&mut columns, relationship.properties());
+            note_types(&mut columns, relationship.properties(), column_type);
         }
         Ok(())
     })?;
@@ -134,18 +132,6 @@ fn write_relationships(
         let cells = columns.iter().map(|(name, column)| cell(relationship.property(name).as_ref(), column));
         writer.row(fixed.into_iter().chain(cells))
     })
-}
-
-fn add_columns<'p>(columns: &mut Columns, properties: impl Iterator<Item = (&'p str, Value)>) {
-    for (name, value) in properties {
-        let found = column_type(&value);
-        match columns.get_mut(name) {
-            Some(known) if *known == found => {}
-            // Values of several types are all written as text.
-            Some(known) => *known = "string",
-            None => drop(columns.insert(name.to_owned(), found)),
-        }
-    }
 }
 
 fn column_type(value: &Value) -> &'static str {
@@ -185,7 +171,7 @@ fn list_type(mut values: impl Iterator<Item = Value>) -> &'static str {
     }
 }
 
-fn titles(columns: &Columns) -> impl Iterator<Item = String> {
+fn titles(columns: &TypeNames) -> impl Iterator<Item = String> {
     columns.iter().map(|(name, column)| format!("{name}:{column}"))
 }
 
@@ -197,11 +183,6 @@ fn cell(value: Option<&Value>, column: &str) -> String {
         Some(value) if is_json(value) => value_to_json(value).to_string(),
         Some(value) => scalar(value),
     }
-}
-
-/// True for values that no plain text of a cell can keep.
-fn is_json(value: &Value) -> bool {
-    !value.is_scalar() || matches!(value, Value::Bytes(_) | Value::Literal(_))
 }
 
 fn joined(values: impl Iterator<Item = Value>) -> String {

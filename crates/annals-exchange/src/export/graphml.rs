@@ -8,7 +8,7 @@ use std::io::Write;
 use annals::Value;
 
 use super::graph_part::GraphPart;
-use super::graph_text::{by_name, plain_text};
+use super::graph_text::{TypeNames, by_name, note_types, plain_text};
 use crate::Outcome;
 
 const HEAD: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
@@ -20,18 +20,17 @@ const HEAD: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
   <key id="classifications" for="node" attr.name="@classifications" attr.type="string"/>
 "#;
 
-/// The types of the properties of nodes, or of edges, by name.
-type Keys = BTreeMap<String, &'static str>;
-
 /// Writes a part of the graph as GraphML.
 pub fn write_graphml<P: GraphPart + ?Sized>(part: &P, writer: &mut dyn Write) -> Outcome {
-    let (mut nodes, mut edges) = (Keys::new(), Keys::new());
+    let (mut nodes, mut edges) = (TypeNames::new(), TypeNames::new());
     part.each_node(&mut |node| {
-        node.entity.into_iter().for_each(|entity| add_keys(&mut nodes, entity.properties()));
+        node.entity
+            .into_iter()
+            .for_each(|entity| note_types(&mut nodes, entity.properties(), attribute_type));
         Ok(())
     })?;
     part.each_edge(&mut |edge| {
-        add_keys(&mut edges, edge.properties());
+        note_types(&mut edges, edge.properties(), attribute_type);
         Ok(())
     })?;
     writer.write_all(HEAD.as_bytes())?;
@@ -65,18 +64,6 @@ pub fn write_graphml<P: GraphPart + ?Sized>(part: &P, writer: &mut dyn Write) ->
     Ok(writer.write_all(b"  </graph>\n</graphml>\n")?)
 }
 
-/// Notes the type of each property; a property with several types is a string.
-fn add_keys<'p>(keys: &mut Keys, properties: impl Iterator<Item = (&'p str, Value)>) {
-    for (name, value) in properties {
-        let found = attribute_type(&value);
-        match keys.get_mut(name) {
-            Some(known) if *known == found => {}
-            Some(known) => *known = "string",
-            None => drop(keys.insert(name.to_owned(), found)),
-        }
-    }
-}
-
 fn attribute_type(value: &Value) -> &'static str {
     match value {
         Value::Boolean(_) => "boolean",
@@ -92,7 +79,7 @@ struct Numbered<'k> {
 }
 
 impl<'k> Numbered<'k> {
-    fn new(prefix: &str, keys: &'k Keys) -> Numbered<'k> {
+    fn new(prefix: &str, keys: &'k TypeNames) -> Numbered<'k> {
         let numbered = keys.iter().enumerate();
         let numbered = numbered.map(|(number, (name, attribute_type))| {
             (&**name, (format!("{prefix}{number}"), *attribute_type))

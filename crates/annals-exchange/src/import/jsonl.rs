@@ -6,7 +6,7 @@ use std::io::{BufRead, Read};
 
 use annals::{Action, Instant, Position, Result};
 use annals_json::{
-    array, invalid, json_from_slice, object, only, optional_text, recorded_action_from_json, text,
+    array, invalid, json_from_slice, number, object, only, optional_text, recorded_action_from_json, text,
     tree_bytes, type_from_json,
 };
 use serde_json::Value as Json;
@@ -253,7 +253,7 @@ fn record(json: &Json) -> Result<RecordLine> {
     let what = "record";
     let fields = object(json, what)?;
     only(fields, what, &["position", "instant", "author", "message", "changes"])?;
-    let position = fields.get("position").and_then(Json::as_u64).filter(|position| *position > 0);
+    let position = number(fields, what, "position")?.filter(|position| *position > 0);
     let position = position.ok_or_else(|| invalid("record: expected a number from 1 as \"position\""))?;
     let changes = array(fields, what, "changes")?;
     let operations = changes.iter().map(|change| {

@@ -1,28 +1,23 @@
 //! Candidates.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use annals_json_form::form;
 use serde_json::{Value as Json, json};
 
-use super::{Duration, InstanceKind, Instant, Listed, NamedForm, Operation, Page};
+use super::{Duration, InstanceKind, Instant, Listed, Operation, Page};
 
-/// The forms of this file.
-pub fn forms() -> Vec<NamedForm> {
-    named_forms![
-        Candidate,
-        CandidateList,
-        CandidateName,
-        CandidateEdits,
-        CandidateConflicts,
-        CandidateRebase,
-        TakenBack,
-        CandidateCommit,
-    ]
-}
+named_forms![
+    Candidate,
+    CandidateList,
+    CandidateName,
+    CandidateEdits,
+    CandidateConflicts,
+    CandidateRebase,
+    TakenBack,
+    CandidateCommit,
+];
 
 /// A candidate: changes that become one record, or none.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[form]
 #[schemars(example = candidate_example())]
 pub struct Candidate {
     pub name: String,
@@ -32,53 +27,45 @@ pub struct Candidate {
     pub changes: u64,
     pub created: CandidateStamp,
     pub updated: CandidateStamp,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub unconfirmed: Option<Unconfirmed>,
 }
 
 // The instant and the author of a write.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(inline)]
+#[form(inline)]
 pub struct CandidateStamp {
     pub instant: Instant,
     pub author: String,
 }
 
 // A commit that is undone unless it is confirmed.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[schemars(inline)]
+#[form(inline)]
 pub struct Unconfirmed {
     /// Position of its record.
     pub position: u64,
     pub confirm_before: Instant,
     /// Why it could not be undone.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
 }
 
 /// All candidates.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[form]
 #[schemars(example = json!({ "items": [candidate_example()] }))]
 pub struct CandidateList(pub Listed<Candidate>);
 
 /// The name of a new candidate.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[form]
 #[schemars(example = json!({ "name": "maintenance" }))]
 pub struct CandidateName {
     pub name: String,
 }
 
 /// A page of the edits of a candidate.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[form]
 #[schemars(example = json!({ "items": [{ "action": "delete", "kind": "entity", "id": "dash" }], "next": null }))]
 pub struct CandidateEdits(pub Page<Operation>);
 
 /// The edits of a candidate that conflict with later commits, or can no longer be applied.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[form]
 #[schemars(example = json!({ "items": [conflict_example()], "count": 1 }))]
 pub struct CandidateConflicts {
     pub items: Vec<Conflict>,
@@ -87,19 +74,14 @@ pub struct CandidateConflicts {
 }
 
 // An edit in conflict.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(inline)]
+#[form(inline)]
 pub struct Conflict {
     /// Number of the edit, from 0.
     pub edit: u64,
     pub action: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// Its path in the tree of the default root.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
     /// The kind of an error (docs/errors.md).
     pub reason: String,
@@ -107,18 +89,15 @@ pub struct Conflict {
 }
 
 /// How to resolve conflicts.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[form]
 #[schemars(example = json!({ "keep": "mine" }))]
 pub struct CandidateRebase {
     /// The edits of the candidate, or the later commits; if left out, a conflict is an error.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub keep: Option<KeepChoice>,
 }
 
 /// The receipt of a record that takes earlier ones back.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[form]
 #[schemars(example = json!({ "position": 42, "instant": "2025-08-09T10:00:00Z", "stays": [], "staysCount": 0 }))]
 pub struct TakenBack {
     pub position: u64,
@@ -130,9 +109,7 @@ pub struct TakenBack {
 }
 
 /// An instance that stays as it is.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(inline)]
+#[form(inline)]
 pub struct Stays {
     pub kind: InstanceKind,
     pub id: String,
@@ -141,21 +118,17 @@ pub struct Stays {
 }
 
 // The side whose changes are kept.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-#[schemars(inline)]
+#[form(inline)]
 pub enum KeepChoice {
     Mine,
     Theirs,
 }
 
 /// Options for committing a candidate.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[form]
 #[schemars(example = json!({ "confirmWithin": "PT10M" }))]
 pub struct CandidateCommit {
     /// Undo the commit unless it is confirmed within this time.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub confirm_within: Option<Duration>,
 }
 

@@ -1,60 +1,51 @@
 //! The lines of imports and exports, and the report of an import.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use annals_json_form::form;
 use serde_json::{Map, Value as Json, json};
 
-use super::{Instant, NamedForm, OriginMembers, Properties, ProvenanceMembers, Type};
+use super::{Instant, OriginMembers, Properties, ProvenanceMembers, Type};
 
-/// The forms of this file.
-pub fn forms() -> Vec<NamedForm> {
-    named_forms![
-        ExchangeType,
-        ExchangeEntity,
-        ExchangeRelationship,
-        ExchangeCollection,
-        ExchangeRecord,
-        ImportLine,
-        ExportLine,
-        ImportReport,
-    ]
-}
+named_forms![
+    ExchangeType,
+    ExchangeEntity,
+    ExchangeRelationship,
+    ExchangeCollection,
+    ExchangeRecord,
+    ImportLine,
+    ExportLine,
+    ImportReport,
+];
 
 /// A line with a type.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[form]
 #[schemars(example = json!({ "type": { "kind": "entity", "name": "package" } }))]
 pub struct ExchangeType {
     pub r#type: Type,
 }
 
 /// A line with an entity.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[form]
 #[schemars(example = entity_line_example())]
 pub struct ExchangeEntity {
     pub entity: LineEntity,
 }
 
 /// A line with a relationship.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[form]
 #[schemars(example = json!({ "relationship": { "type": "depends", "from": "bash", "to": "libc6" } }))]
 pub struct ExchangeRelationship {
     pub relationship: LineRelationship,
 }
 
 /// A line with the name of the collection.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[form]
 #[schemars(example = json!({ "collection": "library" }))]
 pub struct ExchangeCollection {
     pub collection: String,
 }
 
 /// A line with a record.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[form]
 #[schemars(example = json!({
     "record": { "position": 1, "instant": "2026-01-31T12:00:00.000000Z", "changes": [] },
 }))]
@@ -63,32 +54,22 @@ pub struct ExchangeRecord {
 }
 
 // The members of lines of both kinds of instances.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(inline)]
+#[form(part)]
 pub struct LineInstance {
     /// A new UUID if left out.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     pub r#type: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub properties: Option<Properties>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub valid_from: Option<Instant>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
     /// Its former id, which no other instance may have.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub reidentified_from: Option<String>,
     /// Name of its collection; this one if left out.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub home: Option<String>,
 }
 
 // An entity in a line. One with `created` is a copy.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[schemars(inline)]
+#[form(inline)]
 pub struct LineEntity {
     #[serde(flatten)]
     pub instance: LineInstance,
@@ -96,17 +77,13 @@ pub struct LineEntity {
     pub provenance: ProvenanceMembers,
     #[serde(flatten)]
     pub origin: OriginMembers,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub classifications: Option<Vec<LineClassification>>,
     /// True if it is a proxy: only its id, its type and its unique properties are known.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub is_proxy: Option<bool>,
 }
 
 // A relationship in a line. One with `created` is a copy.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[schemars(inline)]
+#[form(inline)]
 pub struct LineRelationship {
     #[serde(flatten)]
     pub instance: LineInstance,
@@ -119,14 +96,10 @@ pub struct LineRelationship {
 }
 
 // A classification in a line. One with `created` is a copy.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[schemars(inline)]
+#[form(inline)]
 pub struct LineClassification {
     pub name: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub properties: Option<Properties>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub home: Option<String>,
     #[serde(flatten)]
     pub provenance: ProvenanceMembers,
@@ -135,23 +108,18 @@ pub struct LineClassification {
 }
 
 // A record in a line.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(inline)]
+#[form(inline)]
 pub struct LineRecord {
     pub position: u64,
     pub instant: Instant,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// The operations of the record.
     pub changes: Vec<Map<String, Json>>,
 }
 
 /// One of these per line.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
+#[form]
 #[schemars(example = entity_line_example(), transform = super::one_of)]
 pub enum ImportLine {
     Type(Box<ExchangeType>),
@@ -161,8 +129,7 @@ pub enum ImportLine {
 }
 
 /// One of these per line; records with `history` only.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
+#[form]
 #[schemars(example = entity_line_example(), transform = super::one_of)]
 pub enum ExportLine {
     Type(Box<ExchangeType>),
@@ -173,8 +140,7 @@ pub enum ExportLine {
 }
 
 /// The report of an import.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[form]
 #[schemars(example = json!({
     "position": 43, "throughLine": 1_000, "records": 1, "created": 997, "updated": 2, "unchanged": 0, "deleted": 0,
     "takenAlong": 0, "kept": 0, "keptEntities": [], "refused": 1,
@@ -206,18 +172,14 @@ pub struct ImportReport {
 }
 
 // An entity that stays.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(inline)]
+#[form(inline)]
 pub struct EntityKept {
     pub id: String,
     pub reason: String,
 }
 
 // A refused line.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(inline)]
+#[form(inline)]
 pub struct LineRefused {
     /// Its number, from 1.
     pub line: u64,
@@ -225,7 +187,6 @@ pub struct LineRefused {
     pub kind: String,
     pub reason: String,
     /// Number of further lines that were refused for this reason.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub more: Option<u64>,
 }
 

@@ -1,19 +1,14 @@
 //! The events of the feed, and the records in them.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use annals_json_form::form;
 use serde_json::{Map, Value as Json, json};
 
-use super::{InstanceChange, InstanceKind, Instant, NamedForm, TreeChange};
+use super::{InstanceChange, InstanceKind, Instant, TreeChange};
 
-/// The forms of this file.
-pub fn forms() -> Vec<NamedForm> {
-    named_forms![Record, FeedEvent, WatchedChanges, ChangeEvent]
-}
+named_forms![Record, FeedEvent, WatchedChanges, ChangeEvent];
 
 /// A committed record.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[form]
 #[schemars(example = record_example())]
 pub struct Record {
     pub position: u64,
@@ -24,16 +19,12 @@ pub struct Record {
 }
 
 // The common members of operations in records; the other members depend on the action.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(inline, description = "An operation in the form that docs/json.md describes, as it was done.")]
+#[form(part)]
+#[schemars(description = "An operation in the form that docs/json.md describes, as it was done.")]
 pub struct RecordedChange {
     pub action: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<InstanceKind>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub valid_from: Option<Instant>,
     #[serde(flatten)]
     pub more: Map<String, Json>,
@@ -41,9 +32,7 @@ pub struct RecordedChange {
 
 // A CloudEvent.
 // Source: <https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/formats/json-format.md>.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(inline)]
+#[form(inline)]
 pub struct CloudEvent<Kind, Data> {
     pub specversion: SpecVersion,
     /// The position of the record; for several records, that of the last.
@@ -62,13 +51,12 @@ word!(RecordKind, "annals.record");
 word!(ChangeKind, "annals.change");
 
 /// An event with a record.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[form]
 #[schemars(example = event_example("annals.record", record_example()))]
 pub struct FeedEvent(pub CloudEvent<RecordKind, Record>);
 
 /// The changes of the watched part; for a tree, in its order.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[form]
 #[schemars(example = watched_example())]
 pub struct WatchedChanges {
     /// The position before the first record.
@@ -81,16 +69,15 @@ pub struct WatchedChanges {
 }
 
 // The change of an item of a tree, or of an instance.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
-#[schemars(inline, transform = super::one_of)]
+#[form(inline)]
+#[schemars(transform = super::one_of)]
 pub enum WatchedChange {
     Tree(Box<TreeChange>),
     Instance(Box<InstanceChange>),
 }
 
 /// An event with the changes of the watched part.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[form]
 #[schemars(example = event_example("annals.change", watched_example()))]
 pub struct ChangeEvent(pub CloudEvent<ChangeKind, WatchedChanges>);
 

@@ -1,48 +1,43 @@
 //! Results of walks through the graph.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use annals_json_form::form;
 use serde_json::{Number, Value as Json, json};
 
 use super::page::{counted_example, page_example};
 use super::provenance::joined;
 use super::{
-    CountablePage, CountedPage, Direction, Entity, Listed, NamedForm, Page, Relationship, Value,
-    entity_example, relationship_example,
+    CountablePage, CountedPage, Direction, Entity, Listed, OrNull, Page, Relationship, Value, entity_example,
+    relationship_example,
 };
 
-/// The forms of this file.
-pub fn forms() -> Vec<NamedForm> {
-    named_forms![
-        NeighborPage,
-        Neighbor,
-        Degree,
-        ReachPage,
-        RelatedPage,
-        Reached,
-        Path,
-        PathStep,
-        PathList,
-        FoundPath,
-        SubgraphPage,
-        RelationshipsOfPage,
-        SharedPage,
-        Shared,
-        Groups,
-        Group,
-        GraphMl,
-        Dot,
-    ]
-}
+named_forms![
+    NeighborPage,
+    Neighbor,
+    Degree,
+    ReachPage,
+    RelatedPage,
+    Reached,
+    Path,
+    PathStep,
+    PathList,
+    FoundPath,
+    SubgraphPage,
+    RelationshipsOfPage,
+    SharedPage,
+    Shared,
+    Groups,
+    Group,
+    GraphMl,
+    Dot,
+];
 
 /// A page of neighbours.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[form]
 #[schemars(example = page_example(neighbor_example()))]
 pub struct NeighborPage(pub Page<Neighbor>);
 
 /// A neighbour, and the relationship that leads to it.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[form]
 #[schemars(example = neighbor_example())]
 pub struct Neighbor {
     pub relationship: Relationship,
@@ -50,26 +45,24 @@ pub struct Neighbor {
 }
 
 /// Number of relationships of an entity.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[form]
 #[schemars(example = json!({ "degree": 3 }))]
 pub struct Degree {
     pub degree: u64,
 }
 
 /// A page of entities that a walk reaches, nearest first.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[form]
 #[schemars(example = counted_example(reached_example()))]
 pub struct ReachPage(pub CountedPage<Reached>);
 
 /// A page of related entities.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[form]
 #[schemars(example = counted_example(reached_example()))]
 pub struct RelatedPage(pub CountablePage<Reached>);
 
 /// An entity that a walk reaches.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[form]
 #[schemars(example = reached_example())]
 pub struct Reached {
     /// Steps from the start.
@@ -78,8 +71,7 @@ pub struct Reached {
 }
 
 /// A path; `found` is false if there is none.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[form]
 #[schemars(example = json!({ "found": true, "length": 1.0, "start": entity_example(), "steps": [step_example()] }))]
 pub struct Path {
     pub found: bool,
@@ -87,13 +79,12 @@ pub struct Path {
     #[schemars(range(min = 0))]
     pub length: Number,
     /// Null if there is no path.
-    pub start: Option<Entity>,
+    pub start: OrNull<Entity>,
     pub steps: Vec<PathStep>,
 }
 
 /// A step of a path.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[form]
 #[schemars(example = step_example())]
 pub struct PathStep {
     pub direction: Direction,
@@ -102,13 +93,12 @@ pub struct PathStep {
 }
 
 /// Paths, shortest first.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[form]
 #[schemars(example = json!({ "items": [found_path_example()] }))]
 pub struct PathList(pub Listed<FoundPath>);
 
 /// A path of a list.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[form]
 #[schemars(example = found_path_example())]
 pub struct FoundPath {
     /// Number of steps, or sum of the weights.
@@ -119,8 +109,7 @@ pub struct FoundPath {
 }
 
 /// A part of the graph: entities, and the relationships between them.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[form]
 #[schemars(example = json!({
     "entities": [{ "distance": 0, "entity": entity_example() }], "relationships": [relationship_example()],
     "entitiesCount": 1, "relationshipsCount": 1, "next": null,
@@ -133,22 +122,21 @@ pub struct SubgraphPage {
     /// Number of relationships on all pages.
     pub relationships_count: u64,
     /// The cursor (`after`) of the next page; null on the last one.
-    pub next: Option<String>,
+    pub next: OrNull<String>,
 }
 
 /// A page of the relationships of an entity.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[form]
 #[schemars(example = json!({ "items": [relationship_example()], "next": "1f0000000700000003", "count": 117 }))]
 pub struct RelationshipsOfPage(pub CountablePage<Relationship>);
 
 /// A page of entities that walks from two entities reach.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[form]
 #[schemars(example = counted_example(shared_example()))]
 pub struct SharedPage(pub CountedPage<Shared>);
 
 /// An entity that walks from two entities reach.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[form]
 #[schemars(example = shared_example())]
 pub struct Shared {
     /// Steps from each of the two.
@@ -157,8 +145,7 @@ pub struct Shared {
 }
 
 /// Counts of the entities that a walk reaches, by the value of a property.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[form]
 #[schemars(example = json!({
     "groups": [{ "value": "finance", "count": 3 }, { "value": null, "count": 1 }],
     "count": 4, "rest": { "groups": 0, "count": 0 },
@@ -172,9 +159,7 @@ pub struct Groups {
 }
 
 /// The groups that are not listed.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(inline)]
+#[form(inline)]
 pub struct RestOfGroups {
     /// Number of groups that are not listed.
     pub groups: u64,
@@ -183,22 +168,21 @@ pub struct RestOfGroups {
 }
 
 /// Entities with one value.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[form]
 #[schemars(example = json!({ "value": "finance", "count": 3 }))]
 pub struct Group {
     /// Null for entities without the property.
-    pub value: Option<Value>,
+    pub value: OrNull<Value>,
     pub count: u64,
 }
 
 /// A graph in GraphML.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[form]
 #[schemars(example = &"<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\"/>\n")]
 pub struct GraphMl(pub String);
 
 /// A graph in the language of Graphviz.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[form]
 #[schemars(example = &"digraph annals {\n}\n")]
 pub struct Dot(pub String);
 

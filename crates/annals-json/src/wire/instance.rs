@@ -1,21 +1,15 @@
 //! Instances as reads return them.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use annals_json_form::form;
 use serde_json::{Value as Json, json};
 
 use super::provenance::joined;
-use super::{ByName, Instant, NamedForm, Properties, ProvenanceMembers, Stamp};
+use super::{ByName, Instant, Properties, ProvenanceMembers, Stamp};
 
-/// The forms of this file.
-pub fn forms() -> Vec<NamedForm> {
-    named_forms![Entity, Relationship, Classification]
-}
+named_forms![Entity, Relationship, Classification];
 
 // The members that all instances have, and rare ones.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(inline)]
+#[form(part)]
 pub struct Header {
     pub id: String,
     /// Name of its type.
@@ -33,22 +27,17 @@ pub struct Header {
     pub position: u64,
     pub properties: Properties,
     /// Name of its collection, if it is not this one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub home: Option<String>,
     /// For a copy: the version number at its home.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub home_version: Option<u64>,
     /// Its former id.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub reidentified_from: Option<String>,
     /// For a deleted instance: its status before.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub status_on_delete: Option<String>,
 }
 
 /// An entity.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[form]
 #[schemars(example = entity_example())]
 pub struct Entity {
     #[serde(flatten)]
@@ -58,13 +47,11 @@ pub struct Entity {
     /// Its classifications by name.
     pub classifications: ByName<Classification>,
     /// True if it is a proxy: only its id, its type and its unique properties are here.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub is_proxy: Option<bool>,
 }
 
 /// A relationship.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[form]
 #[schemars(example = relationship_example())]
 pub struct Relationship {
     #[serde(flatten)]
@@ -78,8 +65,7 @@ pub struct Relationship {
 }
 
 /// A classification of an entity.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[form]
 #[schemars(example = classification_example())]
 pub struct Classification {
     /// Number of its version, from 1.
@@ -88,16 +74,14 @@ pub struct Classification {
     pub updated: Stamp,
     pub properties: Properties,
     /// Name of its collection, if it is not this one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub home: Option<String>,
     #[serde(flatten)]
     pub provenance: ProvenanceMembers,
 }
 
 // An entity or a relationship.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
-#[schemars(inline, transform = super::one_of)]
+#[form(inline)]
+#[schemars(transform = super::one_of)]
 pub enum Instance {
     Entity(Box<Entity>),
     Relationship(Box<Relationship>),

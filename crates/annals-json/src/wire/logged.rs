@@ -1,25 +1,20 @@
 //! The log: records with the values before and after.
 
 use annals::Action;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use annals_json_form::form;
 use serde_json::{Value as Json, json};
 
-use super::{Difference, InstanceKind, Instant, NamedForm, Page, Type};
+use super::{Difference, InstanceKind, Instant, Page, Type};
 
-/// The forms of this file.
-pub fn forms() -> Vec<NamedForm> {
-    named_forms![LogPage, LoggedRecord, LoggedInstance, LoggedType, LoggedCollection]
-}
+named_forms![LogPage, LoggedRecord, LoggedInstance, LoggedType, LoggedCollection];
 
 /// A page of the log.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[form]
 #[schemars(example = json!({ "items": [record_example()], "next": "42" }))]
 pub struct LogPage(pub Page<LoggedRecord>);
 
 /// A record of the log.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[form]
 #[schemars(example = record_example())]
 pub struct LoggedRecord {
     pub position: u64,
@@ -30,9 +25,8 @@ pub struct LoggedRecord {
 }
 
 // A change of the log.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
-#[schemars(inline, transform = super::one_of)]
+#[form(inline)]
+#[schemars(transform = super::one_of)]
 pub enum LoggedChange {
     Instance(Box<LoggedInstance>),
     Type(Box<LoggedType>),
@@ -40,8 +34,7 @@ pub enum LoggedChange {
 }
 
 /// A change that made a version of an instance.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[form]
 #[schemars(example = instance_example())]
 pub struct LoggedInstance {
     pub action: InstanceActionName,
@@ -49,13 +42,10 @@ pub struct LoggedInstance {
     pub id: String,
     pub r#type: String,
     /// For a relationship: its start.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
     /// For a relationship: its end.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
     /// Its path in the tree of the default root as of the record, or right before it was deleted.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
     /// Number of the new version.
     pub version: u64,
@@ -64,20 +54,17 @@ pub struct LoggedInstance {
     pub status: String,
     pub valid_from: Instant,
     /// The classification that was added, changed or removed.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub classification: Option<String>,
     pub difference: Difference,
     /// Number of relationships that were deleted or restored with the entity.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub relationships_count: Option<u64>,
     /// Number of contained entities that were deleted or restored with it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub contained_count: Option<u64>,
 }
 
 // The verbs of changes that make a version of an instance.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[schemars(inline, extend("enum" = instance_verbs()))]
+#[form(inline)]
+#[schemars(extend("enum" = instance_verbs()))]
 pub struct InstanceActionName(pub String);
 
 fn instance_verbs() -> Vec<&'static str> {
@@ -86,8 +73,7 @@ fn instance_verbs() -> Vec<&'static str> {
 }
 
 /// The declaration of a type.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[form]
 #[schemars(example = json!({ "action": "define-type", "definition": { "kind": "entity", "name": "person" } }))]
 pub struct LoggedType {
     pub action: DefineType,
@@ -95,8 +81,7 @@ pub struct LoggedType {
 }
 
 /// The name of this collection.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[form]
 #[schemars(example = json!({ "action": "name-collection", "collection": "here" }))]
 pub struct LoggedCollection {
     pub action: NameCollection,

@@ -1,12 +1,12 @@
 //! The JSON forms for clients, each as a type. The schemas of `/openapi.json` are derived from these types, and the
 //! tests of the HTTP door parse its answers as these types.
 //!
-//! The server writes the forms by hand (`form`) and reads them by hand, because that takes less time. Three rules keep
-//! these types complete:
+//! Types, leases and candidates are read through these types (`read`). The other forms are written by hand (`form`) and
+//! read by hand: that takes less time, and an action refuses members that belong to another one. Three rules keep these
+//! types complete:
 //!
-//! - A form that allows no further members is `deny_unknown_fields`.
-//! - An optional member is an `Option` with `skip_serializing_if`; a required one that may be null is an `Option`
-//!   without it.
+//! - A form is `#[form]`, so that it allows no further members; a part of several forms is `#[form(part)]`.
+//! - An optional member is an `Option`; a required one that may be null is an `OrNull`.
 //! - A type has a name in the document, unless it is `inline`. A named type has an example, and is listed in [`forms`].
 //!
 //! Doc comments become descriptions in the document. An inline type has an ordinary comment instead, because its
@@ -36,6 +36,7 @@ mod logged;
 mod exchange;
 mod feed;
 
+pub use annals_json_form::form;
 pub use candidate::*;
 pub use content::*;
 pub use exchange::*;

@@ -15,11 +15,14 @@ pub struct NamedForm {
     write_again: fn(&Json) -> serde_json::Result<Json>,
 }
 
-/// The forms with these types.
+/// Defines the function `forms` of a file: the forms with these types.
 #[macro_export]
 macro_rules! named_forms {
     ($($name:ty),* $(,)?) => {
-        vec![$($crate::wire::NamedForm::of::<$name>()),*]
+        /// The forms of this file.
+        pub fn forms() -> Vec<$crate::wire::NamedForm> {
+            vec![$($crate::wire::NamedForm::of::<$name>()),*]
+        }
     };
 }
 

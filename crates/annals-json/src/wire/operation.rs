@@ -1,32 +1,26 @@
 //! Operations, transactions and receipts.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use annals_json_form::form;
 use serde_json::{Map, Value as Json, json};
 
 use super::{
-    Entity, InsertPlace, InstanceKind, Instant, KeepChoice, NamedForm, OriginMembers, Patch, Properties,
+    Entity, InsertPlace, InstanceKind, Instant, KeepChoice, OriginMembers, Patch, Properties,
     ProvenanceMembers, Relationship, Stays, TreeItem, True, Type, TypePatch, Value,
 };
 
-/// The forms of this file.
-pub fn forms() -> Vec<NamedForm> {
-    named_forms![
-        Receipt,
-        UndoneEntity,
-        UndoneRelationship,
-        Operation,
-        Transaction,
-        TransactionReceipt,
-        CommitReceipt,
-        DryRunReceipt,
-    ]
-}
+named_forms![
+    Receipt,
+    UndoneEntity,
+    UndoneRelationship,
+    Operation,
+    Transaction,
+    TransactionReceipt,
+    CommitReceipt,
+    DryRunReceipt,
+];
 
 /// The version that an instance must have: its number, or the text of its entity tag.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
-#[schemars(inline)]
+#[form(inline)]
 pub enum IfVersion {
     /// Its latest version; 0 if there must be no instance.
     Number(u64),
@@ -35,110 +29,76 @@ pub enum IfVersion {
 }
 
 /// One change of a transaction. docs/json.md lists the members of each action.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[form]
 #[schemars(example = json!({ "action": "create", "kind": "entity", "id": "bash", "type": "package" }))]
 pub struct Operation {
     pub action: ActionName,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<InstanceKind>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// Its new id.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub new_id: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub r#type: Option<TypeOfOperation>,
     /// For a relationship: its start. For a tree: the path of an item.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
     /// For a relationship: its end. For a tree: the new path of an item.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub properties: Option<Properties>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub patch: Option<Patch>,
     /// In a list, or by name.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub classifications: Option<AnyClassifications>,
     /// The name of a classification.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub classification: Option<String>,
     /// For a restoration: by default true.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub with_relationships: Option<bool>,
     /// The name of this collection.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub collection: Option<String>,
     /// Valid time of the change; now if left out.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub valid_from: Option<Instant>,
     /// Run it only if this is the latest version before the transaction; 0: only if the instance does not exist. A
     /// text names the version as entity tags do, with the birth of the instance: `17.1`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub if_version: Option<IfVersion>,
     /// Make a version even if nothing changes.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub always: Option<bool>,
     /// For a purge: only if the instance is deleted.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub deleted_only: Option<bool>,
     /// For a copied relationship: proxies of ends that may not be here.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub proxies: Option<Vec<Map<String, Json>>>,
     /// Name of a collection.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub home: Option<String>,
     #[serde(flatten)]
     pub provenance: ProvenanceMembers,
     #[serde(flatten)]
     pub origin: OriginMembers,
     /// For a tree: the path of an item or of a property.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
     /// For a tree: id of the entity that paths start from; the default root if left out.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub root: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub item: Option<TreeItem>,
     /// For a tree: the value of a property.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub insert: Option<InsertPlace>,
     /// The item to put it before or after: the last step of that item's path.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub sibling: Option<String>,
     /// To take back: the position of a record, or of the first of several.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub position: Option<u64>,
     /// To take back: the position of the last record, if there are several.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub to_position: Option<u64>,
     /// To take back: the side that stays, if later commits built on the records.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub keep: Option<KeepChoice>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub at_position: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<Instant>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub valid_at: Option<Instant>,
 }
 
 // The verbs of operations.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[schemars(inline, extend("enum" = crate::actions()))]
+#[form(inline)]
+#[schemars(extend("enum" = crate::actions()))]
 pub struct ActionName(pub String);
 
 // The name of a type; for a declaration, the whole type; for a patch of a type, the patch. A patch is also parsed as a
 // type.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
-#[schemars(inline)]
+#[form(inline)]
 pub enum TypeOfOperation {
     Name(String),
     Declaration(Box<Type>),
@@ -146,17 +106,15 @@ pub enum TypeOfOperation {
 }
 
 // The classifications of any action.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
-#[schemars(inline, transform = super::one_of)]
+#[form(inline)]
+#[schemars(transform = super::one_of)]
 pub enum AnyClassifications {
     List(Vec<Map<String, Json>>),
     ByName(Map<String, Json>),
 }
 
 /// Operations that run all or none.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[form]
 #[schemars(example = json!({
     "author": "ada",
     "message": "two packages",
@@ -167,28 +125,21 @@ pub enum AnyClassifications {
     ],
 }))]
 pub struct Transaction {
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// Valid time of all operations without their own.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub valid_from: Option<Instant>,
     /// Make versions even if nothing changes.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub always: Option<bool>,
     /// Commit only if no instance that it read has changed meanwhile.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub serializable: Option<bool>,
     /// Only check whether it is possible.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub dry_run: Option<bool>,
     pub operations: Vec<Operation>,
 }
 
 /// The position and the instant of a write.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[form]
 #[schemars(example = json!({ "position": 42, "instant": "2025-08-09T10:00:00Z" }))]
 pub struct Receipt {
     pub position: u64,
@@ -196,8 +147,7 @@ pub struct Receipt {
 }
 
 /// The result of an undo: the present entity, or a receipt if it does not exist now.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
+#[form]
 #[schemars(example = json!({ "position": 42, "instant": "2025-08-09T10:00:00Z" }), transform = super::one_of)]
 pub enum UndoneEntity {
     Entity(Box<Entity>),
@@ -205,8 +155,7 @@ pub enum UndoneEntity {
 }
 
 /// The result of an undo: the present relationship, or a receipt if it does not exist now.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
+#[form]
 #[schemars(example = json!({ "position": 42, "instant": "2025-08-09T10:00:00Z" }), transform = super::one_of)]
 pub enum UndoneRelationship {
     Relationship(Box<Relationship>),
@@ -214,8 +163,7 @@ pub enum UndoneRelationship {
 }
 
 /// The result of a transaction.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
+#[form]
 #[schemars(example = commit_example(), transform = super::one_of)]
 pub enum TransactionReceipt {
     Committed(CommitReceipt),
@@ -223,8 +171,7 @@ pub enum TransactionReceipt {
 }
 
 /// The transaction is committed.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[form]
 #[schemars(example = commit_example())]
 pub struct CommitReceipt {
     pub position: u64,
@@ -233,16 +180,13 @@ pub struct CommitReceipt {
     pub ids: Vec<String>,
     /// If an operation takes records back: the first 1,000 instances that stay as they are, because later commits built
     /// on them.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub stays: Option<Vec<Stays>>,
     /// The count of all of these.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub stays_count: Option<u64>,
 }
 
 /// The transaction is possible.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[form]
 #[schemars(example = json!({ "dryRun": true, "ids": ["bash"], "entities": 1, "relationships": 0 }))]
 pub struct DryRunReceipt {
     pub dry_run: True,
@@ -254,10 +198,8 @@ pub struct DryRunReceipt {
     pub relationships: u64,
     /// If an operation takes records back: the first 1,000 instances that stay as they are, because later commits built
     /// on them.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub stays: Option<Vec<Stays>>,
     /// The count of all of these.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub stays_count: Option<u64>,
 }
 

@@ -1,20 +1,16 @@
 //! The operational view and its leases.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use annals_json_form::form;
 use serde_json::{Map, Number, Value as Json, json};
 
-use super::{Listed, NamedForm, Operation};
+use super::{Listed, Operation};
 
-/// The forms of this file.
-pub fn forms() -> Vec<NamedForm> {
-    named_forms![OperationalItem, Lease, LeaseList, NewLease, LeaseTime, LeaseChanges]
-}
+named_forms![OperationalItem, Lease, LeaseList, NewLease, LeaseTime, LeaseChanges];
 
 /// A TreeItem with origins. The top item has an `@origin`, and a lower item if its origin differs from that of the item
 /// above: `running`, `lease:NAME` or `provider:NAME`. `@origins` names the origins of properties that differ from that
 /// of their item.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[form]
 #[schemars(example = json!({
     "@origin": "running", "@origins": { "celsius": "lease:driver" }, "hostname": "r1", "celsius": 40,
     "sensors": { "@origin": "lease:driver", "fan": "ok" },
@@ -22,8 +18,7 @@ pub fn forms() -> Vec<NamedForm> {
 pub struct OperationalItem(pub Map<String, Json>);
 
 /// A lease: the state that a client pushes stays while the client renews the lease.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[form]
 #[schemars(example = lease_example())]
 pub struct Lease {
     pub name: String,
@@ -33,13 +28,12 @@ pub struct Lease {
 }
 
 /// All leases.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[form]
 #[schemars(example = json!({ "items": [lease_example()] }))]
 pub struct LeaseList(pub Listed<Lease>);
 
 /// A new lease.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[form]
 #[schemars(example = lease_example())]
 pub struct NewLease {
     pub name: String,
@@ -49,8 +43,7 @@ pub struct NewLease {
 }
 
 /// Time until the lease ends, from now.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[form]
 #[schemars(example = json!({ "seconds": 30.0 }))]
 pub struct LeaseTime {
     #[schemars(extend("exclusiveMinimum" = 0))]
@@ -58,8 +51,7 @@ pub struct LeaseTime {
 }
 
 /// Changes that a client pushes.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[form]
 #[schemars(example = json!({
     "operations": [{ "action": "merge-tree", "path": "/sensors", "item": { "fan": "ok" } }],
 }))]

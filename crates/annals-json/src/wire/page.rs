@@ -1,90 +1,76 @@
 //! Pages, and the pages of instances and of the past.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use annals_json_form::form;
 use serde_json::{Value as Json, json};
 
 use super::{
-    Difference, Entity, Instance, InstanceKind, NamedForm, Relationship, Version, entity_example,
+    Difference, Entity, Instance, InstanceKind, OrNull, Relationship, Version, entity_example,
     relationship_example, version_example,
 };
 
-/// The forms of this file.
-pub fn forms() -> Vec<NamedForm> {
-    named_forms![EntityPage, RelationshipPage, InstancePage, VersionPage, ChangePage, InstanceChange]
-}
+named_forms![EntityPage, RelationshipPage, InstancePage, VersionPage, ChangePage, InstanceChange];
 
 // A page.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(inline)]
+#[form(inline)]
 pub struct Page<T> {
     pub items: Vec<T>,
     /// The cursor (`after`) of the next page; null on the last one.
-    pub next: Option<String>,
+    pub next: OrNull<String>,
 }
 
 // A page with the count of all pages.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(inline)]
+#[form(inline)]
 pub struct CountedPage<T> {
     pub items: Vec<T>,
     /// The cursor (`after`) of the next page; null on the last one.
-    pub next: Option<String>,
+    pub next: OrNull<String>,
     /// Number of items on all pages.
     pub count: u64,
 }
 
 // A page with the count of all pages, if it was requested.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(inline)]
+#[form(inline)]
 pub struct CountablePage<T> {
     pub items: Vec<T>,
     /// The cursor (`after`) of the next page; null on the last one.
-    pub next: Option<String>,
+    pub next: OrNull<String>,
     /// Number of items on all pages, if it was requested.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub count: Option<u64>,
 }
 
 // A list without pages.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(inline)]
+#[form(inline)]
 pub struct Listed<T> {
     pub items: Vec<T>,
 }
 
 /// A page of entities.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[form]
 #[schemars(example = page_example(entity_example()))]
 pub struct EntityPage(pub Page<Entity>);
 
 /// A page of relationships.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[form]
 #[schemars(example = page_example(relationship_example()))]
 pub struct RelationshipPage(pub Page<Relationship>);
 
 /// A page of entities or of relationships.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[form]
 #[schemars(example = page_example(entity_example()))]
 pub struct InstancePage(pub Page<Instance>);
 
 /// A page of a history.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[form]
 #[schemars(example = page_example(version_example()))]
 pub struct VersionPage(pub Page<Version>);
 
 /// A page of changes of instances between two positions.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[form]
 #[schemars(example = counted_example(instance_change_example()))]
 pub struct ChangePage(pub CountedPage<InstanceChange>);
 
 /// The change of an instance between two positions.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[form]
 #[schemars(example = instance_change_example())]
 pub struct InstanceChange {
     pub change: InstanceChangeKind,
@@ -92,14 +78,11 @@ pub struct InstanceChange {
     /// The id at the later position; for an instance that disappeared, at the earlier one.
     pub id: String,
     /// For a changed instance.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub difference: Option<Difference>,
 }
 
 // The kind of change.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-#[schemars(inline)]
+#[form(inline)]
 pub enum InstanceChangeKind {
     Appeared,
     Disappeared,

@@ -1,20 +1,15 @@
 //! Patches of properties.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use annals_json_form::form;
 use serde_json::{Value as Json, json};
 
-use super::{ByName, NamedForm, True, Value};
+use super::{ByName, True, Value};
 
-/// The forms of this file.
-pub fn forms() -> Vec<NamedForm> {
-    named_forms![Patch, MergePatch, SetStep, AddStep, RemoveStep, UnsetStep, ClearStep]
-}
+named_forms![Patch, MergePatch, SetStep, AddStep, RemoveStep, UnsetStep, ClearStep];
 
 /// Either new values by name, null to remove one (as JSON Merge Patch); or steps in order. An object under
 /// `properties`, the form of instances, is refused.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
+#[form]
 #[schemars(example = merge_example(), transform = super::one_of)]
 pub enum Patch {
     Merge(MergePatch),
@@ -22,14 +17,13 @@ pub enum Patch {
 }
 
 /// New values by name; null removes one.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[form]
 #[schemars(example = merge_example())]
 pub struct MergePatch(pub ByName<Option<Value>>);
 
 // One step of a patch.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
-#[schemars(inline, transform = super::one_of)]
+#[form(inline)]
+#[schemars(transform = super::one_of)]
 pub enum Step {
     Set(SetStep),
     Add(AddStep),
@@ -39,8 +33,7 @@ pub enum Step {
 }
 
 /// Sets a property.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[form]
 #[schemars(example = json!({ "set": "size", "value": 8 }))]
 pub struct SetStep {
     pub set: String,
@@ -48,8 +41,7 @@ pub struct SetStep {
 }
 
 /// Adds a value to a multi-valued property.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[form]
 #[schemars(example = json!({ "add": "tags", "value": "shell" }))]
 pub struct AddStep {
     pub add: String,
@@ -57,8 +49,7 @@ pub struct AddStep {
 }
 
 /// Removes a value from a multi-valued property.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[form]
 #[schemars(example = json!({ "remove": "tags", "value": "shell" }))]
 pub struct RemoveStep {
     pub remove: String,
@@ -66,16 +57,14 @@ pub struct RemoveStep {
 }
 
 /// Removes a property.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[form]
 #[schemars(example = json!({ "unset": "homepage" }))]
 pub struct UnsetStep {
     pub unset: String,
 }
 
 /// Removes all properties.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[form]
 #[schemars(example = json!({ "clear": true }))]
 pub struct ClearStep {
     pub clear: True,

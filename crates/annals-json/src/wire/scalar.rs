@@ -1,52 +1,47 @@
 //! Texts and numbers of many forms. All are inline: the document repeats them.
 
+use annals_json_form::form;
 use std::collections::BTreeMap;
 
 use schemars::{JsonSchema, Schema, json_schema};
 use serde::{Deserialize, Serialize};
 
 // An instant.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[schemars(inline, extend("format" = "date-time"))]
+#[form(inline)]
+#[schemars(extend("format" = "date-time"))]
 pub struct Instant(pub String);
 
 // A duration, such as PT10M.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[schemars(inline, extend("format" = "duration"))]
+#[form(inline)]
+#[schemars(extend("format" = "duration"))]
 pub struct Duration(pub String);
 
 // The two kinds of instances.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-#[schemars(inline)]
+#[form(inline)]
 pub enum InstanceKind {
     Entity,
     Relationship,
 }
 
 // The kinds of types.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[schemars(inline, extend("enum" = annals::TypeKind::ALL.map(annals::TypeKind::name)))]
+#[form(inline)]
+#[schemars(extend("enum" = annals::TypeKind::ALL.map(annals::TypeKind::name)))]
 pub struct TypeKindName(pub String);
 
 // The types of values.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[schemars(inline, extend("enum" = annals::ValueType::ALL.map(annals::ValueType::name)))]
+#[form(inline)]
+#[schemars(extend("enum" = annals::ValueType::ALL.map(annals::ValueType::name)))]
 pub struct ValueTypeName(pub String);
 
 // The direction of a relationship on a walk.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-#[schemars(inline)]
+#[form(inline)]
 pub enum Direction {
     Out,
     In,
 }
 
 // The place of an item in a list that users order.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-#[schemars(inline)]
+#[form(inline)]
 pub enum InsertPlace {
     First,
     Last,
@@ -81,8 +76,8 @@ fn constant_true(schema: &mut Schema) {
 /// A type whose only value is one text.
 macro_rules! word {
     ($name:ident, $text:literal) => {
-        #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
-        #[schemars(inline, transform = $crate::wire::constant)]
+        #[$crate::wire::form(inline)]
+        #[schemars(transform = $crate::wire::constant)]
         pub enum $name {
             #[serde(rename = $text)]
             Only,
@@ -98,22 +93,22 @@ pub fn constant(schema: &mut Schema) {
 
 // One, or a list of them.
 // Order: a struct of serde also reads a list, as its members in their order.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
-#[schemars(inline, transform = super::one_of)]
+#[form(inline)]
+#[schemars(transform = super::one_of)]
 pub enum OneOrMany<T> {
     Many(Vec<T>),
     One(T),
 }
 
 // The values before and after.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(inline)]
+#[form(inline)]
 pub struct Sides<T> {
     pub before: T,
     pub after: T,
 }
+
+/// A required member that may be null.
+pub type OrNull<T> = Option<T>;
 
 /// Members under any names.
 pub type ByName<T> = BTreeMap<String, T>;

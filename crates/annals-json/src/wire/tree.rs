@@ -1,52 +1,46 @@
 //! Trees of containers.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use annals_json_form::form;
 use serde_json::{Map, Value as Json, json};
 
 use super::page::counted_example;
-use super::{CountablePage, CountedPage, Difference, InsertPlace, Instant, NamedForm, Sides};
+use super::{CountablePage, CountedPage, Difference, InsertPlace, Instant, Sides};
 
-/// The forms of this file.
-pub fn forms() -> Vec<NamedForm> {
-    named_forms![
-        TreeItem,
-        TreeContent,
-        TreeEntry,
-        TreePage,
-        TreeMatches,
-        TreePlan,
-        TreeReceipt,
-        TreeMove,
-        TreeCopy,
-        TreePast,
-        TreeChange,
-        TreeChangePage,
-    ]
-}
+named_forms![
+    TreeItem,
+    TreeContent,
+    TreeEntry,
+    TreePage,
+    TreeMatches,
+    TreePlan,
+    TreeReceipt,
+    TreeMove,
+    TreeCopy,
+    TreePast,
+    TreeChange,
+    TreeChangePage,
+];
 
 /// An item with its subtree. Members that are objects are children, arrays of objects are lists, and all others are
 /// properties; an array of scalars is a multi-valued property. `@id`, `@type`, `@properties`, `@children` and `@lists`
 /// have special meanings (docs/trees.md).
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[form]
 #[schemars(example = item_example())]
 pub struct TreeItem(pub Map<String, Json>);
 
 /// A TreeItem, or the value of a property: a Value, or an array of scalars for many values.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[form]
 #[schemars(example = item_example())]
 pub struct TreeContent(pub Json);
 
 /// An item or a property of a tree, without the subtree.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[form]
 #[schemars(example = tree_entry_example())]
 pub struct TreeEntry {
     /// Id of the item.
     pub id: String,
     pub path: String,
     /// Name of the property, if it is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub property: Option<String>,
     pub r#type: String,
     /// For an item its properties; for a property its value.
@@ -54,13 +48,12 @@ pub struct TreeEntry {
 }
 
 /// A page of children of an item.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[form]
 #[schemars(example = json!({ "items": [tree_entry_example()], "next": null, "count": 1 }))]
 pub struct TreePage(pub CountablePage<TreeEntry>);
 
 /// The matches of a path.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[form]
 #[schemars(example = json!({ "items": [tree_entry_example()], "hasMore": false }))]
 pub struct TreeMatches {
     pub items: Vec<TreeEntry>,
@@ -68,8 +61,7 @@ pub struct TreeMatches {
 }
 
 /// The plan for a path.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[form]
 #[schemars(example = json!({ "isLookUp": true, "steps": ["/interfaces: looks a child up by its name"] }))]
 pub struct TreePlan {
     /// True if no step reads all children.
@@ -78,8 +70,7 @@ pub struct TreePlan {
 }
 
 /// The position and the instant of a change of a tree.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[form]
 #[schemars(example = json!({
     "position": 42, "instant": "2025-08-09T10:00:00Z", "id": "01890a5d-ac96-774b-bcce-b302099a8057",
 }))]
@@ -87,60 +78,47 @@ pub struct TreeReceipt {
     pub position: u64,
     pub instant: Instant,
     /// Id of the item, or of the item with the property.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
 }
 
 /// A move of an item to another place.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[form]
 #[schemars(example = json!({ "from": "/system/clock", "to": "/spare/clock" }))]
 pub struct TreeMove {
     pub from: String,
     pub to: String,
     /// Id of the entity that paths start from; the default root if left out.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub root: Option<String>,
     /// Its place in a list that users order.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub insert: Option<InsertPlace>,
     /// The item to put it before or after: the last step of that item's path.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub sibling: Option<String>,
 }
 
 /// A copy of an item with its subtree.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[form]
 #[schemars(example = json!({ "from": "/system/clock", "to": "/spare/clock" }))]
 pub struct TreeCopy {
     pub from: String,
     pub to: String,
     /// Id of the entity that paths start from; the default root if left out.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub root: Option<String>,
 }
 
 /// A path of a tree, and the time to go back to.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[form]
 #[schemars(example = json!({ "path": "/interfaces", "atPosition": 41 }))]
 pub struct TreePast {
     pub path: String,
     /// Id of the entity that paths start from; the default root if left out.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub root: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub at_position: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<Instant>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub valid_at: Option<Instant>,
 }
 
 /// The change of an item between two times. An item that was moved and modified has two changes.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[form]
 #[schemars(example = tree_change_example())]
 pub struct TreeChange {
     /// Its path at the later time; for a deleted item, its former path.
@@ -148,20 +126,15 @@ pub struct TreeChange {
     pub id: String,
     pub change: TreeChangeKind,
     /// For a moved item: its former path.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
     /// For a moved item: the item before it in a list that users order; null if it was or is the first.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub previous: Option<Sides<Option<String>>>,
     /// For a modified item.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub difference: Option<Difference>,
 }
 
 // The kind of change.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-#[schemars(inline)]
+#[form(inline)]
 pub enum TreeChangeKind {
     Created,
     Deleted,
@@ -170,7 +143,7 @@ pub enum TreeChangeKind {
 }
 
 /// A page of changes of a tree between two times, in its order.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[form]
 #[schemars(example = counted_example(tree_change_example()))]
 pub struct TreeChangePage(pub CountedPage<TreeChange>);
 

@@ -1,40 +1,49 @@
 //! Values of properties.
 
+use annals_json_form::form;
 use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Number, Value as Json, json};
 
-use super::{ByName, Duration, Instant, NamedForm};
+use super::{ByName, Duration, Instant};
 
-/// The forms of this file.
-pub fn forms() -> Vec<NamedForm> {
-    named_forms![
-        Value,
-        Properties,
-        Stamp,
-        DecimalValue,
-        FloatValue,
-        BytesValue,
-        DateValue,
-        TimestampValue,
-        DurationValue,
-        UuidValue,
-        IriValue,
-        LiteralValue,
-        ContentValue,
-        MapValue,
-        ListValue,
-        SetValue,
-        PlainMapValue,
-    ]
-}
+named_forms![
+    Value,
+    Properties,
+    Stamp,
+    DecimalValue,
+    FloatValue,
+    BytesValue,
+    DateValue,
+    TimestampValue,
+    DurationValue,
+    UuidValue,
+    IriValue,
+    LiteralValue,
+    ContentValue,
+    MapValue,
+    ListValue,
+    SetValue,
+    PlainMapValue,
+];
 
 /// A property value. Kinds that JSON lacks are objects with one key that starts with `$`.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
-#[schemars(example = json!({ "$set": ["shell", "interactive"] }), transform = super::one_of)]
-pub enum Value {
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(with = "ValueForm", example = json!({ "$set": ["shell", "interactive"] }))]
+pub struct Value(pub Json);
+
+impl<'de> Deserialize<'de> for Value {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Value, D::Error> {
+        let json = Json::deserialize(from)?;
+        crate::value_from_json(&json).map(|_| Value(json)).map_err(D::Error::custom)
+    }
+}
+
+// The forms of a value.
+#[form(inline)]
+#[schemars(transform = super::one_of)]
+pub enum ValueForm {
     Scalar(Scalar),
     List(Vec<Item>),
     Decimal(DecimalValue),
@@ -54,9 +63,8 @@ pub enum Value {
 }
 
 // The scalars of JSON in one schema, so that client generators need fewer invented names.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
-#[schemars(inline, transform = scalar)]
+#[form(inline)]
+#[schemars(transform = scalar)]
 pub enum Scalar {
     Flag(bool),
     Number(Number),
@@ -69,18 +77,17 @@ fn scalar(schema: &mut schemars::Schema) {
 
 // Client generators accept a type that contains itself only through a named object. So the items of a list have no
 // type.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[schemars(inline, description = "A Value.")]
+#[form(inline)]
+#[schemars(description = "A Value.")]
 pub struct Item(pub Json);
 
 /// Values by the names of their properties.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[form]
 #[schemars(example = json!({ "name": "bash", "size": 7, "tags": { "$set": ["shell", "interactive"] } }))]
 pub struct Properties(pub ByName<Value>);
 
 /// The instant and the author of a write.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[form]
 #[schemars(example = json!({ "instant": "2025-08-09T10:00:00Z", "author": "ada" }))]
 pub struct Stamp {
     pub instant: Instant,
@@ -89,8 +96,7 @@ pub struct Stamp {
 }
 
 /// A decimal number of at most 28 digits, with its original scale.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[form]
 #[schemars(example = json!({ "$decimal": "1.20" }))]
 pub struct DecimalValue {
     #[serde(rename = "$decimal")]
@@ -98,8 +104,7 @@ pub struct DecimalValue {
 }
 
 /// A float that JSON lacks: `NaN`, `inf` or `-inf`.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[form]
 #[schemars(example = json!({ "$float": "NaN" }))]
 pub struct FloatValue {
     #[serde(rename = "$float")]
@@ -107,8 +112,7 @@ pub struct FloatValue {
 }
 
 /// Bytes in base64 with padding.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[form]
 #[schemars(example = json!({ "$bytes": "AAE=" }))]
 pub struct BytesValue {
     #[serde(rename = "$bytes")]
@@ -117,8 +121,7 @@ pub struct BytesValue {
 }
 
 /// A day.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[form]
 #[schemars(example = json!({ "$date": "2025-08-09" }))]
 pub struct DateValue {
     #[serde(rename = "$date")]
@@ -127,8 +130,7 @@ pub struct DateValue {
 }
 
 /// An instant.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[form]
 #[schemars(example = json!({ "$timestamp": "2025-08-09T12:00:00Z" }))]
 pub struct TimestampValue {
     #[serde(rename = "$timestamp")]
@@ -136,8 +138,7 @@ pub struct TimestampValue {
 }
 
 /// A duration, from weeks to seconds.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[form]
 #[schemars(example = json!({ "$duration": "PT5M" }))]
 pub struct DurationValue {
     #[serde(rename = "$duration")]
@@ -145,8 +146,7 @@ pub struct DurationValue {
 }
 
 /// A UUID.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[form]
 #[schemars(example = json!({ "$uuid": "6ba7b810-9dad-11d1-80b4-00c04fd430c8" }))]
 pub struct UuidValue {
     #[serde(rename = "$uuid")]
@@ -155,8 +155,7 @@ pub struct UuidValue {
 }
 
 /// An IRI.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[form]
 #[schemars(example = json!({ "$iri": "urn:x" }))]
 pub struct IriValue {
     #[serde(rename = "$iri")]
@@ -165,24 +164,20 @@ pub struct IriValue {
 }
 
 /// A text with either a language or a datatype.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[form]
 #[schemars(example = json!({ "$literal": "chat", "language": "fr" }))]
 pub struct LiteralValue {
     #[serde(rename = "$literal")]
     pub literal: String,
     /// The language of the text: a tag of BCP 47.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub language: Option<String>,
     /// The IRI of the datatype.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("format" = "iri"))]
     pub datatype: Option<String>,
 }
 
 /// A binary in the store of contents.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[form]
 #[schemars(example = content_example())]
 pub struct ContentValue {
     /// The SHA-256 digest of the bytes.
@@ -192,13 +187,10 @@ pub struct ContentValue {
     /// The number of bytes.
     pub size: u64,
     /// `application/octet-stream` if left out.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub media_type: Option<String>,
     /// The file name, without folders.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Further digests in hexadecimal digits, by `md5`, `sha`, `sha-256` and `sha-512`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub digests: Option<ByName<String>>,
 }
 
@@ -213,8 +205,7 @@ fn content_example() -> Json {
 }
 
 /// A map with a key that starts with `$`.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[form]
 #[schemars(example = json!({ "$map": { "$odd": 1 } }))]
 pub struct MapValue {
     #[serde(rename = "$map")]
@@ -222,8 +213,7 @@ pub struct MapValue {
 }
 
 /// A list, where an array has another meaning.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[form]
 #[schemars(example = json!({ "$list": ["first", "second"] }))]
 pub struct ListValue {
     #[serde(rename = "$list")]
@@ -231,8 +221,7 @@ pub struct ListValue {
 }
 
 /// The values of a multi-valued property: scalars, without order.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[form]
 #[schemars(example = json!({ "$set": ["shell", "interactive"] }))]
 pub struct SetValue {
     #[serde(rename = "$set")]
@@ -240,7 +229,7 @@ pub struct SetValue {
 }
 
 /// A map without keys that start with `$`.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[form]
 #[schemars(example = json!({ "city": "Paris" }), extend("propertyNames" = { "pattern": "^[^$]" }))]
 pub struct PlainMapValue(#[serde(deserialize_with = "plain_map")] pub ByName<Value>);
 

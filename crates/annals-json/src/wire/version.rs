@@ -1,19 +1,14 @@
 //! Versions and their differences.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use annals_json_form::form;
 use serde_json::{Value as Json, json};
 
-use super::{ByName, Instance, Instant, NamedForm, ProvenanceKindName, Sides, Value};
+use super::{ByName, Instance, Instant, OrNull, ProvenanceKindName, Sides, Value};
 
-/// The forms of this file.
-pub fn forms() -> Vec<NamedForm> {
-    named_forms![Version, Difference, TextDifference]
-}
+named_forms![Version, Difference, TextDifference];
 
 /// An entry of a history.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[form]
 #[schemars(example = version_example())]
 pub struct Version {
     /// Its number, from 1.
@@ -32,20 +27,15 @@ pub struct Version {
     /// True if this is the version that the read sees.
     pub in_force: bool,
     /// The instance in this version, if requested.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub content: Option<Instance>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub home: Option<String>,
     /// Its id then, if it has another one now.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub former_id: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub is_proxy: Option<bool>,
 }
 
 /// The differences between two versions. A missing side is null.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[form]
 #[schemars(example = json!({
     "status": { "before": "active", "after": "stable" },
     "type": { "before": "package", "after": "library" },
@@ -54,28 +44,21 @@ pub struct Version {
 }))]
 pub struct Difference {
     /// Null if both are equal.
-    pub status: Option<TextDifference>,
+    pub status: OrNull<TextDifference>,
     /// The different ones, by name.
     pub properties: ByName<Sides<Option<Value>>>,
     pub classifications: Vec<ClassificationDifference>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<TextDifference>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub r#type: Option<TextDifference>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<TextDifference>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<TextDifference>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub is_proxy: Option<Sides<bool>>,
     #[serde(flatten)]
     pub provenance: ProvenanceDifference,
 }
 
 // A different classification.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[schemars(inline)]
+#[form(inline)]
 pub struct ClassificationDifference {
     pub name: String,
     pub was_there: bool,
@@ -86,31 +69,20 @@ pub struct ClassificationDifference {
 }
 
 // The different members of a provenance.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(inline)]
+#[form(part)]
 pub struct ProvenanceDifference {
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub home: Option<Sides<Option<String>>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub provenance: Option<Sides<Option<ProvenanceKindName>>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub replicated_by: Option<Sides<Option<String>>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub license: Option<Sides<Option<String>>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub maintained_by: Option<Sides<Option<Vec<String>>>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub mappings: Option<Sides<Option<ByName<String>>>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub effective_from: Option<Sides<Option<Instant>>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub effective_to: Option<Sides<Option<Instant>>>,
 }
 
 /// A text before and after.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[form]
 #[schemars(example = json!({ "before": "package", "after": "library" }))]
 pub struct TextDifference {
     pub before: String,

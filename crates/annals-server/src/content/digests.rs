@@ -113,10 +113,9 @@ pub fn answer(
     let known = |name| -> Result<Vec<Digest>, Problem> {
         Ok(wanted(headers, name)?.into_iter().filter_map(&digest_of).collect())
     };
-    let plain = |digest: &Digest| format!("{}={}", digest.algorithm().name(), BASE64.encode(digest.bytes()));
     let structured =
         |digest: &Digest| format!("{}=:{}:", digest.algorithm().name(), BASE64.encode(digest.bytes()));
-    insert(answer, &DIGEST, known(&WANT_DIGEST)?.iter().map(plain));
+    insert(answer, &DIGEST, known(&WANT_DIGEST)?.iter().map(to_text));
     insert(answer, &REPR_DIGEST, known(&WANT_REPR_DIGEST)?.iter().map(structured));
     Ok(())
 }
@@ -140,12 +139,17 @@ fn parts(headers: &HeaderMap, name: &HeaderName) -> Result<Vec<String>, Problem>
 }
 
 /// A digest as base64, between colons or not, or as hexadecimal digits.
-fn read(algorithm: DigestAlgorithm, text: &str) -> Option<Digest> {
+pub fn read(algorithm: DigestAlgorithm, text: &str) -> Option<Digest> {
     if let Ok(digest) = Digest::from_hex(algorithm, text) {
         return Some(digest);
     }
     let inner = text.strip_prefix(':').and_then(|rest| rest.strip_suffix(':')).unwrap_or(text);
     Digest::new(algorithm, &BASE64.decode(inner).ok()?).ok()
+}
+
+/// A digest as in the older header.
+pub fn to_text(digest: &Digest) -> String {
+    format!("{}={}", digest.algorithm().name(), BASE64.encode(digest.bytes()))
 }
 
 /// Computes digests of bytes that are not stored as a content, and compares them with those that a client states.

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use annals::{Candidates, Receipt};
+use annals_json::wire::{CandidateName, CandidateRebase};
 use annals_json::{
-    candidate_commit_from_json, candidate_to_json, change_to_json, conflicts_to_json, keep_from_text, object,
-    only, optional_text, taken_back_to_json, text,
+    candidate_commit_from_json, candidate_to_json, change_to_json, conflicts_to_json, keep_from_form,
+    keep_from_text, read, taken_back_to_json,
 };
 use http::{Method, StatusCode};
 use serde_json::{Value as Json, json};
@@ -88,18 +89,10 @@ async fn list(call: Box<Call>) -> Outcome {
 }
 
 async fn open(mut call: Box<Call>) -> Outcome {
-    let body = call.receive().await?;
-    let fields = object(&body, "candidate")?;
-    only(fields, "candidate", &["name"])?;
-    let name = text(fields, "candidate", "name")?.to_owned();
-    call.wait_visible().await?;
-    let author = Signature::of(&call)?.author;
-    let door = Arc::clone(&call.door);
-    heavy(&call.door, move || {
-        let candidates = door.repository()?.candidates();
-        let receipt = candidates.open(&name, &author)?;
-        let json = candidate_to_json(&candidates.get(&name)?);
-        Ok(sending::written(answer::json(StatusCode::CREATED, &json, receipt.position), &receipt))
+    let CandidateName { name } = read(&call.receive().await?, "candidate")?;
+    answers(call, StatusCode::CREATED, move |candidates, _, author| {
+        let receipt = candidates.open(&name, author)?;
+        Ok((candidate_to_json(&candidates.get(&name)?), receipt))
     })
     .await
 }
@@ -135,9 +128,8 @@ async fn check(call: Box<Call>) -> Outcome {
 
 async fn rebase(mut call: Box<Call>) -> Outcome {
     let body = call.receive().await?;
-    let fields = object(&body, "rebase")?;
-    only(fields, "rebase", &["keep"])?;
-    let keep = optional_text(fields, "rebase", "keep")?.map(keep_from_text).transpose()?;
+    let CandidateRebase { keep } = read(&body, "rebase")?;
+    let keep = keep.map(keep_from_form);
     let author = Signature::of(&call)?.author;
     reads(call, move |candidates, name| Ok(conflicts_to_json(&candidates.rebase(name, keep, &author)?))).await
 }
@@ -155,14 +147,9 @@ async fn confirm(call: Box<Call>) -> Outcome {
 
 async fn take_back(call: Box<Call>) -> Outcome {
     let keep = call.query.get("keep").map(keep_from_text).transpose()?;
-    call.wait_visible().await?;
-    let author = Signature::of(&call)?.author;
-    let door = Arc::clone(&call.door);
-    heavy(&door, move || -> Result<_, Problem> {
-        let candidates = call.door.repository()?.candidates();
-        let (stays, receipt) = candidates.take_back(call.path("candidate"), keep, &author)?;
-        let json = taken_back_to_json(&stays, &receipt);
-        Ok(sending::written(answer::json(StatusCode::OK, &json, receipt.position), &receipt))
+    answers(call, StatusCode::OK, move |candidates, name, author| {
+        let (stays, receipt) = candidates.take_back(name, keep, author)?;
+        Ok((taken_back_to_json(&stays, &receipt), receipt))
     })
     .await
 }
@@ -191,13 +178,25 @@ async fn writes(
     call: Box<Call>,
     work: impl FnOnce(&Candidates, &str, &str) -> annals::Result<Receipt> + Send + 'static,
 ) -> Outcome {
+    let work = |candidates: &Candidates, name: &str, author: &str| {
+        let receipt = work(candidates, name, author)?;
+        Ok((sending::receipt_to_json(&receipt), receipt))
+    };
+    answers(call, StatusCode::OK, work).await
+}
+
+/// The same, and answers with JSON beside the receipt.
+async fn answers(
+    call: Box<Call>,
+    status: StatusCode,
+    work: impl FnOnce(&Candidates, &str, &str) -> annals::Result<(Json, Receipt)> + Send + 'static,
+) -> Outcome {
     call.wait_visible().await?;
     let author = Signature::of(&call)?.author;
     let door = Arc::clone(&call.door);
     heavy(&door, move || -> Result<_, Problem> {
-        let receipt = work(&call.door.repository()?.candidates(), call.path("candidate"), &author)?;
-        let json = sending::receipt_to_json(&receipt);
-        Ok(sending::written(answer::json(StatusCode::OK, &json, receipt.position), &receipt))
+        let (json, receipt) = work(&call.door.repository()?.candidates(), call.path("candidate"), &author)?;
+        Ok(sending::written(answer::json(status, &json, receipt.position), &receipt))
     })
     .await
 }

@@ -15,7 +15,7 @@ use crate::content::receive::{about, receive};
 use crate::content::send::{Wanted, send};
 use crate::content::validators::{Validators, tag_of};
 use crate::endpoint::Endpoint;
-use crate::parameters;
+use crate::parameters::{self, query, text};
 use crate::problem::{Outcome, Problem};
 use crate::wire::content::ContentReceipt;
 
@@ -48,7 +48,8 @@ pub fn endpoints() -> Vec<Endpoint> {
             .tag("contents")
             .takes(parameters::writing())
             .takes(parameters::content())
-            .takes([parameters::new_type(), parameters::always()])
+            .takes([query("type", text(), "scan").says("Create the entity with this type if it does not exist.")])
+            .takes([parameters::always()])
             .takes([parameters::if_match(), parameters::if_none_match()])
             .takes_bytes()
             .streaming()

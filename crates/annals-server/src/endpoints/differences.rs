@@ -29,8 +29,8 @@ pub fn endpoints() -> Vec<Endpoint> {
             )
             .tag("history")
             .takes([
-                required("from", count(), 1, "The earlier position."),
-                required("to", count(), 1, "The later position."),
+                required("from", count(), 1).says("The earlier position."),
+                required("to", count(), 1).says("The later position."),
             ])
             .answers(200, "A page of changes.", "ChangePage")
             .answers_lines("ChangeLine"),
@@ -42,12 +42,12 @@ pub fn endpoints() -> Vec<Endpoint> {
             .tag("trees")
             .takes(parameters::in_tree())
             .takes([
-                query("from", instant(), "2025-08-01", "The earlier time: what the repository knew at this instant."),
-                query("fromPosition", count(), 1, "The earlier time: what it knew at this position."),
-                query("fromValidAt", instant(), "2025-08-01", "The earlier time: what was true at this instant."),
-                query("to", instant(), "2025-08-09", "The later time: what the repository knew at this instant."),
-                query("toPosition", count(), 1, "The later time: what it knew at this position."),
-                query("toValidAt", instant(), "2025-08-09", "The later time: what was true at this instant."),
+                query("from", instant(), "2025-08-01").says("The earlier time: what the repository knew at this instant."),
+                query("fromPosition", count(), 1).says("The earlier time: what it knew at this position."),
+                query("fromValidAt", instant(), "2025-08-01").says("The earlier time: what was true at this instant."),
+                query("to", instant(), "2025-08-09").says("The later time: what the repository knew at this instant."),
+                query("toPosition", count(), 1).says("The later time: what it knew at this position."),
+                query("toValidAt", instant(), "2025-08-09").says("The later time: what was true at this instant."),
             ])
             .answers(200, "A page of changes.", "TreeChangePage")
             .answers_lines("TreeChangeLine")

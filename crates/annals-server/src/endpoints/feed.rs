@@ -22,13 +22,9 @@ pub fn endpoints() -> Vec<Endpoint> {
             .describe(description)
             .tag("feed")
             .takes([
-                parameters::query(
-                    "after",
-                    parameters::count(),
-                    0,
-                    "Send records after this position; 0: all.",
-                ),
-                parameters::query("limit", parameters::count(), 10, "End after this many events."),
+                parameters::query("after", parameters::count(), 0)
+                    .says("Send records after this position; 0: all."),
+                parameters::query("limit", parameters::count(), 10).says("End after this many events."),
                 parameters::last_event_id(),
             ])
             .takes(feed_events::parameters())

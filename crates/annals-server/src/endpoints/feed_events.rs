@@ -18,30 +18,14 @@ use crate::query::Query;
 pub fn parameters() -> Vec<Parameter> {
     let kinds = json!({ "type": "string", "enum": ["entity", "relationship"], "default": "entity" });
     vec![
-        parameters::query(
-            "tree",
-            parameters::text(),
-            "/interfaces",
-            "Send only changes of the item at this path and of its subtree.",
-        ),
-        parameters::query(
-            "root",
-            parameters::text(),
-            "root",
-            "With `tree`: id of the entity that the path starts from.",
-        ),
-        parameters::query(
-            "search",
-            parameters::text(),
-            "package where size >= 10",
-            "Send only changes of instances that this search finds, by its types and its condition.",
-        ),
-        parameters::query(
-            "kind",
-            kinds,
-            "entity",
-            "With `search`: whether it finds entities or relationships.",
-        ),
+        parameters::query("tree", parameters::text(), "/interfaces")
+            .says("Send only changes of the item at this path and of its subtree."),
+        parameters::query("root", parameters::text(), "root")
+            .says("With `tree`: id of the entity that the path starts from."),
+        parameters::query("search", parameters::text(), "package where size >= 10")
+            .says("Send only changes of instances that this search finds, by its types and its condition."),
+        parameters::query("kind", kinds, "entity")
+            .says("With `search`: whether it finds entities or relationships."),
     ]
 }
 

@@ -1,7 +1,7 @@
 //! Graph queries: relationships of an entity, neighbourhoods, related and linking entities, paths, shared entities.
 
 use annals::{Id, Reach, Related, RelationshipsOf, Snapshot, Subgraph};
-use annals_json::{CrossedForm, Members, ObjectOf, ReachedForm, SharedForm, SubgraphPage, order_from_text};
+use annals_json::{CrossedForm, Members, ObjectOf, ReachedForm, SubgraphPage, order_from_text};
 use http::{Method, StatusCode};
 
 use super::graph_files::{self, with_graph_files};
@@ -12,7 +12,7 @@ use crate::endpoint::Endpoint;
 use crate::lines::{self, Lines};
 use crate::offset::Offset;
 use crate::parameter::Parameter;
-use crate::parameters;
+use crate::parameters::{self, count, query, text};
 use crate::problem::{Outcome, Problem};
 
 /// Paths found by default.
@@ -34,8 +34,18 @@ pub fn endpoints() -> Vec<Endpoint> {
                  `orderBy` every page reads all relationships of the entity.",
         )
         .tag("graph")
-        .takes([parameters::directions("both"), parameters::listed_type(), parameters::status()])
-        .takes([parameters::order(), parameters::skip(), parameters::counted()])
+        .takes([
+            parameters::directions("both"),
+            query("type", text(), "depends")
+                .many()
+                .says("Only relationships of this type and its subtypes; repeatable."),
+            parameters::status(),
+        ])
+        .takes([
+            parameters::order(),
+            query("skip", count(), 0).says("Skip this many items, counted from `after` if it is given."),
+            parameters::counted(),
+        ])
         .takes(parameters::paging())
         .takes(parameters::reading())
         .answers(
@@ -100,7 +110,11 @@ pub fn endpoints() -> Vec<Endpoint> {
                      weight. No path visits an entity twice. Fewer paths if no more exist.",
             )
             .takes(ends())
-            .takes([parameters::weight(), parameters::limit()])
+            .takes([
+                query("weight", text(), "km")
+                    .says("A numeric property of relationships to sum up instead of counting steps."),
+                parameters::limit(),
+            ])
             .answers(200, "The paths.", "PathList")
             .answers_lines("PathLine"),
         ),
@@ -120,8 +134,8 @@ pub fn endpoints() -> Vec<Endpoint> {
 }
 
 fn ends() -> [Parameter; 2] {
-    let end = |name, description| parameters::required(name, parameters::text(), "bash", description);
-    [end("from", "Id of one entity."), end("to", "Id of the other entity.")]
+    let end = |name| parameters::required(name, parameters::text(), "bash");
+    [end("from").says("Id of one entity."), end("to").says("Id of the other entity.")]
 }
 
 fn ends_of(call: &Call) -> Result<(Id, Id), Problem> {
@@ -374,7 +388,7 @@ async fn shared(call: Box<Call>) -> Outcome {
         return lines::send(call, snapshot, move |_, snapshot, lines| {
             let found = snapshot.shared(&from, &to, &reach)?;
             let mut shown = found.iter().skip(offset.skipped).take(limit);
-            shown.try_for_each(|shared| lines.line(&SharedForm::of(shared)?))?;
+            shown.try_for_each(|shared| lines.line(&ReachedForm::of_shared(shared)?))?;
             let has_more = found.len() > offset.skipped.saturating_add(limit);
             lines.next(offset.next(has_more, limit, snapshot))
         })
@@ -384,7 +398,8 @@ async fn shared(call: Box<Call>) -> Outcome {
     call.read(Weight::Heavy, move |call, snapshot| {
         let snapshot = offset.pin(snapshot)?;
         let found = snapshot.shared(&from, &to, &reach)?;
-        let items = call.room().take(found.iter().skip(offset.skipped).take(limit).map(SharedForm::of))?;
+        let items =
+            call.room().take(found.iter().skip(offset.skipped).take(limit).map(ReachedForm::of_shared))?;
         let has_more = found.len() > offset.skipped.saturating_add(items.len());
         let next = offset.next(has_more, items.len(), &snapshot);
         Ok(answer::page(call, &items, Some(found.len()), next, snapshot.position()))

@@ -15,7 +15,7 @@ use crate::commit::{Build, Signature, commit};
 use crate::conditions::Conditions;
 use crate::endpoint::Endpoint;
 use crate::etag::Tag;
-use crate::parameters;
+use crate::parameters::{self, flag, query};
 use crate::problem::{Outcome, Problem};
 use crate::sending;
 
@@ -79,7 +79,9 @@ fn endpoints_of(of: Collection, [all, one, restored, undone]: [&'static str; 4])
             .fails(&["precondition-failed"])
             .commits()
     };
-    let alone = (of == ENTITIES).then(parameters::alone);
+    let alone = query("alone", flag(), false)
+        .says("Restore the entity without the relationships that were deleted with it.");
+    let alone = (of == ENTITIES).then_some(alone);
     vec![
         writes(Endpoint::new(Method::POST, all, "Create an instance", move |call| create(of, call)))
             .body(new)
@@ -112,7 +114,7 @@ fn endpoints_of(of: Collection, [all, one, restored, undone]: [&'static str; 4])
             .fails(&["not-found", "deleted", "invalid-property", "not-unique", "not-home"]),
         writes(Endpoint::new(Method::DELETE, one, "Delete, or purge", move |call| delete(of, call)))
             .describe("The relationships of an entity are deleted with it. A deleted instance can be restored, a purged one cannot.")
-            .takes([parameters::purge()])
+            .takes([query("purge", flag(), false).says("Delete permanently, with the whole history.")])
             .answers(200, "Done.", "Receipt")
             .fails(&["not-found", "deleted", "not-home"]),
         writes(Endpoint::new(Method::POST, restored, "Restore a deleted instance", move |call| restore(of, call)))

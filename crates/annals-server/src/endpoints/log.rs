@@ -35,29 +35,23 @@ fn filters() -> Vec<Parameter> {
     let orders =
         json!({ "type": "string", "enum": ["newest-first", "oldest-first"], "default": "newest-first" });
     vec![
-        query("author", text(), "bob", "Only commits of this author."),
-        query(
-            "type",
-            text(),
-            "person",
-            "Only changes of instances of this type and its subtypes, of classifications of this name, and of its declaration.",
+        query("author", text(), "bob").says("Only commits of this author."),
+        query("type", text(), "person").says(
+            "Only changes of instances of this type and its subtypes, of classifications of this name, \
+             and of its declaration.",
         ),
-        query(
-            "id",
-            text(),
-            "ada",
-            "Only changes of the entity or relationship that has or had this id, also when it changed together with another instance.",
+        query("id", text(), "ada").says(
+            "Only changes of the entity or relationship that has or had this id, also when it changed \
+             together with another instance.",
         ),
-        query(
-            "kind",
-            annals_json::schema::type_kinds(),
-            "entity",
-            "Only changes of entities, relationships or classifications, and declarations of types of this kind.",
+        query("kind", annals_json::schema::type_kinds(), "entity").says(
+            "Only changes of entities, relationships or classifications, and declarations of types of \
+             this kind.",
         ),
-        query("verb", verbs, "update", "Only changes of this kind."),
-        query("since", instant(), "2025-08-01", "Only commits at this instant or later."),
-        query("until", instant(), "2025-09-01T00:00:00Z", "Only commits before this instant."),
-        query("order", orders, "oldest-first", "Order of the records."),
+        query("verb", verbs, "update").says("Only changes of this kind."),
+        query("since", instant(), "2025-08-01").says("Only commits at this instant or later."),
+        query("until", instant(), "2025-09-01T00:00:00Z").says("Only commits before this instant."),
+        query("order", orders, "oldest-first").says("Order of the records."),
     ]
 }
 

@@ -9,7 +9,7 @@ use crate::answer;
 use crate::call::{Call, Weight};
 use crate::endpoint::Endpoint;
 use crate::lines;
-use crate::parameters;
+use crate::parameters::{self, query, text};
 use crate::problem::{Outcome, Problem};
 
 /// The endpoints of this file.
@@ -18,7 +18,15 @@ pub fn endpoints() -> Vec<Endpoint> {
         endpoint
             .tag("graph")
             .takes(parameters::reading())
-            .takes([parameters::direction(), parameters::relationship_type()])
+            .takes([
+                query(
+                    "direction",
+                    json!({ "type": "string", "enum": ["out", "in"], "default": "out" }),
+                    "out",
+                )
+                .says("Relationships that start at the entity, or that end at it."),
+                query("type", text(), "depends").says("Only this relationship type and its subtypes."),
+            ])
             .fails(&["not-found", "future-instant"])
     };
     vec![

@@ -10,7 +10,6 @@ use crate::answer;
 use crate::call::{Call, Weight};
 use crate::commit::{Signature, commit};
 use crate::endpoint::Endpoint;
-use crate::parameter::Parameter;
 use crate::parameters::{self, count, query};
 use crate::problem::{Outcome, Problem};
 use crate::sending;
@@ -26,7 +25,8 @@ pub fn endpoints() -> Vec<Endpoint> {
                  built as they are.",
             )
             .tag("history")
-            .takes([to_position(), parameters::keep()])
+            .takes([query("toPosition", count(), 91).says("Position of the last record to take back.")])
+            .takes([parameters::keep()])
             .takes(parameters::signing())
             .answers(200, "Taken back.", "TakenBack")
             .fails(&["not-found", "precondition-failed"])
@@ -34,10 +34,6 @@ pub fn endpoints() -> Vec<Endpoint> {
             .fails(&["status-not-allowed", "not-home"])
             .commits(),
     ]
-}
-
-fn to_position() -> Parameter {
-    query("toPosition", count(), 91, "Position of the last record to take back.")
 }
 
 async fn take_back(call: Box<Call>) -> Outcome {

@@ -15,7 +15,7 @@ use crate::endpoint::Endpoint;
 use crate::etag::Tag;
 use crate::lines::{self, Lines};
 use crate::names::WAIT_POSITION;
-use crate::parameters;
+use crate::parameters::{self, flag, query};
 use crate::problem::{Outcome, Problem};
 use crate::query::decode_percent;
 use crate::sending;
@@ -50,7 +50,7 @@ pub fn endpoints() -> Vec<Endpoint> {
             .fails(&["too-large"]),
         reads(Endpoint::new(Method::GET, "/v1/tree-list/{steps}", "List the children of an item, or a list", list))
             .takes(parameters::paging())
-            .takes([parameters::back(), parameters::counted()])
+            .takes([query("back", flag(), false).says("List the last one first."), parameters::counted()])
             .answers(200, "A page; `Link: …; rel=\"next\"` leads to the next one.", "TreePage")
             .answers_lines("TreeLine")
             .fails(&["invalid-page"]),

@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use annals::{AsOf, Id, Snapshot, Transaction, TreePath};
+use annals::{Id, Snapshot, Transaction};
 use annals_json::{
-    AS_OF, Object, TreeChange, TreeContent, TreeOperation, insert_from_texts, object, only, optional_text,
-    past_from_json, text, tree_content_from_json, tree_of,
+    TreeChange, TreeContent, TreeOperation, insert_from_texts, tree_content_from_json, tree_of,
 };
 use http::{Method, StatusCode};
 
@@ -113,51 +112,26 @@ async fn delete(call: Box<Call>) -> Outcome {
     write_at(call, spot.root, change(spot.path)).await
 }
 
-async fn move_to(mut call: Box<Call>) -> Outcome {
-    let body = call.receive().await?;
-    let fields = object(&body, "move")?;
-    only(fields, "move", &["from", "to", "root", "insert", "sibling"])?;
-    let (from, to, root) = ways(fields)?;
-    let (insert, sibling) =
-        (optional_text(fields, "move", "insert")?, optional_text(fields, "move", "sibling")?);
-    let insert = insert_from_texts(insert, sibling)?;
-    write(call, Conditions::default(), root, TreeChange::Move { from, to, insert }).await
+async fn move_to(call: Box<Call>) -> Outcome {
+    write_body(call, "move-tree").await
 }
 
-async fn copy(mut call: Box<Call>) -> Outcome {
-    let body = call.receive().await?;
-    let fields = object(&body, "copy")?;
-    only(fields, "copy", &["from", "to", "root"])?;
-    let (from, to, root) = ways(fields)?;
-    write(call, Conditions::default(), root, TreeChange::Copy { from, to }).await
+async fn copy(call: Box<Call>) -> Outcome {
+    write_body(call, "copy-tree").await
 }
 
 async fn revert(call: Box<Call>) -> Outcome {
-    write_past(call, "revert", TreeChange::Revert).await
+    write_body(call, "revert-tree").await
 }
 
 async fn restore(call: Box<Call>) -> Outcome {
-    write_past(call, "restore", TreeChange::Restore).await
+    write_body(call, "restore-tree").await
 }
 
-/// Commits a change that sets a path back to an earlier time.
-async fn write_past(mut call: Box<Call>, what: &str, change: fn(TreePath, AsOf) -> TreeChange) -> Outcome {
-    let body = call.receive().await?;
-    let fields = object(&body, what)?;
-    only(fields, what, &[&["path", "root"], &AS_OF[..]].concat())?;
-    let path = TreePath::parse(text(fields, what, "path")?)?;
-    let (root, as_of) = (root(fields)?, past_from_json(fields, what)?);
-    write(call, Conditions::default(), root, change(path, as_of)).await
-}
-
-/// The paths and the root in the body of a move or a copy.
-fn ways(fields: &Object) -> Result<(TreePath, TreePath, Option<Id>), Problem> {
-    let path = |name| TreePath::parse(text(fields, "body", name)?);
-    Ok((path("from")?, path("to")?, root(fields)?))
-}
-
-fn root(fields: &Object) -> Result<Option<Id>, Problem> {
-    Ok(optional_text(fields, "body", "root")?.map(Id::new).transpose()?)
+/// Commits the change that the body describes.
+async fn write_body(mut call: Box<Call>, action: &str) -> Outcome {
+    let TreeOperation { root, change } = TreeOperation::from_body(action, &call.receive().await?)?;
+    write(call, Conditions::default(), root, change).await
 }
 
 /// The parameter `missing`: true for the second of its two values.

@@ -1,8 +1,11 @@
 //! Declared types: list, read, verify, declare, extend.
 
 use annals::{Transaction, TypeKind};
+use annals_json::schema::type_kinds;
+use annals_json::wire::Types;
 use annals_json::{
-    Object, array, object, only, type_from_json, type_patch_from_json, type_to_json, verification_to_json,
+    Object, object, read as read_form, type_from_form, type_from_json, type_patch_from_json, type_to_json,
+    verification_to_json,
 };
 use http::{Method, StatusCode};
 use serde_json::{Value as Json, json};
@@ -11,7 +14,7 @@ use crate::answer;
 use crate::call::{Call, Weight};
 use crate::commit::{Signature, commit};
 use crate::endpoint::Endpoint;
-use crate::parameters;
+use crate::parameters::{self, query, text};
 use crate::problem::{Outcome, Problem};
 use crate::sending;
 
@@ -22,7 +25,8 @@ pub fn endpoints() -> Vec<Endpoint> {
         Endpoint::new(Method::GET, "/v1/types", "List the declared types", list)
             .tag("types")
             .takes(parameters::reading_timeless())
-            .takes([parameters::type_kind(), parameters::external_id()])
+            .takes([query("kind", type_kinds(), "entity").says("Only types of this kind.")])
+            .takes([query("externalId", text(), "283a127d").says("Only the type with this id of another system.")])
             .answers(200, "The types, by kind and name.", "TypePage")
             .fails(&["not-found", "future-instant"]),
         Endpoint::new(Method::POST, "/v1/types", "Declare or extend many types", declare)
@@ -106,10 +110,8 @@ fn kind_named(text: &str) -> Result<TypeKind, Problem> {
 async fn declare(mut call: Box<Call>) -> Outcome {
     let body = call.receive().await?;
     call.wait_visible().await?;
-    let fields = object(&body, "body")?;
-    only(fields, "body", &["types"])?;
-    let types = array(fields, "body", "types")?;
-    let definitions = types.iter().map(type_from_json).collect::<annals::Result<Vec<_>>>()?;
+    let Types { types } = read_form(&body, "body")?;
+    let definitions = types.into_iter().map(type_from_form).collect::<annals::Result<Vec<_>>>()?;
     let signature = Signature::of(&call)?;
     let candidate = signature.candidate.clone();
     let build = move |transaction: &mut Transaction| {

@@ -33,7 +33,7 @@ fn endpoints_of(of: Collection, [history_path, version_path, diff_path]: [&'stat
     let reads = |endpoint: Endpoint, parameters: Vec<Parameter>| {
         endpoint.tag("history").takes(parameters).fails(&["not-found", "future-instant"])
     };
-    let number = |name, description| parameters::required(name, parameters::count(), 1, description);
+    let number = |name, description| parameters::required(name, parameters::count(), 1).says(description);
     vec![
         reads(Endpoint::new(Method::GET, history_path, "List the versions", move |call| history(of, call)), parameters::reading())
             .describe(

@@ -3,6 +3,7 @@
 use annals::{Direction, Expression, Id, Reach, Related};
 use annals_json::{GroupsForm, Members, ObjectOf, add_path, field_from_text};
 use http::{Method, StatusCode};
+use serde_json::json;
 
 use super::graph::reached;
 use super::graph_files::{self, with_graph_files};
@@ -11,7 +12,7 @@ use crate::answer;
 use crate::call::{Call, Weight};
 use crate::endpoint::Endpoint;
 use crate::parameter::Parameter;
-use crate::parameters;
+use crate::parameters::{self, query, required, text};
 use crate::problem::{Outcome, Problem};
 
 /// Most entities that a walk visits by default.
@@ -19,9 +20,20 @@ const VISITED_DEFAULT: usize = 100_000;
 
 /// The endpoints of this file.
 pub fn endpoints() -> Vec<Endpoint> {
-    let end = |name, description| parameters::required(name, parameters::text(), "bash", description);
+    let end = |name| parameters::required(name, parameters::text(), "bash");
+    let walks = |endpoint: Endpoint, parameters: Vec<Parameter>| {
+        endpoint.tag("graph").takes(parameters).takes(parameters::reading()).fails(&[
+            "not-found",
+            "too-large",
+            "future-instant",
+            "invalid-expression",
+        ])
+    };
     let path = Endpoint::new(Method::GET, "/v1/path", "Find a shortest path", path)
-        .takes([end("from", "Id of the entity to start at."), end("to", "Id of the entity to arrive at.")])
+        .takes([
+            end("from").says("Id of the entity to start at."),
+            end("to").says("Id of the entity to arrive at."),
+        ])
         .answers(200, "The path; `found` is false if there is none.", "Path");
     let reach =
         Endpoint::new(Method::GET, "/v1/entities/{id}/reach", "List the entities within reach", reach)
@@ -42,7 +54,11 @@ pub fn endpoints() -> Vec<Endpoint> {
         "The largest groups first; `rest` counts the groups beyond `limit`. Each member of a set counts. More than 10,000 \
          different values are the error too-large.",
     )
-    .takes([parameters::group_by(), parameters::groups_limit()])
+    .takes([
+        required("groupBy", text(), "owner")
+            .says("Count by the values of this property, or of a header such as @type."),
+        query("limit", json!({ "type": "integer", "minimum": 1, "default": 100 }), 100).says("Groups to show."),
+    ])
     .answers(200, "The groups.", "Groups")
     .fails(&["invalid-page"]);
     vec![

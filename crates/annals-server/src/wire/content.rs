@@ -2,19 +2,13 @@
 
 use annals::{Content, Id, Receipt};
 use annals_json::named_forms;
-use annals_json::wire::{ByName, NamedForm};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use annals_json::wire::{ByName, form};
 use serde_json::{Value as Json, json};
 
-/// The forms of this file.
-pub fn forms() -> Vec<NamedForm> {
-    named_forms![ContentReceipt]
-}
+named_forms![ContentReceipt];
 
 /// A content that a new version names.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[form]
 #[schemars(example = json!({
     "id": "page-1", "property": "content", "sha256": "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
     "size": 3, "mediaType": "image/tiff", "name": "scan.tif", "digests": { "md5": "900150983cd24fb0d6963f7d28e17f72" },
@@ -28,7 +22,7 @@ pub struct ContentReceipt {
     /// Units: bytes.
     pub size: u64,
     pub media_type: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub name: Option<String>,
     /// Further digests by algorithm, in hexadecimal digits.
     #[serde(default, skip_serializing_if = "ByName::is_empty")]

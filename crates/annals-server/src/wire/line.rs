@@ -2,48 +2,41 @@
 
 use annals_json::named_forms;
 use annals_json::wire::{
-    Entity, FoundPath, InstanceChange, NamedForm, Neighbor, Reached, Relationship, Shared, TreeChange,
-    TreeEntry, Version, entity_example, found_path_example, instance_change_example, neighbor_example,
-    one_of, reached_example, relationship_example, shared_example, tree_change_example, tree_entry_example,
+    Entity, FoundPath, InstanceChange, Neighbor, Reached, Relationship, Shared, TreeChange, TreeEntry,
+    Version, entity_example, form, found_path_example, instance_change_example, neighbor_example, one_of,
+    reached_example, relationship_example, shared_example, tree_change_example, tree_entry_example,
     version_example,
 };
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::{Problem, problem_example};
 
-/// The forms of this file.
-pub fn forms() -> Vec<NamedForm> {
-    named_forms![
-        Crossed,
-        NextLine,
-        ErrorLine,
-        InstanceLine,
-        VersionLine,
-        ReachedLine,
-        SubgraphLine,
-        TreeLine,
-        RelationshipLine,
-        NeighborLine,
-        SharedLine,
-        PathLine,
-        ChangeLine,
-        TreeChangeLine,
-    ]
-}
+named_forms![
+    Crossed,
+    NextLine,
+    ErrorLine,
+    InstanceLine,
+    VersionLine,
+    ReachedLine,
+    SubgraphLine,
+    TreeLine,
+    RelationshipLine,
+    NeighborLine,
+    SharedLine,
+    PathLine,
+    ChangeLine,
+    TreeChangeLine,
+];
 
 /// A relationship on a walk.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[form]
 #[schemars(example = json!({ "relationship": relationship_example() }))]
 pub struct Crossed {
     pub relationship: Relationship,
 }
 
 /// The last line if there is more: how to get the rest.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[form]
 #[schemars(example = json!({ "next": "0a1b" }))]
 pub struct NextLine {
     /// The value of `after` for the next request.
@@ -51,17 +44,15 @@ pub struct NextLine {
 }
 
 /// The last line if an error occurred after the answer had begun.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[form]
 #[schemars(example = json!({ "error": problem_example() }))]
 pub struct ErrorLine {
     pub error: Problem,
 }
 
 // One line: an item; or at the end the way to get the rest, or the error.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
-#[schemars(inline, transform = one_of)]
+#[form(inline)]
+#[schemars(transform = one_of)]
 pub enum Line<T> {
     Item(Box<T>),
     Next(NextLine),
@@ -69,9 +60,8 @@ pub enum Line<T> {
 }
 
 // The same for items of two forms.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
-#[schemars(inline, transform = one_of)]
+#[form(inline)]
+#[schemars(transform = one_of)]
 pub enum LineOfTwo<A, B> {
     One(Box<A>),
     Other(Box<B>),
@@ -83,7 +73,7 @@ pub enum LineOfTwo<A, B> {
 macro_rules! lines {
     ($($name:ident($line:ty), $example:expr;)*) => {$(
         /// One of these per line. The last line may have the cursor for the rest, or an error.
-        #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+        #[form]
         #[schemars(example = $example)]
         pub struct $name(pub $line);
     )*};

@@ -2,20 +2,15 @@
 
 use annals::ErrorKind;
 use annals_json::named_forms;
-use annals_json::wire::NamedForm;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use annals_json::wire::form;
 use serde_json::{Map, Value as Json};
 
 use crate::problem::DOOR_KINDS;
 
-/// The forms of this file.
-pub fn forms() -> Vec<NamedForm> {
-    named_forms![Problem]
-}
+named_forms![Problem];
 
 /// RFC 9457. Further members are facts: a position, an operation, a line, a column.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[form(open)]
 #[schemars(example = problem_example())]
 pub struct Problem {
     #[schemars(extend("format" = "uri-reference"))]

@@ -1,25 +1,20 @@
 //! The state of the server.
 
 use annals_json::named_forms;
-use annals_json::wire::{ByName, NamedForm, True};
-use schemars::{JsonSchema, Schema, json_schema};
-use serde::{Deserialize, Serialize};
+use annals_json::wire::{ByName, OrNull, True, form};
+use schemars::{Schema, json_schema};
 use serde_json::{Map, Value as Json, json};
 
-/// The forms of this file.
-pub fn forms() -> Vec<NamedForm> {
-    named_forms![Index, Live, Ready, Metrics, OpenApi, Compaction]
-}
+named_forms![Index, Live, Ready, Metrics, OpenApi, Compaction];
 
 /// The addresses to start from.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[form]
 #[schemars(example = json!({ "name": "annals", "openapi": "/openapi.json" }))]
 pub struct Index(pub ByName<TextOrFlag>);
 
 // A text or a boolean.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
-#[schemars(inline, transform = text_or_flag)]
+#[form(inline)]
+#[schemars(transform = text_or_flag)]
 pub enum TextOrFlag {
     Text(String),
     Flag(bool),
@@ -30,16 +25,14 @@ fn text_or_flag(schema: &mut Schema) {
 }
 
 /// The process runs.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[form]
 #[schemars(example = json!({ "live": true }))]
 pub struct Live {
     pub live: True,
 }
 
 /// The server answers reads and writes.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[form]
 #[schemars(example = json!({
     "ready": true, "position": 42, "readOnly": false, "writeFailure": null, "warnings": [],
 }))]
@@ -48,13 +41,12 @@ pub struct Ready {
     pub position: u64,
     /// True if writes go to another server.
     pub read_only: bool,
-    pub write_failure: Option<String>,
+    pub write_failure: OrNull<String>,
     pub warnings: Vec<String>,
 }
 
 /// The amounts that a compaction removed.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[form]
 #[schemars(example = json!({
     "segments": 1, "records": 2, "changes": 3, "contents": 1, "contentsBytes": 10_000, "bytesBefore": 5_000,
     "bytesAfter": 4_000,
@@ -76,11 +68,11 @@ pub struct Compaction {
 }
 
 /// Lines of the text format of Prometheus.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[form]
 #[schemars(example = &"annals_position 42\n")]
 pub struct Metrics(pub String);
 
 /// An OpenAPI document.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[form]
 #[schemars(example = json!({ "openapi": "3.1.0" }))]
 pub struct OpenApi(pub Map<String, Json>);
