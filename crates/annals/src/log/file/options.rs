@@ -18,7 +18,7 @@ pub struct FileOptions {
     /// Off by default. A torn write can only be in the last segment, because a segment is synced before the next one is
     /// created; so opening always scans the last one. A medium can decay anywhere and at any time; so every read
     /// verifies the frames it reads, the first read of a segment verifies all of it, and
-    /// [`FileLog::verify`](super::FileLog::verify) verifies everything. Opening a large log then costs one segment, not
+    /// [`Log::verify`](crate::log::Log::verify) verifies everything. Opening a large log then costs one segment, not
     /// the log.
     pub verify_sealed: bool,
     /// How many segment files are open for reading at once; when there are more, the log closes the one opened first.
