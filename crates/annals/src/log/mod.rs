@@ -22,7 +22,7 @@ pub mod conformance;
 mod rewrite;
 mod fault;
 mod file;
-mod memory;
+mod memory_log;
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ pub use file::FileOptions;
 pub use file::{FileLog, SegmentInfo, copy_to_files};
 pub(crate) use file::{LOCK_FILE_NAME, is_vacant_log};
 pub use identity::LogId;
-pub use memory::MemoryLog;
+pub use memory_log::MemoryLog;
 pub use rewrite::{Rewrite, RewriteRecord, RewriteReport, Rewritten};
 
 /// Units: bytes of one record. A larger record is refused with `TooLarge`, by every log.

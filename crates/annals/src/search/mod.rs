@@ -5,7 +5,7 @@ mod expression;
 mod find;
 mod pattern;
 mod matcher;
-mod check;
+mod refusals;
 mod lex;
 mod parse;
 mod parse_value;
@@ -14,11 +14,11 @@ mod print;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use check::check_order;
-pub use check::{CONDITIONS_MAX, DEPTH_MAX, LIMIT_MAX, SORTS_MAX, VALUES_MAX};
 pub use expression::{Condition, Expression, Field, Header, LinkDirection, Operator};
 pub use find::{Deleted, FIND_VISITED_MAX, Find, Order, OrderBy, PAGE_BYTES_MAX};
 pub use parse::TEXT_BYTES_MAX;
 pub(crate) use parse::is_keyword;
 pub use pattern::PATTERN_BYTES_MAX;
 pub(crate) use pattern::Pattern;
+pub(crate) use refusals::check_order;
+pub use refusals::{CONDITIONS_MAX, DEPTH_MAX, LIMIT_MAX, SORTS_MAX, VALUES_MAX};

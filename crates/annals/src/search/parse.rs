@@ -1,9 +1,9 @@
 //! Reads the text form of searches. `docs/search.md` has the grammar.
 
-use super::check::DEPTH_MAX;
 use super::expression::{Condition, Expression, Field, Header, LinkDirection, Operator};
 use super::find::{Deleted, Find, Order, OrderBy};
 use super::lex::{Placed, Token, error_at, tokens};
+use super::refusals::DEPTH_MAX;
 use crate::{Error, ErrorKind, Result};
 
 /// Longest text form. Units: bytes.

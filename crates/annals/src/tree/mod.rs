@@ -1,9 +1,9 @@
 //! The language of trees: paths, and items with their subtrees.
 
 mod item;
-mod literal;
+mod declared_text;
 mod path;
 
+pub(crate) use declared_text::{coerced, coerced_leaf};
 pub use item::{Branch, Item};
-pub(crate) use literal::{coerced, coerced_leaf};
 pub use path::{Axis, NameTest, PlaceTest, TreePath, TreeStep};

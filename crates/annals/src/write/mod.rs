@@ -1,7 +1,7 @@
 //! Writing: transactions, and the queue that turns them into records.
 
 mod transaction;
-mod anchor;
+mod anchoring;
 mod classifications;
 mod correction;
 mod properties;

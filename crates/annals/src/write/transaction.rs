@@ -4,7 +4,7 @@ use crate::graph::actions as action;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use super::anchor;
+use super::anchoring;
 use super::clock::commit_instant;
 use super::correction;
 use super::expectations::Expectations;
@@ -476,7 +476,7 @@ impl Transaction {
         // Drop them: parts of the graph that other versions share must be copied when they change.
         (self.own, self.view, self.typed) = (None, None, None);
         let Transaction { committer, base, author, message, instant, mut changes, edits, .. } = self;
-        anchor::attach(&base, &mut changes, || Stamp {
+        anchoring::attach(&base, &mut changes, || Stamp {
             instant: instant.unwrap_or_else(Instant::now),
             author: Arc::clone(&author),
         });

@@ -20,10 +20,10 @@ mod follower;
 mod copy;
 mod rewrite;
 mod verify;
-mod options;
+mod file_options;
 mod unfinished;
 
-use options::check_options;
+use file_options::check_options;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -41,7 +41,7 @@ use writer::Writer;
 
 pub use copy::copy_to_files;
 pub(crate) use copy::is_vacant_log;
-pub use options::FileOptions;
+pub use file_options::FileOptions;
 pub(crate) use recovery::LOCK_FILE_NAME;
 pub use verify::SegmentInfo;
 

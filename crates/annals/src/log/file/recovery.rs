@@ -6,11 +6,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::file_options::FileOptions;
 use super::index::SparseIndex;
 use super::listing::{FoundSegment, LastHeader, find_segments, names_in_force};
 use super::manifest::{MANIFEST_FILE_NAME, Manifest, missing_manifest};
 use super::mark::{DURABLE_FILE_NAME, Durable, DurableFile};
-use super::options::FileOptions;
 use super::scan::{Behind, SegmentView, Tear, damaged, find_later_call, scan};
 use super::segment::{BUILDING_SUFFIX, Segment, SegmentName, io_error, open_file};
 use super::unfinished::refuse_unfinished_copy;

@@ -1,8 +1,8 @@
 //! The explanation of a search.
 
 use super::access::Places;
+use super::by_plan::{Search, Steps};
 use super::plan::{ValueWalk, Walk};
-use super::run::{Search, Steps};
 use crate::read::operators::sort::Key;
 
 /// The steps by which a page was found.

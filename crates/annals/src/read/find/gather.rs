@@ -1,10 +1,10 @@
 //! Sorts candidates and takes a page of them, with a bounded number of places in memory for any offset.
 
-use super::run::CANDIDATES_UNCHECKED;
+use super::by_plan::CANDIDATES_UNCHECKED;
 use std::cell::RefCell;
 
 use super::access::{Access, Places};
-use super::run::{Asked, Search, Steps};
+use super::by_plan::{Asked, Search, Steps};
 use crate::Result;
 use crate::read::held::Held;
 use crate::read::operators::page::{Filling, Hits, Size};

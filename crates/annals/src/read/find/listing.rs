@@ -1,11 +1,11 @@
 //! Fills a page while it walks an index in the order of a search.
 
 use super::access::Places;
+use super::by_plan::Leg;
+use super::by_plan::{Search, Steps};
 use super::explain;
 use super::gather::{Candidates, Found};
 use super::plan::Walk;
-use super::run::Leg;
-use super::run::{Search, Steps};
 use super::walk::{Walker, has_value, sort_key};
 use crate::Result;
 use crate::graph::index::key::slot_of_key;

@@ -9,7 +9,7 @@ mod ever;
 mod plan;
 mod stamped;
 mod walk;
-mod run;
+mod by_plan;
 mod gather;
 mod listing;
 mod explain;

@@ -1,8 +1,8 @@
 //! The entry points of searches: pages, counts, and explanations.
 
+use super::by_plan::OFFSET_KEPT_MAX;
+use super::by_plan::{Search, Steps};
 use super::explain;
-use super::run::OFFSET_KEPT_MAX;
-use super::run::{Search, Steps};
 use crate::Result;
 use crate::model::TypeKind;
 use crate::read::held::Held;

@@ -1,6 +1,6 @@
 //! Refuses properties that no searched instance can have: a misspelt name would find nothing, or everything.
 
-use super::run::Search;
+use super::by_plan::Search;
 use crate::graph::integrity::types::DeclaredType;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::TypeKind;

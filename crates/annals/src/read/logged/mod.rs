@@ -2,14 +2,14 @@
 
 mod change;
 mod filter;
-mod scan;
+mod record_scan;
 pub(crate) mod query;
 
 use query::{LogPlace, LogQuery};
 use std::sync::Arc;
 
 use self::filter::Filter;
-use self::scan::Scan;
+use self::record_scan::Scan;
 use super::snapshot::Snapshot;
 use super::stored::difference_bytes;
 use crate::model::Instant;

@@ -1,7 +1,7 @@
 //! Walks over the graph: neighbourhoods, reach, paths.
 
 // In the order a newcomer should read them.
-mod along;
+mod walked_type;
 mod reach;
 mod visited;
 mod steps;
@@ -17,7 +17,6 @@ mod shortest_paths;
 mod linking;
 mod links_between;
 
-pub use along::Along;
 pub use breadth::Walk;
 pub use element::{Crossed, Element, Reached, Subgraph};
 pub use groups::{GROUPS_MAX, Group, Groups};
@@ -27,3 +26,4 @@ pub use reach::{Reach, VISITED_MAX};
 pub use related::{Related, RelatedPage};
 pub use shared::Shared;
 pub use shortest_paths::ShortestPaths;
+pub use walked_type::Along;

@@ -1,6 +1,6 @@
 //! The relationships, entities and distance of a walk, as callers give them.
 
-use super::along::Along;
+use super::walked_type::Along;
 use crate::model::Direction;
 use crate::search::Expression;
 

@@ -1,7 +1,7 @@
 //! The possible steps of a walk from an entity, with all names of its [`Reach`] resolved.
 
-use super::along::Along;
 use super::reach::Reach;
+use super::walked_type::Along;
 use crate::graph::structures::link::Link;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::{Direction, Id, TypeKind};
