@@ -68,3 +68,37 @@ fn place(measured: &Measured, peers: &[&TargetName], found: &Comparison, times: 
     let peer = peer.map_or(found.target.as_str(), |peer| peer.title.as_str());
     format!("\"{}\" at {}: {} times, beside {peer}", measured.title(&found.row), found.volume, figure(times))
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::measured::tests::{figure, measured};
+    use super::*;
+
+    #[test]
+    fn a_page_begins_with_how_often_annals_is_better_and_where_most() {
+        let found = measured(json!([
+            figure("annals", "read", 0, 8.0),
+            figure("other", "read", 0, 2.0),
+            figure("annals", "write", 0, 1.0),
+            figure("other", "write", 0, 3.0),
+            figure("null", "write", 0, 900.0),
+        ]));
+        let expected = [
+            "Beside one system, in 2 figures that both have, Annals is better in 1, worse in 1; 0 show no difference.",
+            "Annals leads most in \"read\" at 1: 4.00 times, beside other.",
+            "Annals lags most in \"write\" at 1: 3.00 times, beside other.",
+            "Every figure was measured once, so small differences say nothing.",
+        ];
+        assert_eq!(findings(&found), expected);
+    }
+
+    #[test]
+    fn a_page_without_other_systems_and_one_without_a_better_one_say_so() {
+        let alone = measured(json!([figure("annals", "read", 0, 8.0)]));
+        assert_eq!(findings(&alone), ["This run compares Annals with no other system."]);
+        let ahead = measured(json!([figure("annals", "read", 0, 8.0), figure("other", "read", 0, 2.0)]));
+        assert!(findings(&ahead).contains(&"No system is better in any of them.".to_owned()));
+    }
+}

@@ -283,19 +283,19 @@ impl Latencies {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use serde_json::{Value, json};
 
     use super::*;
 
     /// A run of the rows `read` and `write`, in parts of the same names, on `annals` and `other`.
-    fn measured(records: Value) -> Measured {
+    pub(crate) fn measured(records: Value) -> Measured {
         let row = |name: &str| json!({"name": name, "title": name, "unit": "1/s", "better": "more", "is_write": false});
         let target = |name: &str, kind: &str| json!({"name": name, "title": name, "target_kind": kind});
         let part = |name: &str| json!({"name": name, "rows": [name]});
         let run = json!({
             "suite": "s", "title": "", "text": "", "rows": [row("read"), row("write")],
-            "targets": [target("annals", "ours"), target("other", "peer")], "volumes": ["1"],
+            "targets": [target("annals", "ours"), target("null", "floor"), target("other", "peer")], "volumes": ["1"],
             "parts": [part("read"), part("write")], "repeats": 3, "is_quick": false, "started": "", "command": "",
             "environment": [], "doubts": [], "unfair": [],
         });
@@ -307,7 +307,7 @@ mod tests {
         Measured::of(results).unwrap()
     }
 
-    fn figure(target: &str, row: &str, repeat: usize, value: f64) -> Value {
+    pub(crate) fn figure(target: &str, row: &str, repeat: usize, value: f64) -> Value {
         json!({"kind": "figure", "target": target, "part": row, "row": row, "volume": "1", "repeat": repeat, "value": value})
     }
 
@@ -333,6 +333,12 @@ mod tests {
         assert_eq!(found.shown("read", "1", "other"), Shown::State("DNF(9 s)".into()));
         assert_eq!(found.volumes("write"), ["all"]);
         assert_eq!(found.shown("write", "all", "annals"), Shown::State("OOM".into()));
+    }
+
+    #[test]
+    fn no_work_is_the_last_column() {
+        let targets = ["null", "annals", "other"].map(|target| figure(target, "read", 0, 1.0));
+        assert_eq!(names(&measured(json!(targets)).targets()), ["annals", "other", "null"]);
     }
 
     #[test]
