@@ -38,7 +38,7 @@ pub fn write_pages(out: &Path) -> Outcome<Vec<(String, String)>> {
             fs::write(&path, content).map_err(|error| told(&path, &error))?;
             println!("{}", path.display());
             if name.ends_with(".html") {
-                written.push((name, page.title.clone()));
+                written.push((name, format!("{}: {}", page.project, page.title)));
             }
         }
     }
