@@ -136,7 +136,7 @@ impl Known {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(16))]
+    #![proptest_config(ProptestConfig::with_cases(if std::env::var_os("ANNALS_TEST_ALL").is_some() { 48 } else { 16 }))]
 
     // Few keys, so that steps meet, or many, so that leaves split; several versions that diverge.
     #[test]
