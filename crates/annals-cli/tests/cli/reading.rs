@@ -101,7 +101,8 @@ fn history_diff_and_follow_tell_the_past() {
 #[test]
 fn a_history_of_many_versions_is_whole() {
     let place = Place::new();
-    let update = |n| json!({ "action": "update", "kind": "entity", "id": "a", "patch": { "n": n } });
+    let update =
+        |n| json!({ "action": "update", "kind": "entity", "id": "a", "patch": { "n": n }, "always": true });
     let mut operations = vec![json!({ "action": "create", "kind": "entity", "id": "a", "type": "thing" })];
     operations.extend((2..=2_203).map(update));
     place.write("all.json", &serde_json::Value::from(operations).to_string());

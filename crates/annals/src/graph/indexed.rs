@@ -54,11 +54,18 @@ impl Indexed {
     }
 
     /// Adds the events since the last call to the tail; if the tail then has more than `tail_len_max` events, the
-    /// indexes take them.
+    /// indexes take them. The events of one position, that of a transaction, stay in one batch.
     pub(crate) fn take_events(&mut self, tail_len_max: usize) {
         let batch = self.graph.take_events();
-        if batch.len() > 0 {
-            self.tail = self.tail.iter().cloned().chain([Arc::new(batch)]).collect();
+        if batch.len() == 0 {
+            return;
+        }
+        match self.tail.last() {
+            Some(last) if last.position == batch.position => {
+                let last = Arc::make_mut(&mut self.tail).last_mut();
+                last.into_iter().for_each(|last| Arc::make_mut(last).append(&batch));
+            }
+            _ => self.tail = self.tail.iter().cloned().chain([Arc::new(batch)]).collect(),
         }
         if self.tail_len() > tail_len_max {
             let tail = std::mem::take(&mut self.tail);
@@ -121,6 +128,12 @@ impl Batch {
             TypeKind::Relationship => &self.relationships,
             TypeKind::Entity | TypeKind::Classification | TypeKind::Enum => &self.entities,
         }
+    }
+
+    /// Adds the events of `later`, of the same position.
+    fn append(&mut self, later: &Batch) {
+        later.entities.iter().for_each(|event| self.entities.push(event.clone()));
+        later.relationships.iter().for_each(|event| self.relationships.push(event.clone()));
     }
 
     /// Number of its events.

@@ -7,7 +7,7 @@ use super::anchor::Anchor;
 use crate::graph::actions::Action;
 
 /// One committed transaction.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Record {
     /// The commit instant; never earlier than that of the record before.
     pub instant: Instant,

@@ -41,12 +41,9 @@ const CHANGE_BYTES: usize = 256;
 const TEXTS_BYTES: usize = 128;
 
 impl RecordBody {
-    pub(crate) fn encode(
-        author: &str,
-        message: &str,
-        valid_from: Option<Instant>,
-        changes: &[Change],
-    ) -> RecordBody {
+    /// That of a record; its instant does not count.
+    pub(crate) fn of(record: &Record) -> RecordBody {
+        let Record { author, message, valid_from, changes, .. } = record;
         let mut names = Names::default();
         let room = (HEAD_BYTES_MAX + CHANGE_BYTES * changes.len() + TEXTS_BYTES).min(RECORD_BYTES_MAX);
         let mut bytes = Vec::with_capacity(room);
@@ -107,7 +104,7 @@ impl RecordBody {
 
 /// The bytes of a whole record.
 pub(crate) fn encode_record(record: &Record) -> Vec<u8> {
-    let mut body = RecordBody::encode(&record.author, &record.message, record.valid_from, &record.changes);
+    let mut body = RecordBody::of(record);
     body.set_instant(record.instant);
     body.record().to_vec()
 }

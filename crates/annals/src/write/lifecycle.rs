@@ -61,7 +61,7 @@ impl Transaction {
         }
         self.reads.instance(InstanceId::Entity(copy.id.clone()));
         let instance = InstanceId::Entity(copy.id.clone());
-        let is_changed = self.touched.is_changed(&self.changes, &instance);
+        let is_changed = self.touched.is_changed(&self.record.changes, &instance);
         let last = self.base.instant_of(self.base.position()).unwrap_or_default();
         let snapshot = if is_changed { self.current()? } else { &self.base };
         let kept: Vec<ClassificationCopy> = match snapshot.entity_summary(&copy.id)? {
@@ -75,15 +75,15 @@ impl Transaction {
                 // A classification that this transaction itself writes gets its stamps at commit.
                 if is_changed && known.updated.instant >= last {
                     let is_new = known.created.instant >= last;
-                    let (change, name) = (self.changes.len(), Arc::clone(&known.name));
+                    let (change, name) = (self.record.changes.len(), Arc::clone(&known.name));
                     stamped.push(OwnStamps { change, name, is_new });
                 }
                 copy.classifications.push(known);
             }
         }
-        let before = self.changes.len();
+        let before = self.record.changes.len();
         self.push(Box::new(copy))?;
-        if self.changes.len() > before {
+        if self.record.changes.len() > before {
             self.stamped.extend(stamped);
         }
         Ok(())
@@ -111,7 +111,7 @@ impl Transaction {
         let table = &self.base.graph().entities;
         table.slot(id).is_some()
             || table.former_ids.slot(id).is_some()
-            || self.touched.names(&self.changes, &InstanceId::Entity(id.clone()))
+            || self.touched.names(&self.record.changes, &InstanceId::Entity(id.clone()))
     }
 
     /// Stores a copy of a classification of another collection on an entity, or on a proxy.

@@ -23,6 +23,7 @@ mod outcome;
 mod publisher;
 mod upsert;
 mod own_graph;
+mod merge;
 mod touched;
 mod tree;
 mod built_on;

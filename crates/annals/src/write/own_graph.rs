@@ -8,18 +8,18 @@ use crate::graph::indexed::Indexed;
 use crate::graph::record_end::RecordStart;
 use crate::graph::structures::symbols::Symbol;
 use crate::memory::{Charge, Memory};
-use crate::model::{Change, Instant, Record, TypeKind};
+use crate::model::{Action, Change, Instant, Record, TypeKind};
 use crate::record::RecordBody;
 use crate::structures::number::narrow;
 use crate::{Error, Result};
 
 /// When a transaction with more changes is searched, indexes take them. Each search reads fewer changes directly.
-const TAIL_EVENTS_MAX: usize = 1_000;
+const TAIL_EVENTS_MAX: usize = 100;
 
 /// The graph of the base with the first changes of a transaction.
 #[derive(Clone)]
 pub(super) struct OwnGraph {
-    indexed: Indexed,
+    indexed: Arc<Indexed>,
     /// The presumed commit instant.
     instant: Instant,
     applied: usize,
@@ -29,7 +29,12 @@ pub(super) struct OwnGraph {
 impl OwnGraph {
     /// The graph of the base, without changes so far.
     pub(super) fn new(base: &Indexed, instant: Instant) -> OwnGraph {
-        OwnGraph { indexed: base.speculative(), instant, applied: 0, start: base.graph.record_start() }
+        OwnGraph {
+            indexed: Arc::new(base.speculative()),
+            instant,
+            applied: 0,
+            start: base.graph.record_start(),
+        }
     }
 
     /// True if it can apply the rest of `changes`: none of them claims a valid time after the instant.
@@ -38,29 +43,57 @@ impl OwnGraph {
         changes.len() >= self.applied && changes[self.applied..].iter().all(is_past)
     }
 
-    /// Applies the new ones of `changes`. `record` gives author and instant.
+    /// Applies the new changes of `record`. Of the record this keeps author and message.
     ///
     /// Errors: those of the changes; then this must be dropped.
-    pub(super) fn go_on(&mut self, changes: &[Change], record: Record, memory: &Arc<Memory>) -> Result<()> {
-        if self.applied == changes.len() {
+    pub(super) fn go_on(&mut self, record: &Record, memory: &Arc<Memory>) -> Result<()> {
+        if self.applied == record.changes.len() {
             return Ok(());
         }
-        let record = Record { instant: self.instant, changes: changes[self.applied..].to_vec(), ..record };
-        // It is dropped later, but until then it takes as much as if it were committed.
-        let _charge = if memory.is_bounded() {
-            let body = RecordBody::encode(&record.author, &record.message, None, &record.changes);
-            memory.admit(need(&self.indexed.graph, &body, &record.changes))?
-        } else {
-            Charge::default()
-        };
-        let graph = &mut self.indexed.graph;
+        let new = self.part(record, record.changes[self.applied..].to_vec());
+        let _charge = self.charge(&new, memory)?;
+        let graph = &mut Arc::make_mut(&mut self.indexed).graph;
         if self.applied == 0 {
-            graph.apply_new(graph.position.next(), &record)?;
+            graph.apply_new(graph.position.next(), &new)?;
         } else {
-            graph.apply_new_changes(graph.position, &record, narrow(self.applied))?;
+            graph.apply_new_changes(graph.position, &new, narrow(self.applied))?;
         }
-        self.applied = changes.len();
+        self.applied = record.changes.len();
         Ok(())
+    }
+
+    /// True if the change `number` is applied.
+    pub(super) fn has(&self, number: usize) -> bool {
+        number < self.applied
+    }
+
+    /// Applies an action that is merged into the change `number`, which is applied.
+    ///
+    /// Errors: as [`OwnGraph::go_on`].
+    pub(super) fn amend(
+        &mut self,
+        number: usize,
+        action: &Action,
+        record: &Record,
+        memory: &Arc<Memory>,
+    ) -> Result<()> {
+        let _charge = self.charge(&self.part(record, vec![Change::from(action.clone())]), memory)?;
+        let graph = &mut Arc::make_mut(&mut self.indexed).graph;
+        graph.amend(narrow(number), action, (self.instant, &record.author))
+    }
+
+    /// A record with some of its changes, at the presumed instant.
+    fn part(&self, record: &Record, changes: Vec<Change>) -> Record {
+        let (author, message) = (Arc::clone(&record.author), Arc::clone(&record.message));
+        Record { instant: self.instant, author, message, valid_from: None, changes }
+    }
+
+    /// The memory for it: it is dropped later, but until then it takes as much as if it were committed.
+    fn charge(&self, part: &Record, memory: &Arc<Memory>) -> Result<Charge> {
+        if !memory.is_bounded() {
+            return Ok(Charge::default());
+        }
+        memory.admit(need(&self.indexed.graph, &RecordBody::of(part), &part.changes))
     }
 
     /// Checks the conditions that hold at the end of the transaction. Reads do not need it: they may see an unfinished
@@ -91,9 +124,9 @@ impl OwnGraph {
         &self.indexed.graph
     }
 
-    /// A copy to search in.
-    pub(super) fn indexed(&mut self) -> Indexed {
-        self.indexed.take_events(TAIL_EVENTS_MAX);
-        self.indexed.clone()
+    /// The graph to search in. The next change copies what others still share of it.
+    pub(super) fn indexed(&mut self) -> Arc<Indexed> {
+        Arc::make_mut(&mut self.indexed).take_events(TAIL_EVENTS_MAX);
+        Arc::clone(&self.indexed)
     }
 }

@@ -67,8 +67,7 @@ impl Work {
                 }
             }
         }
-        let Record { author, message, changes, .. } = &self.record;
-        self.body = RecordBody::encode(author, message, None, changes);
+        self.body = RecordBody::of(&self.record);
     }
 }
 

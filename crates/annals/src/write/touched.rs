@@ -1,7 +1,7 @@
 //! The instances and types that the changes of a transaction touch. Computed on demand: most transactions never need
 //! it.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::graph::actions::act::Touches;
@@ -10,10 +10,11 @@ use crate::model::{Action, Change, InstanceId, TypeKind};
 /// Instances and types that changes name.
 #[derive(Default)]
 pub(super) struct Touched {
-    instances: HashSet<InstanceId>,
+    /// Each with the number of the last change that names it.
+    instances: HashMap<InstanceId, usize>,
     types: HashSet<(TypeKind, Arc<str>)>,
-    /// True if one of the changes may change instances that it does not name.
-    is_wide: bool,
+    /// The number of the last change that may change instances that it does not name.
+    last_wide: Option<usize>,
     /// How many changes are listed.
     listed: usize,
 }
@@ -22,12 +23,21 @@ impl Touched {
     /// True if one of `changes` names `instance`. Between calls changes are only added.
     pub(super) fn names(&mut self, changes: &[Change], instance: &InstanceId) -> bool {
         self.list(changes);
-        self.instances.contains(instance)
+        self.instances.contains_key(instance)
+    }
+
+    /// The number of the last of `changes` that names `instance`; `None` if a later one may have changed it, too.
+    pub(super) fn last_naming(&mut self, changes: &[Change], instance: &InstanceId) -> Option<usize> {
+        self.list(changes);
+        self.instances
+            .get(instance)
+            .copied()
+            .filter(|number| self.last_wide.is_none_or(|wide| wide < *number))
     }
 
     /// True if one of `changes` may have changed `instance`.
     pub(super) fn is_changed(&mut self, changes: &[Change], instance: &InstanceId) -> bool {
-        self.names(changes, instance) || self.is_wide
+        self.names(changes, instance) || self.last_wide.is_some()
     }
 
     /// True if one of `changes` may have changed an instance of `action`.
@@ -43,13 +53,14 @@ impl Touched {
     }
 
     fn list(&mut self, changes: &[Change]) {
-        for Change { action, .. } in &changes[self.listed..] {
+        for (number, Change { action, .. }) in changes.iter().enumerate().skip(self.listed) {
             if let Action::DefineType(definition) = action {
                 self.types.insert((definition.kind, Arc::clone(&definition.name)));
             } else {
-                self.instances.extend(action.instance());
-                self.is_wide |=
-                    !matches!(action.touches(), Touches::Nothing | Touches::Instance | Touches::Shape);
+                self.instances.extend(action.instance().map(|instance| (instance, number)));
+                if !matches!(action.touches(), Touches::Nothing | Touches::Instance | Touches::Shape) {
+                    self.last_wide = Some(number);
+                }
             }
         }
         self.listed = changes.len();

@@ -34,14 +34,16 @@ pub const RETRIES_MAX: usize = 100;
 
 /// Changes on one snapshot. They become visible to other threads, and durable, with [`Transaction::commit`].
 ///
-/// Each change makes one version. A change that would not change the instance, or the type, makes none: the transaction
+/// Changes of the properties of one instance make one version together, and so do a creation and the classifications
+/// given after it; every other change makes a version of its own, and so does each change with
+/// [`Transaction::always`] or [`Transaction::valid_from`]. A change that would not change the instance, or the type, makes none: the transaction
 /// leaves it out, unless [`Transaction::always`] or [`Transaction::valid_from`] is set. It then counts as a read of the
 /// instance, but not in [`Transaction::changes_count`]. Dropping the transaction discards it.
 pub struct Transaction {
     pub(super) committer: Arc<Committer>,
     pub(super) base: Snapshot,
-    pub(super) author: Arc<str>,
-    pub(super) message: Arc<str>,
+    // Author, message and changes so far. The view shares it; `record_mut` drops the view first.
+    pub(super) record: Arc<Record>,
     valid_from: Option<Instant>,
     pub(super) is_always: bool,
     pub(super) is_as_declared: bool,
@@ -51,7 +53,6 @@ pub struct Transaction {
     is_serializable: bool,
     pub(super) reads: Reads,
     pub(super) expectations: Expectations,
-    pub(super) changes: Vec<Change>,
     // For the edits of a candidate: the number of changes with an older base, and that base.
     pub(super) edits: Option<(Position, usize)>,
     // Classifications that get their stamps at commit.
@@ -68,8 +69,8 @@ pub struct Transaction {
     pub(super) own: Option<Box<OwnGraph>>,
     // True if a change cannot be applied to the base: the commit reports the error, and no further change is left out.
     is_broken: bool,
-    // The same for reads, with its number of changes.
-    view: Option<(Snapshot, usize)>,
+    // The base with all changes, for reads.
+    view: Option<Snapshot>,
 }
 
 impl Transaction {
@@ -77,8 +78,7 @@ impl Transaction {
         Transaction {
             committer,
             base,
-            author: Arc::default(),
-            message: Arc::default(),
+            record: Arc::default(),
             valid_from: None,
             is_always: false,
             is_as_declared: false,
@@ -87,7 +87,6 @@ impl Transaction {
             is_serializable: false,
             reads: Reads::default(),
             expectations: Expectations::default(),
-            changes: Vec::new(),
             edits: None,
             stamped: Vec::new(),
             touched: Touched::default(),
@@ -103,16 +102,16 @@ impl Transaction {
 
     /// Sets the author.
     pub fn author(&mut self, author: &str) -> &mut Transaction {
-        if *self.author != *author {
-            self.author = author.into();
+        if *self.record.author != *author {
+            self.record_mut().author = author.into();
         }
         self
     }
 
     /// Sets the reason.
     pub fn message(&mut self, message: &str) -> &mut Transaction {
-        if *self.message != *message {
-            self.message = message.into();
+        if *self.record.message != *message {
+            self.record_mut().message = message.into();
         }
         self
     }
@@ -133,6 +132,11 @@ impl Transaction {
         self
     }
 
+    /// The value set with [`Transaction::valid_from`].
+    pub(super) fn own_valid_from(&self) -> Option<Instant> {
+        self.valid_from
+    }
+
     /// The value set with [`Transaction::always`].
     pub fn is_always(&self) -> bool {
         self.is_always
@@ -142,7 +146,7 @@ impl Transaction {
     /// record's, nor in the future; the commit checks both.
     pub fn committed_at(&mut self, instant: Instant) -> &mut Transaction {
         self.instant = Some(instant);
-        self.own = None;
+        (self.own, self.view) = (None, None);
         self
     }
 
@@ -164,7 +168,7 @@ impl Transaction {
 
     /// Number of changes so far, without those that change nothing. If it is 0, the commit writes no record.
     pub fn changes_count(&self) -> usize {
-        self.changes.len()
+        self.record.changes.len()
     }
 
     /// Creates an entity; returns its id. Attributes of its type without a value get their default.
@@ -261,7 +265,7 @@ impl Transaction {
         if !action.may_change_nothing() {
             return false;
         }
-        if !self.touched.concerns(&self.changes, action) {
+        if !self.touched.concerns(&self.record.changes, action) {
             return action.is_unchanged(self.base.graph()).unwrap_or(false);
         }
         // Order: checked first, since each attempt costs as much as all changes.
@@ -278,7 +282,7 @@ impl Transaction {
     }
 
     pub(super) fn push_always(&mut self, action: Action) -> Result<()> {
-        if self.changes.len() >= CHANGES_MAX {
+        if self.record.changes.len() >= CHANGES_MAX {
             return Err(Error::new(
                 ErrorKind::TooLarge,
                 format!("transaction: expected at most {CHANGES_MAX} changes; commit in parts"),
@@ -288,11 +292,13 @@ impl Transaction {
         check_counts(self.base.graph(), &action)?;
         self.check_classifications(&action)?;
         self.check_new_values(&action)?;
+        let Some(action) = self.merge(action)? else { return Ok(()) };
         if matches!(action, Action::DefineType(_)) {
             self.defines_types = true;
             self.typed = None;
         }
-        self.changes.push(Change { valid_from: self.valid_from, ..Change::from(action) });
+        let change = Change { valid_from: self.valid_from, ..Change::from(action) };
+        self.record_mut().changes.push(change);
         Ok(())
     }
 
@@ -369,12 +375,17 @@ impl Transaction {
     }
 
     pub(super) fn current(&mut self) -> Result<&Snapshot> {
-        let count = self.changes.len();
-        let is_fresh = count == 0 || self.view.as_ref().is_some_and(|(_, applied)| *applied == count);
-        if !is_fresh {
-            self.view = Some((self.speculate()?, count));
+        if self.view.is_none() && !self.record.changes.is_empty() {
+            self.view = Some(self.speculate()?);
         }
-        Ok(self.view.as_ref().map_or(&self.base, |(view, _)| view))
+        Ok(self.view.as_ref().unwrap_or(&self.base))
+    }
+
+    /// The record, to be changed. A view that the caller has kept keeps the old one.
+    pub(super) fn record_mut(&mut self) -> &mut Record {
+        // Order: what only the view shares must not be copied.
+        self.view = None;
+        Arc::make_mut(&mut self.record)
     }
 
     /// The base with all changes applied, for look-ups.
@@ -383,7 +394,7 @@ impl Transaction {
     }
 
     fn bring_up(&mut self) -> Result<&mut OwnGraph> {
-        let mut own = match self.own.take().filter(|own| own.can_go_on(&self.changes)) {
+        let mut own = match self.own.take().filter(|own| own.can_go_on(&self.record.changes)) {
             Some(own) => own,
             None => {
                 let base = self.base.indexed();
@@ -392,28 +403,19 @@ impl Transaction {
                 Box::new(OwnGraph::new(base, instant))
             }
         };
-        let record = self.record(Vec::new());
-        own.go_on(&self.changes, record, self.base.source().memory())?;
+        own.go_on(&self.record, self.base.source().memory())?;
         Ok(self.own.insert(own))
     }
 
     fn speculate(&mut self) -> Result<Snapshot> {
         let own = self.bring_up()?;
         let (instant, indexed) = (own.instant(), own.indexed());
-        let record = Record { instant, ..self.record(self.changes.clone()) };
-        let base = self.edits.map_or(Position::ZERO, |(base, _)| base);
-        let pending = Pending { position: indexed.graph.position.0, record: Arc::new(record), base };
-        Ok(Snapshot::with_pending(Arc::new(indexed), Arc::clone(self.base.source()), pending))
-    }
-
-    fn record(&self, changes: Vec<Change>) -> Record {
-        Record {
-            instant: self.instant.unwrap_or_default(),
-            author: Arc::clone(&self.author),
-            message: Arc::clone(&self.message),
-            valid_from: None,
-            changes,
+        if self.record.instant != instant {
+            self.record_mut().instant = instant;
         }
+        let base = self.edits.map_or(Position::ZERO, |(base, _)| base);
+        let pending = Pending { position: indexed.graph.position.0, record: Arc::clone(&self.record), base };
+        Ok(Snapshot::with_pending(indexed, Arc::clone(self.base.source()), pending))
     }
 
     /// The snapshot after the commit, without committing.
@@ -422,9 +424,9 @@ impl Transaction {
     pub fn dry_run(self) -> Result<Snapshot> {
         let latest = self.committer.snapshot();
         self.expectations.check(latest.graph())?;
-        find_conflict(latest.graph(), self.base.graph().position, &self.changes)?;
+        find_conflict(latest.graph(), self.base.graph().position, &self.record.changes)?;
         if let Some((base, count)) = self.edits {
-            check_conflicts(latest.graph(), base, &self.changes[..count])?;
+            check_conflicts(latest.graph(), base, &self.record.changes[..count])?;
         }
         let mut transaction = Transaction { base: latest, own: None, view: None, ..self };
         transaction.own_graph()?.check_end()?;
@@ -460,7 +462,7 @@ impl Transaction {
     }
 
     fn hand_over(mut self, enqueue: impl FnOnce(&Committer, Box<Work>) -> Result<Ticket>) -> Result<Ticket> {
-        if self.changes.is_empty() {
+        if self.record.changes.is_empty() {
             if self.left_out_count > 0 {
                 // A read-only repository refuses every write, even one that would change nothing.
                 self.committer.state().check_writable()?;
@@ -475,14 +477,14 @@ impl Transaction {
         let pins = self.pin_contents()?;
         // Drop them: parts of the graph that other versions share must be copied when they change.
         (self.own, self.view, self.typed) = (None, None, None);
-        let Transaction { committer, base, author, message, instant, mut changes, edits, .. } = self;
-        anchoring::attach(&base, &mut changes, || Stamp {
+        let Transaction { committer, base, record, instant, edits, .. } = self;
+        let mut record = Arc::unwrap_or_clone(record);
+        record.instant = instant.unwrap_or_default();
+        anchoring::attach(&base, &mut record.changes, || Stamp {
             instant: instant.unwrap_or_else(Instant::now),
-            author: Arc::clone(&author),
+            author: Arc::clone(&record.author),
         });
-        let record =
-            Record { instant: instant.unwrap_or_default(), author, message, valid_from: None, changes };
-        let body = RecordBody::encode(&record.author, &record.message, None, &record.changes);
+        let body = RecordBody::of(&record);
         check_record_size(&body)?;
         let work = Work {
             base: base.graph().position,
@@ -505,7 +507,7 @@ impl Transaction {
     /// other further digests than a change says.
     fn pin_contents(&self) -> Result<Vec<Pin>> {
         let mut pins = Vec::new();
-        for change in &self.changes {
+        for change in &self.record.changes {
             each_named_content(change, &mut |content| {
                 let contents = self.committer.contents.as_ref().ok_or_else(no_contents)?;
                 pins.push(contents.pin(content)?);
@@ -517,14 +519,14 @@ impl Transaction {
 
     /// Bytes of the record of the changes so far, at most.
     pub(crate) fn record_bytes(&self) -> usize {
-        RecordBody::encode(&self.author, &self.message, None, &self.changes).record_bytes_max()
+        RecordBody::of(&self.record).record_bytes_max()
     }
 
     /// Refuses changes that do not fit into a record.
     ///
     /// Errors: `TooLarge`.
     pub(super) fn check_size(&self) -> Result<()> {
-        check_record_size(&RecordBody::encode(&self.author, &self.message, None, &self.changes))
+        check_record_size(&RecordBody::of(&self.record))
     }
 
     /// Refuses corrections of the past that do not fit the past state: only the log has it, so the graph cannot check
@@ -532,7 +534,7 @@ impl Transaction {
     ///
     /// If the commit succeeds, no other transaction has changed the instance, so this check still holds then.
     fn check_corrections(&mut self) -> Result<()> {
-        let instances = correction::find(self.base.graph(), &self.changes);
+        let instances = correction::find(self.base.graph(), &self.record.changes);
         if instances.is_empty() {
             return Ok(());
         }

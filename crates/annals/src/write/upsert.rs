@@ -114,7 +114,7 @@ impl Transaction {
 
     /// The graph for looking an instance up: the base, unless the changes so far may have changed the instance.
     pub(super) fn graph_of(&mut self, instance: &InstanceId) -> Result<&Graph> {
-        if self.touched.is_changed(&self.changes, instance) {
+        if self.touched.is_changed(&self.record.changes, instance) {
             return Ok(self.own_graph()?.graph());
         }
         Ok(self.base.graph())

@@ -49,6 +49,7 @@ mod graph_speed;
 
 // Writers, readers and threads.
 mod isolation;
+mod own_changes;
 mod writers;
 mod tickets;
 mod retry;

@@ -5,6 +5,7 @@
 
 use annals::action;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use annals::log::MemoryLog;
 use annals::*;
@@ -35,12 +36,16 @@ impl Home {
 
 /// Half of all openings have a memory budget: values of any length then leave memory, or only longer ones. The answers
 /// of the repository must not depend on the budget, nor on the one in force when its checkpoint was written.
-fn options(random: &mut Random) -> Options {
+fn options(random: &mut Random, clock: Option<&Arc<AtomicI64>>) -> Options {
+    let mut options = Options::default();
+    if let Some(clock) = clock.cloned() {
+        options.clock = Arc::new(move || Instant::from_micros(clock.load(Ordering::SeqCst)).unwrap());
+    }
     if random.one_in(2) {
-        return Options::default();
+        return options;
     }
     let spilled_value_bytes_min = *random.choose(&[1, 3, 120, 128]);
-    Options { memory_bytes_max: Some(64 << 30), spilled_value_bytes_min, ..Options::default() }
+    Options { memory_bytes_max: Some(64 << 30), spilled_value_bytes_min, ..options }
 }
 
 struct History {
@@ -49,8 +54,8 @@ struct History {
     home: Home,
     model: Reference,
     generator: Generator,
-    clock: i64,
-    has_own_clock: bool,
+    // Units: microseconds since 1970. `None`: the clock of the machine.
+    clock: Option<Arc<AtomicI64>>,
     kept: Vec<(Snapshot, Reference)>,
     // True once the log was rewritten: kept snapshots may lack the past of what was purged since.
     is_compacted: bool,
@@ -65,15 +70,14 @@ impl History {
         } else {
             Home::Memory(MemoryLog::new())
         };
-        let has_own_clock = !random.one_in(4);
+        let clock = (!random.one_in(4)).then(|| Arc::new(AtomicI64::new(CLOCK_START)));
         let has_homes = !random.one_in(4);
         let mut history = History {
-            repository: Some(home.open(options(&mut random))),
+            repository: Some(home.open(options(&mut random, clock.as_ref()))),
             home,
             model: Reference::default(),
             generator: Generator { random, shape, instants: Vec::new(), has_homes },
-            clock: CLOCK_START,
-            has_own_clock,
+            clock,
             kept: Vec::new(),
             is_compacted: false,
         };
@@ -102,9 +106,15 @@ impl History {
         let mut transaction = self.repository().transaction();
         let is_always = self.generator.random.one_in(2);
         transaction.author(author).message(message).always(is_always);
-        if self.has_own_clock {
-            self.clock += self.generator.random.below(3) as i64;
-            transaction.committed_at(Instant::from_micros(self.clock).unwrap());
+        let mut is_import = false;
+        if let Some(clock) = &self.clock {
+            let passed = self.generator.random.below(3) as i64;
+            let now = clock.fetch_add(passed, Ordering::SeqCst) + passed;
+            // Imported history: each change makes a version.
+            is_import = self.generator.random.one_in(4);
+            if is_import {
+                transaction.committed_at(Instant::from_micros(now).unwrap());
+            }
         }
         let reads_in_between = self.generator.random.one_in(6);
         let outcome = operations
@@ -116,10 +126,11 @@ impl History {
             .and_then(|()| transaction.commit());
         let instant = match &outcome {
             Ok(receipt) => receipt.instant.micros(),
-            Err(_) if self.has_own_clock => self.clock,
-            Err(_) => Instant::now().micros(),
+            Err(_) => {
+                self.clock.as_ref().map_or(Instant::now().micros(), |clock| clock.load(Ordering::SeqCst))
+            }
         };
-        let committed = Committed { operations, instant, author, message, is_always };
+        let committed = Committed { operations, instant, author, message, is_always, is_import };
         let expected = self.model.commit(&committed);
         let found = outcome.as_ref().map(|_| ()).map_err(Error::kind);
         if operations.iter().any(|(valid_from, _)| valid_from.is_some()) && expected.is_err() {
@@ -243,7 +254,7 @@ impl History {
         } else {
             self.repository.take();
         }
-        self.repository = Some(self.home.open(options(&mut self.generator.random)));
+        self.repository = Some(self.home.open(options(&mut self.generator.random, self.clock.as_ref())));
         let snapshot = self.repository().snapshot();
         compare_all(&snapshot, &self.model, View { position: self.model.position, valid: i64::MAX });
     }

@@ -134,11 +134,12 @@ fn what_an_earlier_change_of_the_transaction_did_counts() {
             t.update(&entity("b"), set(1))?;
             t.reidentify(&entity("b"), &id("c"))?;
             t.update(&entity("c"), set(1))?;
-            assert_eq!(t.changes_count(), 6);
+            // Both updates of `a` are one change, which leaves it as it was.
+            assert_eq!(t.changes_count(), 5);
             Ok(())
         })
         .unwrap();
-    assert_eq!(versions(&repository, &entity("a")), 3);
+    assert_eq!(versions(&repository, &entity("a")), 2);
     assert_eq!(versions(&repository, &entity("new")), 1);
     let gone = repository.transact(|t| {
         t.delete(&entity("a"))?;
@@ -157,7 +158,7 @@ fn many_changes_of_what_the_transaction_created_are_compared_in_one_pass() {
             (0..COUNT).try_for_each(|n| t.create_entity(named(&format!("e{n}"), n)).map(drop))?;
             (0..COUNT).try_for_each(|n| t.update(&entity(&format!("e{n}")), set(n)))?;
             (0..COUNT).try_for_each(|n| t.update(&entity(&format!("e{n}")), set(n + 1)))?;
-            assert_eq!(t.changes_count(), 2 * COUNT as usize);
+            assert_eq!(t.changes_count(), COUNT as usize);
             Ok(())
         })
         .unwrap();
@@ -256,12 +257,12 @@ fn an_upsert_sees_what_the_transaction_did_before() {
             assert!(t.upsert_relationship(linked())?);
             assert!(!t.upsert_relationship(linked().property("weight", 2))?);
             assert!(!t.upsert_relationship(linked().property("weight", 2))?);
-            assert_eq!(t.changes_count(), 4);
+            assert_eq!(t.changes_count(), 3);
             Ok(created)
         })
         .unwrap();
     assert_eq!((created, receipt.position), ([true, false], Position(1)));
-    assert_eq!(versions(&repository, &relationship("ab")), 2);
+    assert_eq!(versions(&repository, &relationship("ab")), 1);
 }
 
 #[test]

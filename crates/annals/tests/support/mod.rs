@@ -19,6 +19,7 @@ pub mod operations;
 pub mod compare;
 pub mod plain_graph;
 pub mod plain_idle;
+pub mod plain_merge;
 pub mod search;
 pub mod search_order;
 

@@ -423,7 +423,34 @@ impl Generator {
             _ if self.shape == Shape::WideHub => 1 + self.random.below(30),
             _ => 1 + self.random.below(8),
         };
-        (0..count).map(|_| self.operation()).collect()
+        let mut operations: Vec<Timed> = (0..count).map(|_| self.operation()).collect();
+        if self.random.one_in(3) {
+            self.change_again(&mut operations);
+        }
+        operations
+    }
+
+    /// Adds several changes of the content of one instance: they may become one version.
+    fn change_again(&mut self, operations: &mut Vec<Timed>) {
+        let named = operations.iter().rev().find_map(|(_, operation)| match operation {
+            Operation::Act(action) => action.instance(),
+            Operation::Undo(instance) => Some(instance.clone()),
+        });
+        let instance = named.filter(|_| self.random.one_in(2)).unwrap_or_else(|| self.instance());
+        for _ in 0..1 + self.random.below(4) {
+            let action = match (self.random.below(8), &instance) {
+                (0, _) => {
+                    let (instance, properties) = (instance.clone(), self.properties());
+                    Action::Replace(action::Replace { instance, properties, classifications: None })
+                }
+                (1, InstanceId::Entity(entity)) => {
+                    let (entity, content) = (entity.clone(), self.classification());
+                    Action::Classify(action::Classify { entity, content })
+                }
+                _ => Action::Update(action::Update { instance: instance.clone(), patch: self.patch() }),
+            };
+            operations.push((None, Operation::Act(action)));
+        }
     }
 }
 

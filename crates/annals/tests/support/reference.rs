@@ -7,6 +7,7 @@ use std::sync::Arc;
 use annals::*;
 
 use super::operations::{Operation, Timed};
+use super::plain_merge::Merges;
 use super::plain_patch::{apply_patch, entries, map_of};
 
 pub type Properties = BTreeMap<String, Value>;
@@ -143,6 +144,8 @@ pub struct Committed<'o> {
     pub message: &'o str,
     /// True if changes that change nothing are kept, too.
     pub is_always: bool,
+    /// True if it has a commit instant of its own.
+    pub is_import: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -170,6 +173,7 @@ impl Reference {
         next.instants.push(committed.instant);
         next.messages.push(committed.message.to_string());
         let mut change = 0;
+        let mut merges = Merges::new(committed.is_always || committed.is_import);
         for (valid_from, operation) in committed.operations {
             let (actions, is_kept) = match operation {
                 Operation::Act(action) => (vec![action.clone()], committed.is_always || valid_from.is_some()),
@@ -185,7 +189,8 @@ impl Reference {
                     Context { position: next.position, change, instant: committed.instant, author, valid };
                 let before = next.is_declared(action);
                 next.act(context, action)?;
-                if is_kept || !next.take_back_idle(action, before) {
+                let is_idle = !is_kept && next.take_back_idle(action, before);
+                if !is_idle && !merges.fold(&mut next, action, is_kept, valid_from.is_some()) {
                     change += 1;
                 }
             }

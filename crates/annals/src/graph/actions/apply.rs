@@ -13,7 +13,7 @@ use crate::graph::instance::unpacked::{Instance, Stamp};
 use crate::graph::structures::symbols::Symbol;
 use crate::graph::{Graph, kind_of};
 use crate::model::{
-    Action, Change, Id, InstanceId, NAMES_MAX, PROPERTIES_MAX, Record, TypeKind, Value, check_name,
+    Action, Change, Id, InstanceId, Instant, NAMES_MAX, PROPERTIES_MAX, Record, TypeKind, Value, check_name,
 };
 use crate::{Error, ErrorKind, Position, Result};
 
@@ -39,6 +39,20 @@ impl Graph {
         applied: u32,
     ) -> Result<()> {
         self.within_bounds(|graph| graph.apply_changes(position, record, applied))
+    }
+
+    /// Applies an action that belongs to the change `number`, which was applied before: the version of that change gets
+    /// the content. A transaction's own graph uses this.
+    ///
+    /// Errors: as [`Graph::apply`].
+    pub(crate) fn amend(&mut self, number: u32, action: &Action, stamp: (Instant, &Arc<str>)) -> Result<()> {
+        let (micros, author) = (stamp.0.micros(), stamp.1);
+        self.within_bounds(|graph| {
+            let place = Place { position: graph.position.0, change: number };
+            let stamp = Stamp { micros, author: graph.authors.intern(author) };
+            let context = Context { place, stamp, valid_from: micros, is_anchored: false, is_amending: true };
+            action.apply(graph, context)
+        })
     }
 
     fn within_bounds(&mut self, apply: impl FnOnce(&mut Graph) -> Result<()>) -> Result<()> {
@@ -95,7 +109,8 @@ impl Graph {
             }
             let place = Place { position: position.0, change: number };
             let is_anchored = change.anchor.is_some();
-            change.action.apply(self, Context { place, stamp, valid_from, is_anchored })?;
+            let context = Context { place, stamp, valid_from, is_anchored, is_amending: false };
+            change.action.apply(self, context)?;
         }
         if is_remembering {
             self.names.forget();

@@ -12,4 +12,6 @@ pub(crate) struct Context {
     pub(crate) valid_from: i64,
     /// True if the log has the whole content after the change.
     pub(crate) is_anchored: bool,
+    /// True if the change belongs to the version that an earlier change of the record, at `place`, made.
+    pub(crate) is_amending: bool,
 }

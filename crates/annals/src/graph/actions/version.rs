@@ -37,8 +37,11 @@ pub(crate) fn first_version(context: Context, id: Id, type_name: Symbol, propert
 }
 
 impl Instance {
-    /// The next version, with the present content.
+    /// The next version, with the present content; when amending, the same version.
     pub(crate) fn next_version(&self, context: Context) -> Instance {
+        if context.is_amending {
+            return self.clone();
+        }
         Instance {
             version: self.versions + 1,
             versions: self.versions + 1,

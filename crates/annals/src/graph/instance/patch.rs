@@ -73,9 +73,25 @@ fn add(
     value: &Value,
     changes: &mut Vec<ValueChange>,
 ) -> Result<()> {
+    let (values, is_changed) = with_value(text, properties.take(name), value)?;
+    if is_changed {
+        changes.push(ValueChange::Added(name, value.clone()));
+    }
+    properties.put(name, Some(values));
+    Ok(())
+}
+
+fn remove(properties: &mut Properties, name: Symbol, value: &Value, changes: &mut Vec<ValueChange>) {
+    let (rest, removed) = without_value(properties.take(name), value);
+    changes.extend(removed.map(|value| ValueChange::Removed(name, value)));
+    properties.put(name, rest);
+}
+
+/// A set of the values before and one more, and whether it differs from them.
+fn with_value(text: &str, before: Option<Value>, value: &Value) -> Result<(Value, bool)> {
     // A single value becomes a set even if the added value is equal; checks of types must see this.
     let mut is_changed = false;
-    let mut values = match properties.take(name) {
+    let mut values = match before {
         None => ValueSet::new(),
         Some(Value::Set(values)) => values,
         Some(single) if single.is_scalar() => {
@@ -94,26 +110,56 @@ fn add(
             ));
         }
     };
-    if values.insert(value)? || is_changed {
-        changes.push(ValueChange::Added(name, value.clone()));
-    }
-    properties.put(name, Some(Value::Set(values)));
-    Ok(())
+    is_changed |= values.insert(value)?;
+    Ok((Value::Set(values), is_changed))
 }
 
-fn remove(properties: &mut Properties, name: Symbol, value: &Value, changes: &mut Vec<ValueChange>) {
-    let rest = match properties.take(name) {
+/// The values before without one, and the removed value.
+fn without_value(before: Option<Value>, value: &Value) -> (Option<Value>, Option<Value>) {
+    match before {
         Some(Value::Set(mut values)) => {
-            if values.remove(value) {
-                changes.push(ValueChange::Removed(name, value.clone()));
-            }
-            (!values.is_empty()).then_some(Value::Set(values))
+            let removed = values.remove(value).then(|| value.clone());
+            ((!values.is_empty()).then_some(Value::Set(values)), removed)
         }
-        Some(single) if single == *value => {
-            changes.push(ValueChange::Removed(name, single));
-            None
-        }
-        other => other,
+        Some(single) if single == *value => (None, Some(single)),
+        other => (other, None),
+    }
+}
+
+/// Applies a patch to the properties of an action, of which the later of two with one name counts.
+///
+/// Errors: `InvalidArgument` for a value that cannot be added.
+pub(crate) fn patch_entries(entries: &mut Vec<(Arc<str>, Value)>, patch: &Patch) -> Result<()> {
+    let take = |entries: &mut Vec<(Arc<str>, Value)>, name: &Arc<str>| {
+        let last = entries.iter().rposition(|(known, _)| known == name);
+        let taken = last.map(|last| entries.remove(last).1);
+        entries.retain(|(known, _)| known != name);
+        taken
     };
-    properties.put(name, rest);
+    for step in &patch.steps {
+        let after = match step {
+            PatchStep::Set(name, value) => {
+                take(entries, name);
+                Some((name, value.clone()))
+            }
+            PatchStep::Unset(name) => {
+                take(entries, name);
+                None
+            }
+            PatchStep::Add(name, value) => {
+                let before = take(entries, name);
+                Some((name, with_value(name, before, value)?.0))
+            }
+            PatchStep::Remove(name, value) => {
+                let before = take(entries, name);
+                without_value(before, value).0.map(|rest| (name, rest))
+            }
+            PatchStep::Clear => {
+                entries.clear();
+                None
+            }
+        };
+        entries.extend(after.map(|(name, value)| (Arc::clone(name), value)));
+    }
+    Ok(())
 }

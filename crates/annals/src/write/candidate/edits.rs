@@ -13,7 +13,7 @@ impl Transaction {
     pub(in crate::write) fn take_edits(&mut self, edits: Vec<Change>, base: Position) {
         self.edits = Some((base, edits.len()));
         self.defines_types = edits.iter().any(|change| matches!(change.action, Action::DefineType(_)));
-        self.changes = edits;
+        self.record_mut().changes = edits;
     }
 
     /// Checks the edits that were added since the view `before`.
@@ -41,7 +41,8 @@ impl Transaction {
                     && may_give(&change.action, graph.names.name(name))
             };
             // It may have been restored with its container, by an edit that does not name it.
-            let edit = self.changes.iter().rposition(gives).or(self.changes.len().checked_sub(1));
+            let edit =
+                self.record.changes.iter().rposition(gives).or(self.record.changes.len().checked_sub(1));
             found.extend(edit.map(|edit| (numbers[edit], error)));
             Ok(())
         })?;
@@ -51,9 +52,9 @@ impl Transaction {
     /// Adds a change if it can be applied.
     pub(in crate::write) fn try_change(&mut self, change: &Change) -> Result<()> {
         let before = self.own.clone();
-        self.changes.push(change.clone());
+        self.record_mut().changes.push(change.clone());
         self.own_graph().map(drop).inspect_err(|_| {
-            self.changes.pop();
+            self.record_mut().changes.pop();
             self.own = before;
         })
     }

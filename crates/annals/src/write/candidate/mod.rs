@@ -91,11 +91,11 @@ impl Candidates {
             let stored = Stored::read(outer.base(), name)?.open()?;
             let mut inner = self.with_edits(&stored)?;
             inner.is_always = outer.is_always;
-            let (before, count) = (inner.current()?.clone(), inner.changes.len());
+            let (before, count) = (inner.current()?.clone(), inner.record.changes.len());
             let result = work(&mut inner)?;
             inner.check_edits(&before)?;
-            outer.author(&inner.author).message(&inner.message);
-            let edits = inner.changes.split_off(count);
+            outer.author(&inner.record.author).message(&inner.record.message);
+            let edits = inner.record_mut().changes.split_off(count);
             stored.add(outer, &edits)?;
             Ok(result)
         })
@@ -167,7 +167,7 @@ impl Candidates {
             t.author(&how.author).message(&how.message);
             t.take_edits(stored.edits()?, stored.base());
             if let Some(before) = confirm_before {
-                check_can_be_taken_back(&t.changes)?;
+                check_can_be_taken_back(&t.record.changes)?;
                 t.update(&stored.instance, Patch::new().set(CONFIRM_BEFORE, before))?;
             } else {
                 t.purge(&stored.instance)?;

@@ -288,14 +288,14 @@ impl TreeEdit<'_> {
             }
         }
         self.transaction.created = created;
-        self.transaction.created.changes_count = self.transaction.changes.len();
+        self.transaction.created.changes_count = self.transaction.record.changes.len();
         Ok(id)
     }
 
     /// True if every change of the transaction so far is noted as one that creates items of trees.
     fn is_all_created(&self) -> bool {
         let transaction = &*self.transaction;
-        !transaction.defines_types && transaction.created.changes_count == transaction.changes.len()
+        !transaction.defines_types && transaction.created.changes_count == transaction.record.changes.len()
     }
 
     /// True if the base has the root, and a containing relationship type.
