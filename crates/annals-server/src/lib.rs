@@ -6,6 +6,7 @@
 
 // In the order a newcomer should read them.
 mod server;
+mod in_process;
 mod logging;
 mod connection;
 mod header_names;
@@ -45,6 +46,7 @@ pub mod wire;
 
 pub use content::digests;
 pub use hosts::{Host, Origin, PublicUrl};
+pub use in_process::{Exchange, InProcess};
 pub use ldp::{EXTERNAL, LdpRoot, LdpSettings, SourcePrefix, Sources, link, rdf};
 pub use limits::{Limits, STREAMS_MAX};
 pub use logging::LogSettings;

@@ -48,7 +48,7 @@ pub struct Settings {
 }
 
 /// Threads for short work that waits for a disk: pieces of contents.
-const PIECES_MAX: usize = 16;
+pub(crate) const PIECES_MAX: usize = 16;
 
 /// Serves a repository until a signal (SIGTERM or SIGINT). It calls `on_listen` with the address, and `on_open` with
 /// the repository once it is open.

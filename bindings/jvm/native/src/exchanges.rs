@@ -1,0 +1,77 @@
+//! Requests to the HTTP door in process.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use annals::Result;
+use annals_server::Exchange;
+use serde_json::json;
+
+use crate::handles::{self, Thing};
+use crate::packed::Writer;
+
+/// Largest answer that is read as a whole. Units: bytes.
+const ANSWER_BYTES_MAX: usize = 64 << 20;
+
+/// Sends a request with its whole body, and reads the whole answer. Shape: the head as JSON in a packed text, then the
+/// body.
+pub fn exchange(repository: i64, head: &[u8], body: Option<Vec<u8>>) -> Result<Vec<u8>> {
+    let mut exchange = handles::repository(repository)?.send(head, body.is_some())?;
+    if let Some(body) = body {
+        exchange.write(body);
+        exchange.finish();
+    }
+    let mut out = Writer::default();
+    out.bytes(&head_of(&mut exchange)?);
+    let (_, body) = exchange.whole(ANSWER_BYTES_MAX)?;
+    out.0.extend_from_slice(&body);
+    Ok(out.0)
+}
+
+/// Sends a request; body and answer are streams.
+pub fn send(repository: i64, head: &[u8], has_body: bool) -> Result<i64> {
+    let exchange = handles::repository(repository)?.send(head, has_body)?;
+    Ok(handles::add(Thing::Exchange(Arc::new(Mutex::new(exchange)))))
+}
+
+/// Gives a part of the request's body.
+pub fn write(exchange: i64, part: Vec<u8>) -> Result<()> {
+    with(exchange, |exchange| {
+        exchange.write(part);
+        Ok(())
+    })
+}
+
+/// Ends the request's body.
+pub fn finish(exchange: i64) -> Result<()> {
+    with(exchange, |exchange| {
+        exchange.finish();
+        Ok(())
+    })
+}
+
+/// Waits for the head of the answer: `{"status": …, "headers": {…}}`.
+pub fn head(exchange: i64) -> Result<Vec<u8>> {
+    with(exchange, head_of)
+}
+
+/// Waits for the next bytes of the answer's body, at most `bytes_max`; `None` at the end.
+pub fn read(exchange: i64, bytes_max: usize) -> Result<Option<Vec<u8>>> {
+    with(exchange, |exchange| exchange.read_some(bytes_max))
+}
+
+fn with<T>(handle: i64, work: impl FnOnce(&mut Exchange) -> Result<T>) -> Result<T> {
+    let exchange = handles::exchange(handle)?;
+    let mut exchange = exchange.lock().unwrap_or_else(PoisonError::into_inner);
+    work(&mut exchange)
+}
+
+fn head_of(exchange: &mut Exchange) -> Result<Vec<u8>> {
+    let answer = exchange.head()?;
+    let headers: BTreeMap<&str, &str> = answer
+        .headers()
+        .iter()
+        .map(|(name, value)| (name.as_str(), value.to_str().unwrap_or_default()))
+        .collect();
+    Ok(json!({ "status": answer.status().as_u16(), "headers": headers }).to_string().into_bytes())
+}

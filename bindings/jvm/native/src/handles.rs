@@ -1,0 +1,108 @@
+//! The table of handles: Java holds numbers, and never addresses, so a closed or invented number is an error.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError, RwLock};
+
+use annals::{Error, ErrorKind, Result, Snapshot, Transaction};
+use annals_server::Exchange;
+
+use crate::opened::Opened;
+
+/// Parts of the table; each has a lock of its own.
+const PARTS: usize = 32;
+
+/// The thing behind a handle.
+#[derive(Clone)]
+pub enum Thing {
+    Repository(Arc<Opened>),
+    Snapshot(Arc<Snapshot>),
+    /// `None` once it is committed.
+    Transaction(Arc<Mutex<Option<Transaction>>>),
+    Exchange(Arc<Mutex<Exchange>>),
+}
+
+struct Table {
+    next: AtomicI64,
+    parts: [RwLock<HashMap<i64, Thing>>; PARTS],
+}
+
+static TABLE: LazyLock<Table> =
+    LazyLock::new(|| Table { next: AtomicI64::new(1), parts: std::array::from_fn(|_| RwLock::default()) });
+
+fn part(handle: i64) -> &'static RwLock<HashMap<i64, Thing>> {
+    &TABLE.parts[usize::try_from(handle.rem_euclid(PARTS as i64)).unwrap_or(0)]
+}
+
+/// A new handle.
+pub fn add(thing: Thing) -> i64 {
+    let handle = TABLE.next.fetch_add(1, Ordering::Relaxed);
+    part(handle).write().unwrap_or_else(PoisonError::into_inner).insert(handle, thing);
+    handle
+}
+
+/// Ends a handle, and gives the thing to be dropped; calls in progress keep theirs.
+pub fn remove(handle: i64) -> Option<Thing> {
+    part(handle).write().unwrap_or_else(PoisonError::into_inner).remove(&handle)
+}
+
+/// The thing behind a handle.
+///
+/// Errors: `Closed`; `InvalidArgument` for a number that never was a handle.
+pub fn get(handle: i64) -> Result<Thing> {
+    let found = part(handle).read().unwrap_or_else(PoisonError::into_inner).get(&handle).cloned();
+    found.ok_or_else(|| match (1..TABLE.next.load(Ordering::Relaxed)).contains(&handle) {
+        true => Error::new(ErrorKind::Closed, "it is closed, and can no longer be used; open it again"),
+        false => wrong(handle, "a handle of this process"),
+    })
+}
+
+/// The error for a handle of another kind.
+pub fn wrong(handle: i64, expected: &str) -> Error {
+    Error::new(
+        ErrorKind::InvalidArgument,
+        format!("handle {handle}: expected {expected}, found something else"),
+    )
+}
+
+/// The repository behind a handle.
+///
+/// Errors: as [`get`].
+pub fn repository(handle: i64) -> Result<Arc<Opened>> {
+    match get(handle)? {
+        Thing::Repository(opened) => Ok(opened),
+        _ => Err(wrong(handle, "a repository")),
+    }
+}
+
+/// The exchange behind a handle.
+///
+/// Errors: as [`get`].
+pub fn exchange(handle: i64) -> Result<Arc<Mutex<Exchange>>> {
+    match get(handle)? {
+        Thing::Exchange(exchange) => Ok(exchange),
+        _ => Err(wrong(handle, "an exchange")),
+    }
+}
+
+/// Works with the transaction behind a handle; other threads wait.
+///
+/// Errors: as [`get`]; those of `work`.
+pub fn with_transaction<T>(handle: i64, work: impl FnOnce(&mut Transaction) -> Result<T>) -> Result<T> {
+    let Thing::Transaction(transaction) = get(handle)? else { return Err(wrong(handle, "a transaction")) };
+    let mut transaction = transaction.lock().unwrap_or_else(PoisonError::into_inner);
+    work(transaction.as_mut().ok_or_else(ended)?)
+}
+
+/// Takes the transaction out of its handle.
+///
+/// Errors: as [`get`].
+pub fn take_transaction(handle: i64) -> Result<Transaction> {
+    let Thing::Transaction(transaction) = get(handle)? else { return Err(wrong(handle, "a transaction")) };
+    remove(handle);
+    transaction.lock().unwrap_or_else(PoisonError::into_inner).take().ok_or_else(ended)
+}
+
+fn ended() -> Error {
+    Error::new(ErrorKind::Closed, "transaction: it is committed already; begin another one")
+}
