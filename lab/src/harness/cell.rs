@@ -39,6 +39,9 @@ pub struct CellArguments {
     /// A system of the user's own.
     #[arg(long)]
     pub adapter: Vec<Target>,
+    /// Only these rows; all if empty.
+    #[arg(long)]
+    pub row: Vec<String>,
 }
 
 /// The cell that this process measures.
@@ -71,6 +74,7 @@ impl CellArguments {
             folder,
             peers,
             adapter,
+            row,
         } = self;
         let mut options: Vec<String> = vec!["cell".into()];
         let text = |path: &PathBuf| path.display().to_string();
@@ -86,6 +90,7 @@ impl CellArguments {
         ];
         options.extend(named.into_iter().flat_map(|(name, value)| [name.to_owned(), value]));
         options.extend(adapter.iter().flat_map(|target| ["--adapter".to_owned(), target.to_string()]));
+        options.extend(row.iter().flat_map(|row| ["--row".to_owned(), row.clone()]));
         options.extend(quick.then(|| "--quick".to_owned()));
         options
     }
@@ -95,6 +100,11 @@ impl Cell {
     /// One of two sizes, by the length of the run.
     pub fn size<T>(&self, full: T, quick: T) -> T {
         if self.arguments.quick { quick } else { full }
+    }
+
+    /// True if the run measures the row of this name.
+    pub fn wants(&self, row: &str) -> bool {
+        self.arguments.row.is_empty() || self.arguments.row.iter().any(|name| name == row)
     }
 
     /// Starts the adapter of the cell's peer.
@@ -126,6 +136,9 @@ impl Cell {
 
     /// Prints a figure of a target that is measured beside the one of this cell.
     pub fn tell_of(&mut self, target: &str, volume: &str, row: &str, figure: Figure) -> Outcome<()> {
+        if !self.wants(row) {
+            return Ok(());
+        }
         let CellArguments { part, repeat, .. } = &self.arguments;
         print(&Record::Figure(Box::new(Figure {
             target: target.to_owned(),

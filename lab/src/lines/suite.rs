@@ -82,13 +82,7 @@ fn is_cost(line: &Line) -> bool {
 
 fn run(cell: &mut Cell) -> Outcome<()> {
     for (target, durability) in [("annals", "synced-group"), ("limit", "synced")] {
-        cell.introduce(TargetRecord {
-            target: target.into(),
-            version: env!("CARGO_PKG_VERSION").into(),
-            durability: durability.into(),
-            settings: Vec::new(),
-            syncs: None,
-        })?;
+        cell.introduce(TargetRecord { target: target.into(), ..TargetRecord::of_lab(durability) })?;
     }
     let name = cell.arguments.part.as_str();
     let experiment = EXPERIMENTS.iter().find(|experiment| experiment.name == name);

@@ -32,12 +32,12 @@ impl Place {
     pub fn parse(url: &str) -> Outcome<Place> {
         let rest = url.strip_prefix("http://");
         let rest = rest
-            .ok_or_else(|| format!("--url {url}: expected a URL with http://, because the lab has no TLS"))?;
+            .ok_or_else(|| format!("URL {url:?}: expected a URL with http://, because the lab has no TLS"))?;
         let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
         let is_bad = |letter: char| letter.is_whitespace() || "<>\"?#@".contains(letter);
         if authority.is_empty() || rest.contains(is_bad) {
             return Err(format!(
-                "--url {url}: expected http://host:port/path, without user, query and fragment"
+                "URL {url:?}: expected http://host:port/path, without user, query and fragment"
             )
             .into());
         }

@@ -85,11 +85,10 @@ impl Documents {
             json!({ "do": "open", "folder": std::path::absolute(folder)?, "types": types(archive) });
         let found: Introduction = serde_json::from_value(documents.ask(&request)?)?;
         let target = TargetRecord {
-            target: String::new(),
             version: found.version,
             durability: found.durability,
             settings: found.settings.into_iter().collect(),
-            syncs: None,
+            ..TargetRecord::default()
         };
         Ok((documents, target))
     }

@@ -13,9 +13,10 @@ mod command;
 mod tests;
 
 pub use command::{Published, write_pages};
-pub use page::{Cell, Table, page};
+#[cfg(test)]
+pub use page::page;
 
-use page::{Fact, Figure};
+use page::{Cell, Fact, Figure, Table};
 
 use crate::report::plot::number;
 

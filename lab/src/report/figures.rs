@@ -70,6 +70,11 @@ fn time_unit(row: &Row) -> Option<f64> {
     }
 }
 
+/// A value in the unit of a row.
+pub fn value_text(row: &Row, value: f64) -> String {
+    time_unit(row).map_or_else(|| figure(value), |unit| seconds(value * unit))
+}
+
 fn shown(measured: &Measured, row: &Row, volume: &str, target: &TargetName) -> Cell {
     let cell = measured.cell(&row.name, volume, &target.name);
     match measured.shown(&row.name, volume, &target.name) {
@@ -78,8 +83,7 @@ fn shown(measured: &Measured, row: &Row, volume: &str, target: &TargetName) -> C
         }
         Shown::State(state) => Cell::marked(state, Mark::State),
         Shown::Value { median, interval: [low, high] } => {
-            let text_of =
-                |value: f64| time_unit(row).map_or_else(|| figure(value), |unit| seconds(value * unit));
+            let text_of = |value: f64| value_text(row, value);
             let mut text = text_of(median);
             if cell.is_some_and(|cell| cell.values.len() > 1) {
                 text += &format!(" ({}–{})", text_of(low), text_of(high));

@@ -115,6 +115,7 @@ impl Gate {
                 folder: folder.path().join("data"),
                 peers: PEERS.into(),
                 adapter: Vec::new(),
+                row: Vec::new(),
             },
             log: folder.path().join("log"),
         };

@@ -3,7 +3,7 @@
 use super::comparison::Apart;
 use super::document::{Block, Cell, Document, Mark, Table};
 use super::faster::faster;
-use super::figures::{figures, kind_of, missing};
+use super::figures::{figures, kind_of, missing, value_text};
 use super::finding::findings;
 use super::measured::{Measured, Shown};
 use super::numbers::{bytes, figure, seconds};
@@ -11,7 +11,7 @@ use super::peak::peaks;
 use super::percentiles::{latencies, slowest};
 use super::plots::plots;
 use super::statistics::{Ratio, geometric_mean};
-use crate::harness::{Kind, Reason, Record, Row, TargetName};
+use crate::harness::{Bar, Kind, Reason, Record, Row, TargetName};
 
 /// How much a page says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +49,7 @@ pub fn page(measured: &Measured, reasons: &[Reason], extent: Extent) -> Document
         document.section("Distrust", [Block::List(doubts)]);
     }
     document.section("Figures", figures(measured));
+    document.section("Bars", bars(measured));
     document.section("Annals beside each system", ratios(measured));
     document.section("How many threads", peaks(measured));
     document.section("Plots", plots.into_iter().map(Block::Plot));
@@ -93,6 +94,19 @@ fn states(measured: &Measured) -> String {
     let used = marks.iter().filter(|(mark, _)| shown.iter().any(|text| text.contains(mark)));
     let used: Vec<String> = used.map(|(mark, meaning)| format!("`{mark}`: {meaning}")).collect();
     if used.is_empty() { String::new() } else { format!("Marks: {}.", used.join("; ")) }
+}
+
+/// The figures that have a bar.
+fn bars(measured: &Measured) -> Option<Block> {
+    let line = |row: &Row| {
+        let Bar { target, volume, most } = row.bar.as_ref()?;
+        let Shown::Value { median, .. } = measured.shown(&row.name, volume, target) else { return None };
+        let [found, bar] = [median, *most].map(|value| value_text(row, value));
+        let holds = if median <= *most { "holds" } else { "MISSED" };
+        Some(format!("{} at {volume}, {target}: {found} <= {bar}: {holds}", row.title))
+    };
+    let lines: Vec<String> = measured.rows().into_iter().filter_map(line).collect();
+    (!lines.is_empty()).then_some(Block::List(lines))
 }
 
 /// A table of ratios for each row of the suite.

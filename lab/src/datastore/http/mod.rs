@@ -9,7 +9,6 @@ use serde_json::{Value as Json, json};
 use tempfile::TempDir;
 
 use super::content::{Content, List, Order, leaf};
-use super::embedded;
 use super::target::{Answer, Call, Keys, Store, Target, Whole, middle};
 use crate::outcome::Outcome;
 use crate::run::{Connection, Server, make_folder};
@@ -34,7 +33,7 @@ const LEASE_S: u32 = 86_400;
 
 /// A client of `annals serve`.
 pub struct Http {
-    parent: Option<PathBuf>,
+    parent: PathBuf,
     count: u32,
     opened: Option<Opened>,
 }
@@ -51,7 +50,7 @@ struct Opened {
 
 impl Http {
     /// Repositories will lie in new folders in `parent`.
-    pub fn new(parent: Option<PathBuf>) -> Http {
+    pub fn new(parent: PathBuf) -> Http {
         Http { parent, count: 0, opened: None }
     }
 
@@ -114,10 +113,6 @@ impl Opened {
 }
 
 impl Target for Http {
-    fn title(&self) -> &'static str {
-        "Annals, over HTTP"
-    }
-
     fn lacks(&self, call: Call) -> Option<&'static str> {
         match call {
             Call::Provide => Some("a provider is a function in the process"),
@@ -125,17 +120,9 @@ impl Target for Http {
         }
     }
 
-    fn is_durable(&self) -> bool {
-        true
-    }
-
-    fn unfair(&self) -> &'static [&'static str] {
-        embedded::UNFAIR
-    }
-
     fn begin(&mut self, count: u32, _: bool) -> Outcome<()> {
         self.opened = None;
-        let folder = make_folder(self.parent.as_deref())?;
+        let folder = make_folder(Some(&self.parent))?;
         let server = Server::annals_with(&folder.path().join("repository"), LIMITS)?;
         let connection = Connection::connect(server.address)?;
         let mut opened = Opened { subscribers: None, connection, position: 0, server, _folder: folder };

@@ -53,25 +53,12 @@ impl Stored {
 }
 
 impl Target for Stored {
-    fn title(&self) -> &'static str {
-        self.tree.title()
-    }
-
     fn lacks(&self, call: Call) -> Option<&'static str> {
         match call {
             Call::Provide => Some(NO_PROVIDER),
             Call::Subscribe(_) | Call::Hear | Call::Unsubscribe => self.tree.lacks_subscribers(),
             _ => None,
         }
-    }
-
-    fn is_durable(&self) -> bool {
-        self.tree.is_durable()
-    }
-
-    fn unfair(&self) -> &'static [&'static str] {
-        // The suite has them, because only its pages show these targets.
-        &[]
     }
 
     /// No client keeps a copy of the tree: a cached row is the same operation as its twin.

@@ -5,12 +5,12 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::super::record::quantile;
 use super::super::row::ROWS;
 use super::calls::{Call, phase_of, row_named, rows_of};
 use crate::harness::Figure;
 use crate::latencies::encode;
 use crate::outcome::Outcome;
+use crate::run::median;
 
 /// Longest text of a failure in a table. Units: characters.
 const FAILURE_MAX: usize = 160;
@@ -120,13 +120,11 @@ fn state(number: usize, calls: &[&Call], end: &End, reached: usize, budget: u64)
 
 /// The median of the calls that count, as for Annals.
 fn timed(calls: &[&Call]) -> Outcome<Figure> {
-    let mut sorted: Vec<u64> = calls.iter().filter(|call| call.counts()).map(|call| call.ns).collect();
-    sorted.sort_unstable();
-    let median = quantile(&sorted, 0.5).ok_or("a row without calls")?;
+    let counted: Vec<u64> = calls.iter().filter(|call| call.counts()).map(|call| call.ns).collect();
     Ok(Figure {
-        operations: Some(sorted.len() as u64),
-        histogram: Some(encode(sorted.iter().copied())?),
-        ..Figure::of(median as f64 / 1e6)
+        operations: Some(counted.len() as u64),
+        histogram: Some(encode(counted.iter().copied())?),
+        ..Figure::of(median(counted.iter().map(|ns| *ns as f64 / 1e6).collect()))
     })
 }
 
