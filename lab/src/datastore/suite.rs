@@ -11,9 +11,7 @@ use super::row::ROWS;
 use super::stores::Stored;
 use super::target::{Call, Target as Store};
 use crate::harness::{Cell, Figure, Form, Kind, Part, Peer, Reason, Row, Suite, Target, TargetRecord, whole};
-use crate::latencies::encode;
 use crate::outcome::Outcome;
-use crate::run::median;
 
 /// Fewer entries make rows that change nothing; more make transactions that are too large.
 const ITEMS_MIN: u32 = 10;
@@ -124,11 +122,7 @@ fn run(cell: &mut Cell) -> Outcome<()> {
                 continue;
             }
             let figure = match measure(&mut *target, row, items, plan) {
-                Ok(tries) => Figure {
-                    operations: Some(tries.len() as u64),
-                    histogram: Some(encode(tries.iter().copied())?),
-                    ..Figure::of(median(tries.iter().map(|ns| *ns as f64 / 1e9).collect()))
-                },
+                Ok(tries) => Figure::of_calls(&tries, 1e9)?,
                 Err(error) => Figure::state(format!("ERR({error})")),
             };
             cell.tell(&volume, row.name, figure)?;

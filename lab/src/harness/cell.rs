@@ -10,7 +10,9 @@ use super::process::end_with_run;
 use super::record::{Figure, Record, Skip, TargetRecord};
 use super::suite::Suite;
 use super::target::Target;
+use crate::latencies::encode;
 use crate::outcome::Outcome;
+use crate::run::median;
 
 /// The options of a cell's process.
 #[derive(Args, Clone)]
@@ -161,6 +163,15 @@ impl Figure {
     /// A plain figure.
     pub fn of(value: f64) -> Figure {
         Figure { value: Some(value), ..Figure::default() }
+    }
+
+    /// The median of calls, in units of so many nanoseconds, with all their times.
+    pub fn of_calls(ns: &[u64], unit: f64) -> Outcome<Figure> {
+        Ok(Figure {
+            operations: Some(ns.len() as u64),
+            histogram: Some(encode(ns.iter().copied())?),
+            ..Figure::of(median(ns.iter().map(|ns| *ns as f64 / unit).collect()))
+        })
     }
 
     /// A state instead of a figure.

@@ -18,6 +18,7 @@ mod adapter;
 mod syncs;
 mod install;
 mod list;
+mod server;
 
 pub use adapter::{Answered, System};
 pub use cell::{Cell, CellArguments};
@@ -28,6 +29,7 @@ pub use peer::Peer;
 pub use record::{Bar, Better, CellRecord, Figure, Form, Record, Row, Syncs, TargetName, TargetRecord};
 pub use results::{Results, newest_runs};
 pub use run::RunSuite;
+pub use server::PeerServer;
 pub use steady::steady_from;
 pub use suite::{Part, Reason, Suite, whole};
 pub use target::{Kind, Target};

@@ -32,28 +32,17 @@ pub const SUITE: Suite = Suite {
 };
 
 /// An experiment that has lines is a part.
-const PARTS: [Part; count()] = {
-    let mut parts = [Part { name: "", rows: &[], seconds_max: 1_800, counts_syncs: false, run }; count()];
-    let (mut from, mut to) = (0, 0);
-    while from < EXPERIMENTS.len() {
-        if !EXPERIMENTS[from].lines.is_empty() {
-            parts[to].name = EXPERIMENTS[from].name;
-            parts[to].rows = EXPERIMENTS[from].lines;
-            to += 1;
-        }
-        from += 1;
+const PARTS: [Part; EXPERIMENTS.len()] = {
+    let part = Part { name: "", rows: &[], seconds_max: 1_800, counts_syncs: false, run };
+    let mut parts = [part; EXPERIMENTS.len()];
+    let mut at = 0;
+    while at < parts.len() {
+        parts[at].name = EXPERIMENTS[at].name;
+        parts[at].rows = EXPERIMENTS[at].lines;
+        at += 1;
     }
     parts
 };
-
-const fn count() -> usize {
-    let (mut from, mut count) = (0, 0);
-    while from < EXPERIMENTS.len() {
-        count += !EXPERIMENTS[from].lines.is_empty() as usize;
-        from += 1;
-    }
-    count
-}
 
 /// How many times the size of a volume is that of the command `limits`.
 fn scale(volume: &str) -> Outcome<u64> {

@@ -1,15 +1,17 @@
 //! The suite of the harness: every script of the page, on every server.
 
+use std::any::Any;
 use std::path::Path;
-use std::process::Stdio;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::client::{Client, Place, Request};
 use super::measure::{Plan, measure};
 use super::script::{SCRIPTS, Script, Wording};
-use crate::harness::{Cell, Figure, Form, Kind, Part, Peer, Row, Suite, Target, TargetRecord, whole};
+use crate::harness::{
+    Cell, Figure, Form, Kind, Part, Peer, PeerServer, Row, Suite, Target, TargetRecord, whole,
+};
 use crate::outcome::Outcome;
-use crate::run::{Child, Server, free_address};
+use crate::run::Server;
 
 const ITEMS_MAX: u32 = 1_000_000;
 /// The page has as many binaries; a run with more items makes no more.
@@ -20,8 +22,6 @@ const DOOR: &str = "/ldp";
 const CONNECTIONS: usize = 1;
 /// Longest load of one script.
 const LOAD_MAX: Duration = Duration::from_secs(1_800);
-/// Longest start of a server.
-const START_MAX: Duration = Duration::from_secs(180);
 /// The figures of each script: name, title, and whether it is a write. Units: seconds.
 const FIGURES: [(&str, &str, bool); 7] = [
     ("load", "adding all", true),
@@ -90,9 +90,8 @@ fn rows() -> Vec<Row> {
 struct Running {
     place: Place,
     wording: Wording,
-    /// The one of them that runs ends with this value.
-    _annals: Option<Server>,
-    _fedora: Option<Child>,
+    /// The server ends with this value.
+    _server: Option<Box<dyn Any>>,
 }
 
 fn run(cell: &mut Cell) -> Outcome<()> {
@@ -149,28 +148,20 @@ fn start(cell: &Cell, folder: &Path) -> Outcome<Running> {
     let Some(peer) = cell.target.peer else {
         let server = Server::annals(&folder.join("repository"))?;
         let place = Place::parse(&format!("http://{}{DOOR}", server.address))?;
-        return Ok(Running { place, wording: Wording::Page, _annals: Some(server), _fedora: None });
+        return Ok(Running { place, wording: Wording::Page, _server: Some(Box::new(server)) });
     };
     let wording = if cell.target.name.starts_with("fedora-6") { Wording::Fedora6 } else { Wording::Page };
     if let Peer::Command(url) = peer
         && url.starts_with("http")
     {
-        return Ok(Running { place: Place::parse(url)?, wording, _annals: None, _fedora: None });
+        return Ok(Running { place: Place::parse(url)?, wording, _server: None });
     }
-    let port = free_address()?.port();
-    let mut command = peer.command(&cell.arguments.peers)?;
-    command.arg(std::path::absolute(folder)?.join("data")).arg(port.to_string());
-    command.stdin(Stdio::null()).stdout(Stdio::null());
-    let mut server = Child::start(cell.target.name, &mut command)?;
-    let place = Place::parse(&format!("http://127.0.0.1:{port}/rest"))?;
-    let root = Request { method: "GET", path: "/rest/".into(), headers: Vec::new(), body: Vec::new() };
-    let begin = Instant::now();
-    while Client::new(&place).send(&root).is_err() {
-        server.check_running()?;
-        if begin.elapsed() > START_MAX {
-            return Err(format!("DNF({} s)", START_MAX.as_secs()).into());
-        }
-        std::thread::sleep(Duration::from_millis(200));
-    }
-    Ok(Running { place, wording, _annals: None, _fedora: Some(server) })
+    let mut server = PeerServer::start(cell)?;
+    let place = server.answer(|port| {
+        let place = Place::parse(&format!("http://127.0.0.1:{port}/rest"))?;
+        let root = Request { method: "GET", path: "/rest/".into(), ..Request::default() };
+        Client::new(&place).send(&root)?;
+        Ok(place)
+    })?;
+    Ok(Running { place, wording, _server: Some(Box::new(server)) })
 }

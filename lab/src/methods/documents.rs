@@ -1,7 +1,6 @@
 //! A peer of the suite: the instances as documents in XTDB, by an adapter in a process of its own, which takes the time
 //! of each call.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant as Clock};
@@ -16,6 +15,7 @@ use super::datalog::Query;
 use super::operation::{operation, value};
 use crate::harness::{self, Cell, Kind, Peer, System, TargetRecord};
 use crate::outcome::Outcome;
+use crate::threads::Opened;
 
 /// Each graph query walks over most of the instances, one Datalog query a step: from all entities that would take days.
 const STARTS_MAX: usize = 50;
@@ -34,14 +34,6 @@ pub struct Documents {
     deadline: Clock,
     /// True if a call was not made, or not answered, because the time of the cell was over.
     pub is_over: bool,
-}
-
-/// The introduction of the adapter.
-#[derive(Deserialize)]
-struct Introduction {
-    version: String,
-    durability: String,
-    settings: BTreeMap<String, String>,
 }
 
 /// The answer to a call.
@@ -83,14 +75,8 @@ impl Documents {
         let mut documents = Documents { adapter: cell.adapter()?, deadline, is_over: false };
         let request =
             json!({ "do": "open", "folder": std::path::absolute(folder)?, "types": types(archive) });
-        let found: Introduction = serde_json::from_value(documents.ask(&request)?)?;
-        let target = TargetRecord {
-            version: found.version,
-            durability: found.durability,
-            settings: found.settings.into_iter().collect(),
-            ..TargetRecord::default()
-        };
-        Ok((documents, target))
+        let found: Opened = serde_json::from_value(documents.ask(&request)?)?;
+        Ok((documents, found.record(None)))
     }
 
     fn ask(&mut self, request: &Json) -> Outcome<Json> {

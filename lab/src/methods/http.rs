@@ -7,7 +7,6 @@ use annals::{Id, InstanceId, Instant, TypeKind, Value};
 use serde_json::{Value as Json, json};
 
 use super::call::{Answer, Call, Looked, Target, Timed};
-use super::http_body::{Body, Item};
 use super::operation::{operation, value};
 use crate::outcome::Outcome;
 use crate::run::Connection;
@@ -52,7 +51,7 @@ impl Target for Http {
         let elapsed = start.elapsed();
         let body = &self.connection.body;
         let answer = match status {
-            200..300 => Ok(answer(&call, serde_json::from_slice(body)?)?),
+            200..300 => Ok(answer(&call, &serde_json::from_slice(body)?)?),
             // For these calls a missing instance is an answer, as with the engine.
             404 | 410 if matches!(call, Call::Known(_) | Call::Summary(_) | Call::Get(_)) => {
                 Ok(Answer::default())
@@ -136,27 +135,28 @@ fn kind_name(kind: TypeKind) -> &'static str {
 }
 
 /// The answer in the body.
-fn answer(call: &Call, body: Body) -> Outcome<Answer> {
-    let ids = |items: Vec<Item>| -> Outcome<Vec<Id>> {
-        let id = |item: Item| item.0.ok_or("an item without an id: expected one");
-        items.into_iter().map(|item| Ok(Id::new(&id(item)?)?)).collect()
+fn answer(call: &Call, body: &Json) -> Outcome<Answer> {
+    // The id of an element of a list: the element itself, its own, or that of its entity.
+    let id = |item: &Json| -> Outcome<Id> {
+        let found = [item, &item["id"], &item["entity"]["id"]].into_iter().find_map(Json::as_str);
+        Ok(Id::new(found.ok_or("an item without an id: expected one")?)?)
     };
-    let mut found = Answer { next: body.next, ..Answer::default() };
+    let list = |name: &str| body[name].as_array().map_or(&[][..], Vec::as_slice);
+    let ids = |name: &str| list(name).iter().map(id).collect::<Outcome<Vec<Id>>>();
+    let mut found = Answer { next: body["next"].as_str().map(str::to_owned), ..Answer::default() };
     match call {
-        Call::Known(_) | Call::Get(_) | Call::Summary(_) => {
-            found.ids = vec![Id::new(&body.id.unwrap_or_default())?];
-        }
-        Call::Versions(id, _) => found.ids = vec![id.id().clone(); body.items.len()],
+        Call::Known(_) | Call::Get(_) | Call::Summary(_) => found.ids = vec![id(body)?],
+        Call::Versions(id, _) => found.ids = vec![id.id().clone(); list("items").len()],
         Call::Neighborhood(..) | Call::Linking(..) => {
-            found.ids = ids(body.entities)?;
-            found.elements = found.ids.len() + body.relationships.len();
+            found.ids = ids("entities")?;
+            found.elements = found.ids.len() + list("relationships").len();
             return Ok(found);
         }
         call if call.is_write() => {
-            found.ids = ids(body.ids)?;
-            found.instant = body.instant.map(|text| text.parse()).transpose()?;
+            found.ids = ids("ids")?;
+            found.instant = body["instant"].as_str().map(str::parse).transpose()?;
         }
-        _ => found.ids = ids(body.items)?,
+        _ => found.ids = ids("items")?,
     }
     found.elements = found.ids.len();
     Ok(found)
@@ -174,5 +174,15 @@ mod tests {
         assert_eq!((get.method, get.path.as_str()), ("GET", "/v1/entities/a?at=2026-01-01T00:00:00Z"));
         let history = request(&Call::Versions(id, 50), Some(then));
         assert_eq!(history.path, "/v1/entities/a/history?content=true&limit=50&at=2026-01-01T00:00:00Z");
+    }
+
+    #[test]
+    fn ids_are_read_wherever_they_stand() {
+        let body = json!({ "items": ["a", { "id": "b" }, { "entity": { "id": "c" } }], "next": "n" });
+        let call = Call::Related(Id::new("a").unwrap(), 9);
+        let found = answer(&call, &body).unwrap();
+        assert_eq!(found.ids, ["a", "b", "c"].map(|id| Id::new(id).unwrap()));
+        assert_eq!((found.next.as_deref(), found.elements), (Some("n"), 3));
+        assert!(answer(&call, &json!({ "items": [{ "version": 1 }] })).is_err());
     }
 }

@@ -13,7 +13,6 @@ mod phases;
 mod engine;
 mod operation;
 mod http;
-mod http_body;
 mod datalog;
 mod documents;
 mod worst;

@@ -11,7 +11,6 @@ use super::run::Run;
 use super::volume::Volume;
 use super::{egeria, in_process, over_http, phases};
 use crate::harness::{Cell, Figure, Form, Kind, Part, Reason, Row, Suite, Target, TargetRecord};
-use crate::latencies::encode;
 use crate::outcome::Outcome;
 
 /// Time of a cell that no call may use: for the figures. Units: seconds.
@@ -136,14 +135,10 @@ fn run_documents(cell: &mut Cell) -> Outcome<()> {
 
 /// The median of all calls. Units: milliseconds.
 fn figure(samples: &Samples) -> Outcome<Figure> {
-    let Some(median) = samples.median_ns(|_| true) else {
+    if samples.all.is_empty() {
         let refusal = samples.first_refusal.as_ref();
         let state = refusal.map_or("SKIP(no call had a result)".to_owned(), |text| format!("ERR({text})"));
         return Ok(Figure::state(state));
-    };
-    Ok(Figure {
-        operations: Some(samples.all.len() as u64),
-        histogram: Some(encode(samples.all.iter().map(|sample| sample.elapsed_ns))?),
-        ..Figure::of(median / 1e6)
-    })
+    }
+    Figure::of_calls(&samples.all.iter().map(|sample| sample.elapsed_ns).collect::<Vec<_>>(), 1e6)
 }

@@ -50,9 +50,8 @@ pub fn slowest(measured: &Measured) -> Table {
             let cell = measured.cell(&row.name, volume, &own.name);
             let cell = cell.filter(|cell| !cell.is_saturated());
             let Some(latencies) = cell.and_then(|cell| cell.latencies.as_ref()) else { continue };
-            longest.extend(
-                latencies.longest(SLOWEST).into_iter().map(|(time, count)| (time, count, row, volume)),
-            );
+            let own = latencies.counts().into_iter().rev().take(SLOWEST);
+            longest.extend(own.map(|(ns, count)| (ns as f64 / 1e9, count, row, volume)));
         }
         longest.sort_by(|one, other| other.0.total_cmp(&one.0));
         for (time, count, row, volume) in longest.into_iter().take(SLOWEST) {
