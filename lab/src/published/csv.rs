@@ -1,6 +1,6 @@
 //! A published page as CSV: one line for each figure, in tables and in the text.
 
-use super::page::{Page, Table};
+use super::page::{Cell, Page, Table};
 
 const HEAD: [&str; 8] = ["section", "table", "row", "column", "text", "value", "to", "unit"];
 
@@ -39,6 +39,6 @@ pub fn csv(page: &Page) -> String {
     String::from_utf8(bytes).expect("its fields are texts")
 }
 
-fn row_name(table: &Table, row: &[super::Cell]) -> String {
-    row[..table.row_heads].iter().map(super::Cell::name).collect::<Vec<_>>().join(": ")
+fn row_name(table: &Table, row: &[Cell]) -> String {
+    row[..table.row_heads].iter().map(Cell::name).collect::<Vec<_>>().join(": ")
 }

@@ -5,18 +5,16 @@ mod page;
 mod samples;
 mod interval;
 mod drawn;
-mod html;
-mod markdown;
+mod written;
 mod csv;
-mod command;
 #[cfg(test)]
 mod tests;
 
-pub use command::{Published, write_pages};
 #[cfg(test)]
 pub use page::page;
+pub use written::write_pages;
 
-use page::{Cell, Fact, Figure, Table};
+use page::{Fact, Figure, Table};
 
 use crate::report::plot::number;
 

@@ -4,6 +4,8 @@
 #[derive(Clone, Debug, PartialEq)]
 pub enum Block {
     Heading(String),
+    /// A heading below another one.
+    Subheading(String),
     Text(String),
     List(Vec<String>),
     Table(Table),
@@ -12,11 +14,13 @@ pub enum Block {
     Code(String),
 }
 
-/// A table with one line of heads. The first column names the row.
+/// A table with one line of heads.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
     pub caption: String,
     pub head: Vec<String>,
+    /// So many of the first columns name the row; 0 is as 1.
+    pub row_heads: usize,
     pub rows: Vec<Vec<Cell>>,
 }
 

@@ -36,7 +36,7 @@ fn by_volume(measured: &Measured, row: &Row) -> Table {
     if measured.is_open_loop(&row.name) {
         caption += ". Each system is offered a share of its own peak: compare the latencies, not these rates";
     }
-    Table { caption, head: head(measured, first), rows }
+    Table { caption, head: head(measured, first), rows, ..Table::default() }
 }
 
 /// Rows down.
@@ -48,7 +48,7 @@ fn by_row(measured: &Measured, rows: &[&Row], volume: &str) -> Table {
     };
     let line = |row: &&Row| line(measured, row, volume, &label(row));
     let rows = rows.iter().filter(has).map(line).collect();
-    Table { caption: format!("At {volume}"), head: head(measured, "row"), rows }
+    Table { caption: format!("At {volume}"), head: head(measured, "row"), rows, ..Table::default() }
 }
 
 fn head(measured: &Measured, first: &str) -> Vec<String> {
@@ -135,7 +135,12 @@ pub fn missing(measured: &Measured) -> Vec<Block> {
         return Vec::new();
     }
     let head = ["system", "state", "of"].map(str::to_owned).to_vec();
-    vec![Block::Table(Table { caption: "Reasons for missing figures".into(), head, rows })]
+    vec![Block::Table(Table {
+        caption: "Reasons for missing figures".into(),
+        head,
+        rows,
+        ..Table::default()
+    })]
 }
 
 /// The first few, and how many there are besides.

@@ -66,6 +66,7 @@ pub fn page(measured: &Measured, reasons: &[Reason], extent: Extent) -> Document
         caption: "The machine of this run".into(),
         head: vec!["what".into(), "found".into()],
         rows: facts.collect(),
+        ..Table::default()
     };
     document.section("Environment", [Block::Table(environment)]);
     document.section("Limits of the comparison", [Block::List(run.unfair.clone())]);
@@ -130,7 +131,8 @@ fn ratios(measured: &Measured) -> Vec<Block> {
     let text = "How many times better Annals is: ▲ better, ▼ worse, = no difference within the interval. Figures of writes are compared \
                 only between systems that promise the same durability. Rows of open loops are not here: each system is offered a \
                 share of its own peak.";
-    let table = Table { caption: "Annals divided by the other system".into(), head, rows: lines };
+    let table =
+        Table { caption: "Annals divided by the other system".into(), head, rows: lines, ..Table::default() };
     vec![Block::Text(text.into()), Block::Table(table), Block::Text(means(measured))]
 }
 
@@ -218,6 +220,7 @@ fn cost(measured: &Measured) -> Table {
         caption: "Medians of the cells. Memory is that of all processes of a cell together".into(),
         head: head.map(str::to_owned).to_vec(),
         rows,
+        ..Table::default()
     }
 }
 
@@ -262,6 +265,7 @@ fn systems(measured: &Measured) -> Vec<Block> {
         caption: "The measured systems. Calls that sync were counted by strace".into(),
         head: head.map(str::to_owned).to_vec(),
         rows,
+        ..Table::default()
     };
     vec![Block::Table(table)]
 }

@@ -68,6 +68,7 @@ fn table(measured: &Measured, row: &Row) -> Table {
         caption: row.title.clone(),
         head: head.map(str::to_owned).to_vec(),
         rows: measured.targets().into_iter().filter_map(line).collect(),
+        ..Table::default()
     }
 }
 

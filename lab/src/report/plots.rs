@@ -88,7 +88,6 @@ fn by_volume(measured: &Measured, row: &Row) -> Plot {
             };
             measured.volumes(&row.name).iter().filter_map(point).collect()
         }),
-        has_legend: true,
     };
     plot(measured, &row.name, text, chart.svg())
 }
@@ -109,7 +108,6 @@ fn tail_by_volume(measured: &Measured, row: &Row) -> Option<Plot> {
         x: Axis::new("volume", Scale::Log),
         y: Axis::new("99th percentile, ms", Scale::Log),
         lines,
-        has_legend: true,
     };
     (!chart.lines.is_empty()).then(|| plot(measured, &format!("{}-p99", row.name), text, chart.svg()))
 }
@@ -131,7 +129,6 @@ fn points(measured: &Measured, row: &Row) -> Plot {
         axis: Axis::new(row.unit.as_str(), Scale::Log),
         series: targets.iter().map(|target| series(measured, target)).collect(),
         rows: measured.volumes(&row.name).iter().map(point).collect(),
-        has_legend: true,
     };
     plot(measured, &row.name, text, chart.svg())
 }
@@ -150,7 +147,6 @@ fn percentiles(measured: &Measured, row: &Row, volume: &str) -> Option<Plot> {
         x: Axis::new("share of the operations", Scale::Percentile),
         y: Axis::new("latency, ms", Scale::Log),
         lines,
-        has_legend: true,
     };
     (!chart.lines.is_empty()).then(|| plot(measured, &format!("{}-percentiles", row.name), text, chart.svg()))
 }
@@ -170,7 +166,6 @@ fn stalls(measured: &Measured, row: &Row, volume: &str) -> Option<Plot> {
         x: Axis::new("seconds", Scale::Linear),
         y: Axis::new(row.unit.as_str(), Scale::Linear),
         lines,
-        has_legend: true,
     };
     (!chart.lines.is_empty()).then(|| plot(measured, &format!("{}-time", row.name), text, chart.svg()))
 }
@@ -198,7 +193,6 @@ fn under_load(measured: &Measured) -> Vec<Plot> {
             x: Axis::new("operations/s", Scale::Log),
             y: Axis::new("99th percentile, ms", Scale::Log),
             lines,
-            has_legend: true,
         };
         (!chart.lines.is_empty()).then(|| plot(measured, &format!("load-{volume}"), text, chart.svg()))
     };

@@ -24,8 +24,6 @@ pub struct LineChart {
     pub x: Axis,
     pub y: Axis,
     pub lines: Vec<Line>,
-    /// Whether the chart has its own legend.
-    pub has_legend: bool,
 }
 
 /// A line.
@@ -40,10 +38,7 @@ impl LineChart {
     pub fn svg(&self) -> String {
         let points = || self.lines.iter().flat_map(|line| &line.points);
         let series: Vec<Series> = self.lines.iter().map(|line| line.series.clone()).collect();
-        let (legend, legend_height) = match self.has_legend {
-            true => legend_lines(&series, WIDTH),
-            false => (String::new(), 0.0),
-        };
+        let (legend, legend_height) = legend_lines(&series, WIDTH);
         let top = legend_height + HEAD;
         let bottom = top + HEIGHT;
         let x = self.x.place(points().map(|(x, _)| *x), [LEFT, WIDTH - RIGHT]);

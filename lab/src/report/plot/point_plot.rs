@@ -29,8 +29,6 @@ pub struct PointPlot {
     pub axis: Axis,
     pub series: Vec<Series>,
     pub rows: Vec<PointRow>,
-    /// Whether the plot has its own legend.
-    pub has_legend: bool,
 }
 
 /// A row.
@@ -45,10 +43,7 @@ impl PointPlot {
     pub fn svg(&self) -> String {
         let values = self.rows.iter().flat_map(|row| row.values.iter().flatten().flat_map(Value::all));
         let axis = self.axis.place(values, [LEFT, WIDTH - RIGHT]);
-        let (legend, top) = match self.has_legend {
-            true => legend_lines(&self.series, WIDTH),
-            false => (String::new(), 0.0),
-        };
+        let (legend, top) = legend_lines(&self.series, WIDTH);
         let row_height = LABEL + LANE * self.series.len() as f64 + GAP;
         let bottom = top + row_height * self.rows.len() as f64;
         let mut svg = legend;

@@ -80,13 +80,6 @@ impl Value {
     }
 }
 
-/// The legend of some series, as an element of its own: several plots may share one.
-pub fn legend(series: &[Series], width: f64) -> String {
-    let (content, height) = legend_lines(series, width);
-    let names: Vec<&str> = series.iter().map(|series| series.name.as_str()).collect();
-    super::element(width, height.max(1.0), "Legend", &names.join(", "), &content)
-}
-
 /// The place of a label below `x`: in its middle, unless the label would reach beyond the plot.
 ///
 /// Shape: attributes of `text`.
