@@ -26,7 +26,7 @@ pub use hand_over::HandOver;
 pub use suite::SUITE;
 
 use crate::outcome::Outcome;
-use crate::run::{Job, Sample, write_sample};
+use crate::run::{Job, Sample};
 
 /// An experiment: it is set up once per round and measures some lines.
 pub struct Experiment {
@@ -51,7 +51,7 @@ pub fn run_round(job: &Job) -> Outcome<()> {
         .find(|experiment| experiment.name == job.experiment)
         .ok_or_else(|| format!("experiment {}: there is none of this name", job.experiment))?;
     for sample in (experiment.run)(job)? {
-        println!("{}", write_sample(&sample));
+        println!("{}", serde_json::to_string(&sample)?);
     }
     Ok(())
 }

@@ -25,7 +25,7 @@ pub use child::Child;
 pub use connection::Connection;
 pub use cores::Cores;
 pub use folder::make_folder;
-pub use job::{Job, write_sample};
+pub use job::Job;
 pub use limits::Limits;
 pub use machine::{Machine, TICKS_PER_SECOND, own_seconds, resident_bytes, resident_bytes_max};
 pub use page::command_line;

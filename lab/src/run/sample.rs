@@ -3,10 +3,12 @@
 use std::fmt::Debug;
 use std::time::{Duration, Instant};
 
+use serde::{Deserialize, Serialize};
+
 use crate::outcome::Outcome;
 
 /// Annals and the limit, measured one after the other.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
     /// Name of the line.
     pub line: String,

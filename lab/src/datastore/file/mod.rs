@@ -17,7 +17,7 @@ use super::target::{Answer, Call, Keys, Store, Target, Whole, middle};
 use crate::outcome::Outcome;
 use crate::run::make_folder;
 use diff::Diff;
-use threads::{Provider, Subscribers};
+use threads::{Provider, Told};
 use tree::Tree;
 
 /// Folder of the page's plugin for the running store. Its files stay in memory.
@@ -29,7 +29,7 @@ pub struct JsonFile {
     count: u32,
     /// The running store in memory. Shape: outer `None` without a cache, inner `None` without a container.
     cache: Option<Option<Tree>>,
-    subscribers: Option<Subscribers>,
+    subscribers: Option<Told>,
     provider: Option<Provider>,
 }
 
@@ -92,8 +92,8 @@ impl JsonFile {
         Ok(Answer::Changed(true))
     }
 
-    fn tell(&self, text: Option<&Arc<str>>, is_done: bool) -> Outcome<()> {
-        match (&self.subscribers, text) {
+    fn tell(&mut self, text: Option<&Arc<str>>, is_done: bool) -> Outcome<()> {
+        match (&mut self.subscribers, text) {
             (Some(subscribers), Some(text)) => subscribers.tell(text, is_done),
             _ => Ok(()),
         }
@@ -185,7 +185,7 @@ impl Target for JsonFile {
                 Ok(Answer::Done)
             }
             Call::Subscribe(count) => {
-                self.subscribers = Some(Subscribers::start(count));
+                self.subscribers = Some(Told::start(count));
                 Ok(Answer::Done)
             }
             // `change` waits for all subscribers.

@@ -1,7 +1,7 @@
 //! Annals through the HTTP door of another process on this machine, over one connection that stays open, and one more for
 //! each subscriber.
 
-mod subscribers;
+mod feed;
 
 use std::path::PathBuf;
 
@@ -9,10 +9,11 @@ use serde_json::{Value as Json, json};
 use tempfile::TempDir;
 
 use super::content::{Content, List, Order, leaf};
+use super::subscribers::Subscribers;
 use super::target::{Answer, Call, Keys, Store, Target, Whole, middle};
 use crate::outcome::Outcome;
 use crate::run::{Connection, Server, make_folder};
-use subscribers::Subscribers;
+use feed::feeds;
 
 /// Limits for the largest transaction: one request with an operation for each entry.
 const LIMITS: &[&str] = &[
@@ -203,14 +204,14 @@ impl Target for Http {
             Call::Subscribe(count) => {
                 let opened = self.opened();
                 let position = opened.connection.position()?;
-                opened.subscribers = Some(Subscribers::start(opened.server.address, position, count)?);
+                opened.subscribers = Some(Subscribers::start(feeds(opened.server.address, position, count)?));
                 Ok(Answer::Done)
             }
             Call::Hear => {
                 let opened = self.opened();
                 let position = opened.connection.position()?;
                 let subscribers = opened.subscribers.as_mut().ok_or("there are no subscribers")?;
-                subscribers.wait(position).map(|()| Answer::Done)
+                subscribers.wait(position.into()).map(|()| Answer::Done)
             }
             Call::Unsubscribe => {
                 let subscribers = self.opened().subscribers.take().ok_or("there are no subscribers")?;

@@ -215,10 +215,6 @@ impl Tree for Postgresql {
         Ok(self.client.execute(&self.prepared[0].remove_container, &[])? > 0)
     }
 
-    fn lacks_subscribers(&self) -> Option<&'static str> {
-        None
-    }
-
     fn subscribe(&mut self, count: usize) -> Outcome<Vec<Box<dyn Feed>>> {
         for store in [Store::Running, Store::Operational].map(name) {
             for (event, side) in TRIGGERS {

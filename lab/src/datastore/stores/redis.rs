@@ -296,10 +296,6 @@ impl Tree for Redis {
         Ok(removed > 0)
     }
 
-    fn lacks_subscribers(&self) -> Option<&'static str> {
-        None
-    }
-
     fn subscribe(&mut self, count: usize) -> Outcome<Vec<Box<dyn Feed>>> {
         self.is_heard = true;
         let feed = |_| {

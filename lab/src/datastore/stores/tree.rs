@@ -38,7 +38,9 @@ pub trait Tree {
     fn remove_container(&mut self) -> Outcome<bool>;
 
     /// Why it has no subscribers, if it has none.
-    fn lacks_subscribers(&self) -> Option<&'static str>;
+    fn lacks_subscribers(&self) -> Option<&'static str> {
+        None
+    }
 
     /// Begins to keep changes of `lst`. Shape: as many feeds of them, each with a connection of its own.
     fn subscribe(&mut self, count: usize) -> Outcome<Vec<Box<dyn Feed>>>;
