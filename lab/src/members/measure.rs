@@ -5,11 +5,10 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use super::client::{Client, Place, Request};
 use super::count::{check_triples, lines_with};
 use super::script::{Script, Wording, Work};
 use crate::outcome::Outcome;
-use crate::run::{WRONG_ANSWER, agree, median};
+use crate::run::{Client, Place, Request, WRONG_ANSWER, agree, median};
 
 /// Items around the 10th and the last whose median is the time there.
 const WINDOW: usize = 11;

@@ -2,7 +2,6 @@
 
 // In the order a newcomer should read them.
 mod script;
-mod client;
 mod count;
 mod measure;
 mod suite;

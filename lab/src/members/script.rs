@@ -2,8 +2,8 @@
 
 use md5::{Digest, Md5};
 
-use super::client::{Client, Place, Request};
 use crate::outcome::Outcome;
+use crate::run::{Client, Place, Request};
 
 const PREFIXES: &str = "@prefix ldp: <http://www.w3.org/ns/ldp#> .\n@prefix pcdm: <http://pcdm.org/models#> .\n\
                         @prefix ore: <http://www.openarchives.org/ore/terms/> .\n";

@@ -4,14 +4,13 @@ use std::any::Any;
 use std::path::Path;
 use std::time::Duration;
 
-use super::client::{Client, Place, Request};
 use super::measure::{Plan, measure};
 use super::script::{SCRIPTS, Script, Wording};
 use crate::harness::{
     Cell, Figure, Form, Kind, Part, Peer, PeerServer, Row, Suite, Target, TargetRecord, whole,
 };
 use crate::outcome::Outcome;
-use crate::run::Server;
+use crate::run::{Client, Place, Request, Server};
 
 const ITEMS_MAX: u32 = 1_000_000;
 /// The page has as many binaries; a run with more items makes no more.

@@ -3,43 +3,30 @@
 use std::net::SocketAddr;
 use std::time::Instant as Clock;
 
-use annals::{Id, InstanceId, Instant, TypeKind, Value};
+use annals::{Id, InstanceId, Instant, Value};
 use serde_json::{Value as Json, json};
 
 use super::call::{Answer, Call, Looked, Target, Timed};
 use super::operation::{operation, value};
 use crate::outcome::Outcome;
-use crate::run::Connection;
+use crate::run::{Client, Place, Request};
 
 /// A client of `annals serve`.
 pub struct Http {
-    connection: Connection,
-}
-
-/// A prepared request.
-struct Request {
-    method: &'static str,
-    path: String,
-    body: String,
+    client: Client,
 }
 
 impl Http {
-    /// Connects.
-    pub fn connect(address: SocketAddr) -> Outcome<Http> {
-        Ok(Http { connection: Connection::connect(address)? })
+    /// Connects with the first request.
+    pub fn new(address: SocketAddr) -> Http {
+        Http { client: Client::new(&Place::at(address)) }
     }
 
     /// Sends all types in one transaction.
     pub fn define_types(&mut self, lines: &str) -> Outcome<()> {
         let types = lines.lines().map(serde_json::from_str).collect::<Result<Vec<Json>, _>>()?;
         let body = json!({ "types": types }).to_string();
-        let status = self.send(&Request { method: "POST", path: "/v1/types".into(), body })?;
-        self.connection.check(status)
-    }
-
-    /// Returns the status. The body is in `self.connection.body`.
-    fn send(&mut self, request: &Request) -> Outcome<u16> {
-        self.connection.send(request.method, &request.path, &request.body)
+        self.client.send(&Request::json("POST", "/v1/types", &body)).map(drop)
     }
 }
 
@@ -47,9 +34,9 @@ impl Target for Http {
     fn call(&mut self, call: Call, then: Option<Instant>) -> Outcome<Timed> {
         let request = request(&call, then);
         let start = Clock::now();
-        let status = self.send(&request)?;
+        let status = self.client.ask(&request)?.status;
         let elapsed = start.elapsed();
-        let body = &self.connection.body;
+        let body = &self.client.body;
         let answer = match status {
             200..300 => Ok(answer(&call, &serde_json::from_slice(body)?)?),
             // For these calls a missing instance is an answer, as with the engine.
@@ -64,18 +51,17 @@ impl Target for Http {
     fn load(&mut self, calls: Vec<Call>) -> Outcome<()> {
         let operations: Vec<Json> = calls.iter().map(operation).collect();
         let body = json!({ "always": true, "operations": operations }).to_string();
-        let status = self.send(&Request { method: "POST", path: "/v1/transactions".into(), body })?;
-        self.connection.check(status)
+        self.client.send(&Request::json("POST", "/v1/transactions", &body)).map(drop)
     }
 
     fn look(&mut self, id: &InstanceId, then: Option<Instant>) -> Outcome<Option<Looked>> {
         let request = request(&Call::Get(id.clone()), then);
-        let status = self.send(&request)?;
+        let status = self.client.ask(&request)?.status;
         if status == 404 || status == 410 {
             return Ok(None);
         }
-        self.connection.check(status)?;
-        let json: Json = serde_json::from_slice(&self.connection.body)?;
+        self.client.check(status)?;
+        let json: Json = serde_json::from_slice(&self.client.body)?;
         let text = |key: &str| json[key].as_str().unwrap_or_default().to_owned();
         let names = json["classifications"].as_object().into_iter().flatten().map(|(name, _)| name.clone());
         let mut found: Vec<(String, Value)> = Vec::new();
@@ -97,7 +83,7 @@ fn request(call: &Call, then: Option<Instant>) -> Request {
     let get = |path: String| {
         let sign = if path.contains('?') { '&' } else { '?' };
         let path = then.map_or(path.clone(), |then| format!("{path}{sign}at={then}"));
-        Request { method: "GET", path, body: String::new() }
+        Request::json("GET", &path, "")
     };
     match call {
         Call::Known(id) | Call::Get(id) => get(path(id)),
@@ -110,15 +96,15 @@ fn request(call: &Call, then: Option<Instant>) -> Request {
         Call::Related(id, limit) => get(format!("/v1/entities/{id}/related?direction=both&limit={limit}")),
         Call::Linking(from, to) => get(format!("/v1/linking?direction=both&from={from}&to={to}")),
         Call::Find(kind, find) => {
-            let mut body = json!({ "kind": kind_name(*kind), "q": find.to_string() });
+            let mut body = json!({ "kind": kind.name(), "q": find.to_string() });
             if let Some(then) = then {
                 body["at"] = then.to_string().into();
             }
-            Request { method: "POST", path: "/v1/find".into(), body: body.to_string() }
+            Request::json("POST", "/v1/find", &body.to_string())
         }
         write => {
             let body = json!({ "always": true, "operations": [operation(write)] }).to_string();
-            Request { method: "POST", path: "/v1/transactions".into(), body }
+            Request::json("POST", "/v1/transactions", &body)
         }
     }
 }
@@ -128,10 +114,6 @@ fn path(id: &InstanceId) -> String {
         InstanceId::Entity(id) => format!("/v1/entities/{id}"),
         InstanceId::Relationship(id) => format!("/v1/relationships/{id}"),
     }
-}
-
-fn kind_name(kind: TypeKind) -> &'static str {
-    kind.name()
 }
 
 /// The answer in the body.

@@ -48,7 +48,7 @@ fn in_process(archive: &Archive, volume: Volume, folder: &Path) -> Outcome<Recor
 fn over_http(archive: &Archive, volume: Volume, folder: &Path) -> Outcome<Record> {
     let page_max = volume.instances.max(PAGE_MAX).to_string();
     let server = Server::annals_with(&folder.join("repository"), &["--page-max", &page_max])?;
-    let mut door = Http::connect(server.address)?;
+    let mut door = Http::new(server.address);
     door.define_types(archive::ARCHIVE)?;
     measured(&mut door, archive, volume, folder)
 }

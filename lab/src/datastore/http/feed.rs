@@ -1,6 +1,6 @@
 //! The changes of the entries of `lst`, from a stream of events over HTTP.
 
-use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
@@ -8,6 +8,7 @@ use memchr::memmem::find_iter;
 
 use crate::datastore::subscribers::{Event, Feed};
 use crate::outcome::Outcome;
+use crate::run::{Chunks, Request, read_head};
 
 /// Text that each change of an event contains once. No value of the lab contains it.
 const CHANGE: &[u8] = br#""change":"#;
@@ -16,28 +17,16 @@ const CHANGE: &[u8] = br#""change":"#;
 pub fn feeds(address: SocketAddr, position: u64, count: usize) -> Outcome<Vec<Box<dyn Feed>>> {
     let feed = |_| -> Outcome<Box<dyn Feed>> {
         let mut stream = TcpStream::connect(address)?;
-        write!(stream, "GET /v1/feed?search=lst&after={position} HTTP/1.1\r\nHost: {address}\r\n\r\n")?;
+        let request = Request::json("GET", &format!("/v1/feed?search=lst&after={position}"), "");
+        stream.write_all(&request.bytes(&address.to_string()))?;
         let mut events = BufReader::new(stream);
-        read_head(&mut events)?;
+        let head = read_head(&mut events)?;
+        if head.status != 200 || !head.is_chunked {
+            return Err(format!("feed: expected 200 and chunks, found {}", head.status).into());
+        }
         Ok(Box::new(Events::new(events)))
     };
     (0..count).map(feed).collect()
-}
-
-/// Errors: unless the answer is a success in chunks.
-fn read_head(events: &mut impl BufRead) -> Outcome<()> {
-    let (mut head, mut line) = (String::new(), String::new());
-    while line != "\r\n" {
-        line.clear();
-        if events.read_line(&mut line)? == 0 {
-            return Err(format!("feed: expected the head of an answer, found {head:?}").into());
-        }
-        head.push_str(&line.to_ascii_lowercase());
-    }
-    if !head.starts_with("http/1.1 200") || !head.contains("transfer-encoding: chunked") {
-        return Err(format!("feed: expected 200 and chunks, found {head:?}").into());
-    }
-    Ok(())
 }
 
 /// The events of a stream. A wait may end within an event, and the next one goes on there.
@@ -53,8 +42,7 @@ struct Events<R> {
 
 impl<R: BufRead> Events<R> {
     fn new(stream: R) -> Events<R> {
-        let chunks = Chunks { stream, head: String::new(), left: 0 };
-        let lines = BufReader::with_capacity(1 << 20, chunks);
+        let lines = BufReader::with_capacity(1 << 20, Chunks::of(stream));
         Events { lines, line: Vec::new(), position: None, changes_count: 0, is_error: false }
     }
 
@@ -95,34 +83,6 @@ impl Feed for Events<BufReader<TcpStream>> {
         let stream = self.lines.get_ref().stream.get_ref();
         let limited = stream.set_read_timeout(Some(time_max)).map_err(|error| error.to_string());
         limited.and_then(|()| self.next().map_err(|error| error.to_string()))
-    }
-}
-
-/// The bytes of a body that comes in chunks. Ends with the connection.
-struct Chunks<R> {
-    stream: R,
-    /// The line before a chunk, as far as it has come.
-    head: String,
-    /// Bytes of the chunk that are not read yet.
-    left: usize,
-}
-
-impl<R: BufRead> Read for Chunks<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        while self.left == 0 {
-            // The line end behind the chunk before, then the length.
-            if self.stream.read_line(&mut self.head)? == 0 {
-                return Ok(0);
-            }
-            if !self.head.trim().is_empty() {
-                self.left = usize::from_str_radix(self.head.trim(), 16).map_err(std::io::Error::other)?;
-            }
-            self.head.clear();
-        }
-        let bytes = self.left.min(buffer.len());
-        let bytes = self.stream.read(&mut buffer[..bytes])?;
-        self.left -= bytes;
-        Ok(bytes)
     }
 }
 

@@ -4,9 +4,9 @@ mod small_server;
 
 use std::time::Duration;
 
-use super::client::Place;
 use super::measure::{Plan, measure};
 use super::script::{SCRIPTS, Script, Wording};
+use crate::run::Place;
 use small_server::{Manner, SmallServer};
 
 fn plan(items: usize) -> Plan {
