@@ -6,13 +6,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant as Clock};
 
 use annals::{Id, InstanceId, Instant, TypeKind};
+use annals_json::value_from_json;
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
 use super::archive::{Archive, EntityType};
 use super::call::{Answer, Call, Looked, Target, Timed};
 use super::datalog::Query;
-use super::operation::{operation, value};
+use super::operation::operation;
 use crate::harness::{self, Cell, Kind, Peer, System, TargetRecord};
 use crate::outcome::Outcome;
 use crate::threads::Opened;
@@ -143,7 +144,7 @@ impl Target for Documents {
             return Ok(None);
         }
         let found: Description = serde_json::from_value(found)?;
-        let properties = found.properties.iter().map(|(name, one)| Ok((name.clone(), value(one)?)));
+        let properties = found.properties.iter().map(|(name, one)| Ok((name.clone(), value_from_json(one)?)));
         Ok(Some(Looked {
             type_name: found.type_name,
             version: found.version,

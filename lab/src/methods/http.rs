@@ -4,10 +4,11 @@ use std::net::SocketAddr;
 use std::time::Instant as Clock;
 
 use annals::{Id, InstanceId, Instant, Value};
+use annals_json::value_from_json;
 use serde_json::{Value as Json, json};
 
 use super::call::{Answer, Call, Looked, Target, Timed};
-use super::operation::{operation, value};
+use super::operation::operation;
 use crate::outcome::Outcome;
 use crate::run::{Client, Place, Request};
 
@@ -66,7 +67,7 @@ impl Target for Http {
         let names = json["classifications"].as_object().into_iter().flatten().map(|(name, _)| name.clone());
         let mut found: Vec<(String, Value)> = Vec::new();
         for (name, one) in json["properties"].as_object().into_iter().flatten() {
-            found.push((name.clone(), value(one)?));
+            found.push((name.clone(), value_from_json(one)?));
         }
         Ok(Some(Looked {
             type_name: text("type"),
