@@ -79,7 +79,9 @@ pub trait Whole {
 /// A target. Each has a file of its own, and a line in the list in `mod.rs`.
 pub trait Target {
     /// Why it cannot answer this call, if it cannot.
-    fn lacks(&self, call: Call) -> Option<&'static str>;
+    fn lacks(&self, _: Call) -> Option<&'static str> {
+        None
+    }
 
     /// Begins with empty stores, for rows with this many entries. With `is_cached` it keeps the running store in memory.
     fn begin(&mut self, count: u32, is_cached: bool) -> Outcome<()>;

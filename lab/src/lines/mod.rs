@@ -25,8 +25,10 @@ mod suite;
 pub use hand_over::HandOver;
 pub use suite::SUITE;
 
+use std::path::Path;
+
 use crate::outcome::Outcome;
-use crate::run::{Job, Sample};
+use crate::run::{Job, Sample, Size};
 
 /// An experiment: it is set up once per round and measures some lines.
 pub struct Experiment {
@@ -41,16 +43,39 @@ pub struct Experiment {
     pub run: fn(&Job) -> Outcome<Vec<Sample>>,
 }
 
+impl Experiment {
+    /// The experiment of this name.
+    pub fn named(name: &str) -> Outcome<&'static Experiment> {
+        let found = EXPERIMENTS.iter().chain(HELPERS).find(|experiment| experiment.name == name);
+        Ok(found.ok_or_else(|| format!("experiment {name}: there is none of this name"))?)
+    }
+
+    /// Measures these lines in one round, in a new folder in `folder`.
+    pub fn measure(
+        &self,
+        size: Size,
+        round: usize,
+        lines: impl Iterator<Item = &'static str>,
+        folder: &Path,
+    ) -> Outcome<Vec<Sample>> {
+        let folder = tempfile::Builder::new().prefix(self.name).tempdir_in(folder)?;
+        let job = Job {
+            experiment: self.name.into(),
+            size,
+            folder: folder.path().to_path_buf(),
+            round,
+            lines: lines.map(str::to_owned).collect(),
+            number: self.number,
+        };
+        if self.is_fresh { job.run_fresh() } else { (self.run)(&job) }
+    }
+}
+
 /// Runs a round in this process, and prints the samples.
 ///
 /// Errors: if there is no such experiment; those of the experiment.
 pub fn run_round(job: &Job) -> Outcome<()> {
-    let experiment = EXPERIMENTS
-        .iter()
-        .chain(HELPERS)
-        .find(|experiment| experiment.name == job.experiment)
-        .ok_or_else(|| format!("experiment {}: there is none of this name", job.experiment))?;
-    for sample in (experiment.run)(job)? {
+    for sample in (Experiment::named(&job.experiment)?.run)(job)? {
         println!("{}", serde_json::to_string(&sample)?);
     }
     Ok(())

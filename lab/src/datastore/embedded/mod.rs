@@ -88,10 +88,6 @@ impl Embedded {
 }
 
 impl Target for Embedded {
-    fn lacks(&self, _: Call) -> Option<&'static str> {
-        None
-    }
-
     fn begin(&mut self, count: u32, _: bool) -> Outcome<()> {
         self.opened = None;
         let folder = make_folder(Some(&self.parent))?;

@@ -121,10 +121,6 @@ impl JsonFile {
 }
 
 impl Target for JsonFile {
-    fn lacks(&self, _: Call) -> Option<&'static str> {
-        None
-    }
-
     fn begin(&mut self, count: u32, is_cached: bool) -> Outcome<()> {
         for store in [Store::Running, Store::Operational] {
             if self.path(store).exists() {

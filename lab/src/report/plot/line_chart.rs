@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::scale::{Axis, Placed};
-use super::series::{Series, Value, below, legend_lines};
+use super::series::{Series, Value, legend_lines, level_axis};
 use crate::report::html::escaped;
 
 /// Units: pixels, as are all below.
@@ -52,16 +52,7 @@ impl LineChart {
 
     fn axes(&self, x: &Placed, y: &Placed, [top, bottom]: [f64; 2]) -> String {
         let mut svg = String::from("<g class=\"axis\">\n");
-        for tick in x.ticks() {
-            let (at, label) = (tick.at, escaped(&tick.label));
-            let _ = writeln!(
-                svg,
-                "<path class=\"grid\" d=\"M{at:.1} {top:.1}V{bottom:.1}\"/>\
-                 <text {} y=\"{:.1}\">{label}</text>",
-                below(at, &tick.label, WIDTH),
-                bottom + 14.0
-            );
-        }
+        svg += &level_axis(x, &self.x.label, [top, bottom], [LEFT, WIDTH - RIGHT, WIDTH]);
         for tick in y.ticks() {
             let (at, label) = (tick.at, escaped(&tick.label));
             let _ = writeln!(
@@ -73,15 +64,8 @@ impl LineChart {
                 at + 4.0
             );
         }
-        let _ = writeln!(
-            svg,
-            "<text x=\"2\" y=\"{:.1}\">{}</text>\n<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>\n</g>",
-            top - 9.0,
-            escaped(&self.y.label),
-            (LEFT + WIDTH - RIGHT) / 2.0,
-            bottom + 30.0,
-            escaped(&self.x.label)
-        );
+        let label = escaped(&self.y.label);
+        let _ = writeln!(svg, "<text x=\"2\" y=\"{:.1}\">{label}</text>\n</g>", top - 9.0);
         svg
     }
 
