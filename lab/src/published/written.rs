@@ -81,12 +81,8 @@ fn again(blocks: &mut Vec<Block>, drawn: &Drawn) {
 /// A table of words. A last column without a word is left out.
 fn words(caption: &str, head: [&str; 3], rows: Vec<[String; 3]>) -> Block {
     let width = if rows.iter().all(|row| row[2].is_empty()) { 2 } else { 3 };
-    Block::Table(document::Table {
-        caption: caption.to_owned(),
-        head: head[..width].iter().map(|text| (*text).to_owned()).collect(),
-        rows: rows.into_iter().map(|row| row.into_iter().take(width).map(Cell::plain).collect()).collect(),
-        ..document::Table::default()
-    })
+    let rows = rows.into_iter().map(|row| row.into_iter().take(width).map(Cell::plain).collect());
+    Block::Table(document::Table::new(caption, head.into_iter().take(width), rows.collect()))
 }
 
 fn table(table: &Table) -> Block {

@@ -59,6 +59,18 @@ pub struct Document {
     pub blocks: Vec<Block>,
 }
 
+impl Table {
+    /// A table whose first column names the row.
+    pub fn new<'h>(
+        caption: impl Into<String>,
+        head: impl IntoIterator<Item = &'h str>,
+        rows: Vec<Vec<Cell>>,
+    ) -> Table {
+        let head = head.into_iter().map(str::to_owned).collect();
+        Table { caption: caption.into(), head, row_heads: 1, rows }
+    }
+}
+
 impl Block {
     /// The cells of a table; none of other blocks.
     pub fn cells(&self) -> impl Iterator<Item = &Cell> {

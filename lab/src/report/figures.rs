@@ -134,13 +134,8 @@ pub fn missing(measured: &Measured) -> Vec<Block> {
     if rows.is_empty() {
         return Vec::new();
     }
-    let head = ["system", "state", "of"].map(str::to_owned).to_vec();
-    vec![Block::Table(Table {
-        caption: "Reasons for missing figures".into(),
-        head,
-        rows,
-        ..Table::default()
-    })]
+    let head = ["system", "state", "of"];
+    vec![Block::Table(Table::new("Reasons for missing figures", head, rows))]
 }
 
 /// The first few, and how many there are besides.

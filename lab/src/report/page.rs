@@ -62,12 +62,7 @@ pub fn page(measured: &Measured, reasons: &[Reason], extent: Extent) -> Document
         .environment
         .iter()
         .map(|(name, found)| vec![Cell::plain(name.as_str()), Cell::plain(found.as_str())]);
-    let environment = Table {
-        caption: "The machine of this run".into(),
-        head: vec!["what".into(), "found".into()],
-        rows: facts.collect(),
-        ..Table::default()
-    };
+    let environment = Table::new("The machine of this run", ["what", "found"], facts.collect());
     document.section("Environment", [Block::Table(environment)]);
     document.section("Limits of the comparison", [Block::List(run.unfair.clone())]);
     document.section(
@@ -216,12 +211,7 @@ fn cost(measured: &Measured) -> Table {
         }
     }
     let head = ["system", "part", "repeats", "time", "processor time", "peak memory", "files", "outcome"];
-    Table {
-        caption: "Medians of the cells. Memory is that of all processes of a cell together".into(),
-        head: head.map(str::to_owned).to_vec(),
-        rows,
-        ..Table::default()
-    }
+    Table::new("Medians of the cells. Memory is that of all processes of a cell together", head, rows)
 }
 
 /// The version, durability and settings of each target.
@@ -261,11 +251,6 @@ fn systems(measured: &Measured) -> Vec<Block> {
         });
     }
     let head = ["system", "version", "durability", "commits of a lone thread", "settings"];
-    let table = Table {
-        caption: "The measured systems. Calls that sync were counted by strace".into(),
-        head: head.map(str::to_owned).to_vec(),
-        rows,
-        ..Table::default()
-    };
+    let table = Table::new("The measured systems. Calls that sync were counted by strace", head, rows);
     vec![Block::Table(table)]
 }

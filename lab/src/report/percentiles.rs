@@ -38,7 +38,7 @@ pub fn latencies(measured: &Measured, extent: Extent) -> Table {
         caption +=
             ". This page has each row at its last volume; the page that `annals-lab report` writes has all";
     }
-    Table { caption, head: head.map(str::to_owned).to_vec(), rows, ..Table::default() }
+    Table::new(caption, head, rows)
 }
 
 /// The longest latencies of each target.
@@ -64,13 +64,8 @@ pub fn slowest(measured: &Measured) -> Table {
             ]);
         }
     }
-    let head = ["system", "row", "volume", "time", "operations"].map(str::to_owned).to_vec();
-    Table {
-        caption: format!("The {SLOWEST} longest latencies of each system"),
-        head,
-        rows,
-        ..Table::default()
-    }
+    let head = ["system", "row", "volume", "time", "operations"];
+    Table::new(format!("The {SLOWEST} longest latencies of each system"), head, rows)
 }
 
 /// Every row, volume and target.

@@ -1,7 +1,7 @@
 //! Annals through the HTTP door of another process on this machine, over one connection that stays open, and one more for
 //! each subscriber.
 
-mod feed;
+mod events;
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ use super::subscribers::Subscribers;
 use super::target::{Answer, Call, Keys, Store, Target, Whole, middle};
 use crate::outcome::Outcome;
 use crate::run::{Client, Place, Request, Server, make_folder};
-use feed::feeds;
+use events::feeds;
 
 /// Limits for the largest transaction: one request with an operation for each entry.
 const LIMITS: &[&str] = &[
