@@ -14,9 +14,14 @@ pub struct Entry {
 /// The page that leads to all others.
 pub fn html(entries: &[Entry]) -> String {
     let link = |entry: &Entry| format!("<a href=\"{}\">{}</a>", escaped(&entry.file), escaped(&entry.title));
-    let item = |entry: &Entry| format!("<li>{}: {}</li>\n", link(entry), escaped(&entry.text));
-    let items: String = entries.iter().map(item).collect();
-    let body = format!("<h1>Annals beside other systems</h1>\n<ul>\n{items}</ul>\n");
+    let row = |entry: &Entry| {
+        format!("<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n", link(entry), escaped(&entry.text))
+    };
+    let rows: String = entries.iter().map(row).collect();
+    let body = format!(
+        "<h1>Annals beside other systems</h1>\n<table>\n<caption>Pages of this folder</caption>\n<thead>\n\
+         <tr><th scope=\"col\">page</th><th scope=\"col\">finding</th></tr>\n</thead>\n<tbody>\n{rows}</tbody>\n</table>\n"
+    );
     html::page("Annals beside other systems", &body)
 }
 

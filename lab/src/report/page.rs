@@ -254,3 +254,25 @@ fn systems(measured: &Measured) -> Vec<Block> {
     let table = Table::new("The measured systems. Calls that sync were counted by strace", head, rows);
     vec![Block::Table(table)]
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::measured::tests::{figure, measured};
+    use super::*;
+
+    #[test]
+    fn a_bar_is_judged_at_its_volume_only() {
+        let bars_of = |volume: &str, most: f64| {
+            let mut found = measured(json!([figure("annals", "read", 0, 8.0)]));
+            let row = found.results.run.rows[0].clone();
+            found.results.run.rows[0] = row.at_most("annals", volume, most);
+            bars(&found)
+        };
+        let told = |text: &str| Some(Block::List(vec![text.to_owned()]));
+        assert_eq!(bars_of("1", 7.0), told("read at 1, annals: 8.00 <= 7.00: MISSED"));
+        assert_eq!(bars_of("1", 8.0), told("read at 1, annals: 8.00 <= 8.00: holds"));
+        assert_eq!(bars_of("2", 7.0), None);
+    }
+}
