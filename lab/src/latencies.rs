@@ -44,7 +44,7 @@ impl Latencies {
 
     /// The same. Units: microseconds.
     pub fn quantile_us(&self, share: f64) -> f64 {
-        self.quantile(share) * 1e6
+        self.0.value_at_quantile(share) as f64 / 1e3
     }
 
     /// The longest. Units: seconds.
