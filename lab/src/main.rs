@@ -20,6 +20,7 @@ mod published;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use outcome::Outcome;
 use suites::SUITES;
 
 #[global_allocator]
@@ -37,12 +38,6 @@ struct Arguments {
 enum Command {
     /// Every line of the table of limits: Annals, the limit measured in turn with it, and the bar.
     Limits(run::Limits),
-    /// Every method of a metadata repository, with the data and in the order of the published runs.
-    Methods(methods::Methods),
-    /// Every row of a published benchmark of a configuration datastore, on Annals and on a JSON file.
-    Datastore(datastore::Datastore),
-    /// Every script of a published page on repositories with many members, against any LDP server.
-    Members(members::Members),
     /// Every suite with its targets and volumes.
     List(harness::List),
     /// Fetches and builds the systems that suites are run against, once, from public package registries.
@@ -63,14 +58,25 @@ enum Command {
     /// One round of one experiment, in a separate process. Prints the samples as JSON.
     #[command(hide = true)]
     Round(run::Job),
+    /// Any other word: a suite has been a command of its own.
+    #[command(external_subcommand)]
+    Other(Vec<String>),
+}
+
+/// Errors: always; of a suite it names the command that measures it.
+fn refuse(word: &str) -> Outcome<()> {
+    Err(match SUITES.iter().find(|suite| suite.name == word) {
+        Some(_) => format!(
+            "{word} is a suite: `annals-lab run {word}` measures it, and `annals-lab report` makes its page"
+        ),
+        None => format!("{word}: no command has this name; `annals-lab help` lists them"),
+    }
+    .into())
 }
 
 fn main() -> ExitCode {
     let outcome = match Arguments::parse().command {
         Command::Limits(limits) => limits.run(),
-        Command::Methods(methods) => methods.run(),
-        Command::Datastore(datastore) => datastore.run(),
-        Command::Members(members) => members.run(),
         Command::List(list) => list.run(SUITES),
         Command::Install(install) => install.run(SUITES),
         Command::Run(run) => run.run(SUITES),
@@ -80,6 +86,7 @@ fn main() -> ExitCode {
         Command::Gate(gate) => gate.run(SUITES),
         Command::Cell(cell) => cell.run(SUITES),
         Command::Round(job) => lines::run_round(&job),
+        Command::Other(words) => refuse(&words[0]),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -274,6 +274,34 @@ fn a_cell_ends_with_the_run_that_was_killed() {
 }
 
 #[test]
+fn rows_that_are_chosen_are_measured_and_no_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let common = ["--quick", "--target", "annals", "--row"];
+    for (suite, row) in [("datastore", "get item"), ("methods", "entity-creation-add-entity")] {
+        let run = run(path, &[&["run", suite], &common[..], &[row]].concat());
+        let found = records(&run);
+        let rows: Vec<_> = of_kind(&found, "figure", ["row", "state", "volume"]);
+        assert!(!rows.is_empty() && rows.iter().all(|figure| figure[..2] == [row, "-"]), "{rows:?}");
+        assert_eq!(of_kind(&found, "cell", ["target", "outcome", "part"])[0][1], "ok");
+        let text = std::fs::read_to_string(run.join("run.json")).unwrap();
+        let told: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(told["parts"][0]["rows"], serde_json::json!([row]));
+    }
+}
+
+#[test]
+fn a_url_as_adapter_is_a_server_that_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = ["--quick", "--target", "mine", "--row", "n-uris load", "--adapter"];
+    let adapter = ["mine=http://127.0.0.1:1/x"];
+    let found = records(&run(folder.path(), &[&["run", "members"], &arguments[..], &adapter].concat()));
+    let states = of_kind(&found, "figure", ["row", "target", "state"]);
+    let expected = "ERR(PUT http://127.0.0.1:1/x/";
+    assert!(states.len() == 1 && states[0][2].starts_with(expected), "{states:?}");
+}
+
+#[test]
 fn a_gate_without_figures_does_not_open() {
     let folder = tempfile::tempdir().unwrap();
     let base = env!("CARGO_BIN_EXE_annals-lab");
@@ -286,7 +314,11 @@ fn a_gate_without_figures_does_not_open() {
 #[test]
 fn what_cannot_be_run_is_refused_with_what_can() {
     let folder = tempfile::tempdir().unwrap();
-    let cases: [(&[&str], &str); 12] = [
+    let cases: [(&[&str], &str); 16] = [
+        (&["datastore", "--quick"], "`annals-lab run datastore` measures it"),
+        (&["methods"], "`annals-lab run methods` measures it"),
+        (&["oracle"], "no command has this name"),
+        (&["run", "datastore", "--row", "get three"], "expected how one of these begins: get tree, get item"),
         (&["run", "nothing"], "expected one of threads"),
         (&["run", "threads", "--target", "oracle"], "expected one of annals"),
         (&["run", "limits", "--target", "limit"], "is measured in turn with annals"),

@@ -1,18 +1,14 @@
-//! The pages of figures that `limits --markdown` and `methods --markdown` print.
+//! The page of figures that `limits --markdown` prints.
 
-// The program's own lists, so that no line or row can be missing here that is there.
+// The program's own list, so that no line can be missing here that is there.
 #[allow(dead_code)]
 #[path = "../src/run/catalogue.rs"]
 mod catalogue;
-#[allow(dead_code)]
-#[path = "../src/methods/row.rs"]
-mod row;
 
 use std::path::Path;
 use std::process::Command;
 
 use catalogue::{LINES, Line};
-use row::ROWS;
 
 /// The output of the program. Lines over HTTP are measured only if `annals` lies beside the program.
 fn page(arguments: &[&str]) -> String {
@@ -87,20 +83,5 @@ fn a_quick_run_prints_every_line_of_the_catalogue_and_why_it_is_distrusted() {
         assert!(is_measured || is_excused, "{row:?}");
         assert_eq!(row[5].is_empty(), line.bar.is_empty(), "{row:?}");
         assert_eq!(row[6], "", "a quick run judges nothing: {row:?}");
-    }
-}
-
-#[test]
-fn the_page_of_methods_has_every_row_with_its_bar() {
-    let page = page(&["methods", "--markdown", "--volume", "0001-01"]);
-    check_surroundings(&page, "methods --markdown --volume 0001-01");
-    let header = "| what | unit | median | p99 | samples | write + fdatasync | bar | holds | refused |";
-    let rows = table(section(&page, "0001-01"), header);
-    let told: Vec<&str> = rows.iter().map(|row| row[0]).collect();
-    let expected: Vec<String> = ROWS.iter().map(row::Row::title).collect();
-    assert_eq!(told, expected);
-    for row in rows.iter().filter(|row| row[4] != "0") {
-        assert!(row[2..4].iter().all(|figure| figure.starts_with(char::is_numeric)), "{row:?}");
-        assert!(row[6].contains("<=") && ["yes", "NO"].contains(&row[7]), "{row:?}");
     }
 }

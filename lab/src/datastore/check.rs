@@ -218,20 +218,8 @@ mod tests {
     struct Wrong<T>(T);
 
     impl<T: Target> Target for Wrong<T> {
-        fn title(&self) -> &'static str {
-            "wrong"
-        }
-
         fn lacks(&self, call: Call) -> Option<&'static str> {
             self.0.lacks(call)
-        }
-
-        fn is_durable(&self) -> bool {
-            self.0.is_durable()
-        }
-
-        fn unfair(&self) -> &'static [&'static str] {
-            &[]
         }
 
         fn begin(&mut self, count: u32, is_cached: bool) -> Outcome<()> {
@@ -251,9 +239,9 @@ mod tests {
     #[test]
     fn right_answers_pass_and_a_wrong_one_is_named() {
         let folder = tempfile::tempdir().unwrap();
-        let mut file = JsonFile::new(Some(folder.path())).unwrap();
+        let mut file = JsonFile::new(folder.path()).unwrap();
         check(&mut file, 12).unwrap();
-        check(&mut Embedded::new(Some(folder.path().into())), 12).unwrap();
+        check(&mut Embedded::new(folder.path().into()), 12).unwrap();
         let error = check(&mut Wrong(file), 12).unwrap_err().to_string();
         let expected = r#"check at 12 items, cached: false: Get(Apart): wrong answer: expected the leaf Some("l6"), found Some("l9")"#;
         assert_eq!(error, expected);

@@ -78,17 +78,10 @@ pub trait Whole {
 
 /// A target. Each has a file of its own, and a line in the list in `mod.rs`.
 pub trait Target {
-    /// Its title in the tables.
-    fn title(&self) -> &'static str;
-
     /// Why it cannot answer this call, if it cannot.
-    fn lacks(&self, call: Call) -> Option<&'static str>;
-
-    /// Whether its changes survive a power cut. Then a durable write is measured beside some rows.
-    fn is_durable(&self) -> bool;
-
-    /// Notes for readers of its figures.
-    fn unfair(&self) -> &'static [&'static str];
+    fn lacks(&self, _: Call) -> Option<&'static str> {
+        None
+    }
 
     /// Begins with empty stores, for rows with this many entries. With `is_cached` it keeps the running store in memory.
     fn begin(&mut self, count: u32, is_cached: bool) -> Outcome<()>;

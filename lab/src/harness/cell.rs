@@ -10,7 +10,9 @@ use super::process::end_with_run;
 use super::record::{Figure, Record, Skip, TargetRecord};
 use super::suite::Suite;
 use super::target::Target;
+use crate::latencies::encode;
 use crate::outcome::Outcome;
+use crate::run::median;
 
 /// The options of a cell's process.
 #[derive(Args, Clone)]
@@ -39,6 +41,9 @@ pub struct CellArguments {
     /// A system of the user's own.
     #[arg(long)]
     pub adapter: Vec<Target>,
+    /// Only these rows; all if empty.
+    #[arg(long)]
+    pub row: Vec<String>,
 }
 
 /// The cell that this process measures.
@@ -71,6 +76,7 @@ impl CellArguments {
             folder,
             peers,
             adapter,
+            row,
         } = self;
         let mut options: Vec<String> = vec!["cell".into()];
         let text = |path: &PathBuf| path.display().to_string();
@@ -86,6 +92,7 @@ impl CellArguments {
         ];
         options.extend(named.into_iter().flat_map(|(name, value)| [name.to_owned(), value]));
         options.extend(adapter.iter().flat_map(|target| ["--adapter".to_owned(), target.to_string()]));
+        options.extend(row.iter().flat_map(|row| ["--row".to_owned(), row.clone()]));
         options.extend(quick.then(|| "--quick".to_owned()));
         options
     }
@@ -95,6 +102,11 @@ impl Cell {
     /// One of two sizes, by the length of the run.
     pub fn size<T>(&self, full: T, quick: T) -> T {
         if self.arguments.quick { quick } else { full }
+    }
+
+    /// True if the run measures the row of this name.
+    pub fn wants(&self, row: &str) -> bool {
+        self.arguments.row.is_empty() || self.arguments.row.iter().any(|name| name == row)
     }
 
     /// Starts the adapter of the cell's peer.
@@ -126,6 +138,9 @@ impl Cell {
 
     /// Prints a figure of a target that is measured beside the one of this cell.
     pub fn tell_of(&mut self, target: &str, volume: &str, row: &str, figure: Figure) -> Outcome<()> {
+        if !self.wants(row) {
+            return Ok(());
+        }
         let CellArguments { part, repeat, .. } = &self.arguments;
         print(&Record::Figure(Box::new(Figure {
             target: target.to_owned(),
@@ -148,6 +163,15 @@ impl Figure {
     /// A plain figure.
     pub fn of(value: f64) -> Figure {
         Figure { value: Some(value), ..Figure::default() }
+    }
+
+    /// The median of calls, in units of so many nanoseconds, with all their times.
+    pub fn of_calls(ns: &[u64], unit: f64) -> Outcome<Figure> {
+        Ok(Figure {
+            operations: Some(ns.len() as u64),
+            histogram: Some(encode(ns.iter().copied())?),
+            ..Figure::of(median(ns.iter().map(|ns| *ns as f64 / unit).collect()))
+        })
     }
 
     /// A state instead of a figure.

@@ -49,6 +49,16 @@ pub struct Row {
     pub better: Better,
     /// Figures of writes are compared only between targets that are equally durable.
     pub is_write: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bar: Option<Bar>,
+}
+
+/// The most that the figure of a target at a volume may be. Units: that of the row.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Bar {
+    pub target: String,
+    pub volume: String,
+    pub most: f64,
 }
 
 /// Which of two figures is better.
@@ -63,7 +73,7 @@ impl Row {
     /// A row of reads, of which more is better.
     pub fn new(name: impl Into<String>, title: impl Into<String>, unit: &str) -> Row {
         let (name, title) = (name.into(), title.into());
-        Row { name, title, unit: unit.to_owned(), better: Better::More, is_write: false }
+        Row { name, title, unit: unit.to_owned(), better: Better::More, is_write: false, bar: None }
     }
 
     /// The same of writes.
@@ -74,6 +84,11 @@ impl Row {
     /// The same, of which less is better.
     pub fn less(self) -> Row {
         Row { better: Better::Less, ..self }
+    }
+
+    /// The same with a bar.
+    pub fn at_most(self, target: &str, volume: &str, most: f64) -> Row {
+        Row { bar: Some(Bar { target: target.to_owned(), volume: volume.to_owned(), most }), ..self }
     }
 }
 
@@ -104,7 +119,7 @@ pub enum Record {
 }
 
 /// The version, durability and settings of a target, as it states them.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TargetRecord {
     pub target: String,
     pub version: String,
@@ -115,6 +130,14 @@ pub struct TargetRecord {
     /// Commits by a lone thread, and the calls that sync which the system made meanwhile.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub syncs: Option<Syncs>,
+}
+
+impl TargetRecord {
+    /// Of a target that is a part of this program.
+    pub fn of_lab(durability: &str) -> TargetRecord {
+        let version = env!("CARGO_PKG_VERSION").to_owned();
+        TargetRecord { version, durability: durability.to_owned(), ..TargetRecord::default() }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

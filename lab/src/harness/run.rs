@@ -12,7 +12,7 @@ use super::install::{DATA, PEERS};
 use super::measuring::Measuring;
 use super::peer::Peer;
 use super::plan::{Planned, cells};
-use super::record::{CellRecord, PartRecord, Record, Run, Skip, TargetName};
+use super::record::{CellRecord, PartRecord, Record, Row, Run, Skip, TargetName};
 use super::results::Results;
 use super::suite::{Part, Suite};
 use super::target::Target;
@@ -47,6 +47,9 @@ pub struct RunSuite {
     /// Only these parts of the suite.
     #[arg(long, value_delimiter = ',')]
     part: Vec<String>,
+    /// Only rows whose name begins so. Can be given several times. A suite whose rows need each other runs all.
+    #[arg(long)]
+    row: Vec<String>,
     /// Fresh processes for each part and target.
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=100))]
     repeat: Option<u16>,
@@ -63,7 +66,7 @@ pub struct RunSuite {
     #[arg(long, default_value = DATA)]
     out: PathBuf,
     /// Go on with a run that was broken off, or with more repeats.
-    #[arg(long, conflicts_with_all = ["target", "volume", "part", "quick"])]
+    #[arg(long, conflicts_with_all = ["target", "volume", "part", "row", "quick"])]
     resume: Option<PathBuf>,
     /// Measures these targets of the run again, and drops what it has of them.
     #[arg(long, requires = "resume", value_delimiter = ',', value_name = "TARGET")]
@@ -164,6 +167,16 @@ impl RunSuite {
         for volume in &self.volume {
             (suite.check_volume)(volume)?;
         }
+        let wants = |name: &str| self.row.is_empty() || self.row.iter().any(|row| name.starts_with(row));
+        let rows: Vec<Row> = (suite.rows)().into_iter().filter(|row| wants(&row.name)).collect();
+        if rows.is_empty() {
+            let names: Vec<String> = (suite.rows)().into_iter().map(|row| row.name).collect();
+            return Err(format!("--row: expected how one of these begins: {}", names.join(", ")).into());
+        }
+        let parts: Vec<&Part> = parts
+            .into_iter()
+            .filter(|part| self.row.is_empty() || suite.rows_of(part).iter().any(|name| wants(name)))
+            .collect();
         let mut names = if self.target.is_empty() {
             suite.targets.iter().map(|target| target.name.to_owned()).collect()
         } else {
@@ -191,7 +204,7 @@ impl RunSuite {
             suite: suite.name.into(),
             title: suite.title.into(),
             text: suite.text.into(),
-            rows: (suite.rows)(),
+            rows,
             form: suite.form,
             targets: targets.iter().map(TargetName::of).collect(),
             volumes: if self.volume.is_empty() {
@@ -201,7 +214,10 @@ impl RunSuite {
             },
             parts: parts
                 .iter()
-                .map(|part| PartRecord { name: part.name.into(), rows: suite.rows_of(part) })
+                .map(|part| {
+                    let rows = suite.rows_of(part).into_iter().filter(|name| wants(name)).collect();
+                    PartRecord { name: part.name.into(), rows }
+                })
                 .collect(),
             repeats: self.repeat.map_or(if self.quick { 1 } else { suite.repeats }, usize::from),
             is_quick: self.quick,
@@ -258,6 +274,7 @@ impl RunSuite {
                 folder: folder.path().join("data"),
                 peers: self.peers.clone(),
                 adapter: self.adapter.clone(),
+                row: results.run.rows.iter().map(|row| row.name.clone()).collect(),
             },
             log: results.folder.join(format!("logs/{}-{}-{}.log", cell.target, cell.part, cell.repeat)),
         };

@@ -1,6 +1,5 @@
 //! Loads the entities, reads them at random, and updates a part of them for a while.
 
-use std::collections::VecDeque;
 use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -9,14 +8,11 @@ use annals::{InstanceId, Patch, Repository};
 
 use super::disk::{drop_cached, raw_file, spill_files};
 use super::documents::{PAYLOAD, budget, create, entity, id, options, payload};
-use crate::graph::Random;
+use crate::graph::{Random, prepare};
 use crate::harness::{Cell, Figure};
 use crate::outcome::Outcome;
-use crate::run::agree;
+use crate::run::{agree, resident_bytes, resident_bytes_max};
 
-/// Entities in one transaction of the load, and transactions in progress at once.
-const BATCH: usize = 1_000;
-const IN_FLIGHT: usize = 4;
 /// Entities of the warm reads.
 const WARM: usize = 1_000;
 /// Entities that are updated meanwhile, and updates per second.
@@ -31,7 +27,10 @@ pub fn annals(cell: &mut Cell, elements: usize) -> Outcome<()> {
     let volume = elements.to_string();
     let tell = |cell: &mut Cell, row: &str, value: f64| cell.tell(&volume, row, Figure::of(value));
     let start = Instant::now();
-    load(&repository, elements)?;
+    prepare(&repository, elements, 1, |transaction, number| {
+        transaction.create_entity(entity(number)?)?;
+        Ok(())
+    })?;
     tell(cell, "load", elements as f64 / start.elapsed().as_secs_f64())?;
     let start = Instant::now();
     repository.checkpoint()?;
@@ -50,7 +49,7 @@ pub fn annals(cell: &mut Cell, elements: usize) -> Outcome<()> {
     tell(cell, "get-warm", warm)?;
     let growth = soak(&repository, elements, Duration::from_secs_f64(cell.size(120.0, 1.0)))?;
     tell(cell, "growth", growth)?;
-    tell(cell, "resident", status_bytes("VmHWM:")? as f64 / budget(elements) as f64)?;
+    tell(cell, "resident", resident_bytes_max() as f64 / budget(elements) as f64)?;
     Ok(repository.close()?)
 }
 
@@ -64,26 +63,6 @@ pub fn disk(cell: &mut Cell, elements: usize) -> Outcome<()> {
     let read = || Ok(file.read_exact_at(&mut buffer, (random.below(elements) * PAYLOAD) as u64)?);
     let found = rate(cell.size(5.0, 0.2), read)?;
     cell.tell(&elements.to_string(), "get-cold", Figure::of(found))
-}
-
-fn load(repository: &Repository, elements: usize) -> Outcome<()> {
-    let mut tickets = VecDeque::new();
-    for first in (0..elements).step_by(BATCH) {
-        let mut transaction = repository.transaction();
-        for number in first..elements.min(first + BATCH) {
-            transaction.create_entity(entity(number)?)?;
-        }
-        tickets.push_back(transaction.submit()?);
-        if tickets.len() > IN_FLIGHT
-            && let Some(oldest) = tickets.pop_front()
-        {
-            oldest.wait()?;
-        }
-    }
-    for ticket in tickets {
-        ticket.wait()?;
-    }
-    Ok(())
 }
 
 /// Gets an entity and checks its payload.
@@ -127,12 +106,12 @@ fn soak(repository: &Repository, elements: usize, length: Duration) -> Outcome<f
         while start.elapsed() < length {
             get(repository, random.below(elements))?;
             if warm.is_none() && start.elapsed() > length / 10 {
-                warm = Some((status_bytes("VmRSS:")?, updates.load(Ordering::Relaxed)));
+                warm = Some((resident_bytes(), updates.load(Ordering::Relaxed)));
             }
         }
         let (bytes, versions) = warm.ok_or("the soak ended in its first tenth")?;
         let more = updates.load(Ordering::Relaxed) - versions;
-        Ok((status_bytes("VmRSS:")? as f64 - bytes as f64).max(0.0) / more.max(1) as f64)
+        Ok((resident_bytes() as f64 - bytes as f64).max(0.0) / more.max(1) as f64)
     };
     std::thread::scope(|scope| {
         let updating = scope.spawn(update);
@@ -141,12 +120,4 @@ fn soak(repository: &Repository, elements: usize, length: Duration) -> Outcome<f
         updating.join().map_err(|_| "the thread that updates panicked")??;
         found
     })
-}
-
-/// A line of `/proc/self/status`. Units: bytes.
-fn status_bytes(name: &str) -> Outcome<u64> {
-    let status = std::fs::read_to_string("/proc/self/status")?;
-    let line = status.lines().find_map(|line| line.strip_prefix(name));
-    let kib = line.and_then(|line| line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok());
-    Ok(kib.ok_or_else(|| format!("/proc/self/status: has no number of kB at {name}"))? * 1_024)
 }

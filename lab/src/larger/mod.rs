@@ -86,13 +86,8 @@ fn for_volumes(cell: &mut Cell, work: impl Fn(&mut Cell, usize) -> Outcome<()>) 
             "annals" => vec![("memory_bytes_max".to_owned(), budget(elements).to_string())],
             _ => Vec::new(),
         };
-        cell.introduce(TargetRecord {
-            target: String::new(),
-            version: env!("CARGO_PKG_VERSION").into(),
-            durability: if cell.target.name == "disk" { "synced" } else { "synced-group" }.into(),
-            settings,
-            syncs: None,
-        })?;
+        let durability = if cell.target.name == "disk" { "synced" } else { "synced-group" };
+        cell.introduce(TargetRecord { settings, ..TargetRecord::of_lab(durability) })?;
         work(cell, elements)?;
     }
     Ok(())

@@ -9,8 +9,9 @@ use annals::{AsOf, Id, InstanceId, Options, Patch, Position, Repository, Snapsho
 use foldhash::fast::FixedState;
 
 use crate::graph::{FastMap, Plain, Random, Standard, Uuid, size, uuid, vertex_id};
+use crate::latencies::Latencies;
 use crate::outcome::Outcome;
-use crate::run::{Job, Latencies, Sample, agree, in_turn};
+use crate::run::{Job, Sample, agree, in_turn};
 
 /// Least number of versions of all entities together: a single entity would stay in the processor's cache.
 const VERSIONS_MIN: usize = 20_000;

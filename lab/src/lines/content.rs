@@ -6,7 +6,7 @@ use std::io::Write;
 use std::time::Instant;
 
 use crate::outcome::Outcome;
-use crate::run::{Connection, Job, Sample, Server, agree, in_turn, per_second};
+use crate::run::{Client, Job, Place, Request, Sample, Server, agree, in_turn, per_second};
 
 /// Units: bytes of a binary.
 const BYTES: usize = 1_000_000;
@@ -16,7 +16,7 @@ const GET_CONNECTIONS: u64 = 8;
 /// One round.
 pub fn round(job: &Job) -> Outcome<Vec<Sample>> {
     let annals = Server::annals(&job.folder.join("repository"))?;
-    let mut client = Connection::connect(annals.address)?;
+    let mut client = Client::new(&Place::at(annals.address));
     let count = job.size.operations(BINARIES, 5);
     let mut samples = Vec::new();
     let mut number = 0;
@@ -45,8 +45,7 @@ pub fn round(job: &Job) -> Outcome<Vec<Sample>> {
         )?;
         samples.push(Sample::new("content-put", ours, limit));
     }
-    let status = client.send("GET", &path(number - 1), "")?;
-    client.check(status)?;
+    client.send(&Request::json("GET", &path(number - 1), ""))?;
     agree("the last binary", std::str::from_utf8(&client.body)?, &*binary(number - 1))?;
     let nginx = Server::nginx_reading(&job.folder, "binary", binary(0).as_bytes())?;
     let seconds = job.size.operations(3, 1) as u64;
@@ -69,9 +68,9 @@ fn binary(number: usize) -> String {
 }
 
 /// Stores a binary.
-fn put(client: &mut Connection, number: usize) -> Outcome<()> {
-    let status = client.send("PUT", &format!("{}?type=binary", path(number)), &binary(number))?;
-    client.check(status)
+fn put(client: &mut Client, number: usize) -> Outcome<()> {
+    let path = format!("{}?type=binary", path(number));
+    client.send(&Request::json("PUT", &path, &binary(number))).map(drop)
 }
 
 /// Where a binary is.

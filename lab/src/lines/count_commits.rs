@@ -3,8 +3,9 @@
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
+use crate::latencies::Latencies;
 use crate::outcome::Outcome;
-use crate::run::{Latencies, together};
+use crate::run::together;
 
 /// Initial capacity for the latencies of all threads together.
 const LATENCIES_ROOM: usize = 500_000;

@@ -1,11 +1,13 @@
 //! http-get compared with nginx, and http-commit compared with commits from as many threads.
 
+use std::net::SocketAddr;
+
 use annals::{Id, Repository};
 use serde_json::{Value, json};
 
 use crate::graph::{load, name, size, vertex_id, weight};
 use crate::outcome::Outcome;
-use crate::run::{Job, Load, Sample, Server, agree, in_turn, per_second, request};
+use crate::run::{Client, Job, Load, Place, Request, Sample, Server, agree, in_turn, per_second};
 
 /// Existing entities; the lab requests one of them.
 const ENTITIES: usize = 1_000;
@@ -17,11 +19,10 @@ pub fn get_round(job: &Job) -> Outcome<Vec<Sample>> {
     let annals = serve(job)?;
     let id = vertex_id(ASKED_FOR);
     let path = format!("/v1/entities/{id}");
-    let answer = request(annals.address, "GET", &path, "")?;
-    check(&answer.body, &id, ASKED_FOR)?;
-    let nginx = Server::nginx(&job.folder, "entity.json", &answer.body)?;
-    let file = request(nginx.address, "GET", "/entity.json", "")?;
-    agree("the file that nginx serves", file.body, answer.body)?;
+    let body = get(annals.address, &path)?;
+    check(&body, &id, ASKED_FOR)?;
+    let nginx = Server::nginx(&job.folder, "entity.json", &body)?;
+    agree("the file that nginx serves", get(nginx.address, "/entity.json")?, body)?;
     let mut samples = Vec::new();
     for turn in job.turns(3) {
         let (ours, limit) = in_turn(
@@ -71,6 +72,12 @@ fn serve(job: &Job) -> Outcome<Server> {
     load(&repository, ENTITIES, &[])?;
     repository.close()?;
     Server::annals(&path)
+}
+
+fn get(address: SocketAddr, path: &str) -> Outcome<Vec<u8>> {
+    let mut client = Client::new(&Place::at(address));
+    client.send(&Request::json("GET", path, ""))?;
+    Ok(client.body)
 }
 
 fn seconds(job: &Job) -> u64 {

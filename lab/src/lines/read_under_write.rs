@@ -14,8 +14,9 @@ use super::get::Memory;
 use crate::graph::{
     FastMap, Packed, Plain, Random, Standard, StandardGraph, Uuid, map_of_numbers, size, uuid, vertex_id,
 };
+use crate::latencies::Latencies;
 use crate::outcome::Outcome;
-use crate::run::{Cores, Job, Latencies, MEMORY, RawFile, SAME_WORK, Sample, agree};
+use crate::run::{Cores, Job, MEMORY, RawFile, SAME_WORK, Sample, agree};
 
 /// The sides take turns in as many parts: each is first in one part, and last in one. The order of the others is not
 /// balanced, so everything is read once before the measurement.

@@ -1,9 +1,9 @@
 //! The suite `limits`: every line, beside the limit that is measured in turn with it in the same process.
 
-use super::EXPERIMENTS;
+use super::{EXPERIMENTS, Experiment};
 use crate::harness::{Cell, Figure, Form, Kind, Part, Peer, Row, Suite, Target, TargetRecord, whole};
 use crate::outcome::Outcome;
-use crate::run::{Growth, Job, LINES, Line, Mark, Size, median};
+use crate::run::{Growth, LINES, Line, Mark, Size, median};
 
 /// The lines without their bars, which the command `limits` judges.
 pub const SUITE: Suite = Suite {
@@ -32,28 +32,17 @@ pub const SUITE: Suite = Suite {
 };
 
 /// An experiment that has lines is a part.
-const PARTS: [Part; count()] = {
-    let mut parts = [Part { name: "", rows: &[], seconds_max: 1_800, counts_syncs: false, run }; count()];
-    let (mut from, mut to) = (0, 0);
-    while from < EXPERIMENTS.len() {
-        if !EXPERIMENTS[from].lines.is_empty() {
-            parts[to].name = EXPERIMENTS[from].name;
-            parts[to].rows = EXPERIMENTS[from].lines;
-            to += 1;
-        }
-        from += 1;
+const PARTS: [Part; EXPERIMENTS.len()] = {
+    let part = Part { name: "", rows: &[], seconds_max: 1_800, counts_syncs: false, run };
+    let mut parts = [part; EXPERIMENTS.len()];
+    let mut at = 0;
+    while at < parts.len() {
+        parts[at].name = EXPERIMENTS[at].name;
+        parts[at].rows = EXPERIMENTS[at].lines;
+        at += 1;
     }
     parts
 };
-
-const fn count() -> usize {
-    let (mut from, mut count) = (0, 0);
-    while from < EXPERIMENTS.len() {
-        count += !EXPERIMENTS[from].lines.is_empty() as usize;
-        from += 1;
-    }
-    count
-}
 
 /// How many times the size of a volume is that of the command `limits`.
 fn scale(volume: &str) -> Outcome<u64> {
@@ -82,29 +71,13 @@ fn is_cost(line: &Line) -> bool {
 
 fn run(cell: &mut Cell) -> Outcome<()> {
     for (target, durability) in [("annals", "synced-group"), ("limit", "synced")] {
-        cell.introduce(TargetRecord {
-            target: target.into(),
-            version: env!("CARGO_PKG_VERSION").into(),
-            durability: durability.into(),
-            settings: Vec::new(),
-            syncs: None,
-        })?;
+        cell.introduce(TargetRecord { target: target.into(), ..TargetRecord::of_lab(durability) })?;
     }
-    let name = cell.arguments.part.as_str();
-    let experiment = EXPERIMENTS.iter().find(|experiment| experiment.name == name);
-    let experiment = experiment.ok_or_else(|| format!("experiment {name}: there is none of this name"))?;
+    let experiment = Experiment::named(&cell.arguments.part)?;
     for volume in cell.arguments.volumes.clone() {
-        let scale = scale(&volume)?;
-        let folder = tempfile::Builder::new().prefix(experiment.name).tempdir_in(&cell.arguments.folder)?;
-        let job = Job {
-            experiment: experiment.name.into(),
-            size: Size { quick: cell.arguments.quick, scale },
-            folder: folder.path().to_path_buf(),
-            round: cell.arguments.repeat,
-            lines: experiment.lines.iter().map(|line| (*line).to_owned()).collect(),
-            number: experiment.number,
-        };
-        let samples = if experiment.is_fresh { job.run_fresh() } else { (experiment.run)(&job) };
+        let size = Size { quick: cell.arguments.quick, scale: scale(&volume)? };
+        let lines = experiment.lines.iter().copied();
+        let samples = experiment.measure(size, cell.arguments.repeat, lines, &cell.arguments.folder);
         match samples {
             Ok(samples) => {
                 for line in experiment.lines {

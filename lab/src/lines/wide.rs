@@ -5,8 +5,9 @@ use std::time::Instant;
 use annals::{Direction, Id, Repository};
 
 use crate::graph::{InFlight, Standard, edge_id, load, prepare, vertex_id};
+use crate::latencies::Latencies;
 use crate::outcome::Outcome;
-use crate::run::{Job, Latencies, Sample, Timed, agree, in_turn};
+use crate::run::{Job, Sample, Timed, agree, in_turn};
 
 /// End entities of relationships.
 const TARGETS: usize = 10_000;

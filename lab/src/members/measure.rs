@@ -3,15 +3,14 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use super::client::{Client, Place, Request};
 use super::count::{check_triples, lines_with};
-use super::script::{Script, Work};
+use super::script::{Script, Wording, Work};
 use crate::outcome::Outcome;
-use crate::run::{WRONG_ANSWER, agree, median};
+use crate::run::{Client, Place, Request, WRONG_ANSWER, agree, median};
 
-/// Items around the 10th, the half and the last whose median is the time there.
+/// Items around the 10th and the last whose median is the time there.
 const WINDOW: usize = 11;
 /// Longest time of a retrieval with curl. Units: seconds, as curl takes them.
 const CURL_S_MAX: &str = "600";
@@ -20,6 +19,8 @@ const CURL_S_MAX: &str = "600";
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
     pub items: usize,
+    /// Bytes of a binary before its number.
+    pub binary_bytes: usize,
     /// That load at a time. Values of one resource are added with one.
     pub connections: usize,
     /// Warm retrievals, and as many with curl.
@@ -28,50 +29,56 @@ pub struct Plan {
     pub load_time_max: Duration,
 }
 
-/// The figures of one script.
+/// The figures of one script. Units: seconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figures {
-    /// Connections that loaded.
-    pub connections: usize,
-    pub load: Duration,
-    pub requests: usize,
-    /// Median time of an item around the 10th, the half and the last. Units: milliseconds.
-    pub each_ms: [f64; 3],
+    /// All requests.
+    pub load: f64,
+    /// Median time of an item around the 10th, and around the last.
+    pub tenth: f64,
+    pub last: f64,
+    /// The first byte of the retrievals after the first one.
+    pub first_byte: f64,
     /// The first retrieval after the load.
-    pub cold: Retrieval,
-    /// The medians of the others.
-    pub warm: Retrieval,
-    /// The median of whole processes of curl. Units: milliseconds.
-    pub curl_ms: f64,
-    /// Of the retrieved answer.
-    pub bytes: usize,
+    pub cold: f64,
+    /// The median of the others.
+    pub warm: f64,
+    /// The median of whole processes of curl.
+    pub curl: f64,
     /// Lines that the script counts, or binaries.
     pub found: usize,
 }
 
-/// The times of one retrieval. Units: milliseconds.
+/// The times of one retrieval. Units: seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Retrieval {
-    pub first_byte_ms: f64,
-    pub whole_ms: f64,
+struct Retrieval {
+    first_byte: f64,
+    whole: f64,
 }
 
 /// The times of a load.
 struct Load {
     elapsed: Duration,
-    /// Of each item, in their order. Units: milliseconds.
-    each_ms: Vec<f64>,
+    /// Of each item, in their order. Units: seconds.
+    each: Vec<f64>,
     /// The address that the last item got.
     last: Option<String>,
 }
 
-/// Runs a script below a new path of the server. `folder` is for the answers of curl.
+/// Runs a script below a path that the server does not have yet. `folder` is for the answers of curl.
 ///
 /// Errors: an answer other than 2xx, a load that takes too long, lines that are no triples, and a wrong count.
-pub fn measure(work: &Work, place: &Place, plan: Plan, folder: &Path) -> Outcome<Figures> {
+pub fn measure(
+    script: Script,
+    wording: Wording,
+    place: &Place,
+    plan: Plan,
+    folder: &Path,
+) -> Outcome<Figures> {
+    let base = format!("{}/{}", place.path, SystemTime::now().duration_since(UNIX_EPOCH)?.as_nanos());
+    let work = &Work::new(script, wording, place, base, plan.binary_bytes);
     let mut client = Client::new(place);
     work.prepare(&mut client)?;
-    let script = work.script;
     let connections = if script.is_patch() { 1 } else { plan.connections };
     let load = load(work, place, connections, plan)?;
     let request = work.retrieval(load.last.as_deref());
@@ -94,17 +101,15 @@ pub fn measure(work: &Work, place: &Place, plan: Plan, folder: &Path) -> Outcome
         curls.push(curl(place, &request, folder, &body)?);
     }
     let found = check(work, &body, plan.items)?;
-    let whole = median(warm.iter().map(|times| times.whole_ms).collect());
-    let first_byte = median(warm.iter().map(|times| times.first_byte_ms).collect());
+    let [tenth, last] = [9, load.each.len()].map(|place| around(&load.each, place));
     Ok(Figures {
-        connections,
-        load: load.elapsed,
-        requests: plan.items * script.requests(),
-        each_ms: growth(&load.each_ms),
-        cold,
-        warm: Retrieval { first_byte_ms: first_byte, whole_ms: whole },
-        curl_ms: median(curls),
-        bytes: body.len(),
+        load: load.elapsed.as_secs_f64(),
+        tenth,
+        last,
+        first_byte: median(warm.iter().map(|times| times.first_byte).collect()),
+        cold: cold.whole,
+        warm: median(warm.iter().map(|times| times.whole).collect()),
+        curl: median(curls),
         found,
     })
 }
@@ -135,7 +140,7 @@ fn load(work: &Work, place: &Place, connections: usize, plan: Plan) -> Outcome<L
                 has_failed.store(true, Ordering::Relaxed);
                 format!("item {number}: {error}")
             })?;
-            added.push((number, milliseconds(begin.elapsed()), made));
+            added.push((number, begin.elapsed().as_secs_f64(), made));
         }
         Ok(added)
     };
@@ -150,18 +155,18 @@ fn load(work: &Work, place: &Place, connections: usize, plan: Plan) -> Outcome<L
     let elapsed = start.elapsed();
     added.sort_by_key(|(number, _, _)| *number);
     let last = added.last_mut().and_then(|(_, _, made)| made.take());
-    Ok(Load { elapsed, each_ms: added.into_iter().map(|(_, ms, _)| ms).collect(), last })
+    Ok(Load { elapsed, each: added.into_iter().map(|(_, time, _)| time).collect(), last })
 }
 
 /// One retrieval with a new connection, and its body. Connecting does not count.
 fn retrieve(place: &Place, request: &Request) -> Outcome<(Retrieval, Vec<u8>)> {
     let mut client = Client::new(place);
     let answer = client.send(request)?;
-    let [first_byte_ms, whole_ms] = [answer.first_byte, answer.elapsed].map(milliseconds);
-    Ok((Retrieval { first_byte_ms, whole_ms }, client.body))
+    let [first_byte, whole] = [answer.first_byte, answer.elapsed].map(|time| time.as_secs_f64());
+    Ok((Retrieval { first_byte, whole }, client.body))
 }
 
-/// One retrieval with curl, as the scripts make it. Returns the time of the whole process, in milliseconds.
+/// One retrieval with curl, as the scripts make it. Returns the time of the whole process, in seconds.
 ///
 /// Errors: also if the answer has another number of bytes than `expected`.
 fn curl(place: &Place, request: &Request, folder: &Path, expected: &[u8]) -> Outcome<f64> {
@@ -180,7 +185,7 @@ fn curl(place: &Place, request: &Request, folder: &Path, expected: &[u8]) -> Out
         let url = place.url(&request.path);
         return Err(format!("curl {url}: {status}, expected {} bytes, found {found}", expected.len()).into());
     }
-    Ok(milliseconds(elapsed))
+    Ok(elapsed.as_secs_f64())
 }
 
 /// Checks the last retrieval. Returns the count of the script.
@@ -211,17 +216,10 @@ fn check_count(body: &[u8], pattern: &str, expected: usize) -> Outcome<usize> {
     Ok(found)
 }
 
-/// The medians around the 10th, the half and the last.
-fn growth(each_ms: &[f64]) -> [f64; 3] {
-    let around = |at: usize| {
-        let from = at.saturating_sub(WINDOW / 2).min(each_ms.len().saturating_sub(WINDOW));
-        median(each_ms.iter().skip(from).take(WINDOW).copied().collect())
-    };
-    [around(9), around(each_ms.len() / 2), around(each_ms.len())]
-}
-
-fn milliseconds(time: Duration) -> f64 {
-    time.as_secs_f64() * 1e3
+/// The median around a place.
+fn around(each: &[f64], place: usize) -> f64 {
+    let from = place.saturating_sub(WINDOW / 2).min(each.len().saturating_sub(WINDOW));
+    median(each.iter().skip(from).take(WINDOW).copied().collect())
 }
 
 #[cfg(test)]
@@ -229,10 +227,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn growth_is_the_median_around_three_places() {
-        let each_ms: Vec<f64> = (0..1_000).map(f64::from).collect();
-        assert_eq!(growth(&each_ms), [9.0, 500.0, 994.0]);
-        assert_eq!(growth(&[3.0, 1.0, 2.0]), [2.0; 3]);
+    fn a_time_is_the_median_around_its_place() {
+        let each: Vec<f64> = (0..1_000).map(f64::from).collect();
+        assert_eq!([9, 500, 1_000].map(|place| around(&each, place)), [9.0, 500.0, 994.0]);
+        assert_eq!(around(&[3.0, 1.0, 2.0], 9), 2.0);
     }
 
     #[test]

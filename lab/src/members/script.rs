@@ -2,8 +2,8 @@
 
 use md5::{Digest, Md5};
 
-use super::client::{Client, Place, Request};
 use crate::outcome::Outcome;
+use crate::run::{Client, Place, Request};
 
 const PREFIXES: &str = "@prefix ldp: <http://www.w3.org/ns/ldp#> .\n@prefix pcdm: <http://pcdm.org/models#> .\n\
                         @prefix ore: <http://www.openarchives.org/ore/terms/> .\n";
@@ -14,25 +14,19 @@ const INBOUND_IN_FEDORA6: &str = "http://fedora.info/definitions/fcrepo#PreferIn
 const INDIRECT: &str = "<http://www.w3.org/ns/ldp#IndirectContainer>; rel=\"type\"";
 
 /// A script of the page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Script {
     /// Children of one container.
-    #[value(name = "n-children")]
     Children,
     /// Members of one collection, through proxies in an indirect container.
-    #[value(name = "n-members")]
     Members,
     /// Objects that each are a member of one collection, through an indirect container of their own.
-    #[value(name = "n-memberof")]
     MemberOf,
     /// Links of one resource, each by a PATCH.
-    #[value(name = "n-uris")]
     Uris,
     /// Values of one resource, each by a PATCH.
-    #[value(name = "n-properties")]
     Properties,
     /// Binaries in one container, each with its digest.
-    #[value(name = "n-binaries")]
     Binaries,
 }
 
@@ -73,15 +67,6 @@ impl Script {
             Script::Uris => "n-uris",
             Script::Properties => "n-properties",
             Script::Binaries => "n-binaries",
-        }
-    }
-
-    /// Requests for one item.
-    pub fn requests(self) -> usize {
-        match self {
-            Script::Members => 2,
-            Script::MemberOf => 3,
-            _ => 1,
         }
     }
 

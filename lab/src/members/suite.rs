@@ -1,30 +1,35 @@
 //! The suite of the harness: every script of the page, on every server.
 
-use std::net::TcpListener;
+use std::any::Any;
 use std::path::Path;
-use std::process::Stdio;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use super::client::{Client, Place, Request};
+use super::measure::{Plan, measure};
 use super::script::{SCRIPTS, Script, Wording};
-use super::{BINARIES_MAX, BINARY_KB, DOOR, ITEMS_MAX, Plan, QUICK_BINARY_KB, QUICK_TRIES, TRIES, on_server};
-use crate::harness::{Cell, Figure, Form, Kind, Part, Peer, Row, Suite, Target, TargetRecord, whole};
+use crate::harness::{
+    Cell, Figure, Form, Kind, Part, Peer, PeerServer, Row, Suite, Target, TargetRecord, whole,
+};
 use crate::outcome::Outcome;
-use crate::run::{Child, Server};
+use crate::run::{Client, Place, Request, Server};
 
+const ITEMS_MAX: u32 = 1_000_000;
+/// The page has as many binaries; a run with more items makes no more.
+const BINARIES_MAX: u32 = 1_000;
+/// Where `annals serve` has its LDP door.
+const DOOR: &str = "/ldp";
 /// Connections that load: as many as the scripts of the page have. Fedora 4.7 mixes up requests that come at the same time.
 const CONNECTIONS: usize = 1;
 /// Longest load of one script.
 const LOAD_MAX: Duration = Duration::from_secs(1_800);
-/// Longest start of a server.
-const START_MAX: Duration = Duration::from_secs(180);
-/// The figures of each script: name, title, unit, and whether it is a write.
-const FIGURES: [(&str, &str, &str, bool); 5] = [
-    ("load", "adding all", "s", true),
-    ("first-byte", "first byte of the retrieval", "s", false),
-    ("cold", "first retrieval", "s", false),
-    ("warm", "further retrievals", "s", false),
-    ("curl", "retrieval as the script times it, with curl", "s", false),
+/// The figures of each script: name, title, and whether it is a write. Units: seconds.
+const FIGURES: [(&str, &str, bool); 7] = [
+    ("load", "adding all", true),
+    ("tenth", "adding one, around the 10th", true),
+    ("last", "adding one, around the last", true),
+    ("first-byte", "first byte of the retrieval", false),
+    ("cold", "first retrieval", false),
+    ("warm", "further retrievals", false),
+    ("curl", "retrieval as the script times it, with curl", false),
 ];
 
 /// The page.
@@ -52,6 +57,7 @@ pub const SUITE: Suite = Suite {
          connections, one sync serves many.",
         "Client and server share the processor.",
         "Fedora 6 refuses two of the scripts as the page has them; the lab writes their requests as it needs them.",
+        "*First retrieval* is the first one for the server's own caches only: it has just written what it reads, and the system has it in memory.",
         "Each system runs all scripts on one repository, one after the other, below paths of their own.",
     ],
     reasons: &[],
@@ -67,10 +73,14 @@ fn items(volume: &str) -> Outcome<u32> {
 }
 
 fn rows() -> Vec<Row> {
-    let row = |script: Script, (name, title, unit, is_write): (&str, &str, &str, bool)| {
-        let row =
-            Row::new(format!("{} {name}", script.name()), format!("{}: {title}", script.name()), unit).less();
-        if is_write { row.of_writes() } else { row }
+    let row = |script: Script, (name, title, is_write): (&str, &str, bool)| {
+        let script_name = script.name();
+        let row = Row::new(format!("{script_name} {name}"), format!("{script_name}: {title}"), "s").less();
+        match name {
+            _ if is_write => row.of_writes(),
+            "curl" if script != Script::Binaries => row.at_most("annals", "10000", 0.1),
+            _ => row,
+        }
     };
     SCRIPTS.into_iter().flat_map(|script| FIGURES.map(|figure| row(script, figure))).collect()
 }
@@ -79,9 +89,8 @@ fn rows() -> Vec<Row> {
 struct Running {
     place: Place,
     wording: Wording,
-    /// The one of them that runs ends with this value.
-    _annals: Option<Server>,
-    _fedora: Option<Child>,
+    /// The server ends with this value.
+    _server: Option<Box<dyn Any>>,
 }
 
 fn run(cell: &mut Cell) -> Outcome<()> {
@@ -90,82 +99,68 @@ fn run(cell: &mut Cell) -> Outcome<()> {
     let version = if is_ours { env!("CARGO_PKG_VERSION") } else { cell.target.name };
     let running = start(cell, &folder)?;
     cell.introduce(TargetRecord {
-        target: String::new(),
         version: version.into(),
         durability: if is_ours { "synced-group" } else { "synced" }.into(),
         settings: match running.wording {
             Wording::Page => Vec::new(),
             Wording::Fedora6 => vec![("requests".into(), "written as Fedora 6 needs them".into())],
         },
-        syncs: None,
+        ..TargetRecord::default()
     })?;
     for volume in cell.arguments.volumes.clone() {
         let items = items(&volume)?;
         for script in SCRIPTS {
-            measure(cell, &running, script, &volume, items)?;
+            tell(cell, &running, script, &volume, items)?;
         }
     }
     Ok(())
 }
 
 /// Runs one script, and tells its figures or why there are none.
-fn measure(cell: &mut Cell, running: &Running, script: Script, volume: &str, items: u32) -> Outcome<()> {
+fn tell(cell: &mut Cell, running: &Running, script: Script, volume: &str, items: u32) -> Outcome<()> {
+    let rows = FIGURES.map(|(name, ..)| format!("{} {name}", script.name()));
+    if !rows.iter().any(|row| cell.wants(row)) {
+        return Ok(());
+    }
     let items = if script == Script::Binaries { items.min(BINARIES_MAX) } else { items };
     let plan = Plan {
         items: items as usize,
+        binary_bytes: cell.size(1_000_000, 10_000),
         connections: CONNECTIONS,
-        tries: cell.size(TRIES, QUICK_TRIES),
+        tries: cell.size(5, 2),
         load_time_max: LOAD_MAX,
     };
-    let binary_bytes = cell.size(BINARY_KB, QUICK_BINARY_KB) as usize * 1_000;
     let answers = tempfile::tempdir_in(&cell.arguments.folder)?;
-    let result = on_server(script, running.wording, &running.place, plan, binary_bytes, answers.path());
-    let row = |name: &str| format!("{} {name}", script.name());
-    match result {
+    let figures = match measure(script, running.wording, &running.place, plan, answers.path()) {
         Ok(found) => {
-            let times = [
-                found.load.as_secs_f64(),
-                found.warm.first_byte_ms / 1e3,
-                found.cold.whole_ms / 1e3,
-                found.warm.whole_ms / 1e3,
-                found.curl_ms / 1e3,
-            ];
-            for ((name, ..), time) in FIGURES.iter().zip(times) {
-                cell.tell(volume, &row(name), Figure::of(time))?;
-            }
+            [found.load, found.tenth, found.last, found.first_byte, found.cold, found.warm, found.curl]
+                .map(Figure::of)
         }
-        Err(error) => {
-            for (name, ..) in FIGURES {
-                cell.tell(volume, &row(name), Figure::state(format!("ERR({error})")))?;
-            }
-        }
-    }
-    Ok(())
+        Err(error) => [(); FIGURES.len()].map(|()| Figure::state(format!("ERR({error})"))),
+    };
+    rows.iter().zip(figures).try_for_each(|(row, figure)| cell.tell(volume, row, figure))
 }
 
-/// Starts the server of the cell's target on a new folder.
+/// Starts the server of the cell's target on a new folder. The command of a system of the user's own may be the URL of a
+/// container in a running server.
 fn start(cell: &Cell, folder: &Path) -> Outcome<Running> {
     let Some(peer) = cell.target.peer else {
         let server = Server::annals(&folder.join("repository"))?;
         let place = Place::parse(&format!("http://{}{DOOR}", server.address))?;
-        return Ok(Running { place, wording: Wording::Page, _annals: Some(server), _fedora: None });
+        return Ok(Running { place, wording: Wording::Page, _server: Some(Box::new(server)) });
     };
-    // Free until the server takes it.
-    let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
-    let mut command = peer.command(&cell.arguments.peers)?;
-    command.arg(std::path::absolute(folder)?.join("data")).arg(port.to_string());
-    command.stdin(Stdio::null()).stdout(Stdio::null());
-    let mut server = Child::start(cell.target.name, &mut command)?;
-    let place = Place::parse(&format!("http://127.0.0.1:{port}/rest"))?;
-    let root = Request { method: "GET", path: "/rest/".into(), headers: Vec::new(), body: Vec::new() };
-    let begin = Instant::now();
-    while Client::new(&place).send(&root).is_err() {
-        server.check_running()?;
-        if begin.elapsed() > START_MAX {
-            return Err(format!("DNF({} s)", START_MAX.as_secs()).into());
-        }
-        std::thread::sleep(Duration::from_millis(200));
-    }
     let wording = if cell.target.name.starts_with("fedora-6") { Wording::Fedora6 } else { Wording::Page };
-    Ok(Running { place, wording, _annals: None, _fedora: Some(server) })
+    if let Peer::Command(url) = peer
+        && url.starts_with("http")
+    {
+        return Ok(Running { place: Place::parse(url)?, wording, _server: None });
+    }
+    let mut server = PeerServer::start(cell)?;
+    let place = server.answer(|port| {
+        let place = Place::parse(&format!("http://127.0.0.1:{port}/rest"))?;
+        let root = Request { method: "GET", path: "/rest/".into(), ..Request::default() };
+        Client::new(&place).send(&root)?;
+        Ok(place)
+    })?;
+    Ok(Running { place, wording, _server: Some(Box::new(server)) })
 }

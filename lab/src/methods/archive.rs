@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use annals::{AttributeDefinition, EndDefinition, TypeDefinition, TypeKind, ValueType};
-use serde_json::Value as Json;
+use annals::{AttributeDefinition, TypeDefinition, TypeKind, ValueType};
+use annals_json::type_from_json;
 
 use crate::outcome::Outcome;
 
@@ -84,7 +84,9 @@ impl Archive {
 
     /// The types that come with the repository.
     pub fn new() -> Outcome<Archive> {
-        let definitions = ARCHIVE.lines().map(definition).collect::<Outcome<Vec<_>>>()?;
+        let definitions = ARCHIVE.lines();
+        let definitions = definitions.map(|line| Ok(type_from_json(&serde_json::from_str(line)?)?));
+        let definitions = definitions.collect::<Outcome<Vec<TypeDefinition>>>()?;
         let of_kind = |kind: TypeKind| {
             let mut of_kind: Vec<&TypeDefinition> =
                 definitions.iter().filter(|one| one.kind == kind).collect();
@@ -174,83 +176,6 @@ fn attributes(definition: &TypeDefinition) -> Vec<Attribute> {
         Some(Attribute { name: Arc::clone(&one.name), form, is_unique: one.is_unique })
     };
     definition.attributes.iter().filter_map(attribute).collect()
-}
-
-/// One line of the archive.
-fn definition(line: &str) -> Outcome<TypeDefinition> {
-    let json: Json = serde_json::from_str(line)?;
-    let name = text(&json, "name").ok_or_else(|| format!("{line}: expected a name"))?;
-    let mut one = match text(&json, "kind") {
-        Some("entity") => TypeDefinition::entity(name),
-        Some("relationship") => TypeDefinition::relationship(name),
-        Some("classification") => TypeDefinition::classification(name),
-        Some("enum") => TypeDefinition::enumeration(name),
-        other => return Err(format!("type {name}: expected a kind, found {other:?}").into()),
-    };
-    let names =
-        |key: &str| -> Vec<Arc<str>> { items(&json, key).filter_map(Json::as_str).map(Into::into).collect() };
-    one.supertypes = names("supertypes");
-    one.applies_to = names("appliesTo");
-    one.statuses = names("statuses");
-    one.initial_status = text(&json, "initialStatus").map(Into::into);
-    one.external_id = text(&json, "externalId").map(Into::into);
-    one.is_closed = flag(&json, "closed");
-    one.is_advisory = flag(&json, "advisory");
-    one.is_propagatable = flag(&json, "propagatable");
-    if let Some(version) = json["version"].as_u64() {
-        one.version = u32::try_from(version)?;
-    }
-    if flag(&json, "deprecated") {
-        one = one.deprecated(text(&json, "replacedBy"));
-    }
-    for element in items(&json, "elements") {
-        let ordinal = element["ordinal"].as_u64().ok_or_else(|| format!("enum {name}: expected ordinals"))?;
-        one = one.element(u32::try_from(ordinal)?, text(element, "name").unwrap_or_default());
-    }
-    for attribute in items(&json, "attributes") {
-        one = one.attribute(attribute_definition(attribute)?);
-    }
-    if json["from"].is_object() {
-        one = one.between(end(&json["from"]), end(&json["to"]));
-    }
-    Ok(one)
-}
-
-fn attribute_definition(json: &Json) -> Outcome<AttributeDefinition> {
-    let name = text(json, "name").unwrap_or_default();
-    let value_type = |name: &str| {
-        ValueType::ALL
-            .into_iter()
-            .find(|known| known.name() == name)
-            .ok_or_else(|| format!("attribute: expected a type of values, found {name:?}"))
-    };
-    let mut one = match text(json, "enum") {
-        Some(enum_type) => AttributeDefinition::of_enum(name, enum_type),
-        None => AttributeDefinition::new(name, value_type(text(json, "type").unwrap_or_default())?),
-    };
-    one.is_unique = flag(json, "unique");
-    if let Some(items) = text(json, "items") {
-        one = one.items(value_type(items)?);
-    }
-    Ok(if flag(json, "deprecated") { one.deprecated(text(json, "replacedBy")) } else { one })
-}
-
-fn end(json: &Json) -> EndDefinition {
-    let type_name = text(json, "type").unwrap_or_default();
-    let end = if flag(json, "many") { EndDefinition::many(type_name) } else { EndDefinition::one(type_name) };
-    end.named(text(json, "name").unwrap_or_default())
-}
-
-fn text<'j>(json: &'j Json, key: &str) -> Option<&'j str> {
-    json[key].as_str()
-}
-
-fn flag(json: &Json, key: &str) -> bool {
-    json[key].as_bool().unwrap_or(false)
-}
-
-fn items<'j>(json: &'j Json, key: &str) -> impl Iterator<Item = &'j Json> {
-    json[key].as_array().into_iter().flatten()
 }
 
 #[cfg(test)]

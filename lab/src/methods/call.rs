@@ -128,19 +128,8 @@ impl Call {
         )
     }
 
-    /// A short description, for the list of the slowest.
+    /// A short description, for errors.
     pub fn describe(&self) -> String {
-        match self {
-            Call::CreateEntity(entity) => format!("create {}", entity.type_name),
-            Call::CreateRelationship(one) => {
-                format!("create {} from {} to {}", one.type_name, one.from, one.to)
-            }
-            Call::Find(kind, find) => format!("find {} {find}", kind.name()),
-            Call::SaveEntity(copy) => format!("save a copy of a {}", copy.type_name),
-            Call::SaveRelationship(copy, _) => format!("save a copy of a {}", copy.type_name),
-            Call::Classify(id, one) => format!("classify {id} as {}", one.name),
-            Call::Neighborhood(id, depth) => format!("{depth} steps around {id}"),
-            other => format!("{other:?}").chars().take(200).collect(),
-        }
+        format!("{self:?}").chars().take(200).collect()
     }
 }

@@ -1,9 +1,9 @@
 //! The searches of the suite as Datalog queries for documents. Names of attributes: `XtdbInstance` of the adapter.
 
 use annals::{Condition, Deleted, Expression, Field, Find, Header, Operator, Order, TypeKind, Value};
+use annals_json::value_to_json;
 use serde_json::Value as Json;
 
-use super::operation::to_json;
 use crate::outcome::Outcome;
 
 /// A query, with its values as arguments, so that XTDB compiles each form of a query once.
@@ -133,11 +133,11 @@ impl Query {
             (Field::Header(Header::Home), Operator::Missing) => vec![self.is(&of.home(), "own".into())],
             (Field::Header(Header::Home), Operator::Equal) => vec![self.is(&of.home(), text.into())],
             (Field::Header(Header::Version), Operator::Greater) => {
-                let least = self.argument(to_json(value.ok_or_else(unknown)?));
+                let least = self.argument(value_to_json(value.ok_or_else(unknown)?));
                 vec!["[e :version version]".into(), format!("[(> version {least})]")]
             }
             (Field::Property(name), Operator::Equal) => {
-                vec![self.is(&of.property(name), to_json(value.ok_or_else(unknown)?))]
+                vec![self.is(&of.property(name), value_to_json(value.ok_or_else(unknown)?))]
             }
             (Field::Property(name), Operator::Matches) => match Pattern::of(text) {
                 Some(Pattern::Exactly(text)) => vec![self.is(&of.property(name), text.into())],

@@ -1,21 +1,22 @@
 //! A peer of the suite: the instances as documents in XTDB, by an adapter in a process of its own, which takes the time
 //! of each call.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant as Clock};
 
 use annals::{Id, InstanceId, Instant, TypeKind};
+use annals_json::value_from_json;
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
 use super::archive::{Archive, EntityType};
 use super::call::{Answer, Call, Looked, Target, Timed};
 use super::datalog::Query;
-use super::operation::{operation, value};
+use super::operation::operation;
 use crate::harness::{self, Cell, Kind, Peer, System, TargetRecord};
 use crate::outcome::Outcome;
+use crate::threads::Opened;
 
 /// Each graph query walks over most of the instances, one Datalog query a step: from all entities that would take days.
 const STARTS_MAX: usize = 50;
@@ -34,14 +35,6 @@ pub struct Documents {
     deadline: Clock,
     /// True if a call was not made, or not answered, because the time of the cell was over.
     pub is_over: bool,
-}
-
-/// The introduction of the adapter.
-#[derive(Deserialize)]
-struct Introduction {
-    version: String,
-    durability: String,
-    settings: BTreeMap<String, String>,
 }
 
 /// The answer to a call.
@@ -83,15 +76,8 @@ impl Documents {
         let mut documents = Documents { adapter: cell.adapter()?, deadline, is_over: false };
         let request =
             json!({ "do": "open", "folder": std::path::absolute(folder)?, "types": types(archive) });
-        let found: Introduction = serde_json::from_value(documents.ask(&request)?)?;
-        let target = TargetRecord {
-            target: String::new(),
-            version: found.version,
-            durability: found.durability,
-            settings: found.settings.into_iter().collect(),
-            syncs: None,
-        };
-        Ok((documents, target))
+        let found: Opened = serde_json::from_value(documents.ask(&request)?)?;
+        Ok((documents, found.record(None)))
     }
 
     fn ask(&mut self, request: &Json) -> Outcome<Json> {
@@ -158,7 +144,7 @@ impl Target for Documents {
             return Ok(None);
         }
         let found: Description = serde_json::from_value(found)?;
-        let properties = found.properties.iter().map(|(name, one)| Ok((name.clone(), value(one)?)));
+        let properties = found.properties.iter().map(|(name, one)| Ok((name.clone(), value_from_json(one)?)));
         Ok(Some(Looked {
             type_name: found.type_name,
             version: found.version,

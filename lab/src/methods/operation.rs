@@ -1,11 +1,11 @@
 //! The writes of the suite as operations of a transaction over HTTP.
 
-use annals::{ClassificationCopy, CopyHeader, InstanceId, Instant, Value};
+use annals::{ClassificationCopy, CopyHeader, InstanceId};
+use annals_json::value_to_json;
 use serde_json::{Value as Json, json};
 
 use super::call::{Call, ELSEWHERE};
 use super::values::Properties;
-use crate::outcome::Outcome;
 
 /// The operation of a write.
 pub fn operation(call: &Call) -> Json {
@@ -77,36 +77,8 @@ pub fn operation(call: &Call) -> Json {
 
 /// Properties by name.
 pub fn properties(properties: &Properties) -> Json {
-    let members = properties.iter().map(|(name, value)| (name.to_string(), to_json(value)));
+    let members = properties.iter().map(|(name, value)| (name.to_string(), value_to_json(value)));
     Json::Object(members.collect())
-}
-
-/// A value of a kind that the suite makes.
-pub fn to_json(value: &Value) -> Json {
-    match value {
-        Value::Boolean(one) => (*one).into(),
-        Value::Integer(one) => (*one).into(),
-        Value::Float(one) => (*one).into(),
-        Value::Timestamp(one) => json!({ "$timestamp": one.to_string() }),
-        other => other.as_str().into(),
-    }
-}
-
-/// The value in JSON.
-pub fn value(json: &Json) -> Outcome<Value> {
-    Ok(match json {
-        Json::Bool(one) => Value::from(*one),
-        Json::Number(one) => match one.as_i64() {
-            Some(integer) => Value::from(integer),
-            None => Value::from(one.as_f64().ok_or_else(|| format!("{one}: expected a number"))?),
-        },
-        Json::String(text) => Value::from(text.as_str()),
-        other => {
-            let text =
-                other["$timestamp"].as_str().ok_or_else(|| format!("{other}: expected a plain value"))?;
-            Value::from(text.parse::<Instant>()?)
-        }
-    })
 }
 
 fn named(action: &str, id: &InstanceId) -> Json {
@@ -138,19 +110,4 @@ fn with(mut json: Json, more: Json) -> Json {
         members.extend(more);
     }
     json
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn values_come_back_as_they_were_sent() {
-        let instant: Instant = "2026-01-01T00:00:00.5Z".parse().unwrap();
-        let values =
-            [Value::from(true), Value::from(7), Value::from(0.5), Value::from("a"), Value::from(instant)];
-        for one in values {
-            assert_eq!(value(&to_json(&one)).unwrap(), one);
-        }
-    }
 }

@@ -2,24 +2,24 @@
 
 use Bar::{Component, Free, History, Page, Read, Visits, Write};
 
-/// The bar of a row.
+/// The kind of a row: its bar is that of the line of `limits` with the worst of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bar {
-    /// Median: a multiple of the fdatasync of one durable commit, measured in turn.
+    /// Median, in times of the fdatasync of one durable commit, measured in turn.
     Write,
     /// Median of looking up one instance by its id.
     Read,
     /// Median of the versions of one instance.
     History,
-    /// Median of a page, the first and the last one; twice as much at larger volumes.
+    /// Medians of the first page, of all and of the last one.
     Page,
     /// Median for each returned element.
     Visits,
     /// Median for each element of the connected component.
     Component,
-    /// Median, at the volume that the issue names.
+    /// Median of the paths between two entities.
     Linking,
-    /// No bar.
+    /// Median of the purge of a hub.
     Free,
 }
 
@@ -44,8 +44,6 @@ pub struct Row {
     pub profile: &'static str,
     pub method: &'static str,
     pub bar: Bar,
-    /// Samples of the published run at 0005-02.
-    pub published: usize,
 }
 
 impl Row {
@@ -54,7 +52,7 @@ impl Row {
         format!("{}: {}", self.profile, self.method)
     }
 
-    /// Its name for `--rows` and JSON, such as `entity-creation-add-entity`.
+    /// Its name for `--row` and in records, such as `entity-creation-add-entity`.
     pub fn name(&self) -> String {
         let mut name = String::new();
         for letter in self.profile.chars().chain([' ']).chain(self.method.chars()) {
@@ -71,86 +69,83 @@ impl Row {
     }
 }
 
-const fn row(profile: &'static str, method: &'static str, bar: Bar, published: usize) -> Row {
-    Row { profile, method, bar, published }
+const fn row(profile: &'static str, method: &'static str, bar: Bar) -> Row {
+    Row { profile, method, bar }
 }
 
 /// Declares the rows, with a name for each.
 macro_rules! rows {
-    ($($name:ident: $profile:literal $method:literal $bar:expr, $published:literal;)*) => {
+    ($($name:ident: $profile:literal $method:literal $bar:expr;)*) => {
         /// A row, for recording samples.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Method { $($name),* }
 
         /// All rows, in the order of the published tables, and then rows that are not in them.
-        pub const ROWS: &[Row] = &[$(row($profile, $method, $bar, $published)),*];
+        pub const ROWS: &[Row] = &[$(row($profile, $method, $bar)),*];
     };
 }
 
 rows! {
-    AddEntity: "Entity creation" "addEntity" Write, 1370;
-    SaveEntity: "Entity creation" "saveEntityReferenceCopy" Write, 1370;
-    FindEntities: "Entity search" "findEntities" Page, 7520;
-    FindEntitiesByProperty: "Entity search" "findEntitiesByProperty" Page, 3174;
-    FindEntitiesByText: "Entity search" "findEntitiesByPropertyValue" Page, 1219;
-    AddRelationship: "Relationship creation" "addRelationship" Write, 1090;
-    SaveRelationship: "Relationship creation" "saveRelationshipReferenceCopy" Write, 1090;
-    FindRelationships: "Relationship search" "findRelationships" Page, 1406;
-    FindRelationshipsByProperty: "Relationship search" "findRelationshipsByProperty" Page, 1825;
-    FindRelationshipsByText: "Relationship search" "findRelationshipsByPropertyValue" Page, 405;
-    Classify: "Entity classification" "classifyEntity" Write, 540;
-    SaveClassification: "Entity classification" "saveClassificationReferenceCopy" Write, 540;
-    FindByClassification: "Classification search" "findEntitiesByClassification" Page, 411;
-    UpdateEntity: "Entity update" "updateEntityProperties" Write, 1360;
-    NullProperties: "Entity update" "nullPropertiesForEntities" Write, 315;
-    UpdateRelationship: "Relationship update" "updateRelationshipProperties" Write, 490;
-    UpdateClassification: "Classification update" "updateEntityClassification" Write, 265;
-    UndoEntity: "Entity undo" "undoEntityUpdate" Write, 1365;
-    UndoRelationship: "Relationship undo" "undoRelationshipUpdate" Write, 490;
-    KnownEntity: "Entity retrieval" "isEntityKnown" Read, 1370;
-    EntitySummary: "Entity retrieval" "getEntitySummary" Read, 1370;
-    GetEntity: "Entity retrieval" "getEntityDetail" Read, 1370;
-    GetEntityThen: "Entity history retrieval" "getEntityDetail" Read, 1370;
-    EntityHistory: "Entity history retrieval" "getEntityDetailHistory" History, 1370;
-    KnownRelationship: "Relationship retrieval" "isRelationshipKnown" Read, 1090;
-    GetRelationship: "Relationship retrieval" "getRelationship" Read, 1090;
-    GetRelationshipThen: "Relationship history retrieval" "getRelationship" Read, 1090;
-    RelationshipHistory: "Relationship history retrieval" "getRelationshipHistory" History, 1090;
-    FindEntitiesThen: "Entity history search" "findEntities" Page, 6703;
-    FindEntitiesByPropertyThen: "Entity history search" "findEntitiesByProperty" Page, 878;
-    FindEntitiesByTextThen: "Entity history search" "findEntitiesByPropertyValue" Page, 1261;
-    FindRelationshipsThen: "Relationship history search" "findRelationships" Page, 1308;
-    FindRelationshipsByPropertyThen: "Relationship history search" "findRelationshipsByProperty" Page, 201;
-    FindRelationshipsByTextThen: "Relationship history search" "findRelationshipsByPropertyValue" Page, 405;
-    RelationshipsOf: "Graph queries" "getRelationshipsForEntity" Page, 800;
-    Neighborhood: "Graph queries" "getEntityNeighborhood" Visits, 4110;
-    Related: "Graph queries" "getRelatedEntities" Component, 1370;
-    Linking: "Graph queries" "getLinkingEntities" Bar::Linking, 2161;
-    RelationshipsOfThen: "Graph history queries" "getRelationshipsForEntity" Page, 800;
-    NeighborhoodThen: "Graph history queries" "getEntityNeighborhood" Visits, 4110;
-    RelatedThen: "Graph history queries" "getRelatedEntities" Component, 1370;
-    LinkingThen: "Graph history queries" "getLinkingEntities" Bar::Linking, 2161;
-    RehomeEntity: "Entity re-home" "reHomeEntity" Write, 548;
-    RehomeRelationship: "Relationship re-home" "reHomeRelationship" Write, 436;
-    Declassify: "Entity declassify" "declassifyEntity" Write, 48;
-    PurgeClassification: "Entity declassify" "purgeClassificationReferenceCopy" Write, 106;
-    ReidentifyEntity: "Entity re-identify" "reIdentifyEntity" Write, 1365;
-    ReidentifyRelationship: "Relationship re-identify" "reIdentifyRelationship" Write, 1090;
-    DeleteRelationship: "Relationship delete" "deleteRelationship" Write, 2180;
-    DeleteEntity: "Entity delete" "deleteEntity" Write, 2724;
-    RestoreEntity: "Entity restore" "restoreEntity" Write, 1370;
-    RestoreRelationship: "Relationship restore" "restoreRelationship" Write, 1090;
-    PurgeRelationship: "Relationship purge" "purgeRelationship" Write, 1090;
-    PurgeRelationshipCopy: "Relationship purge" "purgeRelationshipReferenceCopy" Write, 654;
-    PurgeEntity: "Entity purge" "purgeEntity" Write, 1370;
-    PurgeEntityCopy: "Entity purge" "purgeEntityReferenceCopy" Write, 706;
-    RetypeToSubtype: "Entity re-type" "reTypeEntitySub" Write, 315;
-    RetypeToSupertype: "Entity re-type" "reTypeEntitySuper" Write, 1365;
-    PurgeHub: "Annals" "purge of an entity with 10,000 relationships" Free, 0;
+    AddEntity: "Entity creation" "addEntity" Write;
+    SaveEntity: "Entity creation" "saveEntityReferenceCopy" Write;
+    FindEntities: "Entity search" "findEntities" Page;
+    FindEntitiesByProperty: "Entity search" "findEntitiesByProperty" Page;
+    FindEntitiesByText: "Entity search" "findEntitiesByPropertyValue" Page;
+    AddRelationship: "Relationship creation" "addRelationship" Write;
+    SaveRelationship: "Relationship creation" "saveRelationshipReferenceCopy" Write;
+    FindRelationships: "Relationship search" "findRelationships" Page;
+    FindRelationshipsByProperty: "Relationship search" "findRelationshipsByProperty" Page;
+    FindRelationshipsByText: "Relationship search" "findRelationshipsByPropertyValue" Page;
+    Classify: "Entity classification" "classifyEntity" Write;
+    SaveClassification: "Entity classification" "saveClassificationReferenceCopy" Write;
+    FindByClassification: "Classification search" "findEntitiesByClassification" Page;
+    UpdateEntity: "Entity update" "updateEntityProperties" Write;
+    NullProperties: "Entity update" "nullPropertiesForEntities" Write;
+    UpdateRelationship: "Relationship update" "updateRelationshipProperties" Write;
+    UpdateClassification: "Classification update" "updateEntityClassification" Write;
+    UndoEntity: "Entity undo" "undoEntityUpdate" Write;
+    UndoRelationship: "Relationship undo" "undoRelationshipUpdate" Write;
+    KnownEntity: "Entity retrieval" "isEntityKnown" Read;
+    EntitySummary: "Entity retrieval" "getEntitySummary" Read;
+    GetEntity: "Entity retrieval" "getEntityDetail" Read;
+    GetEntityThen: "Entity history retrieval" "getEntityDetail" Read;
+    EntityHistory: "Entity history retrieval" "getEntityDetailHistory" History;
+    KnownRelationship: "Relationship retrieval" "isRelationshipKnown" Read;
+    GetRelationship: "Relationship retrieval" "getRelationship" Read;
+    GetRelationshipThen: "Relationship history retrieval" "getRelationship" Read;
+    RelationshipHistory: "Relationship history retrieval" "getRelationshipHistory" History;
+    FindEntitiesThen: "Entity history search" "findEntities" Page;
+    FindEntitiesByPropertyThen: "Entity history search" "findEntitiesByProperty" Page;
+    FindEntitiesByTextThen: "Entity history search" "findEntitiesByPropertyValue" Page;
+    FindRelationshipsThen: "Relationship history search" "findRelationships" Page;
+    FindRelationshipsByPropertyThen: "Relationship history search" "findRelationshipsByProperty" Page;
+    FindRelationshipsByTextThen: "Relationship history search" "findRelationshipsByPropertyValue" Page;
+    RelationshipsOf: "Graph queries" "getRelationshipsForEntity" Page;
+    Neighborhood: "Graph queries" "getEntityNeighborhood" Visits;
+    Related: "Graph queries" "getRelatedEntities" Component;
+    Linking: "Graph queries" "getLinkingEntities" Bar::Linking;
+    RelationshipsOfThen: "Graph history queries" "getRelationshipsForEntity" Page;
+    NeighborhoodThen: "Graph history queries" "getEntityNeighborhood" Visits;
+    RelatedThen: "Graph history queries" "getRelatedEntities" Component;
+    LinkingThen: "Graph history queries" "getLinkingEntities" Bar::Linking;
+    RehomeEntity: "Entity re-home" "reHomeEntity" Write;
+    RehomeRelationship: "Relationship re-home" "reHomeRelationship" Write;
+    Declassify: "Entity declassify" "declassifyEntity" Write;
+    PurgeClassification: "Entity declassify" "purgeClassificationReferenceCopy" Write;
+    ReidentifyEntity: "Entity re-identify" "reIdentifyEntity" Write;
+    ReidentifyRelationship: "Relationship re-identify" "reIdentifyRelationship" Write;
+    DeleteRelationship: "Relationship delete" "deleteRelationship" Write;
+    DeleteEntity: "Entity delete" "deleteEntity" Write;
+    RestoreEntity: "Entity restore" "restoreEntity" Write;
+    RestoreRelationship: "Relationship restore" "restoreRelationship" Write;
+    PurgeRelationship: "Relationship purge" "purgeRelationship" Write;
+    PurgeRelationshipCopy: "Relationship purge" "purgeRelationshipReferenceCopy" Write;
+    PurgeEntity: "Entity purge" "purgeEntity" Write;
+    PurgeEntityCopy: "Entity purge" "purgeEntityReferenceCopy" Write;
+    RetypeToSubtype: "Entity re-type" "reTypeEntitySub" Write;
+    RetypeToSupertype: "Entity re-type" "reTypeEntitySuper" Write;
+    PurgeHub: "Annals" "purge of an entity with 10,000 relationships" Free;
 }
-
-/// Number of rows in the published tables; the rows after them are additional.
-pub const PUBLISHED_COUNT: usize = 56;
 
 impl Method {
     /// The description of the row.
@@ -167,7 +162,6 @@ mod tests {
     fn rows_have_names_of_their_own() {
         assert_eq!(Method::AddEntity.row().name(), "entity-creation-add-entity");
         assert_eq!(Method::PurgeEntity.row().title(), "Entity purge: purgeEntity");
-        assert_eq!(Method::RetypeToSubtype as usize, PUBLISHED_COUNT);
         let mut names: Vec<String> = ROWS.iter().map(Row::name).collect();
         names.sort();
         names.dedup();

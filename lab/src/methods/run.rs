@@ -99,7 +99,7 @@ impl<'t> Run<'t> {
         match &timed.answer {
             Ok(answer) => {
                 if let Some(part) = part_of(answer) {
-                    samples.add(timed.elapsed, answer.elements, part, || kept.describe());
+                    samples.add(timed.elapsed, answer.elements, part);
                 }
             }
             Err(error) => samples.refuse(format!("{}: {error}", kept.describe())),

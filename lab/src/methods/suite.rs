@@ -5,13 +5,12 @@ use std::time::{Duration, Instant};
 use super::archive::Archive;
 use super::call::Target as _;
 use super::documents::{self, Documents};
-use super::record::{Samples, quantile};
+use super::record::Samples;
 use super::row::{Bar, Method, ROWS};
 use super::run::Run;
 use super::volume::Volume;
 use super::{egeria, in_process, over_http, phases};
 use crate::harness::{Cell, Figure, Form, Kind, Part, Reason, Row, Suite, Target, TargetRecord};
-use crate::latencies::encode;
 use crate::outcome::Outcome;
 
 /// Time of a cell that no call may use: for the figures. Units: seconds.
@@ -74,20 +73,14 @@ fn run(cell: &mut Cell) -> Outcome<()> {
     if cell.target.peer.is_some() {
         return egeria::run(cell);
     }
-    cell.introduce(TargetRecord {
-        target: String::new(),
-        version: env!("CARGO_PKG_VERSION").into(),
-        durability: "synced-group".into(),
-        settings: Vec::new(),
-        syncs: None,
-    })?;
+    cell.introduce(TargetRecord::of_lab("synced-group"))?;
     let archive = Archive::new()?;
     for text in cell.arguments.volumes.clone() {
         let volume: Volume = text.parse()?;
         let folder = cell.arguments.folder.join(&text);
         std::fs::create_dir(&folder)?;
         let record = match cell.target.name {
-            "annals" => in_process(&archive, volume, &folder)?.0,
+            "annals" => in_process(&archive, volume, &folder)?,
             "annals-http" => over_http(&archive, volume, &folder)?,
             other => return Err(format!("target {other}: has no adapter for this suite").into()),
         };
@@ -115,9 +108,7 @@ fn run_documents(cell: &mut Cell) -> Outcome<()> {
             cell.introduce(introduction)?;
         }
         let mut run = Run::new(&mut documents, &archive, text.parse()?, &folder)?;
-        let ended = phases::all(&mut run, |name, elapsed| {
-            eprintln!("{text} {name}: {:.1} s", elapsed.as_secs_f64());
-        });
+        let ended = phases::all(&mut run);
         let record = run.record;
         for (number, row) in ROWS.iter().enumerate() {
             if number == Method::PurgeHub as usize
@@ -144,15 +135,10 @@ fn run_documents(cell: &mut Cell) -> Outcome<()> {
 
 /// The median of all calls. Units: milliseconds.
 fn figure(samples: &Samples) -> Outcome<Figure> {
-    let sorted = samples.sorted_ns(|_| true);
-    let Some(median) = quantile(&sorted, 0.5) else {
+    if samples.all.is_empty() {
         let refusal = samples.first_refusal.as_ref();
         let state = refusal.map_or("SKIP(no call had a result)".to_owned(), |text| format!("ERR({text})"));
         return Ok(Figure::state(state));
-    };
-    Ok(Figure {
-        operations: Some(sorted.len() as u64),
-        histogram: Some(encode(sorted.iter().copied())?),
-        ..Figure::of(median as f64 / 1e6)
-    })
+    }
+    Figure::of_calls(&samples.all.iter().map(|sample| sample.elapsed_ns).collect::<Vec<_>>(), 1e6)
 }

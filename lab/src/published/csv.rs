@@ -1,18 +1,17 @@
 //! A published page as CSV: one line for each figure, in tables and in the text.
 
-use std::fmt::Write;
+use super::page::{Cell, Page, Table};
 
-use super::page::{Page, Table};
-
-const HEAD: &str = "section,table,row,column,text,value,to,unit\n";
+const HEAD: [&str; 8] = ["section", "table", "row", "column", "text", "value", "to", "unit"];
 
 /// All figures of the page, and the words and marks of its tables.
 pub fn csv(page: &Page) -> String {
-    let mut csv = String::from(HEAD);
-    let mut line = |fields: [&str; 5], numbers: [Option<f64>; 2], unit: Option<&String>| {
-        fields.iter().for_each(|field| csv += &format!("{},", quoted(field)));
+    let mut csv = ::csv::Writer::from_writer(Vec::new());
+    csv.write_record(HEAD).expect("memory takes all");
+    let mut line = |[a, b, c, d, e]: [&str; 5], numbers: [Option<f64>; 2], unit: Option<&String>| {
         let [value, to] = numbers.map(|number| number.map_or(String::new(), |number| number.to_string()));
-        let _ = writeln!(csv, "{value},{to},{}", quoted(unit.map_or("", String::as_str)));
+        let unit = unit.map_or("", String::as_str);
+        csv.write_record([a, b, c, d, e, &value, &to, unit]).expect("memory takes all");
     };
     for fact in &page.environment {
         for figure in &fact.figures {
@@ -36,18 +35,10 @@ pub fn csv(page: &Page) -> String {
             }
         }
     }
-    csv
+    let bytes = csv.into_inner().expect("memory takes all");
+    String::from_utf8(bytes).expect("its fields are texts")
 }
 
-fn row_name(table: &Table, row: &[super::Cell]) -> String {
-    row[..table.row_heads].iter().map(super::Cell::name).collect::<Vec<_>>().join(": ")
-}
-
-/// A field, in quotes where it needs them.
-fn quoted(field: &str) -> String {
-    if field.contains(['"', ',', '\n']) {
-        format!("\"{}\"", field.replace('"', "\"\""))
-    } else {
-        field.to_owned()
-    }
+fn row_name(table: &Table, row: &[Cell]) -> String {
+    row[..table.row_heads].iter().map(Cell::name).collect::<Vec<_>>().join(": ")
 }

@@ -3,6 +3,7 @@
 use super::interval::median_interval;
 use super::page::{Cell, Page, Table};
 use super::samples::{Run, run};
+use crate::report::document::Plot;
 use crate::report::plot::{Axis, Line, LineChart, PointPlot, PointRow, Scale, Series, Value};
 use crate::run::quantile;
 
@@ -12,17 +13,24 @@ pub struct Drawn {
     pub name: &'static str,
     pub heading: &'static str,
     pub about: &'static str,
-    pub legend: Vec<Series>,
     pub plots: Vec<Plot>,
-    /// All in one, for a file, if the parts are parts of one.
-    pub whole: Option<String>,
 }
 
-/// One plot.
-pub struct Plot {
-    pub caption: String,
-    /// SVG without a legend.
-    pub svg: String,
+impl Drawn {
+    /// Shape: `plots` are captions and SVG.
+    fn new(
+        name: &'static str,
+        heading: &'static str,
+        about: &'static str,
+        plots: impl Iterator<Item = (String, String)>,
+    ) -> Drawn {
+        let plot = |(number, (text, svg)): (usize, (String, String))| Plot {
+            name: format!("published-{name}-{}", number + 1),
+            text,
+            svg,
+        };
+        Drawn { name, heading, about, plots: plots.enumerate().map(plot).collect() }
+    }
 }
 
 /// A column of a table and the run whose samples are behind it.
@@ -132,29 +140,20 @@ fn medians(
     let all = || rows.iter().flat_map(|(_, _, values)| values.iter().flatten().flat_map(Value::all));
     let (least, most) = (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max));
     let axis = Axis { range: Some([least, most]), ..Axis::new(TIME, Scale::Log) };
-    let plot = |title: String, rows: Vec<PointRow>, has_legend| {
-        let description = format!("{}: medians in ms for {}. The table has them too.", title, names(&rows));
-        let (axis, series) = (axis.clone(), series.clone());
-        PointPlot { title, description, axis, series, rows, has_legend }.svg()
-    };
     let plots = rows.chunk_by(|one, next| one.0 == next.0).map(|rows| {
-        let profile = rows[0].0.to_owned();
-        let rows = rows.iter().map(|(_, method, values)| point_row(method, values)).collect();
-        Plot { svg: plot(format!("{heading}: {profile}"), rows, false), caption: profile }
+        let title = format!("{heading}: {}", rows[0].0);
+        let methods: Vec<&str> = rows.iter().map(|(_, method, _)| *method).collect();
+        let description =
+            format!("{title}: medians in ms for {}. The table has them too.", methods.join(", "));
+        let row = |(_, method, values): &(_, &str, Vec<_>)| PointRow {
+            label: (*method).to_owned(),
+            values: values.clone(),
+        };
+        let rows = rows.iter().map(row).collect();
+        let (axis, series) = (axis.clone(), series.clone());
+        (title.clone(), PointPlot { title, description, axis, series, rows }.svg())
     });
-    let plots = plots.collect();
-    let labelled =
-        rows.iter().map(|(profile, method, values)| point_row(&format!("{profile}: {method}"), values));
-    let whole = plot(heading.to_owned(), labelled.collect(), true);
-    Drawn { name, heading, about, legend: series, plots, whole: Some(whole) }
-}
-
-fn point_row(label: &str, values: &[Option<Value>]) -> PointRow {
-    PointRow { label: label.to_owned(), values: values.to_vec() }
-}
-
-fn names(rows: &[PointRow]) -> String {
-    rows.iter().map(|row| row.label.as_str()).collect::<Vec<_>>().join(", ")
+    Drawn::new(name, heading, about, plots)
 }
 
 /// The median of a cell, with the interval of the samples behind it.
@@ -187,18 +186,10 @@ fn percentiles() -> Drawn {
             x: Axis::new("share of calls", Scale::Percentile),
             y: Axis::new("time, ms", Scale::Log),
             lines: series.iter().filter_map(line).collect(),
-            has_legend: false,
         };
-        Plot { svg: chart.svg(), caption }
+        (caption, chart.svg())
     });
-    Drawn {
-        name: "percentiles",
-        heading: "Percentiles of the raw samples",
-        about: PERCENTILES,
-        legend: series.into(),
-        plots: plots.into(),
-        whole: None,
-    }
+    Drawn::new("percentiles", "Percentiles of the raw samples", PERCENTILES, plots.into_iter())
 }
 
 fn by_size(page: &Page) -> Drawn {
@@ -228,13 +219,10 @@ fn by_size(page: &Page) -> Drawn {
             x: Axis::new("items", Scale::Log),
             y: Axis::new("mean time, s", Scale::Log),
             lines: series.iter().map(line).collect(),
-            has_legend: false,
         };
-        Plot { svg: chart.svg(), caption }
+        (caption, chart.svg())
     });
-    let plots = plots.collect();
-    let (name, heading) = ("by-size", "Times by size");
-    Drawn { name, heading, about: BY_SIZE, legend: series, plots, whole: None }
+    Drawn::new("by-size", "Times by size", BY_SIZE, plots)
 }
 
 fn by_entry(page: &Page) -> Drawn {
@@ -264,11 +252,8 @@ fn by_entry(page: &Page) -> Drawn {
             axis: Axis::new("duration, s", Scale::Linear),
             series: series.clone(),
             rows,
-            has_legend: false,
         };
-        Some(Plot { svg: plot.svg(), caption: table.name.clone() })
+        Some((table.name.clone(), plot.svg()))
     });
-    let plots = plots.collect();
-    let (name, heading) = ("by-entry", "Durations by entry");
-    Drawn { name, heading, about: BY_ENTRY, legend: Vec::new(), plots, whole: None }
+    Drawn::new("by-entry", "Durations by entry", BY_ENTRY, plots)
 }

@@ -5,17 +5,16 @@ mod page;
 mod samples;
 mod interval;
 mod drawn;
-mod html;
-mod markdown;
+mod written;
 mod csv;
-mod command;
 #[cfg(test)]
 mod tests;
 
-pub use command::{Published, write_pages};
-pub use page::{Cell, Table, page};
+#[cfg(test)]
+pub use page::page;
+pub use written::write_pages;
 
-use page::{Fact, Figure};
+use page::{Fact, Figure, Table};
 
 use crate::report::plot::number;
 

@@ -26,9 +26,6 @@ pub struct Page {
 pub struct Fact {
     pub what: String,
     pub text: String,
-    /// Short name of a machine that tables refer to.
-    #[serde(default)]
-    pub name: String,
     #[serde(default)]
     pub figures: Vec<Figure>,
 }
@@ -156,6 +153,7 @@ pub fn pages() -> &'static [Page] {
 }
 
 /// The page with this name, which is that of its file.
+#[cfg(test)]
 pub fn page(name: &str) -> &'static Page {
     pages().iter().find(|page| page.name == name).expect("a suite names a published page")
 }

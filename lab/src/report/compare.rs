@@ -6,9 +6,9 @@ use clap::Args;
 
 use super::measured::Measured;
 use super::statistics::Ratio;
-use crate::harness::{Better, Results};
+use crate::harness::Results;
 use crate::outcome::Outcome;
-use crate::run::{figure, table};
+use crate::run::table;
 
 /// Options of `compare`.
 #[derive(Args)]
@@ -41,20 +41,8 @@ impl Compare {
                     };
                     let (Some(before), Some(after)) = (values(&one), values(&other)) else { continue };
                     let Some(ratio) = Ratio::of_runs(&after, &before) else { continue };
-                    let ratio = if row.better == Better::More { ratio } else { ratio.inverse() };
-                    let verdict = match ratio {
-                        ratio if ratio.is_no_difference() => "no difference",
-                        ratio if ratio.ratio > 1.0 => "better",
-                        _ => "worse",
-                    };
-                    lines.push(vec![
-                        row.name.clone(),
-                        volume.to_owned(),
-                        target.name.clone(),
-                        figure(ratio.ratio),
-                        ratio.interval_text().unwrap_or_else(|| "measured once".into()),
-                        verdict.into(),
-                    ]);
+                    let names = [&row.name, volume, &target.name].map(str::to_owned);
+                    lines.push([names, ratio.for_row(row).cells("worse")].concat());
                 }
             }
         }

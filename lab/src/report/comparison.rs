@@ -2,7 +2,7 @@
 
 use super::measured::Measured;
 use super::statistics::Ratio;
-use crate::harness::{Better, Kind, Row, TargetName};
+use crate::harness::{Kind, Row, TargetName};
 
 /// One comparison: above 1 Annals is better.
 #[derive(Clone, Debug)]
@@ -46,13 +46,12 @@ impl Measured {
             if let (Some(own), Some(theirs)) = (values(&ours.name), values(&target.name))
                 && let Some(ratio) = Ratio::of(own, theirs)
             {
-                let ratio = if row.better == Better::More { ratio } else { ratio.inverse() };
                 return Ok(Comparison {
                     row: row.name.clone(),
                     volume: volume.to_owned(),
                     ours: ours.name.clone(),
                     target: target.name.clone(),
-                    ratio,
+                    ratio: ratio.for_row(row),
                 });
             }
         }

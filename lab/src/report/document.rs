@@ -4,6 +4,8 @@
 #[derive(Clone, Debug, PartialEq)]
 pub enum Block {
     Heading(String),
+    /// A heading below another one.
+    Subheading(String),
     Text(String),
     List(Vec<String>),
     Table(Table),
@@ -12,11 +14,13 @@ pub enum Block {
     Code(String),
 }
 
-/// A table with one line of heads. The first column names the row.
+/// A table with one line of heads.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
     pub caption: String,
     pub head: Vec<String>,
+    /// So many of the first columns name the row; 0 is as 1.
+    pub row_heads: usize,
     pub rows: Vec<Vec<Cell>>,
 }
 
@@ -53,6 +57,18 @@ pub struct Document {
     /// The finding of the page, in one or a few sentences.
     pub finding: Vec<String>,
     pub blocks: Vec<Block>,
+}
+
+impl Table {
+    /// A table whose first column names the row.
+    pub fn new<'h>(
+        caption: impl Into<String>,
+        head: impl IntoIterator<Item = &'h str>,
+        rows: Vec<Vec<Cell>>,
+    ) -> Table {
+        let head = head.into_iter().map(str::to_owned).collect();
+        Table { caption: caption.into(), head, row_heads: 1, rows }
+    }
 }
 
 impl Block {

@@ -36,7 +36,7 @@ fn by_volume(measured: &Measured, row: &Row) -> Table {
     if measured.is_open_loop(&row.name) {
         caption += ". Each system is offered a share of its own peak: compare the latencies, not these rates";
     }
-    Table { caption, head: head(measured, first), rows }
+    Table { caption, head: head(measured, first), rows, ..Table::default() }
 }
 
 /// Rows down.
@@ -48,7 +48,7 @@ fn by_row(measured: &Measured, rows: &[&Row], volume: &str) -> Table {
     };
     let line = |row: &&Row| line(measured, row, volume, &label(row));
     let rows = rows.iter().filter(has).map(line).collect();
-    Table { caption: format!("At {volume}"), head: head(measured, "row"), rows }
+    Table { caption: format!("At {volume}"), head: head(measured, "row"), rows, ..Table::default() }
 }
 
 fn head(measured: &Measured, first: &str) -> Vec<String> {
@@ -70,6 +70,11 @@ fn time_unit(row: &Row) -> Option<f64> {
     }
 }
 
+/// A value in the unit of a row.
+pub fn value_text(row: &Row, value: f64) -> String {
+    time_unit(row).map_or_else(|| figure(value), |unit| seconds(value * unit))
+}
+
 fn shown(measured: &Measured, row: &Row, volume: &str, target: &TargetName) -> Cell {
     let cell = measured.cell(&row.name, volume, &target.name);
     match measured.shown(&row.name, volume, &target.name) {
@@ -78,8 +83,7 @@ fn shown(measured: &Measured, row: &Row, volume: &str, target: &TargetName) -> C
         }
         Shown::State(state) => Cell::marked(state, Mark::State),
         Shown::Value { median, interval: [low, high] } => {
-            let text_of =
-                |value: f64| time_unit(row).map_or_else(|| figure(value), |unit| seconds(value * unit));
+            let text_of = |value: f64| value_text(row, value);
             let mut text = text_of(median);
             if cell.is_some_and(|cell| cell.values.len() > 1) {
                 text += &format!(" ({}–{})", text_of(low), text_of(high));
@@ -130,8 +134,8 @@ pub fn missing(measured: &Measured) -> Vec<Block> {
     if rows.is_empty() {
         return Vec::new();
     }
-    let head = ["system", "state", "of"].map(str::to_owned).to_vec();
-    vec![Block::Table(Table { caption: "Reasons for missing figures".into(), head, rows })]
+    let head = ["system", "state", "of"];
+    vec![Block::Table(Table::new("Reasons for missing figures", head, rows))]
 }
 
 /// The first few, and how many there are besides.

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::statistics::Ratio;
-use crate::harness::{Better, CellArguments, Figure, Measuring, PEERS, Part, Record, Suite};
+use crate::harness::{CellArguments, Figure, Measuring, PEERS, Part, Record, Suite};
 use crate::outcome::Outcome;
-use crate::run::{figure, make_folder, table};
+use crate::run::{make_folder, table};
 
 /// Options of `gate`.
 #[derive(Args)]
@@ -115,6 +115,7 @@ impl Gate {
                 folder: folder.path().join("data"),
                 peers: PEERS.into(),
                 adapter: Vec::new(),
+                row: Vec::new(),
             },
             log: folder.path().join("log"),
         };
@@ -147,24 +148,13 @@ impl Gate {
                 let ratio = after.and_then(|after| Ratio::of(after, before));
                 let ratio =
                     ratio.ok_or_else(|| format!("{name} at {volume}: the new build has no figure"))?;
-                let ratio = if row.better == Better::More { ratio } else { ratio.inverse() };
+                let ratio = ratio.for_row(&row);
                 let is_lost = ratio.interval[1] < 1.0 - self.allow / 100.0;
-                let verdict = match ratio {
-                    _ if is_lost => "SLOWER",
-                    ratio if ratio.is_no_difference() => "no difference",
-                    ratio if ratio.ratio > 1.0 => "better",
-                    _ => "within what is allowed",
-                };
                 if is_lost {
                     lost.push(format!("{name} at {volume}"));
                 }
-                lines.push(vec![
-                    name.clone(),
-                    volume.clone(),
-                    figure(ratio.ratio),
-                    ratio.interval_text().unwrap_or_else(|| "measured once".into()),
-                    verdict.into(),
-                ]);
+                let worse = if is_lost { "SLOWER" } else { "within what is allowed" };
+                lines.push([&[name.clone(), volume.clone()][..], &ratio.cells(worse)].concat());
             }
         }
         if lines.len() == 1 {

@@ -1,6 +1,4 @@
-//! Self-contained HTML: the page around a body, and tables that a screen reader and a phone can read.
-
-use std::fmt::Write;
+//! Self-contained HTML: the page around a body.
 
 const STYLE: &str = include_str!("style.css");
 /// Longer words may break.
@@ -35,82 +33,6 @@ pub fn page(title: &str, body: &str) -> String {
          <a class=\"skip\" href=\"#main\">Skip to the page</a>\n<main id=\"main\">\n{body}</main>\n</body>\n</html>\n",
         plots = super::plot::STYLE,
     )
-}
-
-/// A table.
-pub struct Table {
-    pub caption: String,
-    pub columns: Vec<Column>,
-    /// So many of the first cells name their row.
-    pub row_heads: usize,
-    /// Shape: each row has as many cells as there are columns.
-    pub rows: Vec<Vec<Cell>>,
-}
-
-/// The head of a column.
-pub struct Column {
-    /// Text. An empty head is no head for a screen reader.
-    pub text: String,
-    pub is_number: bool,
-}
-
-/// A cell.
-pub struct Cell {
-    /// HTML.
-    pub html: String,
-    /// A class of the style, or nothing.
-    pub class: &'static str,
-}
-
-impl Cell {
-    /// A cell with this text.
-    pub fn text(text: &str) -> Cell {
-        Cell { html: breakable(text), class: "" }
-    }
-}
-
-impl Table {
-    /// The table as HTML. It scrolls by itself where the page is too narrow for it, also with the keyboard.
-    pub fn html(&self) -> String {
-        let caption = escaped(&self.caption);
-        let mut html = format!(
-            "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{caption}\">\n<table>\n\
-             <caption>{caption}</caption>\n<thead>\n<tr>"
-        );
-        for (place, column) in self.columns.iter().enumerate() {
-            let class = self.class(place, "");
-            let text = escaped(&column.text);
-            let _ = match text.as_str() {
-                "" => write!(html, "<td{class}></td>"),
-                _ => write!(html, "<th scope=\"col\"{class}>{text}</th>"),
-            };
-        }
-        html += "</tr>\n</thead>\n<tbody>\n";
-        for row in &self.rows {
-            html += "<tr>";
-            for (place, cell) in row.iter().enumerate() {
-                let class = self.class(place, cell.class);
-                let text = &cell.html;
-                let _ = if place < self.row_heads {
-                    write!(html, "<th scope=\"row\"{class}>{text}</th>")
-                } else {
-                    write!(html, "<td{class}>{text}</td>")
-                };
-            }
-            html += "</tr>\n";
-        }
-        html + "</tbody>\n</table>\n</div>\n"
-    }
-
-    /// The attribute with the classes of a cell.
-    fn class(&self, place: usize, class: &str) -> String {
-        let number = if self.columns[place].is_number { "number" } else { "" };
-        // Only the last column of heads stays in view, so that a phone has room for figures.
-        let head = if place + 1 == self.row_heads { "stays" } else { "" };
-        let classes: Vec<&str> =
-            [number, head, class].into_iter().filter(|class| !class.is_empty()).collect();
-        if classes.is_empty() { String::new() } else { format!(" class=\"{}\"", classes.join(" ")) }
-    }
 }
 
 /// Text whose long words may break: before a capital letter within a name, and after a slash or an underscore.
@@ -153,22 +75,5 @@ mod tests {
     fn a_page_loads_nothing_from_elsewhere() {
         let page = page("t", "");
         assert!(!page.contains("http") && !page.contains("@import") && !page.contains("url("), "{page}");
-    }
-
-    #[test]
-    fn a_table_has_a_caption_and_scopes() {
-        let column = |text: &str, is_number| Column { text: text.into(), is_number };
-        let table = Table {
-            caption: "of \"us\"".into(),
-            columns: vec![column("row", false), column("ms", true), column("", false)],
-            row_heads: 1,
-            rows: vec![vec![Cell::text("a<b"), Cell { html: "1".into(), class: "slower" }, Cell::text("")]],
-        };
-        let expected = "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"of &quot;us&quot;\">\n<table>\n\
-            <caption>of &quot;us&quot;</caption>\n<thead>\n<tr><th scope=\"col\" class=\"stays\">row</th>\
-            <th scope=\"col\" class=\"number\">ms</th><td></td></tr>\n</thead>\n<tbody>\n\
-            <tr><th scope=\"row\" class=\"stays\">a&lt;b</th><td class=\"number slower\">1</td><td></td></tr>\n\
-            </tbody>\n</table>\n</div>\n";
-        assert_eq!(table.html(), expected);
     }
 }

@@ -1,6 +1,6 @@
 //! The first page of a folder of pages.
 
-use super::html::{self, Cell, Column, escaped};
+use super::html::{self, escaped};
 
 /// A page of the folder.
 pub struct Entry {
@@ -14,16 +14,14 @@ pub struct Entry {
 /// The page that leads to all others.
 pub fn html(entries: &[Entry]) -> String {
     let link = |entry: &Entry| format!("<a href=\"{}\">{}</a>", escaped(&entry.file), escaped(&entry.title));
-    let cell = |html: String| Cell { html, class: "" };
-    let row = |entry: &Entry| vec![cell(link(entry)), cell(escaped(&entry.text))];
-    let column = |text: &str| Column { text: text.into(), is_number: false };
-    let table = html::Table {
-        caption: "Pages of this folder".into(),
-        columns: vec![column("page"), column("finding")],
-        row_heads: 1,
-        rows: entries.iter().map(row).collect(),
+    let row = |entry: &Entry| {
+        format!("<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n", link(entry), escaped(&entry.text))
     };
-    let body = format!("<h1>Annals beside other systems</h1>\n{}", table.html());
+    let rows: String = entries.iter().map(row).collect();
+    let body = format!(
+        "<h1>Annals beside other systems</h1>\n<table>\n<caption>Pages of this folder</caption>\n<thead>\n\
+         <tr><th scope=\"col\">page</th><th scope=\"col\">finding</th></tr>\n</thead>\n<tbody>\n{rows}</tbody>\n</table>\n"
+    );
     html::page("Annals beside other systems", &body)
 }
 

@@ -13,6 +13,7 @@ pub fn markdown(document: &Document) -> String {
         text.push('\n');
         text += &match block {
             Block::Heading(heading) => format!("## {heading}\n"),
+            Block::Subheading(heading) => format!("### {heading}\n"),
             Block::Text(paragraph) => format!("{paragraph}\n"),
             Block::List(items) => items.iter().map(|item| format!("- {item}\n")).collect(),
             Block::Table(found) => table(found),
@@ -50,6 +51,7 @@ mod tests {
             caption: "numbers".into(),
             head: vec!["a".into(), "b".into()],
             rows: vec![vec![Cell::plain("x|y"), Cell::plain("1\n2")]],
+            ..Table::default()
         };
         let document = Document {
             title: "page".into(),

@@ -2,11 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use hdrhistogram::Histogram;
-
 use super::statistics::interval_of_median;
 use crate::harness::{Figure, Kind, Record, Results, Row, TargetName, TargetRecord};
-use crate::latencies::decode;
+use crate::latencies::Latencies;
 use crate::outcome::Outcome;
 use crate::run::{WRONG_ANSWER, median};
 
@@ -29,6 +27,7 @@ pub struct CellFigures {
     pub values: BTreeMap<usize, f64>,
     /// The last state that was reported instead of a value.
     pub state: Option<String>,
+    /// Of all repeats together.
     pub latencies: Option<Latencies>,
     /// Repeats that never got steady.
     pub unsteady: usize,
@@ -39,9 +38,6 @@ pub struct CellFigures {
     /// Counts in each tenth of a second, of the first repeat.
     pub ticks: Vec<u64>,
 }
-
-/// Latencies of all repeats together. Units: nanoseconds.
-pub struct Latencies(Histogram<u64>);
 
 /// How a figure is shown.
 #[derive(Clone, Debug, PartialEq)]
@@ -221,7 +217,7 @@ impl CellFigures {
             let own = Latencies::decode(text)?;
             match &mut self.latencies {
                 None => self.latencies = Some(own),
-                Some(all) => all.0.add(&own.0)?,
+                Some(all) => all.add(&own)?,
             }
         }
         self.unsteady += usize::from(figure.never_steady);
@@ -251,34 +247,6 @@ impl CellFigures {
     /// True if the system kept up with so little of an open loop that its latencies say nothing but that.
     pub fn is_saturated(&self) -> bool {
         !self.kept_up.is_empty() && median(self.kept_up.clone()) < KEPT_UP_MIN
-    }
-}
-
-impl Latencies {
-    /// Of an encoded histogram.
-    pub fn decode(text: &str) -> Outcome<Latencies> {
-        Ok(Latencies(decode(text)?))
-    }
-
-    /// The latency that this share of the operations does not exceed. Units: seconds.
-    pub fn quantile(&self, share: f64) -> f64 {
-        self.0.value_at_quantile(share) as f64 / 1e9
-    }
-
-    /// The longest. Units: seconds.
-    pub fn max(&self) -> f64 {
-        self.0.max() as f64 / 1e9
-    }
-
-    /// Every latency that occurred, with its count, ascending. Units: nanoseconds.
-    pub fn counts(&self) -> Vec<(u64, u64)> {
-        self.0.iter_recorded().map(|value| (value.value_iterated_to(), value.count_at_value())).collect()
-    }
-
-    /// The longest ones, with their counts, at most `limit`, the longest first. Units: seconds.
-    pub fn longest(&self, limit: usize) -> Vec<(f64, u64)> {
-        let longest = self.counts().into_iter().rev().take(limit);
-        longest.map(|(latency, count)| (latency as f64 / 1e9, count)).collect()
     }
 }
 

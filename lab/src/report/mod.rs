@@ -5,7 +5,7 @@ mod statistics;
 mod comparison;
 mod numbers;
 mod finding;
-mod document;
+pub mod document;
 mod figures;
 mod peak;
 mod faster;
@@ -35,7 +35,7 @@ pub use gate::Gate;
 
 use crate::harness::{DATA, Reason, Results, Suite, newest_runs};
 use crate::outcome::Outcome;
-use crate::published::Published;
+use crate::published::write_pages;
 use document::{Block, Document};
 use measured::Measured;
 use page::{Extent, page};
@@ -77,8 +77,13 @@ pub struct Report {
 /// Reports of something else than runs.
 #[derive(Subcommand)]
 enum Other {
-    /// Writes the published performance pages of five other projects again, from their data.
-    Published(Published),
+    /// Writes the published performance pages of five other projects again, from their data: HTML and Markdown with plots, and
+    /// CSV.
+    Published {
+        /// The folder for the pages.
+        #[arg(long, default_value = "lab-data/report")]
+        out: PathBuf,
+    },
 }
 
 impl Report {
@@ -87,8 +92,8 @@ impl Report {
     ///
     /// Errors: if there is no run, or one cannot be read.
     pub fn run(&self, suites: &[&Suite]) -> Outcome<()> {
-        if let Some(Other::Published(published)) = &self.other {
-            return published.run();
+        if let Some(Other::Published { out }) = &self.other {
+            return write_pages(out).map(drop);
         }
         let runs = if self.runs.is_empty() { newest_runs(&self.data)? } else { self.runs.clone() };
         if runs.is_empty() {
@@ -121,7 +126,7 @@ impl Report {
             }
             write(&out.join(format!("{name}.csv")), &csv::csv(&measured)?)?;
             let document = page(&measured, reasons, Extent::Whole);
-            pages(&out, &name, &document)?;
+            write_document(&out, &name, &document)?;
             index.push(index::Entry {
                 file: format!("{name}.html"),
                 title: document.title,
@@ -132,7 +137,7 @@ impl Report {
             }
         }
         if !self.markdown {
-            let published = crate::published::write_pages(&out)?.into_iter();
+            let published = write_pages(&out)?.into_iter();
             index.extend(published.map(|(file, title)| index::Entry {
                 file,
                 title,
@@ -155,8 +160,8 @@ fn reasons(suites: &[&Suite], name: &str) -> &'static [Reason] {
     suites.iter().find(|suite| suite.name == name).map_or(&[], |suite| suite.reasons)
 }
 
-/// Writes the pages of a document.
-fn pages(out: &Path, name: &str, document: &Document) -> Outcome<()> {
+/// Writes the pages of a document, in HTML and in Markdown with its plots, and prints the names of both.
+pub fn write_document(out: &Path, name: &str, document: &Document) -> Outcome<()> {
     plots(out, document)?;
     write(&out.join(format!("{name}.html")), &page_html::html(document))?;
     write(&out.join(format!("{name}.md")), &markdown::markdown(document))
@@ -176,7 +181,8 @@ fn plots(out: &Path, document: &Document) -> Outcome<()> {
     Ok(())
 }
 
-fn write(path: &Path, text: &str) -> Outcome<()> {
+/// Writes a file, and prints its name.
+pub fn write(path: &Path, text: &str) -> Outcome<()> {
     fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))?;
     println!("{}", path.display());
     Ok(())

@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::measured::{Latencies, Measured};
+use super::measured::Measured;
 use crate::harness::Record;
+use crate::latencies::Latencies;
 use crate::outcome::Outcome;
 
 /// The notebook, not yet executed.

@@ -3,7 +3,7 @@
 use super::comparison::Apart;
 use super::document::{Block, Cell, Document, Mark, Table};
 use super::faster::faster;
-use super::figures::{figures, kind_of, missing};
+use super::figures::{figures, kind_of, missing, value_text};
 use super::finding::findings;
 use super::measured::{Measured, Shown};
 use super::numbers::{bytes, figure, seconds};
@@ -11,7 +11,7 @@ use super::peak::peaks;
 use super::percentiles::{latencies, slowest};
 use super::plots::plots;
 use super::statistics::{Ratio, geometric_mean};
-use crate::harness::{Kind, Reason, Record, Row, TargetName};
+use crate::harness::{Bar, Kind, Reason, Record, Row, TargetName};
 
 /// How much a page says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +49,7 @@ pub fn page(measured: &Measured, reasons: &[Reason], extent: Extent) -> Document
         document.section("Distrust", [Block::List(doubts)]);
     }
     document.section("Figures", figures(measured));
+    document.section("Bars", bars(measured));
     document.section("Annals beside each system", ratios(measured));
     document.section("How many threads", peaks(measured));
     document.section("Plots", plots.into_iter().map(Block::Plot));
@@ -61,11 +62,7 @@ pub fn page(measured: &Measured, reasons: &[Reason], extent: Extent) -> Document
         .environment
         .iter()
         .map(|(name, found)| vec![Cell::plain(name.as_str()), Cell::plain(found.as_str())]);
-    let environment = Table {
-        caption: "The machine of this run".into(),
-        head: vec!["what".into(), "found".into()],
-        rows: facts.collect(),
-    };
+    let environment = Table::new("The machine of this run", ["what", "found"], facts.collect());
     document.section("Environment", [Block::Table(environment)]);
     document.section("Limits of the comparison", [Block::List(run.unfair.clone())]);
     document.section(
@@ -95,6 +92,19 @@ fn states(measured: &Measured) -> String {
     if used.is_empty() { String::new() } else { format!("Marks: {}.", used.join("; ")) }
 }
 
+/// The figures that have a bar.
+fn bars(measured: &Measured) -> Option<Block> {
+    let line = |row: &Row| {
+        let Bar { target, volume, most } = row.bar.as_ref()?;
+        let Shown::Value { median, .. } = measured.shown(&row.name, volume, target) else { return None };
+        let [found, bar] = [median, *most].map(|value| value_text(row, value));
+        let holds = if median <= *most { "holds" } else { "MISSED" };
+        Some(format!("{} at {volume}, {target}: {found} <= {bar}: {holds}", row.title))
+    };
+    let lines: Vec<String> = measured.rows().into_iter().filter_map(line).collect();
+    (!lines.is_empty()).then_some(Block::List(lines))
+}
+
 /// A table of ratios for each row of the suite.
 fn ratios(measured: &Measured) -> Vec<Block> {
     let others = measured.of_kind(&[Kind::Peer, Kind::Tuned, Kind::Limit, Kind::Floor]);
@@ -116,7 +126,8 @@ fn ratios(measured: &Measured) -> Vec<Block> {
     let text = "How many times better Annals is: ▲ better, ▼ worse, = no difference within the interval. Figures of writes are compared \
                 only between systems that promise the same durability. Rows of open loops are not here: each system is offered a \
                 share of its own peak.";
-    let table = Table { caption: "Annals divided by the other system".into(), head, rows: lines };
+    let table =
+        Table { caption: "Annals divided by the other system".into(), head, rows: lines, ..Table::default() };
     vec![Block::Text(text.into()), Block::Table(table), Block::Text(means(measured))]
 }
 
@@ -200,11 +211,7 @@ fn cost(measured: &Measured) -> Table {
         }
     }
     let head = ["system", "part", "repeats", "time", "processor time", "peak memory", "files", "outcome"];
-    Table {
-        caption: "Medians of the cells. Memory is that of all processes of a cell together".into(),
-        head: head.map(str::to_owned).to_vec(),
-        rows,
-    }
+    Table::new("Medians of the cells. Memory is that of all processes of a cell together", head, rows)
 }
 
 /// The version, durability and settings of each target.
@@ -244,10 +251,28 @@ fn systems(measured: &Measured) -> Vec<Block> {
         });
     }
     let head = ["system", "version", "durability", "commits of a lone thread", "settings"];
-    let table = Table {
-        caption: "The measured systems. Calls that sync were counted by strace".into(),
-        head: head.map(str::to_owned).to_vec(),
-        rows,
-    };
+    let table = Table::new("The measured systems. Calls that sync were counted by strace", head, rows);
     vec![Block::Table(table)]
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::measured::tests::{figure, measured};
+    use super::*;
+
+    #[test]
+    fn a_bar_is_judged_at_its_volume_only() {
+        let bars_of = |volume: &str, most: f64| {
+            let mut found = measured(json!([figure("annals", "read", 0, 8.0)]));
+            let row = found.results.run.rows[0].clone();
+            found.results.run.rows[0] = row.at_most("annals", volume, most);
+            bars(&found)
+        };
+        let told = |text: &str| Some(Block::List(vec![text.to_owned()]));
+        assert_eq!(bars_of("1", 7.0), told("read at 1, annals: 8.00 <= 7.00: MISSED"));
+        assert_eq!(bars_of("1", 8.0), told("read at 1, annals: 8.00 <= 8.00: holds"));
+        assert_eq!(bars_of("2", 7.0), None);
+    }
 }

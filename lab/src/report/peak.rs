@@ -64,11 +64,7 @@ fn table(measured: &Measured, row: &Row) -> Table {
         &row.unit,
         "99th percentile",
     ];
-    Table {
-        caption: row.title.clone(),
-        head: head.map(str::to_owned).to_vec(),
-        rows: measured.targets().into_iter().filter_map(line).collect(),
-    }
+    Table::new(row.title.as_str(), head, measured.targets().into_iter().filter_map(line).collect())
 }
 
 /// A volume and its figure.

@@ -38,7 +38,7 @@ pub fn latencies(measured: &Measured, extent: Extent) -> Table {
         caption +=
             ". This page has each row at its last volume; the page that `annals-lab report` writes has all";
     }
-    Table { caption, head: head.map(str::to_owned).to_vec(), rows }
+    Table::new(caption, head, rows)
 }
 
 /// The longest latencies of each target.
@@ -50,9 +50,8 @@ pub fn slowest(measured: &Measured) -> Table {
             let cell = measured.cell(&row.name, volume, &own.name);
             let cell = cell.filter(|cell| !cell.is_saturated());
             let Some(latencies) = cell.and_then(|cell| cell.latencies.as_ref()) else { continue };
-            longest.extend(
-                latencies.longest(SLOWEST).into_iter().map(|(time, count)| (time, count, row, volume)),
-            );
+            let own = latencies.counts().into_iter().rev().take(SLOWEST);
+            longest.extend(own.map(|(ns, count)| (ns as f64 / 1e9, count, row, volume)));
         }
         longest.sort_by(|one, other| other.0.total_cmp(&one.0));
         for (time, count, row, volume) in longest.into_iter().take(SLOWEST) {
@@ -65,8 +64,8 @@ pub fn slowest(measured: &Measured) -> Table {
             ]);
         }
     }
-    let head = ["system", "row", "volume", "time", "operations"].map(str::to_owned).to_vec();
-    Table { caption: format!("The {SLOWEST} longest latencies of each system"), head, rows }
+    let head = ["system", "row", "volume", "time", "operations"];
+    Table::new(format!("The {SLOWEST} longest latencies of each system"), head, rows)
 }
 
 /// Every row, volume and target.

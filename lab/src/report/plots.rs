@@ -18,7 +18,7 @@ pub fn plots(measured: &Measured) -> Vec<Plot> {
     for row in rows.iter().filter(|row| !measured.is_open_loop(&row.name)) {
         let volumes = measured.volumes(&row.name);
         if volumes.len() >= LINE_VOLUMES_MIN {
-            plots.push(by_volume(measured, row));
+            plots.extend(by_volume(measured, row));
             plots.extend(tail_by_volume(measured, row));
         } else {
             plots.push(points(measured, row));
@@ -73,24 +73,24 @@ fn plain(at: f64) -> Value {
     Value { at, interval: None }
 }
 
+/// A chart of lines, unless there is none. `[x, y]` are its axes.
+fn chart(measured: &Measured, name: &str, text: String, [x, y]: [Axis; 2], lines: Vec<Line>) -> Option<Plot> {
+    let chart = LineChart { title: text.clone(), description: text.clone(), x, y, lines };
+    (!chart.lines.is_empty()).then(|| plot(measured, name, text, chart.svg()))
+}
+
 /// The row against its volume.
-fn by_volume(measured: &Measured, row: &Row) -> Plot {
+fn by_volume(measured: &Measured, row: &Row) -> Option<Plot> {
+    let lines = lines(measured, |target| {
+        let point = |volume: &&str| {
+            let cell = measured.cell(&row.name, volume, &target.name)?;
+            Some((volume.parse().ok()?, value(cell)?))
+        };
+        measured.volumes(&row.name).iter().filter_map(point).collect()
+    });
     let text = format!("{}: medians{}, by volume", row.title, intervals(measured));
-    let chart = LineChart {
-        title: row.title.clone(),
-        description: text.clone(),
-        x: Axis::new("volume", Scale::Log),
-        y: Axis::new(row.unit.as_str(), Scale::Log),
-        lines: lines(measured, |target| {
-            let point = |volume: &&str| {
-                let cell = measured.cell(&row.name, volume, &target.name)?;
-                Some((volume.parse().ok()?, value(cell)?))
-            };
-            measured.volumes(&row.name).iter().filter_map(point).collect()
-        }),
-        has_legend: true,
-    };
-    plot(measured, &row.name, text, chart.svg())
+    let axes = [Axis::new("volume", Scale::Log), Axis::new(row.unit.as_str(), Scale::Log)];
+    chart(measured, &row.name, text, axes, lines)
 }
 
 /// The 99th percentile of the latency against the volume.
@@ -103,15 +103,8 @@ fn tail_by_volume(measured: &Measured, row: &Row) -> Option<Plot> {
         measured.volumes(&row.name).iter().filter_map(point).collect()
     });
     let text = format!("{}: 99th percentile of the latency, by volume", row.title);
-    let chart = LineChart {
-        title: text.clone(),
-        description: text.clone(),
-        x: Axis::new("volume", Scale::Log),
-        y: Axis::new("99th percentile, ms", Scale::Log),
-        lines,
-        has_legend: true,
-    };
-    (!chart.lines.is_empty()).then(|| plot(measured, &format!("{}-p99", row.name), text, chart.svg()))
+    let axes = [Axis::new("volume", Scale::Log), Axis::new("99th percentile, ms", Scale::Log)];
+    chart(measured, &format!("{}-p99", row.name), text, axes, lines)
 }
 
 /// Medians of a row with few volumes.
@@ -131,7 +124,6 @@ fn points(measured: &Measured, row: &Row) -> Plot {
         axis: Axis::new(row.unit.as_str(), Scale::Log),
         series: targets.iter().map(|target| series(measured, target)).collect(),
         rows: measured.volumes(&row.name).iter().map(point).collect(),
-        has_legend: true,
     };
     plot(measured, &row.name, text, chart.svg())
 }
@@ -144,15 +136,9 @@ fn percentiles(measured: &Measured, row: &Row, volume: &str) -> Option<Plot> {
         SHARES.iter().map(|share| (*share, plain(latencies.quantile(*share) * 1e3))).collect()
     });
     let text = format!("{}: latency by percentile, at {volume}", row.title);
-    let chart = LineChart {
-        title: text.clone(),
-        description: text.clone(),
-        x: Axis::new("share of the operations", Scale::Percentile),
-        y: Axis::new("latency, ms", Scale::Log),
-        lines,
-        has_legend: true,
-    };
-    (!chart.lines.is_empty()).then(|| plot(measured, &format!("{}-percentiles", row.name), text, chart.svg()))
+    let axes =
+        [Axis::new("share of the operations", Scale::Percentile), Axis::new("latency, ms", Scale::Log)];
+    chart(measured, &format!("{}-percentiles", row.name), text, axes, lines)
 }
 
 /// Operations in each tenth of a second, which shows when a system stands still.
@@ -164,15 +150,8 @@ fn stalls(measured: &Measured, row: &Row, volume: &str) -> Option<Plot> {
         cell.ticks.iter().enumerate().map(|(tick, count)| (place(tick), rate(*count))).collect()
     });
     let text = format!("{}: rate over time, at {volume}, of the first repeat", row.title);
-    let chart = LineChart {
-        title: text.clone(),
-        description: text.clone(),
-        x: Axis::new("seconds", Scale::Linear),
-        y: Axis::new(row.unit.as_str(), Scale::Linear),
-        lines,
-        has_legend: true,
-    };
-    (!chart.lines.is_empty()).then(|| plot(measured, &format!("{}-time", row.name), text, chart.svg()))
+    let axes = [Axis::new("seconds", Scale::Linear), Axis::new(row.unit.as_str(), Scale::Linear)];
+    chart(measured, &format!("{}-time", row.name), text, axes, lines)
 }
 
 /// Latency against the offered rate, of the rows of open loops: a plot for each volume.
@@ -182,7 +161,7 @@ fn under_load(measured: &Measured) -> Vec<Plot> {
     let mut volumes: Vec<&str> = open.iter().flat_map(|row| measured.volumes(&row.name)).collect();
     volumes.sort_unstable();
     volumes.dedup();
-    let chart = |volume: &str| {
+    let at = |volume: &str| {
         let lines = lines(measured, |target| {
             let point = |row: &&&Row| {
                 let cell = measured.cell(&row.name, volume, &target.name)?;
@@ -192,15 +171,8 @@ fn under_load(measured: &Measured) -> Vec<Plot> {
             open.iter().filter_map(point).collect()
         });
         let text = format!("Latency from the due time against throughput, open loop, at {volume}");
-        let chart = LineChart {
-            title: text.clone(),
-            description: text.clone(),
-            x: Axis::new("operations/s", Scale::Log),
-            y: Axis::new("99th percentile, ms", Scale::Log),
-            lines,
-            has_legend: true,
-        };
-        (!chart.lines.is_empty()).then(|| plot(measured, &format!("load-{volume}"), text, chart.svg()))
+        let axes = [Axis::new("operations/s", Scale::Log), Axis::new("99th percentile, ms", Scale::Log)];
+        chart(measured, &format!("load-{volume}"), text, axes, lines)
     };
-    volumes.into_iter().filter_map(chart).collect()
+    volumes.into_iter().filter_map(at).collect()
 }

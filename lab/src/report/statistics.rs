@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::numbers::figure;
 use crate::graph::Random;
+use crate::harness::{Better, Row};
 use crate::run::{bootstrap, median};
 
 /// Fewer repeats have no interval.
@@ -61,6 +62,25 @@ impl Ratio {
             repeats if repeats < REPEATS_MIN => Some(format!("of {repeats} repeats")),
             _ => Some(format!("{low}–{high}")),
         }
+    }
+
+    /// The cells of a line about two builds or runs: how many times better the second one is, its interval, and the verdict.
+    pub fn cells(self, worse: &str) -> [String; 3] {
+        let verdict = match self {
+            ratio if ratio.is_no_difference() => "no difference",
+            ratio if ratio.ratio > 1.0 => "better",
+            _ => worse,
+        };
+        [
+            crate::run::figure(self.ratio),
+            self.interval_text().unwrap_or_else(|| "measured once".into()),
+            verdict.into(),
+        ]
+    }
+
+    /// The same, seen so that above 1 is better.
+    pub fn for_row(self, row: &Row) -> Ratio {
+        if row.better == Better::More { self } else { self.inverse() }
     }
 
     /// True if the interval leaves open which figure is larger.

@@ -7,14 +7,12 @@ use clap::Args;
 use super::catalogue::{LINES, Line, MEMORY, RAW, SAME_WORK};
 use super::folder::make_folder;
 use super::growth;
-use super::job::Job;
 use super::machine::Usage;
 use super::measured::{Figures, Measured};
-use super::page::FormOptions;
-use super::report::Report;
+use super::report::{Form, Report};
 use super::sample::Sample;
 use super::size::Size;
-use crate::lines::{EXPERIMENTS, Experiment};
+use crate::lines::EXPERIMENTS;
 use crate::outcome::Outcome;
 
 /// Settings of `limits`.
@@ -31,8 +29,12 @@ pub struct Limits {
     /// Run only the line of this name, or all lines whose name begins so. Can be given several times.
     #[arg(long)]
     only: Vec<String>,
-    #[command(flatten)]
-    form: FormOptions,
+    /// One JSON object per line.
+    #[arg(long)]
+    json: bool,
+    /// A page in Markdown: the figures, the machine, how to run it again, and what is unfair.
+    #[arg(long, conflicts_with = "json")]
+    markdown: bool,
     #[command(flatten)]
     size: Size,
     /// Rounds of every experiment, each in fresh processes [default: 5, in a quick run 1].
@@ -53,7 +55,12 @@ impl Limits {
     pub fn run(&self) -> Outcome<()> {
         let lines = chosen(&self.only)?;
         let folder = make_folder(self.folder.as_deref())?;
-        let mut report = Report::new(self.form.form(), self.size);
+        let form = match self {
+            Limits { markdown: true, .. } => Form::Markdown,
+            Limits { json: true, .. } => Form::Json,
+            _ => Form::Text,
+        };
+        let mut report = Report::new(form, self.size);
         report.begin(folder.path())?;
         let first = self.measure(self.size, &lines, folder.path(), |measured, _| report.add(measured))?;
         if self.growth {
@@ -90,7 +97,10 @@ impl Limits {
                 continue;
             }
             let (before, usage) = (all.len(), Usage::now());
-            let rounds = self.rounds(experiment, size, &lines, folder);
+            let rounds: Outcome<Vec<Vec<Sample>>> =
+                (0..self.rounds.map_or(size.operations(5, 1), usize::from))
+                    .map(|round| experiment.measure(size, round, lines.iter().map(|line| line.name), folder))
+                    .collect();
             let others = usage.others();
             for line in lines {
                 let figures = match &rounds {
@@ -102,29 +112,6 @@ impl Limits {
             all[before..].iter().for_each(|measured| tell(measured, &all));
         }
         Ok(all)
-    }
-
-    fn rounds(
-        &self,
-        experiment: &Experiment,
-        size: Size,
-        lines: &[&'static Line],
-        folder: &Path,
-    ) -> Outcome<Vec<Vec<Sample>>> {
-        let rounds = self.rounds.map_or(size.operations(5, 1), usize::from);
-        let one = |round| {
-            let folder = tempfile::Builder::new().prefix(experiment.name).tempdir_in(folder)?;
-            let job = Job {
-                experiment: experiment.name.into(),
-                size,
-                folder: folder.path().to_path_buf(),
-                round,
-                lines: lines.iter().map(|line| line.name.into()).collect(),
-                number: experiment.number,
-            };
-            if experiment.is_fresh { job.run_fresh() } else { (experiment.run)(&job) }
-        };
-        (0..rounds).map(one).collect()
     }
 }
 

@@ -6,7 +6,8 @@ use std::process::Command;
 use std::time::Instant;
 
 use super::raw_file::RawFile;
-use super::sample::{Latencies, Timed};
+use super::sample::Timed;
+use crate::latencies::Latencies;
 use crate::outcome::Outcome;
 
 /// Average number of processes that wanted a core before the run, above which figures are doubtful.
@@ -21,6 +22,11 @@ pub const TICKS_PER_SECOND: f64 = 100.0;
 /// Resident memory of this process. Units: bytes; 0 if the system does not report it.
 pub fn resident_bytes() -> u64 {
     kibibytes("/proc/self/status", "VmRSS:") * 1024
+}
+
+/// The most that it was so far.
+pub fn resident_bytes_max() -> u64 {
+    kibibytes("/proc/self/status", "VmHWM:") * 1024
 }
 
 /// Facts about the machine that figures depend on.

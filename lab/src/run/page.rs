@@ -1,41 +1,6 @@
-//! The page of figures in Markdown: the text around the tables, for all commands.
-
-use clap::Args;
+//! The page of figures in Markdown: the text around its table.
 
 use super::machine::Machine;
-
-/// How figures are printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
-    /// A table for a terminal.
-    Text,
-    /// One JSON object per line.
-    Json,
-    /// A page.
-    Markdown,
-}
-
-/// The options that choose a [`Form`].
-#[derive(Args)]
-pub struct FormOptions {
-    /// One JSON object per line.
-    #[arg(long)]
-    json: bool,
-    /// A page in Markdown: the figures, the machine, how to run it again, and what is unfair.
-    #[arg(long, conflicts_with = "json")]
-    markdown: bool,
-}
-
-impl FormOptions {
-    /// The chosen form.
-    pub fn form(&self) -> Form {
-        match self {
-            FormOptions { markdown: true, .. } => Form::Markdown,
-            FormOptions { json: true, .. } => Form::Json,
-            _ => Form::Text,
-        }
-    }
-}
 
 /// The page before its tables: the measurement, the machine, and doubts about the figures.
 pub fn head(title: &str, text: &str, machine: &Machine, doubts: &[String]) -> String {

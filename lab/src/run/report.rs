@@ -7,7 +7,7 @@ use serde_json::json;
 use super::catalogue::Mark;
 use super::machine::{self, Machine};
 use super::measured::{Figures, Measured};
-use super::page::{self, Form};
+use super::page;
 use super::size::Size;
 use super::summary::Summary;
 use crate::outcome::Outcome;
@@ -38,6 +38,17 @@ const UNFAIR: &[&str] = &[
      takes back. Ours and the limit run in turn, so ratios suffer less from that than rates. Another machine or another hour gives \
      other figures; compare two builds in turn, on one machine.",
 ];
+
+/// How figures are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// A table for a terminal.
+    Text,
+    /// One JSON object per line.
+    Json,
+    /// A page.
+    Markdown,
+}
 
 /// One line of the report.
 pub struct Row {
@@ -126,26 +137,14 @@ impl Report {
 
     /// Adds a line.
     pub fn row(&mut self, row: Row) {
-        let summary = match &row.summary {
-            Err(reason) => return self.print_without_figures(&row, reason),
-            Ok(summary) => summary,
-        };
         let is_judged = !self.size.quick && !row.bar.is_empty();
-        let holds = is_judged.then(|| summary.holds(&row.bar));
+        let holds = row.summary.as_ref().ok().filter(|_| is_judged).map(|found| found.holds(&row.bar));
         self.judged += usize::from(holds.is_some());
         self.missed += usize::from(holds == Some(false));
         match self.form {
-            Form::Json => println!("{}", json(&row, summary, holds, &self.distrust(&row, summary))),
-            Form::Markdown => println!("{}", markdown(&row, summary, holds, &self.distrust(&row, summary))),
-            Form::Text => self.print(&row, summary, holds),
-        }
-    }
-
-    fn print_without_figures(&self, row: &Row, reason: &str) {
-        match self.form {
-            Form::Json => println!("{}", json_without_figures(row, reason)),
-            Form::Markdown => println!("{}", markdown_without_figures(row, reason)),
-            Form::Text => println!("{:<34} not measured: {reason}", row.name),
+            Form::Json => println!("{}", json(&row, holds, &self.distrust(&row))),
+            Form::Markdown => println!("{}", markdown(&row, holds, &self.distrust(&row))),
+            Form::Text => self.print(&row, holds),
         }
     }
 
@@ -161,18 +160,22 @@ impl Report {
         }
     }
 
-    fn distrust(&self, row: &Row, summary: &Summary) -> Vec<String> {
-        if self.size.quick {
-            return vec!["a quick run".into()];
+    fn distrust(&self, row: &Row) -> Vec<String> {
+        match &row.summary {
+            Err(reason) => vec![format!("not measured: {reason}")],
+            Ok(_) if self.size.quick => vec!["a quick run".into()],
+            Ok(summary) => {
+                let close = summary.is_close(&row.bar).then(|| "the bar is within the interval".to_owned());
+                summary.distrust.iter().cloned().chain(close).collect()
+            }
         }
-        let mut reasons = summary.distrust.clone();
-        if summary.is_close(&row.bar) {
-            reasons.push("the bar is within the interval".into());
-        }
-        reasons
     }
 
-    fn print(&self, row: &Row, summary: &Summary, holds: Option<bool>) {
+    fn print(&self, row: &Row, holds: Option<bool>) {
+        let summary = match &row.summary {
+            Err(reason) => return println!("{:<34} not measured: {reason}", row.name),
+            Ok(summary) => summary,
+        };
         let reaches_goal = !row.goal.is_empty() && summary.holds(&row.goal);
         let holds = match holds {
             None => "-",
@@ -193,39 +196,38 @@ impl Report {
             texts(&row.bar),
             texts(&row.goal),
         );
-        if !self.size.quick {
-            let reasons = self.distrust(row, summary);
-            if !reasons.is_empty() {
-                println!("{:<34} distrust: {}", "", reasons.join("; "));
-            }
+        let reasons = if self.size.quick { Vec::new() } else { self.distrust(row) };
+        if !reasons.is_empty() {
+            println!("{:<34} distrust: {}", "", reasons.join("; "));
         }
     }
 }
 
-fn json(row: &Row, summary: &Summary, holds: Option<bool>, distrust: &[String]) -> serde_json::Value {
-    let marks = |marks: &[Mark]| if marks.is_empty() { None } else { Some(texts(marks)) };
+fn json(row: &Row, holds: Option<bool>, distrust: &[String]) -> serde_json::Value {
+    let summary = row.summary.as_ref().ok();
+    let marks = |marks: &[Mark]| summary.filter(|_| !marks.is_empty()).map(|_| texts(marks));
     json!({
-        "name": row.name, "value": summary.ours, "unit": row.unit, "limit": summary.limit,
-        "ratio": summary.ratio, "bar": marks(&row.bar), "goal": marks(&row.goal),
-        "interval": summary.interval, "holds": holds, "distrust": distrust,
+        "name": row.name, "value": summary.map(|found| found.ours), "unit": row.unit,
+        "limit": summary.map(|found| found.limit), "ratio": summary.map(|found| found.ratio),
+        "bar": marks(&row.bar), "goal": marks(&row.goal), "interval": summary.map(|found| found.interval),
+        "holds": holds, "distrust": distrust,
     })
 }
 
-fn json_without_figures(row: &Row, reason: &str) -> serde_json::Value {
-    json!({
-        "name": row.name, "value": null, "unit": row.unit, "limit": null, "ratio": null, "bar": null,
-        "goal": null, "interval": null, "holds": null, "distrust": [format!("not measured: {reason}")],
-    })
-}
-
-fn markdown(row: &Row, summary: &Summary, holds: Option<bool>, distrust: &[String]) -> String {
-    let [low, high] = summary.interval.map(figure);
+fn markdown(row: &Row, holds: Option<bool>, distrust: &[String]) -> String {
+    let [ours, limit, ratio] = row.summary.as_ref().map_or_else(
+        |_| [const { String::new() }; 3],
+        |found| {
+            let [low, high] = found.interval.map(figure);
+            [figure(found.ours), figure(found.limit), format!("{} ({low}–{high})", figure(found.ratio))]
+        },
+    );
     page::row([
         &row.name,
         row.unit,
-        &figure(summary.ours),
-        &figure(summary.limit),
-        &format!("{} ({low}–{high})", figure(summary.ratio)),
+        &ours,
+        &limit,
+        &ratio,
         &texts(&row.bar),
         match holds {
             Some(true) => "yes",
@@ -235,11 +237,6 @@ fn markdown(row: &Row, summary: &Summary, holds: Option<bool>, distrust: &[Strin
         row.limit_name,
         &distrust.join("; "),
     ])
-}
-
-fn markdown_without_figures(row: &Row, reason: &str) -> String {
-    let reason = format!("not measured: {reason}");
-    page::row([&row.name, row.unit, "", "", "", &texts(&row.bar), "", row.limit_name, &reason])
 }
 
 fn texts(marks: &[Mark]) -> String {
@@ -292,7 +289,7 @@ mod tests {
             name: "get-1".into(),
             unit: "gets/s",
             limit_name: "a map",
-            summary: Ok(summary.clone()),
+            summary: Ok(summary),
             bar: vec![Mark::RatioAtLeast(0.4)],
             goal: Vec::new(),
         };
@@ -300,6 +297,6 @@ mod tests {
             "name": "get-1", "value": 2.0, "unit": "gets/s", "limit": 4.0, "ratio": 0.5,
             "bar": "ratio >= 0.40", "goal": null, "interval": [0.5, 0.5], "holds": true, "distrust": ["x"],
         });
-        assert_eq!(json(&row, &summary, Some(true), &["x".into()]), expected);
+        assert_eq!(json(&row, Some(true), &["x".into()]), expected);
     }
 }

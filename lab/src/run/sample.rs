@@ -3,12 +3,12 @@
 use std::fmt::Debug;
 use std::time::{Duration, Instant};
 
-use hdrhistogram::Histogram;
+use serde::{Deserialize, Serialize};
 
 use crate::outcome::Outcome;
 
 /// Annals and the limit, measured one after the other.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
     /// Name of the line.
     pub line: String,
@@ -84,36 +84,4 @@ pub fn agree<T: PartialEq + Debug>(what: &str, ours: T, expected: T) -> Outcome<
         return Ok(());
     }
     Err(format!("{what}: {WRONG_ANSWER}: expected {expected:?}, found {ours:?}").into())
-}
-
-/// Latencies of many operations. Three significant digits, up to a minute.
-pub struct Latencies(Histogram<u64>);
-
-impl Latencies {
-    /// None yet.
-    pub fn new() -> Outcome<Latencies> {
-        let minute_ns = 60 * 1_000_000_000;
-        Ok(Latencies(Histogram::new_with_bounds(1, minute_ns, 3)?))
-    }
-
-    /// Adds one; a longer one counts as a minute.
-    #[inline]
-    pub fn record(&mut self, latency: Duration) {
-        self.0.saturating_record(u64::try_from(latency.as_nanos()).unwrap_or(u64::MAX));
-    }
-
-    /// The latency that this share of the operations does not exceed. Units: microseconds.
-    pub fn quantile_us(&self, share: f64) -> f64 {
-        self.0.value_at_quantile(share) as f64 / 1e3
-    }
-
-    /// Adds other latencies.
-    pub fn add(&mut self, others: &Latencies) -> Outcome<()> {
-        Ok(self.0.add(&others.0)?)
-    }
-
-    /// Number of latencies.
-    pub fn count(&self) -> u64 {
-        self.0.len()
-    }
 }

@@ -1,16 +1,17 @@
 //! Servers and load generators as child processes: `annals serve`, nginx and wrk.
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::io::{BufRead, BufReader, Read};
+use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use super::child::Child;
+use super::client::{Client, Place, Request};
 use crate::outcome::Outcome;
 
-/// Longest time a server may take to listen, and to answer one request.
+/// Longest time a server may take to listen.
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(20);
 /// Longest time a server may take to end.
 const STOP_TIME_MAX: Duration = Duration::from_secs(2);
@@ -82,14 +83,11 @@ impl Server {
     fn ready(mut self, path: &str) -> Outcome<Server> {
         let start = Instant::now();
         loop {
-            let answer = request(self.address, "GET", path, "");
-            if answer.as_ref().is_ok_and(|answer| answer.status == 200) {
-                return Ok(self);
-            }
+            let answer = Client::new(&Place::at(self.address)).send(&Request::json("GET", path, ""));
+            let Err(found) = answer else { return Ok(self) };
             self.child.check_running()?;
             if start.elapsed() > ANSWER_TIME_MAX {
-                let found = answer.map_or_else(|error| error.to_string(), |answer| answer.status.to_string());
-                return Err(format!("{}{path}: not ready: {found}", self.address).into());
+                return Err(format!("not ready: {found}").into());
             }
             std::thread::sleep(TRY_INTERVAL);
         }
@@ -213,33 +211,4 @@ fn read_load(text: &str) -> Outcome<Load> {
         }
         _ => Err(format!("wrk: expected answers without errors, found {text}").into()),
     }
-}
-
-/// An answer to one request.
-pub struct Answer {
-    pub status: u16,
-    pub body: Vec<u8>,
-}
-
-/// Sends one request and reads the answer.
-pub fn request(address: SocketAddr, method: &str, path: &str, body: &str) -> Outcome<Answer> {
-    let mut stream = TcpStream::connect_timeout(&address, ANSWER_TIME_MAX)?;
-    stream.set_read_timeout(Some(ANSWER_TIME_MAX))?;
-    write!(
-        stream,
-        "{method} {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\
-         Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
-        body.len()
-    )?;
-    let mut answer = Vec::new();
-    stream.read_to_end(&mut answer)?;
-    let end = answer.windows(4).position(|window| window == b"\r\n\r\n");
-    let head = end.map(|end| String::from_utf8_lossy(&answer[..end]).into_owned());
-    let status = head.as_deref().and_then(|head| head.split(' ').nth(1)?.parse().ok());
-    let (Some(end), Some(status)) = (end, status) else {
-        return Err(
-            format!("{address}{path}: expected an answer of HTTP, found {} bytes", answer.len()).into()
-        );
-    };
-    Ok(Answer { status, body: answer.split_off(end + 4) })
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::harness::{Figure, Syncs, TargetRecord};
-use crate::latencies::{decode, encode_counts};
+use crate::latencies::{Latencies, encode_counts};
 use crate::outcome::Outcome;
 
 /// Longest wait for an answer beyond the time that the request itself names.
@@ -89,11 +89,11 @@ impl Opened {
     /// The description of the system in the report.
     pub fn record(&self, syncs: Option<Syncs>) -> TargetRecord {
         TargetRecord {
-            target: String::new(),
             version: self.version.clone(),
             durability: self.durability.clone(),
             settings: self.settings.clone().into_iter().collect(),
             syncs,
+            ..TargetRecord::default()
         }
     }
 }
@@ -119,7 +119,7 @@ impl LoopAnswer {
                 )
                 .into());
             }
-            Some(text) => decode(text).map_err(|error| format!("histogram: {error}"))?.len(),
+            Some(text) => Latencies::decode(text).map_err(|error| format!("histogram: {error}"))?.count(),
             None => {
                 if self.latencies_ns.len() > LATENCIES_MAX {
                     let found = self.latencies_ns.len();

@@ -12,6 +12,9 @@ mod syncs;
 mod warm;
 mod systems;
 
+pub use answer::Opened;
+pub use systems::{Loop, repeat};
+
 use crate::harness::{Form, Kind, Part, Peer, Reason, Row, Suite, Target};
 
 const fn jvm(name: &'static str, title: &'static str, kind: Kind) -> Target {

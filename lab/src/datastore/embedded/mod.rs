@@ -21,21 +21,9 @@ use feed::feeds;
 /// The name of the lease, of the provider, and of the root of the state for subscribers.
 const LEASE: &str = "lab";
 
-/// Notes for readers of the figures, for embedded and HTTP.
-pub const UNFAIR: &[&str] = &[
-    "Annals has each transaction on the disk before it acknowledges it. The page's default plugin syncs nothing.",
-    "Annals keeps every version: removed items stay in the history, and each try makes the history longer.",
-    "Annals checks types, keys, parents and names, and keeps indexes. The plugin checks the schema of the page, which has no constraints.",
-    "Annals has everything in memory, always: a cached row is the same operation as its twin.",
-    "Annals keeps pushed operational data in memory, as the page's plugins keep them in shared memory. In the row with subscribers these \
-     data are recorded: durable, and in the history. Its provider is called in the thread of the reader, on the page in another thread.",
-    "Embedded, Annals is in the process of the caller, as is the library of the page. Over HTTP it is in another process: the clock stops \
-     when the last byte of an answer is read, and only answers about one leaf, and receipts, are parsed. Of events the changes are counted.",
-];
-
 /// The engine, without a door.
 pub struct Embedded {
-    parent: Option<PathBuf>,
+    parent: PathBuf,
     count: u32,
     opened: Option<Opened>,
 }
@@ -51,7 +39,7 @@ struct Opened {
 
 impl Embedded {
     /// Repositories will lie in new folders in `parent`.
-    pub fn new(parent: Option<PathBuf>) -> Embedded {
+    pub fn new(parent: PathBuf) -> Embedded {
         Embedded { parent, count: 0, opened: None }
     }
 
@@ -100,25 +88,9 @@ impl Embedded {
 }
 
 impl Target for Embedded {
-    fn title(&self) -> &'static str {
-        "Annals, embedded"
-    }
-
-    fn lacks(&self, _: Call) -> Option<&'static str> {
-        None
-    }
-
-    fn is_durable(&self) -> bool {
-        true
-    }
-
-    fn unfair(&self) -> &'static [&'static str] {
-        UNFAIR
-    }
-
     fn begin(&mut self, count: u32, _: bool) -> Outcome<()> {
         self.opened = None;
-        let folder = make_folder(self.parent.as_deref())?;
+        let folder = make_folder(Some(&self.parent))?;
         let repository = Repository::open(folder.path().join("repository"))?;
         repository.transact(declare)?;
         let operational = Operational::over(&repository)?;

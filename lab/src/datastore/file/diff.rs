@@ -14,9 +14,9 @@ pub struct Diff {
 /// Changes, as subscribers receive them.
 #[derive(Default, Serialize, Deserialize)]
 pub struct Changes {
-    created: Content,
-    changed: Content,
-    removed: Content,
+    pub created: Content,
+    pub changed: Content,
+    pub removed: Content,
 }
 
 impl Diff {
@@ -35,27 +35,11 @@ impl Diff {
         self.kept.as_ref()
     }
 
-    /// Notes a new entry; `add` is called only if changes are kept.
-    pub fn create(&mut self, add: impl FnOnce(&mut Content)) {
+    /// Notes a changed entry or leaf; `add` is called only if changes are kept, and adds it to one of their lists.
+    pub fn note(&mut self, add: impl FnOnce(&mut Changes)) {
         self.count += 1;
         if let Some(kept) = &mut self.kept {
-            add(&mut kept.created);
-        }
-    }
-
-    /// Notes an entry whose leaf changes.
-    pub fn change(&mut self, add: impl FnOnce(&mut Content)) {
-        self.count += 1;
-        if let Some(kept) = &mut self.kept {
-            add(&mut kept.changed);
-        }
-    }
-
-    /// Notes an entry, or a leaf, that is removed.
-    pub fn remove(&mut self, add: impl FnOnce(&mut Content)) {
-        self.count += 1;
-        if let Some(kept) = &mut self.kept {
-            add(&mut kept.removed);
+            add(kept);
         }
     }
 }

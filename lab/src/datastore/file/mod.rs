@@ -17,21 +17,11 @@ use super::target::{Answer, Call, Keys, Store, Target, Whole, middle};
 use crate::outcome::Outcome;
 use crate::run::make_folder;
 use diff::Diff;
-use threads::{Provider, Subscribers};
+use threads::{Provider, Told};
 use tree::Tree;
 
 /// Folder of the page's plugin for the running store. Its files stay in memory.
 const SHARED_MEMORY: &str = "/dev/shm";
-
-const UNFAIR: &[&str] = &[
-    "The JSON file works the way the page's default plugin works, and is not that plugin: it has no schema, no validation, no permissions \
-     and no locks, it is compiled for these two lists, and it parses no paths. It takes a fraction of the time, with the same growth.",
-    "The JSON file is not synced, as the plugin's is not: the running store is a file in shared memory, if the system has shared memory.",
-    "In cached rows the JSON file, as the plugin, reads a tree in memory in place. A change copies the tree, and the copy replaces it.",
-    "The JSON file compares a condition with `and` with every entry, as the plugin does.",
-    "The JSON file collects differences only if there are subscribers, the plugin always. Subscribers are threads of this process and read \
-     JSON; those of the page read a binary form.",
-];
 
 /// The files of two stores, in one folder.
 pub struct JsonFile {
@@ -39,16 +29,16 @@ pub struct JsonFile {
     count: u32,
     /// The running store in memory. Shape: outer `None` without a cache, inner `None` without a container.
     cache: Option<Option<Tree>>,
-    subscribers: Option<Subscribers>,
+    subscribers: Option<Told>,
     provider: Option<Provider>,
 }
 
 impl JsonFile {
     /// Files lie in shared memory if there is any, or else in `parent`.
-    pub fn new(parent: Option<&Path>) -> Outcome<JsonFile> {
+    pub fn new(parent: &Path) -> Outcome<JsonFile> {
         let shared = Path::new(SHARED_MEMORY);
-        let folder = if shared.is_dir() { make_folder(Some(shared)) } else { make_folder(parent) };
-        Ok(JsonFile { folder: folder?, count: 0, cache: None, subscribers: None, provider: None })
+        let folder = make_folder(Some(if shared.is_dir() { shared } else { parent }))?;
+        Ok(JsonFile { folder, count: 0, cache: None, subscribers: None, provider: None })
     }
 
     fn path(&self, store: Store) -> PathBuf {
@@ -102,8 +92,8 @@ impl JsonFile {
         Ok(Answer::Changed(true))
     }
 
-    fn tell(&self, text: Option<&Arc<str>>, is_done: bool) -> Outcome<()> {
-        match (&self.subscribers, text) {
+    fn tell(&mut self, text: Option<&Arc<str>>, is_done: bool) -> Outcome<()> {
+        match (&mut self.subscribers, text) {
             (Some(subscribers), Some(text)) => subscribers.tell(text, is_done),
             _ => Ok(()),
         }
@@ -131,22 +121,6 @@ impl JsonFile {
 }
 
 impl Target for JsonFile {
-    fn title(&self) -> &'static str {
-        "JSON file"
-    }
-
-    fn lacks(&self, _: Call) -> Option<&'static str> {
-        None
-    }
-
-    fn is_durable(&self) -> bool {
-        false
-    }
-
-    fn unfair(&self) -> &'static [&'static str] {
-        UNFAIR
-    }
-
     fn begin(&mut self, count: u32, is_cached: bool) -> Outcome<()> {
         for store in [Store::Running, Store::Operational] {
             if self.path(store).exists() {
@@ -207,7 +181,7 @@ impl Target for JsonFile {
                 Ok(Answer::Done)
             }
             Call::Subscribe(count) => {
-                self.subscribers = Some(Subscribers::start(count));
+                self.subscribers = Some(Told::start(count));
                 Ok(Answer::Done)
             }
             // `change` waits for all subscribers.

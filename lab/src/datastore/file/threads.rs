@@ -2,72 +2,60 @@
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::thread::JoinHandle;
+use std::time::Duration;
 
 use super::diff::Changes;
 use crate::datastore::content::{Content, List, Order};
+use crate::datastore::subscribers::{Event, Feed, Position, Subscribers};
 use crate::outcome::Outcome;
 
 /// Subscribers. Each parses every text by itself.
-pub struct Subscribers {
-    all: Vec<Subscriber>,
-}
-
-struct Subscriber {
-    events: Sender<Event>,
-    heard: Receiver<()>,
-    thread: JoinHandle<serde_json::Result<usize>>,
+pub struct Told {
+    events: Vec<Sender<Text>>,
+    subscribers: Subscribers,
+    /// Number of the last text.
+    position: Position,
 }
 
 #[derive(Clone)]
-struct Event {
+struct Text {
+    position: Position,
     text: Arc<str>,
     /// True if the changes are stored, false if they are about to be.
     is_done: bool,
 }
 
-impl Subscribers {
+impl Told {
     /// Starts this many subscribers.
-    pub fn start(count: usize) -> Subscribers {
-        Subscribers { all: (0..count).map(|_| Subscriber::start()).collect() }
+    pub fn start(count: usize) -> Told {
+        let (events, feeds): (Vec<_>, Vec<_>) = (0..count).map(|_| channel()).unzip();
+        let feeds = feeds.into_iter().map(|feed| Box::new(Texts(feed)) as Box<dyn Feed>);
+        Told { events, subscribers: Subscribers::start(feeds.collect()), position: 0 }
     }
 
     /// Sends a text to all subscribers, and waits until each has parsed it.
     ///
     /// Errors: if one has ended.
-    pub fn tell(&self, text: &Arc<str>, is_done: bool) -> Outcome<()> {
-        let event = Event { text: Arc::clone(text), is_done };
-        self.all.iter().try_for_each(|one| one.events.send(event.clone()))?;
-        Ok(self.all.iter().try_for_each(|one| one.heard.recv())?)
+    pub fn tell(&mut self, text: &Arc<str>, is_done: bool) -> Outcome<()> {
+        self.position += 1;
+        let text = Text { position: self.position, text: Arc::clone(text), is_done };
+        self.events.iter().try_for_each(|one| one.send(text.clone()))?;
+        self.subscribers.wait(self.position)
     }
 
     /// Ends all subscribers. Shape: the number of stored changes that each received.
     pub fn end(self) -> Outcome<Vec<usize>> {
-        let counts = self.all.into_iter().map(|Subscriber { events, thread, .. }| {
-            drop(events);
-            Ok(thread.join().map_err(|_| "a subscriber panicked")??)
-        });
-        counts.collect()
+        self.subscribers.end()
     }
 }
 
-impl Subscriber {
-    fn start() -> Subscriber {
-        let (events, told) = channel::<Event>();
-        let (hears, heard) = channel();
-        let thread = std::thread::spawn(move || {
-            let mut count = 0;
-            for event in told {
-                let changes: Changes = serde_json::from_str(&event.text)?;
-                if event.is_done {
-                    count += changes.count();
-                }
-                // The caller may have ended the subscription.
-                let _ = hears.send(());
-            }
-            Ok(count)
-        });
-        Subscriber { events, heard, thread }
+struct Texts(Receiver<Text>);
+
+impl Feed for Texts {
+    fn wait(&mut self, time_max: Duration) -> Result<Option<Event>, String> {
+        let Ok(Text { position, text, is_done }) = self.0.recv_timeout(time_max) else { return Ok(None) };
+        let changes: Changes = serde_json::from_str(&text).map_err(|error| error.to_string())?;
+        Ok(Some(Event { position, changes_count: if is_done { changes.count() } else { 0 } }))
     }
 }
 
@@ -112,7 +100,7 @@ mod tests {
         let mut diff = Diff::kept();
         Tree::default().set_all(List::Keyed, Order::Up, 5, &mut diff);
         let text: Arc<str> = serde_json::to_string(diff.changes().unwrap()).unwrap().into();
-        let subscribers = Subscribers::start(3);
+        let mut subscribers = Told::start(3);
         subscribers.tell(&text, false).unwrap();
         subscribers.tell(&text, true).unwrap();
         assert_eq!(subscribers.end().unwrap(), [5, 5, 5]);

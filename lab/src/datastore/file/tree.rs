@@ -29,11 +29,11 @@ impl Tree {
                 match held {
                     Some(held) if held.as_ref() == Some(&value) => {}
                     Some(held) => {
-                        diff.change(|changed| changed.lst.push(entry()));
+                        diff.note(|kept| kept.changed.lst.push(entry()));
                         *held = Some(value);
                     }
                     None => {
-                        diff.create(|created| created.lst.push(entry()));
+                        diff.note(|kept| kept.created.lst.push(entry()));
                         self.lst.insert(key, Some(value));
                     }
                 }
@@ -43,11 +43,11 @@ impl Tree {
                 match self.places.get(&number) {
                     Some(place) if self.usr_lst[*place].l.as_ref() == Some(&value) => {}
                     Some(place) => {
-                        diff.change(|changed| changed.usr_lst.push(entry()));
+                        diff.note(|kept| kept.changed.usr_lst.push(entry()));
                         self.usr_lst[*place].l = Some(value);
                     }
                     None => {
-                        diff.create(|created| created.usr_lst.push(entry()));
+                        diff.note(|kept| kept.created.usr_lst.push(entry()));
                         self.places.insert(number, self.usr_lst.len());
                         self.usr_lst.push(OrderedEntry { k: number, l: Some(value) });
                     }
@@ -85,7 +85,7 @@ impl Tree {
         if let Some(held) = self.lst.get_mut(&key)
             && let Some(value) = held.take()
         {
-            diff.remove(|removed| removed.lst.push(Entry { k1: key.0, k2: key.1, l: Some(value) }));
+            diff.note(|kept| kept.removed.lst.push(Entry { k1: key.0, k2: key.1, l: Some(value) }));
         }
     }
 
@@ -94,13 +94,13 @@ impl Tree {
         match list {
             List::Keyed => {
                 for ((k1, k2), l) in std::mem::take(&mut self.lst) {
-                    diff.remove(|removed| removed.lst.push(Entry { k1, k2, l }));
+                    diff.note(|kept| kept.removed.lst.push(Entry { k1, k2, l }));
                 }
             }
             List::Ordered => {
                 self.places.clear();
                 for entry in std::mem::take(&mut self.usr_lst) {
-                    diff.remove(|removed| removed.usr_lst.push(entry));
+                    diff.note(|kept| kept.removed.usr_lst.push(entry));
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! Annals through the HTTP door of another process on this machine, over one connection that stays open, and one more for
 //! each subscriber.
 
-mod subscribers;
+mod events;
 
 use std::path::PathBuf;
 
@@ -9,11 +9,11 @@ use serde_json::{Value as Json, json};
 use tempfile::TempDir;
 
 use super::content::{Content, List, Order, leaf};
-use super::embedded;
+use super::subscribers::Subscribers;
 use super::target::{Answer, Call, Keys, Store, Target, Whole, middle};
 use crate::outcome::Outcome;
-use crate::run::{Connection, Server, make_folder};
-use subscribers::Subscribers;
+use crate::run::{Client, Place, Request, Server, make_folder};
+use events::feeds;
 
 /// Limits for the largest transaction: one request with an operation for each entry.
 const LIMITS: &[&str] = &[
@@ -34,7 +34,7 @@ const LEASE_S: u32 = 86_400;
 
 /// A client of `annals serve`.
 pub struct Http {
-    parent: Option<PathBuf>,
+    parent: PathBuf,
     count: u32,
     opened: Option<Opened>,
 }
@@ -42,7 +42,9 @@ pub struct Http {
 /// Order: the server ends before its folder goes.
 struct Opened {
     subscribers: Option<Subscribers>,
-    connection: Connection,
+    client: Client,
+    /// The position that the last answer named.
+    heard: Option<u64>,
     /// Position of the last receipt. A change that does nothing returns the same position.
     position: u64,
     server: Server,
@@ -51,7 +53,7 @@ struct Opened {
 
 impl Http {
     /// Repositories will lie in new folders in `parent`.
-    pub fn new(parent: Option<PathBuf>) -> Http {
+    pub fn new(parent: PathBuf) -> Http {
         Http { parent, count: 0, opened: None }
     }
 
@@ -65,14 +67,25 @@ impl Http {
 }
 
 impl Opened {
+    /// Returns the status.
+    fn send(&mut self, method: &'static str, path: &str, body: &str) -> Outcome<u16> {
+        let answer = self.client.ask(&Request::json(method, path, body))?;
+        self.heard = answer.position;
+        Ok(answer.status)
+    }
+
+    fn heard(&self) -> Outcome<u64> {
+        Ok(self.heard.ok_or("expected the header Annals-Position, found none")?)
+    }
+
     /// Sends a change; a refusal is an answer.
-    fn change(&mut self, method: &str, path: &str, body: &str) -> Outcome<Answer> {
-        let status = self.connection.send(method, path, body)?;
+    fn change(&mut self, method: &'static str, path: &str, body: &str) -> Outcome<Answer> {
+        let status = self.send(method, path, body)?;
         if status == 409 {
-            return Ok(Answer::Refused(String::from_utf8_lossy(&self.connection.body).into_owned()));
+            return Ok(Answer::Refused(String::from_utf8_lossy(&self.client.body).into_owned()));
         }
-        self.connection.check(status)?;
-        let receipt: Json = serde_json::from_slice(&self.connection.body)?;
+        self.client.check(status)?;
+        let receipt: Json = serde_json::from_slice(&self.client.body)?;
         let position = receipt["position"].as_u64().ok_or("a receipt without position")?;
         let before = std::mem::replace(&mut self.position, position);
         Ok(Answer::Changed(position > before))
@@ -81,16 +94,16 @@ impl Opened {
     /// Pushes operations under the lease. The answer does not say whether they changed anything.
     fn push(&mut self, operations: &str) -> Outcome<Answer> {
         let status = match self.subscribers {
-            None => self.connection.send("POST", &format!("/v1/leases/{LEASE}/changes"), operations)?,
+            None => self.send("POST", &format!("/v1/leases/{LEASE}/changes"), operations)?,
             // Subscribers follow the repository, so the state is in a tree of its own there.
             Some(_) => {
                 let mut body: Json = serde_json::from_str(operations)?;
                 let operations = body["operations"].as_array_mut().into_iter().flatten();
                 operations.for_each(|operation| operation["root"] = LEASE.into());
-                self.connection.send("POST", "/v1/transactions", &body.to_string())?
+                self.send("POST", "/v1/transactions", &body.to_string())?
             }
         };
-        self.connection.check(status).map(|()| Answer::Done)
+        self.client.check(status).map(|()| Answer::Done)
     }
 
     fn push_one(&mut self, operation: Json) -> Outcome<Answer> {
@@ -99,25 +112,21 @@ impl Opened {
 
     fn open_lease(&mut self) -> Outcome<()> {
         let lease = json!({ "name": LEASE, "seconds": LEASE_S });
-        let status = self.connection.send("POST", "/v1/leases", &lease.to_string())?;
-        self.connection.check(status)
+        let status = self.send("POST", "/v1/leases", &lease.to_string())?;
+        self.client.check(status)
     }
 
     /// Reads; false if there is nothing.
     fn read(&mut self, path: &str) -> Outcome<bool> {
-        let status = self.connection.send("GET", path, "")?;
+        let status = self.send("GET", path, "")?;
         if status == 404 {
             return Ok(false);
         }
-        self.connection.check(status).map(|()| true)
+        self.client.check(status).map(|()| true)
     }
 }
 
 impl Target for Http {
-    fn title(&self) -> &'static str {
-        "Annals, over HTTP"
-    }
-
     fn lacks(&self, call: Call) -> Option<&'static str> {
         match call {
             Call::Provide => Some("a provider is a function in the process"),
@@ -125,20 +134,13 @@ impl Target for Http {
         }
     }
 
-    fn is_durable(&self) -> bool {
-        true
-    }
-
-    fn unfair(&self) -> &'static [&'static str] {
-        embedded::UNFAIR
-    }
-
     fn begin(&mut self, count: u32, _: bool) -> Outcome<()> {
         self.opened = None;
-        let folder = make_folder(self.parent.as_deref())?;
+        let folder = make_folder(Some(&self.parent))?;
         let server = Server::annals_with(&folder.path().join("repository"), LIMITS)?;
-        let connection = Connection::connect(server.address)?;
-        let mut opened = Opened { subscribers: None, connection, position: 0, server, _folder: folder };
+        let client = Client::new(&Place::at(server.address));
+        let mut opened =
+            Opened { subscribers: None, client, heard: None, position: 0, server, _folder: folder };
         opened.change("POST", "/v1/types", &types().to_string())?;
         opened.open_lease()?;
         self.count = count;
@@ -154,7 +156,7 @@ impl Target for Http {
                 let path = format!("/v1/tree-find{}", leaf_path(keys));
                 let opened = self.opened();
                 opened.read(&path)?;
-                let found: Json = serde_json::from_slice(&opened.connection.body)?;
+                let found: Json = serde_json::from_slice(&opened.client.body)?;
                 let value = found["items"].get(0).and_then(|item| item["value"].as_str());
                 Ok(Answer::Leaf(value.map(str::to_owned)))
             }
@@ -162,7 +164,7 @@ impl Target for Http {
                 let path = format!("/v1/tree{}", leaf_path(keys));
                 let opened = self.opened();
                 let is_there = opened.read(&path)?;
-                let value = is_there.then(|| serde_json::from_slice(&opened.connection.body)).transpose()?;
+                let value = is_there.then(|| serde_json::from_slice(&opened.client.body)).transpose()?;
                 Ok(Answer::Leaf(value))
             }
             Call::All(store) => {
@@ -171,7 +173,7 @@ impl Target for Http {
                     Store::Running => "/v1/tree/cont",
                     Store::Operational => "/v1/operational/cont",
                 })?;
-                let text = Text(std::mem::take(&mut opened.connection.body));
+                let text = Text(std::mem::take(&mut opened.client.body));
                 Ok(Answer::Whole(is_there.then(|| Box::new(text) as Box<dyn Whole>)))
             }
             Call::Merge(list) => {
@@ -215,15 +217,15 @@ impl Target for Http {
             Call::RemoveContainer => self.opened().change("DELETE", "/v1/tree/cont?missing=ok", ""),
             Call::Subscribe(count) => {
                 let opened = self.opened();
-                let position = opened.connection.position()?;
-                opened.subscribers = Some(Subscribers::start(opened.server.address, position, count)?);
+                let position = opened.heard()?;
+                opened.subscribers = Some(Subscribers::start(feeds(opened.server.address, position, count)?));
                 Ok(Answer::Done)
             }
             Call::Hear => {
                 let opened = self.opened();
-                let position = opened.connection.position()?;
+                let position = opened.heard()?;
                 let subscribers = opened.subscribers.as_mut().ok_or("there are no subscribers")?;
-                subscribers.wait(position).map(|()| Answer::Done)
+                subscribers.wait(position.into()).map(|()| Answer::Done)
             }
             Call::Unsubscribe => {
                 let subscribers = self.opened().subscribers.take().ok_or("there are no subscribers")?;

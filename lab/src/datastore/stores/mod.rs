@@ -2,7 +2,6 @@
 
 // In the order a newcomer should read them.
 mod tree;
-mod server;
 mod postgresql;
 mod redis;
 mod ferretdb;
@@ -10,12 +9,11 @@ mod ferretdb;
 use super::content::{Content, Entry, Order};
 use super::subscribers::Subscribers;
 use super::target::{Answer, Call, Store, Target, Whole, middle};
-use crate::harness::{Cell, TargetRecord};
+use crate::harness::{Cell, PeerServer, TargetRecord};
 use crate::outcome::Outcome;
 use ferretdb::Ferretdb;
 use postgresql::Postgresql;
 use redis::Redis;
-use server::Server;
 use tree::Tree;
 
 /// Why no store has the row with a provider.
@@ -27,7 +25,7 @@ const NO_PROVIDER: &str = "a provider is a function in the process, and the stor
 pub struct Stored {
     subscribers: Option<Subscribers>,
     tree: Box<dyn Tree>,
-    _server: Server,
+    _server: PeerServer,
     count: u32,
 }
 
@@ -36,7 +34,7 @@ impl Stored {
     ///
     /// Errors: if it is not installed, or does not answer.
     pub fn start(cell: &Cell) -> Outcome<Stored> {
-        let mut server = Server::start(cell)?;
+        let mut server = PeerServer::start(cell)?;
         let tree: Box<dyn Tree> = match cell.target.name {
             "postgresql" => Box::new(server.answer(Postgresql::connect)?),
             "redis" | "redis-unsynced" => Box::new(server.answer(Redis::connect)?),
@@ -53,25 +51,12 @@ impl Stored {
 }
 
 impl Target for Stored {
-    fn title(&self) -> &'static str {
-        self.tree.title()
-    }
-
     fn lacks(&self, call: Call) -> Option<&'static str> {
         match call {
             Call::Provide => Some(NO_PROVIDER),
             Call::Subscribe(_) | Call::Hear | Call::Unsubscribe => self.tree.lacks_subscribers(),
             _ => None,
         }
-    }
-
-    fn is_durable(&self) -> bool {
-        self.tree.is_durable()
-    }
-
-    fn unfair(&self) -> &'static [&'static str] {
-        // The suite has them, because only its pages show these targets.
-        &[]
     }
 
     /// No client keeps a copy of the tree: a cached row is the same operation as its twin.

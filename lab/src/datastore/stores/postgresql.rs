@@ -125,10 +125,6 @@ impl Prepared {
 }
 
 impl Tree for Postgresql {
-    fn title(&self) -> &'static str {
-        "PostgreSQL"
-    }
-
     fn record(&mut self) -> Outcome<TargetRecord> {
         let mut settings = Vec::new();
         for setting in ["fsync", "synchronous_commit", "lc_collate"] {
@@ -136,16 +132,11 @@ impl Tree for Postgresql {
         }
         let is_synced = settings[..2].iter().all(|(_, value)| value == "on");
         Ok(TargetRecord {
-            target: String::new(),
             version: self.setting("server_version")?,
             durability: if is_synced { "synced" } else { "unsynced" }.into(),
             settings,
-            syncs: None,
+            ..TargetRecord::default()
         })
-    }
-
-    fn is_durable(&self) -> bool {
-        true
     }
 
     fn begin(&mut self) -> Outcome<()> {
@@ -222,10 +213,6 @@ impl Tree for Postgresql {
 
     fn remove_container(&mut self) -> Outcome<bool> {
         Ok(self.client.execute(&self.prepared[0].remove_container, &[])? > 0)
-    }
-
-    fn lacks_subscribers(&self) -> Option<&'static str> {
-        None
     }
 
     fn subscribe(&mut self, count: usize) -> Outcome<Vec<Box<dyn Feed>>> {

@@ -189,10 +189,6 @@ fn position(id: &str) -> Outcome<Position> {
 }
 
 impl Tree for Redis {
-    fn title(&self) -> &'static str {
-        "Redis"
-    }
-
     fn record(&mut self) -> Outcome<TargetRecord> {
         let info: String = cmd("INFO").arg("server").query(&mut self.connection)?;
         let version = info.lines().find_map(|line| line.strip_prefix("redis_version:"));
@@ -202,16 +198,11 @@ impl Tree for Redis {
             cmd("CONFIG").arg("GET").arg(&names).query(&mut self.connection)?;
         let settings = names.map(|name| (name.to_owned(), found.get(name).cloned().unwrap_or_default()));
         Ok(TargetRecord {
-            target: String::new(),
             version,
             durability: if self.is_synced { "synced" } else { "unsynced" }.into(),
             settings: settings.into(),
-            syncs: None,
+            ..TargetRecord::default()
         })
-    }
-
-    fn is_durable(&self) -> bool {
-        self.is_synced
     }
 
     fn begin(&mut self) -> Outcome<()> {
@@ -303,10 +294,6 @@ impl Tree for Redis {
         }
         let removed: u64 = all.query(&mut self.connection)?;
         Ok(removed > 0)
-    }
-
-    fn lacks_subscribers(&self) -> Option<&'static str> {
-        None
     }
 
     fn subscribe(&mut self, count: usize) -> Outcome<Vec<Box<dyn Feed>>> {

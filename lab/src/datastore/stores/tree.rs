@@ -8,14 +8,8 @@ use crate::outcome::Outcome;
 
 /// The tree in the form of a store. A call is one transaction, if the store has transactions.
 pub trait Tree {
-    /// Its title in the tables.
-    fn title(&self) -> &'static str;
-
     /// Its version, durability and settings, read from the server.
     fn record(&mut self) -> Outcome<TargetRecord>;
-
-    /// Whether its changes survive a power cut.
-    fn is_durable(&self) -> bool;
 
     /// Empties both stores.
     fn begin(&mut self) -> Outcome<()>;
@@ -44,7 +38,9 @@ pub trait Tree {
     fn remove_container(&mut self) -> Outcome<bool>;
 
     /// Why it has no subscribers, if it has none.
-    fn lacks_subscribers(&self) -> Option<&'static str>;
+    fn lacks_subscribers(&self) -> Option<&'static str> {
+        None
+    }
 
     /// Begins to keep changes of `lst`. Shape: as many feeds of them, each with a connection of its own.
     fn subscribe(&mut self, count: usize) -> Outcome<Vec<Box<dyn Feed>>>;

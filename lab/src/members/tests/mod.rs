@@ -2,11 +2,15 @@
 
 mod small_server;
 
-use super::*;
+use std::time::Duration;
+
+use super::measure::{Plan, measure};
+use super::script::{SCRIPTS, Script, Wording};
+use crate::run::Place;
 use small_server::{Manner, SmallServer};
 
 fn plan(items: usize) -> Plan {
-    Plan { items, connections: 3, tries: 2, load_time_max: Duration::from_secs(60) }
+    Plan { items, binary_bytes: 100, connections: 3, tries: 2, load_time_max: Duration::from_secs(60) }
 }
 
 #[test]
@@ -15,9 +19,9 @@ fn every_script_counts_its_items_on_a_small_server() {
     for script in SCRIPTS {
         let server = SmallServer::start(Manner::default());
         let place = Place::parse(&format!("http://{}/r", server.address)).unwrap();
-        let figures = on_server(script, Wording::Page, &place, plan(25), 100, folder.path())
+        let figures = measure(script, Wording::Page, &place, plan(25), folder.path())
             .unwrap_or_else(|error| panic!("{}: {error}", script.name()));
-        assert_eq!((figures.found, figures.requests), (25, 25 * script.requests()), "{}", script.name());
+        assert_eq!(figures.found, 25, "{}", script.name());
     }
 }
 
@@ -27,7 +31,7 @@ fn an_item_that_the_server_loses_is_a_wrong_count() {
     let server = SmallServer::start(Manner { lost: 7, ..Manner::default() });
     let place = Place::parse(&format!("http://{}/r", server.address)).unwrap();
     let error =
-        on_server(Script::Uris, Wording::Page, &place, plan(25), 100, folder.path()).unwrap_err().to_string();
+        measure(Script::Uris, Wording::Page, &place, plan(25), folder.path()).unwrap_err().to_string();
     assert_eq!(error, "lines with \"relation\": wrong answer: expected 25, found 24");
 }
 
@@ -38,7 +42,7 @@ fn a_connection_that_was_idle_during_the_load_is_not_used_again() {
     let server = SmallServer::start(Manner { idle_max: 50, ..Manner::default() });
     let place = Place::parse(&format!("http://{}/r", server.address)).unwrap();
     let plan = Plan { connections: 1, ..plan(25) };
-    let figures = on_server(Script::MemberOf, Wording::Page, &place, plan, 100, folder.path()).unwrap();
+    let figures = measure(Script::MemberOf, Wording::Page, &place, plan, folder.path()).unwrap();
     assert_eq!(figures.found, 25);
 }
 
@@ -47,9 +51,8 @@ fn a_refusal_is_told_with_its_status_and_its_text() {
     let folder = tempfile::tempdir().unwrap();
     let server = SmallServer::start(Manner::default());
     let place = Place::parse(&format!("http://{}/refused", server.address)).unwrap();
-    let error = on_server(Script::Children, Wording::Page, &place, plan(2), 100, folder.path())
-        .unwrap_err()
-        .to_string();
+    let error =
+        measure(Script::Children, Wording::Page, &place, plan(2), folder.path()).unwrap_err().to_string();
     assert!(error.contains("expected 2xx, found 409: not here"), "{error}");
 }
 
@@ -59,7 +62,7 @@ fn a_server_that_refuses_what_fedora_6_refuses_passes_with_its_wording_only() {
     let run = |script, wording| {
         let server = SmallServer::start(Manner { is_fedora6: true, ..Manner::default() });
         let place = Place::parse(&format!("http://{}/r", server.address)).unwrap();
-        on_server(script, wording, &place, plan(25), 100, folder.path())
+        measure(script, wording, &place, plan(25), folder.path())
     };
     for script in SCRIPTS {
         let figures =

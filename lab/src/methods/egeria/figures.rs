@@ -5,11 +5,9 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::super::record::quantile;
 use super::super::row::ROWS;
 use super::calls::{Call, phase_of, row_named, rows_of};
 use crate::harness::Figure;
-use crate::latencies::encode;
 use crate::outcome::Outcome;
 
 /// Longest text of a failure in a table. Units: characters.
@@ -78,7 +76,11 @@ pub fn figures(calls: &[Call], end: &End, budget: u64) -> Outcome<Vec<Figure>> {
     }
     let figure = |(number, calls): (usize, &Vec<&Call>)| match state(number, calls, end, reached, budget) {
         Some(state) => Ok(Figure::state(state)),
-        None => timed(calls),
+        // As for Annals, the median of the calls that count.
+        None => {
+            let counted = calls.iter().filter(|call| call.counts()).map(|call| call.ns);
+            Figure::of_calls(&counted.collect::<Vec<_>>(), 1e6)
+        }
     };
     of_rows.iter().enumerate().map(figure).collect()
 }
@@ -116,18 +118,6 @@ fn state(number: usize, calls: &[&Call], end: &End, reached: usize, budget: u64)
         "no call had a result"
     };
     Some(format!("SKIP({reason})"))
-}
-
-/// The median of the calls that count, as for Annals.
-fn timed(calls: &[&Call]) -> Outcome<Figure> {
-    let mut sorted: Vec<u64> = calls.iter().filter(|call| call.counts()).map(|call| call.ns).collect();
-    sorted.sort_unstable();
-    let median = quantile(&sorted, 0.5).ok_or("a row without calls")?;
-    Ok(Figure {
-        operations: Some(sorted.len() as u64),
-        histogram: Some(encode(sorted.iter().copied())?),
-        ..Figure::of(median as f64 / 1e6)
-    })
 }
 
 /// The beginning of a text, on one line.

@@ -73,11 +73,10 @@ pub fn run(cell: &mut Cell) -> Outcome<()> {
 fn introduce(cell: &mut Cell, end: &End) -> Outcome<()> {
     let is_in_memory = cell.target.name != JANUSGRAPH.name;
     cell.introduce(TargetRecord {
-        target: String::new(),
         version: end.version.clone(),
         // BerkeleyDB syncs its log at each write, and Lucene its files, as strace shows: peers/README.md.
         durability: if is_in_memory { "memory" } else { "synced" }.into(),
         settings: end.settings.clone().into_iter().collect(),
-        syncs: None,
+        ..TargetRecord::default()
     })
 }

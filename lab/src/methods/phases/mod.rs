@@ -62,13 +62,13 @@ const PHASES: &[Phase] = &[
     ("purge a hub", hub::purge),
 ];
 
-/// Runs all of them. Calls `tell` with the time of each.
-pub fn all(run: &mut Run, mut tell: impl FnMut(&str, std::time::Duration)) -> Outcome<()> {
+/// Runs all of them, and prints the time of each to the log of the cell.
+pub fn all(run: &mut Run) -> Outcome<()> {
     for (name, phase) in PHASES {
         let start = Clock::now();
         run.record.begin_phase();
         phase(run).map_err(|error| format!("{name}: {error}"))?;
-        tell(name, start.elapsed());
+        eprintln!("{} {name}: {:.1} s", run.volume, start.elapsed().as_secs_f64());
     }
     Ok(())
 }

@@ -34,28 +34,18 @@ type TextSearch = (String, Header, Order, fn(&str, &str) -> bool);
 
 impl Rows {
     fn new(kind: TypeKind, then: Option<Instant>) -> Rows {
-        match (kind, then) {
-            (TypeKind::Relationship, None) => Rows {
-                pages: Method::FindRelationships,
-                by_property: Method::FindRelationshipsByProperty,
-                by_text: Method::FindRelationshipsByText,
-            },
-            (TypeKind::Relationship, Some(_)) => Rows {
-                pages: Method::FindRelationshipsThen,
-                by_property: Method::FindRelationshipsByPropertyThen,
-                by_text: Method::FindRelationshipsByTextThen,
-            },
-            (_, None) => Rows {
-                pages: Method::FindEntities,
-                by_property: Method::FindEntitiesByProperty,
-                by_text: Method::FindEntitiesByText,
-            },
-            (_, Some(_)) => Rows {
-                pages: Method::FindEntitiesThen,
-                by_property: Method::FindEntitiesByPropertyThen,
-                by_text: Method::FindEntitiesByTextThen,
-            },
-        }
+        use Method::*;
+        let [pages, by_property, by_text] = match (kind, then) {
+            (TypeKind::Relationship, None) => {
+                [FindRelationships, FindRelationshipsByProperty, FindRelationshipsByText]
+            }
+            (TypeKind::Relationship, Some(_)) => {
+                [FindRelationshipsThen, FindRelationshipsByPropertyThen, FindRelationshipsByTextThen]
+            }
+            (_, None) => [FindEntities, FindEntitiesByProperty, FindEntitiesByText],
+            (_, Some(_)) => [FindEntitiesThen, FindEntitiesByPropertyThen, FindEntitiesByTextThen],
+        };
+        Rows { pages, by_property, by_text }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::scale::{Axis, Placed};
-use super::series::{Series, Value, below, legend_lines};
+use super::series::{Series, Value, legend_lines, level_axis};
 use crate::report::html::escaped;
 
 /// Units: pixels, as are all below.
@@ -24,8 +24,6 @@ pub struct LineChart {
     pub x: Axis,
     pub y: Axis,
     pub lines: Vec<Line>,
-    /// Whether the chart has its own legend.
-    pub has_legend: bool,
 }
 
 /// A line.
@@ -40,10 +38,7 @@ impl LineChart {
     pub fn svg(&self) -> String {
         let points = || self.lines.iter().flat_map(|line| &line.points);
         let series: Vec<Series> = self.lines.iter().map(|line| line.series.clone()).collect();
-        let (legend, legend_height) = match self.has_legend {
-            true => legend_lines(&series, WIDTH),
-            false => (String::new(), 0.0),
-        };
+        let (legend, legend_height) = legend_lines(&series, WIDTH);
         let top = legend_height + HEAD;
         let bottom = top + HEIGHT;
         let x = self.x.place(points().map(|(x, _)| *x), [LEFT, WIDTH - RIGHT]);
@@ -57,16 +52,7 @@ impl LineChart {
 
     fn axes(&self, x: &Placed, y: &Placed, [top, bottom]: [f64; 2]) -> String {
         let mut svg = String::from("<g class=\"axis\">\n");
-        for tick in x.ticks() {
-            let (at, label) = (tick.at, escaped(&tick.label));
-            let _ = writeln!(
-                svg,
-                "<path class=\"grid\" d=\"M{at:.1} {top:.1}V{bottom:.1}\"/>\
-                 <text {} y=\"{:.1}\">{label}</text>",
-                below(at, &tick.label, WIDTH),
-                bottom + 14.0
-            );
-        }
+        svg += &level_axis(x, &self.x.label, [top, bottom], [LEFT, WIDTH - RIGHT, WIDTH]);
         for tick in y.ticks() {
             let (at, label) = (tick.at, escaped(&tick.label));
             let _ = writeln!(
@@ -78,15 +64,8 @@ impl LineChart {
                 at + 4.0
             );
         }
-        let _ = writeln!(
-            svg,
-            "<text x=\"2\" y=\"{:.1}\">{}</text>\n<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>\n</g>",
-            top - 9.0,
-            escaped(&self.y.label),
-            (LEFT + WIDTH - RIGHT) / 2.0,
-            bottom + 30.0,
-            escaped(&self.x.label)
-        );
+        let label = escaped(&self.y.label);
+        let _ = writeln!(svg, "<text x=\"2\" y=\"{:.1}\">{label}</text>\n</g>", top - 9.0);
         svg
     }
 

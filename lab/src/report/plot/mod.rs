@@ -14,7 +14,7 @@ mod tests;
 pub use line_chart::{Line, LineChart};
 pub use point_plot::{PointPlot, PointRow};
 pub use scale::{Axis, Scale, number};
-pub use series::{Series, Value, legend};
+pub use series::{Series, Value};
 
 use super::html::escaped;
 

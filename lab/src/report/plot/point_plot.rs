@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::scale::Axis;
-use super::series::{Series, Value, below, legend_lines};
+use super::series::{Series, Value, legend_lines, level_axis};
 use crate::report::html::escaped;
 
 /// Units: pixels, as are all below.
@@ -29,8 +29,6 @@ pub struct PointPlot {
     pub axis: Axis,
     pub series: Vec<Series>,
     pub rows: Vec<PointRow>,
-    /// Whether the plot has its own legend.
-    pub has_legend: bool,
 }
 
 /// A row.
@@ -45,31 +43,12 @@ impl PointPlot {
     pub fn svg(&self) -> String {
         let values = self.rows.iter().flat_map(|row| row.values.iter().flatten().flat_map(Value::all));
         let axis = self.axis.place(values, [LEFT, WIDTH - RIGHT]);
-        let (legend, top) = match self.has_legend {
-            true => legend_lines(&self.series, WIDTH),
-            false => (String::new(), 0.0),
-        };
+        let (legend, top) = legend_lines(&self.series, WIDTH);
         let row_height = LABEL + LANE * self.series.len() as f64 + GAP;
         let bottom = top + row_height * self.rows.len() as f64;
         let mut svg = legend;
-        svg += "<g class=\"axis\">\n";
-        for tick in axis.ticks() {
-            let (x, label) = (tick.at, escaped(&tick.label));
-            let _ = writeln!(
-                svg,
-                "<path class=\"grid\" d=\"M{x:.1} {top:.1}V{bottom:.1}\"/>\
-                 <text {} y=\"{:.1}\">{label}</text>",
-                below(x, &tick.label, WIDTH),
-                bottom + 13.0
-            );
-        }
-        let _ = writeln!(
-            svg,
-            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>\n</g>",
-            (LEFT + WIDTH - RIGHT) / 2.0,
-            bottom + 28.0,
-            escaped(&self.axis.label)
-        );
+        let level = level_axis(&axis, &self.axis.label, [top, bottom], [LEFT, WIDTH - RIGHT, WIDTH]);
+        svg += &format!("<g class=\"axis\">\n{level}</g>\n");
         for (place, row) in self.rows.iter().enumerate() {
             let y = top + row_height * place as f64;
             let label = escaped(&row.label);

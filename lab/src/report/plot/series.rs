@@ -80,17 +80,10 @@ impl Value {
     }
 }
 
-/// The legend of some series, as an element of its own: several plots may share one.
-pub fn legend(series: &[Series], width: f64) -> String {
-    let (content, height) = legend_lines(series, width);
-    let names: Vec<&str> = series.iter().map(|series| series.name.as_str()).collect();
-    super::element(width, height.max(1.0), "Legend", &names.join(", "), &content)
-}
-
 /// The place of a label below `x`: in its middle, unless the label would reach beyond the plot.
 ///
 /// Shape: attributes of `text`.
-pub fn below(x: f64, label: &str, width: f64) -> String {
+fn below(x: f64, label: &str, width: f64) -> String {
     let half = LETTER * label.chars().count() as f64 / 2.0;
     let (x, anchor) = match x {
         x if x < half => (1.0, "start"),
@@ -98,6 +91,31 @@ pub fn below(x: f64, label: &str, width: f64) -> String {
         x => (x, "middle"),
     };
     format!("x=\"{x:.1}\" text-anchor=\"{anchor}\"")
+}
+
+/// The level axis below a plot: a line and a label at each tick, and the label of the axis.
+pub fn level_axis(
+    axis: &Placed,
+    label: &str,
+    [top, bottom]: [f64; 2],
+    [left, right, width]: [f64; 3],
+) -> String {
+    let mut svg = String::new();
+    for tick in axis.ticks() {
+        let (at, label) = (tick.at, escaped(&tick.label));
+        let _ = writeln!(
+            svg,
+            "<path class=\"grid\" d=\"M{at:.1} {top:.1}V{bottom:.1}\"/>\
+             <text {} y=\"{:.1}\">{label}</text>",
+            below(at, &tick.label, width),
+            bottom + 14.0
+        );
+    }
+    let (middle, label) = ((left + right) / 2.0, escaped(label));
+    svg + &format!(
+        "<text x=\"{middle:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{label}</text>\n",
+        bottom + 29.0
+    )
 }
 
 /// The lines of a legend, and their height.

@@ -14,7 +14,6 @@ fn point_plot(rows: Vec<PointRow>, scale: Scale) -> PointPlot {
         axis: Axis::new("time, ms", scale),
         series: vec![Series::nth(0, "\"one\""), Series::nth(1, "two")],
         rows,
-        has_legend: true,
     }
 }
 
@@ -87,7 +86,7 @@ fn a_line_chart_joins_its_points_and_places_the_larger_value_higher() {
     ];
     let axes = [Axis::new("threads", Scale::Log), Axis::new("operations/s", Scale::Log)];
     let [x, y] = axes;
-    let chart = LineChart { title: "t".into(), description: "d".into(), x, y, lines, has_legend: true };
+    let chart = LineChart { title: "t".into(), description: "d".into(), x, y, lines };
     let svg = chart.svg();
     check(&svg);
     let paths: Vec<&str> = svg.split("class=\"line\" d=\"M").skip(1).collect();
@@ -164,7 +163,6 @@ fn series_differ_in_shape_and_colour() {
         let (class, mark) = looks(series);
         assert!(seven[..place].iter().map(looks).all(|other| other.0 != class && other.1 != mark));
     }
-    check(&legend(&seven, 100.0));
 }
 
 #[test]

@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 use super::request::Loop;
-use super::start_line::start_together;
 use crate::latencies::encode;
 use crate::outcome::Outcome;
+use crate::run::start_together;
 use crate::threads::answer::LoopAnswer;
 
 const TICK: Duration = Duration::from_millis(100);

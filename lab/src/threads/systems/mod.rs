@@ -1,7 +1,6 @@
 //! The systems of this program that the suite measures, and how any system is started.
 
 mod request;
-mod start_line;
 mod closed_and_open;
 mod annals;
 mod chain;
@@ -11,6 +10,9 @@ mod null;
 use std::time::Duration;
 
 use serde_json::json;
+
+pub use closed_and_open::repeat;
+pub use request::Loop;
 
 use super::answer::Opened;
 use crate::harness::{Cell, System};

@@ -159,15 +159,10 @@ fn id(entry: &Entry) -> String {
 }
 
 impl Tree for Ferretdb {
-    fn title(&self) -> &'static str {
-        "FerretDB, a stand-in for MongoDB"
-    }
-
     fn record(&mut self) -> Outcome<TargetRecord> {
         let build = self.connection.run("admin", doc! { "buildInfo": 1 })?;
         let (own, mongodb) = (build.get_str("ferretdbVersion")?, build.get_str("version")?);
         Ok(TargetRecord {
-            target: String::new(),
             version: format!("FerretDB {own}, a stand-in for MongoDB {mongodb}"),
             // The script that starts it says so to SQLite.
             durability: "synced".into(),
@@ -175,12 +170,8 @@ impl Tree for Ferretdb {
                 ("backend".into(), "SQLite with a write-ahead log".into()),
                 ("synchronous".into(), "full".into()),
             ],
-            syncs: None,
+            ..TargetRecord::default()
         })
-    }
-
-    fn is_durable(&self) -> bool {
-        true
     }
 
     fn begin(&mut self) -> Outcome<()> {

@@ -1,8 +1,7 @@
-//! A client of any HTTP/1.1 server over one connection that stays open, which times the first byte of an answer.
+//! A client of HTTP/1.1 over one connection that stays open, which times the first byte of an answer.
 
-use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpStream, ToSocketAddrs};
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::time::{Duration, Instant};
 
 use crate::outcome::Outcome;
@@ -16,7 +15,7 @@ const BODY_BYTES_MAX: usize = 1 << 30;
 /// How much of an unexpected body an error tells. Units: bytes.
 const TOLD_BYTES_MAX: usize = 300;
 
-/// The address of an LDP server, and of the container below which the lab works.
+/// The address of a server, and the path below which the lab works.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Place {
     /// Host and port, as in the URL.
@@ -32,16 +31,21 @@ impl Place {
     pub fn parse(url: &str) -> Outcome<Place> {
         let rest = url.strip_prefix("http://");
         let rest = rest
-            .ok_or_else(|| format!("--url {url}: expected a URL with http://, because the lab has no TLS"))?;
+            .ok_or_else(|| format!("URL {url:?}: expected a URL with http://, because the lab has no TLS"))?;
         let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
         let is_bad = |letter: char| letter.is_whitespace() || "<>\"?#@".contains(letter);
         if authority.is_empty() || rest.contains(is_bad) {
             return Err(format!(
-                "--url {url}: expected http://host:port/path, without user, query and fragment"
+                "URL {url:?}: expected http://host:port/path, without user, query and fragment"
             )
             .into());
         }
         Ok(Place { authority: authority.into(), path: path.trim_end_matches('/').into() })
+    }
+
+    /// A server on this machine.
+    pub fn at(address: SocketAddr) -> Place {
+        Place { authority: address.to_string(), path: String::new() }
     }
 
     /// The URL of a path on this server.
@@ -80,19 +84,44 @@ pub struct Answer {
     pub status: u16,
     /// The header `Location`.
     pub location: Option<String>,
+    /// The header `Annals-Position`.
+    pub position: Option<u64>,
     /// From the first byte of the request to the first byte of the answer.
     pub first_byte: Duration,
     /// To the last byte of the answer.
     pub elapsed: Duration,
 }
 
-/// The facts about a body from the head of its answer.
+/// The facts about an answer and its body from its head.
 #[derive(Default)]
-struct Head {
+pub struct Head {
+    pub status: u16,
     length: Option<usize>,
-    is_chunked: bool,
+    pub is_chunked: bool,
     is_last: bool,
     location: Option<String>,
+    position: Option<u64>,
+}
+
+impl Request {
+    /// A request with a body in JSON, or without one.
+    pub fn json(method: &'static str, path: &str, body: &str) -> Request {
+        let kind = ("Content-Type", "application/json".to_owned());
+        let headers = if body.is_empty() { Vec::new() } else { vec![kind] };
+        Request { method, path: path.to_owned(), headers, body: body.as_bytes().to_vec() }
+    }
+
+    /// As it is sent.
+    pub fn bytes(&self, host: &str) -> Vec<u8> {
+        let mut head = format!("{} {} HTTP/1.1\r\nHost: {host}\r\n", self.method, self.path);
+        for (name, value) in &self.headers {
+            head += &format!("{name}: {value}\r\n");
+        }
+        if !self.body.is_empty() {
+            head += &format!("Content-Length: {}\r\n", self.body.len());
+        }
+        [head.as_bytes(), b"\r\n", &self.body].concat()
+    }
 }
 
 /// Sends one request after the other. Connects again when the server has closed the connection after an answer.
@@ -113,18 +142,25 @@ impl Client {
     ///
     /// Errors: unless the status is 2xx; the text has the beginning of the body.
     pub fn send(&mut self, request: &Request) -> Outcome<Answer> {
-        let what = format!("{} {}", request.method, self.place.url(&request.path));
-        let answer = self.exchange(request).map_err(|error| {
-            // The connection is in an unknown state.
-            self.stream = None;
-            format!("{what}: {error}")
-        })?;
-        if !(200..300).contains(&answer.status) {
-            let told = &self.body[..self.body.len().min(TOLD_BYTES_MAX)];
-            let told = String::from_utf8_lossy(told).into_owned();
-            return Err(format!("{what}: expected 2xx, found {}: {told}", answer.status).into());
-        }
+        let answer = self.ask(request)?;
+        let what = || format!("{} {}", request.method, self.place.url(&request.path));
+        self.check(answer.status).map_err(|error| format!("{}: {error}", what()))?;
         Ok(answer)
+    }
+
+    /// The same with any status.
+    pub fn ask(&mut self, request: &Request) -> Outcome<Answer> {
+        self.exchange(request)
+            .map_err(|error| format!("{} {}: {error}", request.method, self.place.url(&request.path)).into())
+    }
+
+    /// Errors: unless the last answer, which had this status, is a success; the text has the beginning of the body.
+    pub fn check(&self, status: u16) -> Outcome<()> {
+        if (200..300).contains(&status) {
+            return Ok(());
+        }
+        let told = String::from_utf8_lossy(&self.body[..self.body.len().min(TOLD_BYTES_MAX)]);
+        Err(format!("expected 2xx, found {status}: {told}").into())
     }
 
     /// Sends a request that makes a resource. Returns its path.
@@ -150,43 +186,39 @@ impl Client {
 
     fn exchange(&mut self, request: &Request) -> Outcome<Answer> {
         let mut stream = self.connected()?;
-        let mut head =
-            format!("{} {} HTTP/1.1\r\nHost: {}\r\n", request.method, request.path, self.place.authority);
-        for (name, value) in &request.headers {
-            write!(head, "{name}: {value}\r\n")?;
-        }
-        if !request.body.is_empty() {
-            write!(head, "Content-Length: {}\r\n", request.body.len())?;
-        }
-        head.push_str("\r\n");
-        let mut bytes = head.into_bytes();
-        bytes.extend_from_slice(&request.body);
+        let bytes = request.bytes(&self.place.authority);
         let start = Instant::now();
         stream.get_mut().write_all(&bytes)?;
         stream.fill_buf()?;
         let first_byte = start.elapsed();
-        let (status, head) = loop {
-            let (status, head) = read_head(&mut stream)?;
+        let head = loop {
+            let head = read_head(&mut stream)?;
             // An answer before the answer, such as 100.
-            if status >= 200 {
-                break (status, head);
+            if head.status >= 200 {
+                break head;
             }
         };
         self.body.clear();
         let mut is_last = head.is_last;
+        let limit = BODY_BYTES_MAX as u64 + 1;
         if head.is_chunked {
-            read_chunks(&mut stream, &mut self.body)?;
+            Chunks::of(&mut stream).take(limit).read_to_end(&mut self.body)?;
+            within_bound(self.body.len())?;
+            // Trailers, and the empty line behind them.
+            while !read_line(&mut stream)?.is_empty() {}
         } else if let Some(length) = head.length {
-            read_bytes(&mut stream, length, &mut self.body)?;
-        } else if status != 204 && status != 304 {
+            within_bound(length)?;
+            self.body.resize(length, 0);
+            stream.read_exact(&mut self.body)?;
+        } else if head.status != 204 && head.status != 304 {
             is_last = true;
-            let limit = BODY_BYTES_MAX as u64 + 1;
             (&mut stream).take(limit).read_to_end(&mut self.body)?;
             within_bound(self.body.len())?;
         }
         let elapsed = start.elapsed();
         self.stream = (!is_last).then_some(stream);
-        Ok(Answer { status, location: head.location, first_byte, elapsed })
+        let Head { status, location, position, .. } = head;
+        Ok(Answer { status, location, position, first_byte, elapsed })
     }
 }
 
@@ -206,11 +238,12 @@ fn read_line(stream: &mut impl BufRead) -> Outcome<String> {
     Ok(String::from_utf8_lossy(&line).trim_end().to_owned())
 }
 
-fn read_head(stream: &mut impl BufRead) -> Outcome<(u16, Head)> {
+/// Reads the head of an answer.
+pub fn read_head(stream: &mut impl BufRead) -> Outcome<Head> {
     let line = read_line(stream)?;
     let status = line.strip_prefix("HTTP/1.").and_then(|rest| rest.split(' ').nth(1)?.parse().ok());
     let status = status.ok_or_else(|| format!("expected an answer of HTTP/1.1, found {line:?}"))?;
-    let mut head = Head { is_last: line.starts_with("HTTP/1.0"), ..Head::default() };
+    let mut head = Head { status, is_last: line.starts_with("HTTP/1.0"), ..Head::default() };
     let mut bytes = 0;
     loop {
         let line = read_line(stream)?;
@@ -222,7 +255,7 @@ fn read_head(stream: &mut impl BufRead) -> Outcome<(u16, Head)> {
         }
         let Some((name, value)) = line.split_once(':') else {
             if line.is_empty() {
-                return Ok((status, head));
+                return Ok(head);
             }
             return Err(format!("expected a header, found {line:?}").into());
         };
@@ -232,29 +265,48 @@ fn read_head(stream: &mut impl BufRead) -> Outcome<(u16, Head)> {
             "transfer-encoding" => head.is_chunked = value.eq_ignore_ascii_case("chunked"),
             "connection" => head.is_last |= value.eq_ignore_ascii_case("close"),
             "location" => head.location = Some(value.into()),
+            "annals-position" => head.position = Some(value.parse()?),
             _ => {}
         }
     }
 }
 
-fn read_bytes(stream: &mut impl Read, length: usize, body: &mut Vec<u8>) -> Outcome<()> {
-    let start = body.len();
-    within_bound(start.saturating_add(length))?;
-    body.resize(start + length, 0);
-    Ok(stream.read_exact(&mut body[start..])?)
+/// The bytes of a body that comes in chunks. It ends with the last chunk, or with the connection.
+pub struct Chunks<R> {
+    pub stream: R,
+    /// The line before a chunk, as far as it has come.
+    head: String,
+    /// Bytes of the chunk that are not read yet.
+    left: usize,
 }
 
-fn read_chunks(stream: &mut impl BufRead, body: &mut Vec<u8>) -> Outcome<()> {
-    loop {
-        let line = read_line(stream)?;
-        let length = usize::from_str_radix(line.split(';').next().unwrap_or_default().trim(), 16)?;
-        if length == 0 {
-            // Trailers, and the empty line behind them.
-            while !read_line(stream)?.is_empty() {}
-            return Ok(());
+impl<R: BufRead> Chunks<R> {
+    /// The chunks behind the head of an answer.
+    pub fn of(stream: R) -> Chunks<R> {
+        Chunks { stream, head: String::new(), left: 0 }
+    }
+}
+
+impl<R: BufRead> Read for Chunks<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        while self.left == 0 {
+            // The line end behind the chunk before, then the length.
+            if self.stream.by_ref().take(HEAD_BYTES_MAX).read_line(&mut self.head)? == 0 {
+                return Ok(0);
+            }
+            let head = std::mem::take(&mut self.head);
+            let length = head.split(';').next().unwrap_or_default().trim();
+            if !length.is_empty() {
+                self.left = usize::from_str_radix(length, 16).map_err(std::io::Error::other)?;
+                if self.left == 0 {
+                    return Ok(0);
+                }
+            }
         }
-        read_bytes(stream, length, body)?;
-        read_line(stream)?;
+        let bytes = self.left.min(buffer.len());
+        let bytes = self.stream.read(&mut buffer[..bytes])?;
+        self.left -= bytes;
+        Ok(bytes)
     }
 }
 
@@ -276,21 +328,20 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_in_chunks_is_read_with_its_trailers() {
+    fn chunks_are_read_up_to_their_trailers() {
         let mut stream = &b"4\r\nWiki\r\n5;a=b\r\npedia\r\n0\r\nX: y\r\n\r\nnext"[..];
         let mut body = Vec::new();
-        read_chunks(&mut stream, &mut body).unwrap();
-        assert_eq!((body.as_slice(), stream), (&b"Wikipedia"[..], &b"next"[..]));
-        assert!(read_chunks(&mut &b"zz\r\n"[..], &mut body).is_err());
-        assert!(read_chunks(&mut &b"ffffffffff\r\n"[..], &mut body).is_err());
+        Chunks::of(&mut stream).read_to_end(&mut body).unwrap();
+        assert_eq!((body.as_slice(), stream), (&b"Wikipedia"[..], &b"X: y\r\n\r\nnext"[..]));
+        assert!(Chunks::of(&b"zz\r\n"[..]).read_to_end(&mut body).is_err());
     }
 
     #[test]
     fn the_head_of_an_answer_says_where_the_body_ends() {
         let mut text =
             &b"HTTP/1.1 201 Created\r\nLOCATION: /a\r\nContent-Length: 3\r\nConnection: Close\r\n\r\nabc"[..];
-        let (status, head) = read_head(&mut text).unwrap();
-        assert_eq!((status, head.location.as_deref(), head.length), (201, Some("/a"), Some(3)));
+        let head = read_head(&mut text).unwrap();
+        assert_eq!((head.status, head.location.as_deref(), head.length), (201, Some("/a"), Some(3)));
         assert!(head.is_last && !head.is_chunked);
         assert!(read_head(&mut &b"SSH-2.0\r\n"[..]).is_err());
         assert!(read_head(&mut &b"HTTP/1.1 200 OK\r\nno header\r\n\r\n"[..]).is_err());

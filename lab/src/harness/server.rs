@@ -1,39 +1,39 @@
-//! The server of a store: a child process that ends with its cell.
+//! The server of a peer that the lab asks itself: a child process that ends with its cell.
 
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::harness::Cell;
+use super::cell::Cell;
 use crate::outcome::Outcome;
 use crate::run::{Child, free_address};
 
-/// Longest time until a server answers. PostgreSQL makes its files first.
-const START_TIME_MAX: Duration = Duration::from_secs(60);
+/// Longest time until a server answers. PostgreSQL makes its files first, Fedora its database.
+const START_TIME_MAX: Duration = Duration::from_secs(180);
 /// Longest time that a server takes to end. Then it is killed.
 const STOP_TIME_MAX: Duration = Duration::from_secs(20);
 /// How often a server that does not answer yet is tried.
 const TRY_INTERVAL: Duration = Duration::from_millis(50);
 
 /// A running server. It ends when this is dropped.
-pub struct Server {
+pub struct PeerServer {
     child: Child,
     port: u16,
 }
 
-impl Server {
-    /// Starts the store of the cell's target, with its data in the cell's folder.
+impl PeerServer {
+    /// Starts the server of the cell's target, with its data in the cell's folder.
     ///
     /// Errors: if it is not installed.
-    pub fn start(cell: &Cell) -> Outcome<Server> {
+    pub fn start(cell: &Cell) -> Outcome<PeerServer> {
         let peer = cell.target.peer.ok_or_else(|| format!("target {}: is no peer", cell.target.name))?;
         let mut command = peer.command(&cell.arguments.peers)?;
         let port = free_address()?.port();
         command.arg(std::path::absolute(&cell.arguments.folder)?.join("data")).arg(port.to_string());
         // The standard output of the cell is for records.
         command.stdin(Stdio::null()).stdout(std::io::stderr());
-        Ok(Server { child: Child::start(cell.target.name, &mut command)?, port })
+        Ok(PeerServer { child: Child::start(cell.target.name, &mut command)?, port })
     }
 
     /// Connects to the port, as soon as the server answers.
@@ -58,7 +58,7 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+impl Drop for PeerServer {
     fn drop(&mut self) {
         // PostgreSQL ends its processes at this signal, without waiting for clients. If it fails, the process is gone.
         let _ = kill_process(Pid::from_child(self.child.process()), Signal::INT);
