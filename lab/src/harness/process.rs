@@ -229,7 +229,7 @@ mod tests {
             let log = folder.path().join("log");
             watch(&mut shell(lines), &log, Duration::from_secs(20), |_| Ok(())).unwrap().memory_bytes_max
         };
-        let hold = "python3 -c 'import time; held = b\"x\" * 50_000_000; time.sleep(1)'";
+        let hold = "python3 -c 'import time; held = b\"x\" * 50_000_000; time.sleep(3)'";
         let (inside, outside) =
             (peak(&format!("{hold}; true")), peak(&format!("setsid --wait {hold}; true")));
         assert!(inside > 50_000_000 && outside > 50_000_000, "{inside} {outside}");
