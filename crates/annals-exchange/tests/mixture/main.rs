@@ -3,13 +3,24 @@
 //!
 //! A failure prints its seed. `MIXTURE_SEED=n` repeats one history; `MIXTURE_SECONDS` makes a campaign.
 
+mod apply;
 mod candidates;
+mod edit;
 mod exchange;
+mod generate;
+mod leases;
 mod memory;
 mod model;
+#[path = "../../../annals/tests/support/object_log.rs"]
+#[expect(dead_code, reason = "damage is for other tests")]
+mod object_log;
+mod place;
+mod push;
 #[path = "../../../annals/tests/support/random.rs"]
 mod random;
+mod reverted;
 mod see;
+mod taken_back;
 mod world;
 
 use std::time::{Duration, Instant};
