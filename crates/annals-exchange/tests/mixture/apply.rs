@@ -112,7 +112,7 @@ impl Model {
             }
             Change::Contain { id, from, to, name, n } => {
                 let fields = Fields { n: *n, ..Fields::default() };
-                self.create(place, "contains", id, (fields, Some(name)), Some([from, to]))
+                self.create(place, "contains", id, (fields, name.as_deref()), Some([from, to]))
             }
             Change::Set { is_link, id, n } => {
                 self.write_if((*is_link, id), place, |content| content.fields.n = Some(*n))
@@ -128,9 +128,9 @@ impl Model {
             }
             Change::Rename { id, name } => {
                 let age = self.live(true, id)?;
-                let [from, _] = self.all[&age].now().ends.expect("a relationship has ends");
+                let ends = self.all[&age].now().ends.expect("a relationship has ends");
                 if self.all[&age].contains() {
-                    self.check_name(Some(age), from, Some(name))?;
+                    self.check_name(Some(age), ends, Some(name))?;
                 }
                 self.write_if((true, id), place, |content| content.name = Some(name.clone()))
             }
@@ -223,13 +223,15 @@ impl Model {
         change: impl FnOnce(&mut Content),
     ) -> Outcome {
         let age = self.own(self.live(is_link, id)?)?;
-        let known = self.all.get_mut(&age).expect("it is known");
+        let known = &self.all[&age];
         let mut content = known.now().clone();
         change(&mut content);
         if !self.is_always && content == *known.now() {
             return Ok(false);
         }
         content.fields.check(known.type_name)?;
+        self.check_key(age, &content.fields)?;
+        let known = self.all.get_mut(&age).expect("it is known");
         known.write(place, |now| *now = content);
         Ok(true)
     }
@@ -352,8 +354,9 @@ impl Model {
                         self.check_contained(Some(age), before, base.name.as_deref())?;
                     }
                 } else if let Some(ends) = base.ends.filter(|_| known.contains()) {
-                    self.check_name(Some(age), ends[0], base.name.as_deref())?;
+                    self.check_name(Some(age), ends, base.name.as_deref())?;
                 }
+                self.check_key(age, &base.fields)?;
                 self.write(age, place, |content| *content = base);
                 Ok(true)
             }

@@ -2,7 +2,7 @@
 
 use annals::{ErrorKind, Id, Item, Result, Transaction, TreePath, Value};
 
-use crate::model::{Age, Change, Fields, Known, Model, Patched};
+use crate::model::{Age, Change, Fields, Known, Model, Patched, key_of};
 
 /// Part of a transaction.
 #[derive(Clone, Debug)]
@@ -78,7 +78,10 @@ impl Plain {
         for (name, value) in [("n", self.fields.n), ("code", self.fields.code)] {
             item.properties.extend(value.map(|value| (name.into(), Value::from(value))));
         }
-        self.children.iter().fold(item, |item, (name, child)| item.child(name, child.item()))
+        self.children.iter().fold(item, |item, (step, child)| match key_of(step) {
+            Some(_) => item.listed("item", child.item()),
+            None => item.child(step, child.item()),
+        })
     }
 }
 
@@ -157,7 +160,12 @@ impl Model {
             EditKind::Move { from, to } => planning.move_to(root, from, to)?,
             EditKind::Copy { from, to } => {
                 let (_, age) = self.reach(root, from).ok_or(ErrorKind::NotFound)?;
-                planning.write(root, to, &self.item(age), (true, false))?;
+                let mut item = self.item(age);
+                // The keys of the path replace those of the item.
+                if to.last().and_then(|step| key_of(step)).is_some() {
+                    item.fields.n = None;
+                }
+                planning.write(root, to, &item, (true, false))?;
             }
         }
         Ok(planning.changes)
@@ -174,11 +182,7 @@ impl Model {
     /// An item with its subtree, without ids.
     fn item(&self, age: Age) -> Plain {
         let known = &self.all[&age];
-        let children = self.all.values().filter(|link| link.contains() && link.now().is_live);
-        let children = children.filter_map(|link| {
-            let [_, to] = link.now().ends.filter(|ends| ends[0] == age)?;
-            Some((link.now().name.clone()?, self.item(to)))
-        });
+        let children = self.steps(age).into_iter().map(|(_, step, child)| (step, self.item(child)));
         Plain {
             id: None,
             type_name: Some(known.type_name),
@@ -234,11 +238,12 @@ impl Planning<'_> {
             }
             return self.change(&root, &Plain { id: None, type_name: None, ..item.clone() }, is_whole);
         };
+        let item = &told(last, item)?;
         let mut at = root;
         for name in above {
             at = match self.child(&at, name) {
                 Some(child) => child,
-                None => self.create(&at, name, &Plain::default())?,
+                None => self.create(&at, name, &told(name, &Plain::default())?)?,
             };
         }
         match self.child(&at, last) {
@@ -255,9 +260,11 @@ impl Planning<'_> {
 
     fn create(&mut self, parent: &Spot, name: &str, item: &Plain) -> Planned<Spot> {
         let id = item.id.clone().unwrap_or_else(|| self.new_id());
-        let type_name = item.type_name.unwrap_or("container");
+        let listed = key_of(name).map(|_| "item");
+        let type_name = item.type_name.or(listed).unwrap_or("container");
         self.changes.push(Change::Create { id: id.clone(), type_name, fields: item.fields.clone() });
-        let (link, from, name) = (self.new_id(), self.id(parent), name.to_owned());
+        let (link, from) = (self.new_id(), self.id(parent));
+        let name = listed.is_none().then(|| name.to_owned());
         self.changes.push(Change::Contain { id: link, from, to: id.clone(), name, n: None });
         let spot = Spot::New(id);
         for (name, child) in &item.children {
@@ -293,17 +300,19 @@ impl Planning<'_> {
             fields.code = fields.code.or(now.fields.code);
             fields.stored = fields.stored.or(now.fields.stored);
         }
+        if self.known(*age).type_name == "item" {
+            // A key stays.
+            fields.n = fields.n.or(now.fields.n);
+        }
         if fields != now.fields {
             let Fields { n, code, stored } = fields;
             let patch = Patched { n: Some(n), code: Some(code), stored: Some(stored) };
             self.changes.push(Change::Patch { id: now.id.clone(), patch });
         }
         if is_whole {
-            let kept = |name: &String| item.children.iter().any(|(known, _)| known == name);
-            let gone = self.model.all.values().filter(|link| link.contains() && link.now().is_live);
-            let gone = gone.filter(|link| link.now().name.as_ref().is_some_and(|name| !kept(name)));
-            let gone = gone.filter_map(|link| link.now().ends.filter(|ends| ends[0] == *age));
-            let gone: Vec<String> = gone.map(|[_, to]| self.known(to).now().id.clone()).collect();
+            let kept = |step: &String| item.children.iter().any(|(known, _)| known == step);
+            let gone = self.model.steps(*age).into_iter().filter(|(_, step, _)| !kept(step));
+            let gone: Vec<String> = gone.map(|(_, _, child)| self.known(child).now().id.clone()).collect();
             self.changes.extend(gone.into_iter().map(|id| Change::Delete { is_link: false, id }));
         }
         for (name, child) in &item.children {
@@ -326,16 +335,37 @@ impl Planning<'_> {
         }
         let (last, above) = to.split_last().ok_or(ErrorKind::NotFound)?;
         let (_, parent) = self.model.reach(root, above).ok_or(ErrorKind::NotFound)?;
+        if key_of(last).is_some() != (self.known(child).type_name == "item") {
+            return Err(ErrorKind::InvalidArgument);
+        }
         let contained = self.known(link).now().clone();
-        let name = last.clone();
+        let name = key_of(last).is_none().then(|| last.clone());
+        let rekey = key_of(last).map(|n| {
+            let patch = Patched { n: Some(Some(n)), ..Patched::default() };
+            Change::Patch { id: self.known(child).now().id.clone(), patch }
+        });
         if contained.ends.is_some_and(|ends| ends[0] == parent) {
-            self.changes.push(Change::Rename { id: contained.id, name });
+            self.changes.extend(name.map(|name| Change::Rename { id: contained.id, name }));
+            self.changes.extend(rekey);
             return Ok(());
         }
         let [from, to] = [parent, child].map(|age| self.known(age).now().id.clone());
         self.changes.push(Change::Delete { is_link: true, id: contained.id });
+        self.changes.extend(rekey);
         let id = self.new_id();
         self.changes.push(Change::Contain { id, from, to, name, n: contained.fields.n });
         Ok(())
     }
+}
+
+/// The item at a step, with the key that the step states. Fails if its type or its key contradicts the step.
+fn told(step: &str, item: &Plain) -> Planned<Plain> {
+    let key = key_of(step);
+    let is_item = item.type_name.map_or(key.is_some(), |told| told == "item");
+    if key.is_some_and(|key| item.fields.n.is_some_and(|n| n != key)) || is_item != key.is_some() {
+        return Err(ErrorKind::InvalidArgument);
+    }
+    let mut item = item.clone();
+    item.fields.n = key.or(item.fields.n);
+    Ok(item)
 }

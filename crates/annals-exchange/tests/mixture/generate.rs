@@ -1,7 +1,7 @@
 //! Random changes, transactions and edits of trees, mostly such as the model allows.
 
 use crate::edit::{EditKind, Path, Plain, TreeEdit, Work};
-use crate::model::{Age, Change, Fields, Known, Patched};
+use crate::model::{Age, Change, Fields, Known, Patched, item_step, key_of};
 use crate::world::World;
 
 /// Ids are few, so that purged ones are used again.
@@ -21,7 +21,10 @@ impl World {
         let mut works: Vec<Work> = match self.random.below(10) {
             0..6 => self.any_change().map(Work::Direct).into_iter().collect(),
             6..8 => vec![Work::Tree(self.any_edit())],
-            8 => self.swap().into_iter().map(Work::Direct).collect(),
+            8 => {
+                let changes = if self.random.one_in(2) { self.rekey() } else { self.swap() };
+                changes.into_iter().map(Work::Direct).collect()
+            }
             _ => self.several(),
         };
         // How many versions several changes of an instance make, and so which one an undo takes back, is left open.
@@ -85,6 +88,28 @@ impl World {
         changes
     }
 
+    /// Two items of a list: one takes the key of the other, which stays, or is deleted first; or they exchange their keys.
+    fn rekey(&mut self) -> Vec<Change> {
+        let keys = |age: &Age| -> Vec<(String, i64)> {
+            let children = self.model.steps(*age).into_iter();
+            let items = children.filter_map(|(_, step, child)| Some((child, key_of(&step)?)));
+            items.map(|(child, key)| (self.model.all[&child].now().id.clone(), key)).collect()
+        };
+        let lists: Vec<_> = self.model.all.keys().map(keys).filter(|items| items.len() > 1).collect();
+        if lists.is_empty() {
+            return Vec::new();
+        }
+        let items = self.random.choose(&lists);
+        let at = self.random.below(items.len());
+        let ((one, own), (other, theirs)) = (items[at].clone(), items[(at + 1) % items.len()].clone());
+        let give = |id: &String, n| Change::Set { is_link: false, id: id.clone(), n };
+        match self.random.below(3) {
+            0 => vec![give(&one, theirs)],
+            1 => vec![Change::Delete { is_link: false, id: other }, give(&one, theirs)],
+            _ => vec![give(&one, 9), give(&other, own), give(&one, theirs)],
+        }
+    }
+
     fn any_code(&mut self) -> Option<i64> {
         (!self.random.one_in(3)).then(|| self.random.below(CODES) as i64)
     }
@@ -109,7 +134,8 @@ impl World {
         let alive = self.model.all.values().filter(|known| !known.is_link && known.now().is_live);
         let live: Vec<String> = alive.map(|known| known.now().id.clone()).collect();
         if live.len() < 3 || (kind < 3 && live.len() < LIVE_MAX) {
-            let (id, type_name) = (self.any_id(false), "node");
+            let type_name = if self.random.one_in(4) { "item" } else { "node" };
+            let id = self.any_id(false);
             return Some(Change::Create { id, type_name, fields });
         }
         let (from, to) = (self.random.choose(&live).clone(), self.random.choose(&live).clone());
@@ -120,6 +146,7 @@ impl World {
                     true => (*self.random.choose(&NAMES)).to_owned(),
                     false => format!("n{}", self.count),
                 };
+                let name = Some(name);
                 return Some(Change::Contain { id: self.any_id(true), from, to, name, n: Some(0) });
             }
             6 => return Some(Change::Relate { id: self.any_id(true), from, to }),
@@ -192,12 +219,14 @@ impl World {
             _ => annals::ROOT_ID.to_owned(),
         };
         let (there, path) = (self.any_path(&root, true), self.any_path(&root, false));
+        let item = self.any_item(path.last().expect("a step"), 2);
+        let replacing = self.any_item(there.last().expect("a step"), 1);
         let kind = match self.random.below(16) {
-            0 => EditKind::Create { path, item: self.any_item(2) },
-            1..4 => EditKind::Merge { path, item: self.any_item(2) },
-            4..6 => EditKind::Put { path, item: self.any_item(2) },
-            6 => EditKind::Put { path: there, item: self.any_item(2) },
-            7 => EditKind::Replace { path: there, item: self.any_item(1) },
+            0 => EditKind::Create { path, item },
+            1..4 => EditKind::Merge { path, item },
+            4..6 => EditKind::Put { path, item },
+            6 => EditKind::Put { path: there, item: replacing },
+            7 => EditKind::Replace { path: there, item: replacing },
             8 => EditKind::Set { path, n: self.random.below(3) as i64 },
             9 => EditKind::Unset { path: there },
             10 => EditKind::Delete { path: there },
@@ -213,16 +242,15 @@ impl World {
         let mut at = self.model.live(false, root).ok();
         let length = 1 + self.random.below(3);
         while path.len() < length {
-            let children = self.model.all.values().filter(|known| known.contains() && known.now().is_live);
-            let children = children.filter(|known| known.now().ends.map(|ends| ends[0]) == at);
-            let names: Vec<String> = children.filter_map(|known| known.now().name.clone()).collect();
+            let children = at.map_or(Vec::new(), |at| self.model.steps(at));
+            let names: Vec<String> = children.into_iter().map(|(_, step, _)| step).collect();
             if names.is_empty() && is_there && !path.is_empty() {
                 break;
             }
             let is_last = path.len() + 1 == length;
             let is_new = if is_there { self.random.one_in(12) } else { is_last && !self.random.one_in(3) };
             let name = match names.is_empty() || is_new {
-                true => (*self.random.choose(&NAMES)).to_owned(),
+                true => self.any_step(),
                 false => self.random.choose(&names).clone(),
             };
             at = at.and_then(|at| self.model.child(at, &name)).map(|(_, child)| child);
@@ -231,20 +259,31 @@ impl World {
         path
     }
 
-    fn any_item(&mut self, levels: usize) -> Plain {
-        let is_node = self.random.one_in(2);
-        let mut item = Plain { type_name: is_node.then_some("node"), ..Plain::default() };
-        if is_node {
-            item.fields = self.any_fields();
-            item.id = self.random.one_in(2).then(|| self.any_id(false));
-        } else if self.random.one_in(2) {
-            item.fields.n = Some(self.random.below(3) as i64);
+    /// A step to a child by its name, or to an item of a list by its key.
+    fn any_step(&mut self) -> String {
+        match self.random.one_in(3) {
+            true => item_step(self.random.below(3) as i64),
+            false => (*self.random.choose(&NAMES)).to_owned(),
         }
-        if levels > 0 {
-            for name in NAMES {
-                if self.random.one_in(4) {
-                    item.children.push((name.to_owned(), self.any_item(levels - 1)));
-                }
+    }
+
+    /// An item with its subtree for the end of a path.
+    fn any_item(&mut self, step: &str, levels: usize) -> Plain {
+        let mut item = Plain::default();
+        match (key_of(step), self.random.one_in(2)) {
+            (Some(key), _) => item.fields.n = Some(key),
+            (None, true) => {
+                item.type_name = Some("node");
+                item.fields = self.any_fields();
+                item.id = self.random.one_in(2).then(|| self.any_id(false));
+            }
+            (None, false) => item.fields.n = self.random.one_in(2).then(|| self.random.below(3) as i64),
+        }
+        while levels > 0 && self.random.one_in(2) {
+            let step = self.any_step();
+            if !item.children.iter().any(|(known, _)| *known == step) {
+                let child = self.any_item(&step, levels - 1);
+                item.children.push((step, child));
             }
         }
         item

@@ -7,7 +7,7 @@ use std::time::Duration;
 use annals::*;
 
 use crate::generate::NAMES;
-use crate::model::{Age, Fields};
+use crate::model::{Age, Fields, item_step};
 use crate::world::World;
 
 /// The leases, and the state that the model expects under each.
@@ -58,7 +58,11 @@ fn seen(item: &OperationalItem) -> View {
         let Value::Integer(number) = value else { return None };
         Some((name.to_string(), (*number, origin(whose))))
     });
-    let children = item.children.iter().map(|child| (child.name.to_string(), seen(&child.item)));
+    let step = |child: &OperationalBranch| match child.item.property("n") {
+        Some((Value::Integer(n), _)) if child.is_listed => item_step(*n),
+        _ => child.name.to_string(),
+    };
+    let children = item.children.iter().map(|child| (step(child), seen(&child.item)));
     View { origin: origin(&item.origin), values: values.collect(), children: children.collect() }
 }
 
@@ -129,11 +133,8 @@ impl World {
         let Fields { n, code, .. } = &self.model.all[&age].now().fields;
         let values = [("n", n), ("code", code)].into_iter();
         let values = values.filter_map(|(name, value)| Some((name.to_owned(), ((*value)?, String::new()))));
-        let children = self.model.all.values().filter(|link| link.contains() && link.now().is_live);
-        let children = children.filter_map(|link| {
-            let [_, to] = link.now().ends.filter(|ends| ends[0] == age)?;
-            Some((link.now().name.clone()?, self.running(to)))
-        });
+        let children = self.model.steps(age).into_iter();
+        let children = children.map(|(_, step, child)| (step, self.running(child)));
         View { values: values.collect(), children: children.collect(), ..View::of("") }
     }
 }

@@ -16,7 +16,7 @@ pub type Age = usize;
 /// The properties of an instance.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Fields {
-    /// Required for nodes, and within [`RANGE`].
+    /// Required for nodes, and within [`RANGE`]. The key of items, which names them in lists.
     pub n: Option<i64>,
     /// Unique among nodes.
     pub code: Option<i64>,
@@ -34,8 +34,12 @@ impl Fields {
 
     /// Fails as a write of an instance of this type must.
     pub fn check(&self, type_name: &str) -> Result<(), ErrorKind> {
-        let is_allowed = self.n.is_some_and(|n| (RANGE[0]..=RANGE[1]).contains(&n));
-        if type_name != "node" || is_allowed { Ok(()) } else { Err(ErrorKind::InvalidProperty) }
+        let is_allowed = match type_name {
+            "node" => self.n.is_some_and(|n| (RANGE[0]..=RANGE[1]).contains(&n)),
+            "item" => self.n.is_some(),
+            _ => true,
+        };
+        if is_allowed { Ok(()) } else { Err(ErrorKind::InvalidProperty) }
     }
 }
 
@@ -129,7 +133,7 @@ pub enum Change {
         id: String,
         from: String,
         to: String,
-        name: String,
+        name: Option<String>,
         n: Option<i64>,
     },
     Set {
@@ -326,13 +330,29 @@ impl Model {
             .collect()
     }
 
-    /// The child of an entity with this name, and the relationship that contains it.
-    pub fn child(&self, age: Age, name: &str) -> Option<(Age, Age)> {
-        self.all.iter().find_map(|(link, known)| {
-            let [from, to] = known.now().ends?;
-            let is_it = known.contains() && known.now().is_live && from == age;
-            (is_it && known.now().name.as_deref() == Some(name)).then_some((*link, to))
-        })
+    /// The live relationships that contain something in an entity, each with the step of a path to the child, and the
+    /// child.
+    pub fn steps(&self, age: Age) -> Vec<(Age, String, Age)> {
+        let live = self.all.iter().filter(|(_, known)| known.contains() && known.now().is_live);
+        let children = live.filter_map(|(link, known)| {
+            let [_, to] = known.now().ends.filter(|ends| ends[0] == age)?;
+            Some((*link, self.step(known.now().name.as_deref(), to)?, to))
+        });
+        children.collect()
+    }
+
+    /// The step of a path to a child: an item is named by its key, and others by the relationship that contains them.
+    pub fn step(&self, name: Option<&str>, child: Age) -> Option<String> {
+        match self.all[&child].type_name {
+            "item" => self.all[&child].now().fields.n.map(item_step),
+            _ => name.map(str::to_owned),
+        }
+    }
+
+    /// The child of an entity at this step, and the relationship that contains it.
+    pub fn child(&self, age: Age, step: &str) -> Option<(Age, Age)> {
+        let found = self.steps(age).into_iter().find(|(_, known, _)| known == step);
+        found.map(|(link, _, child)| (link, child))
     }
 
     /// Fails if an entity cannot contain a child of this name.
@@ -349,18 +369,36 @@ impl Model {
         if above.take(self.all.len() + 1).any(|at| at == to) {
             return Err(ErrorKind::InvalidEnds);
         }
-        self.check_name(link, from, name)
+        self.check_name(link, [from, to], name)
     }
 
     /// Fails if another child has the name.
-    pub fn check_name(&self, link: Option<Age>, from: Age, name: Option<&str>) -> Result<(), ErrorKind> {
-        let others = self.all.iter().filter(|(other, known)| {
-            let is_child = known.contains() && known.now().is_live && Some(**other) != link;
-            is_child && known.now().ends.is_some_and(|ends| ends[0] == from)
-        });
-        match others.map(|(_, known)| &known.now().name).any(|other| other.as_deref() == name) {
+    pub fn check_name(
+        &self,
+        link: Option<Age>,
+        [from, to]: [Age; 2],
+        name: Option<&str>,
+    ) -> Result<(), ErrorKind> {
+        // Without a name, the child has none, and cannot be contained.
+        let step = self.step(name, to).ok_or(ErrorKind::InvalidProperty)?;
+        self.check_step(link, from, &step)
+    }
+
+    /// Fails if another child is at the step.
+    pub fn check_step(&self, link: Option<Age>, from: Age, step: &str) -> Result<(), ErrorKind> {
+        let children = self.steps(from);
+        match children.iter().any(|(other, known, _)| known == step && Some(*other) != link) {
             true => Err(ErrorKind::NotUnique),
             false => Ok(()),
+        }
+    }
+
+    /// Fails if an item cannot get this key where it is.
+    pub fn check_key(&self, age: Age, fields: &Fields) -> Result<(), ErrorKind> {
+        let is_item = self.all[&age].type_name == "item";
+        match (self.parent(age).filter(|_| is_item), fields.n) {
+            (Some((link, from)), Some(n)) => self.check_step(Some(link), from, &item_step(n)),
+            _ => Ok(()),
         }
     }
 
@@ -388,9 +426,19 @@ impl Model {
                     continue;
                 };
                 let above = (self.all[&from].birth, above);
+                let child = &self.all[&to];
+                // A child whose id is not known yet has its key, if it is an item.
+                let is_child = |seen: &Seen| {
+                    let Some([_, (birth, id)]) = &seen.ends else { return false };
+                    let known = id_of(&given, to).is_none_or(|known| known == *id);
+                    let found = found.get(&(false, *birth, id.clone()));
+                    let has_key = child.type_name != "item"
+                        || found.is_some_and(|found| found.fields.n == child.now().fields.n);
+                    known && *birth == child.birth && has_key
+                };
                 let is_it = |((_, birth, _), seen): &(&Name, &Seen)| {
                     let is_here = seen.ends.as_ref().is_some_and(|ends| ends[0] == above);
-                    *birth == link.birth && is_here && seen.name == link.now().name
+                    *birth == link.birth && is_here && seen.name == link.now().name && is_child(seen)
                 };
                 let Some(((.., id), seen)) = found.iter().find(is_it) else { continue };
                 given.insert(*age, id.clone());
@@ -464,6 +512,17 @@ impl Model {
 
 /// One of the types of this test.
 pub fn type_named(name: &str) -> &'static str {
-    let all = ["node", "knows", "contains", "container", "root"];
+    let all = ["node", "item", "knows", "contains", "container", "root"];
     all.into_iter().find(|known| *known == name).expect("a type of this test")
+}
+
+/// The step of a path to an item of a list.
+pub fn item_step(n: i64) -> String {
+    format!("item[n={n}]")
+}
+
+/// The key in a step to an item of a list.
+pub fn key_of(step: &str) -> Option<i64> {
+    let key = step.strip_prefix("item[n=")?.strip_suffix(']')?;
+    Some(key.parse().expect("a key is a number"))
 }

@@ -71,7 +71,7 @@ fn push(t: &mut Transaction, change: &Change, stored: &[Value]) -> Result<()> {
         }
         Change::Contain { id: own, from, to, name, n } => {
             let new = NewRelationship::new("contains", id(from), id(to)).id(own.as_str())?;
-            let new = new.property("name", name.as_str());
+            let new = name.iter().fold(new, |new, name| new.property("name", name.as_str()));
             t.create_relationship(n.iter().fold(new, |new, n| new.property("n", *n))).map(drop)
         }
         Change::Set { is_link, id, n } => t.update(&instance(*is_link, id), Patch::new().set("n", *n)),

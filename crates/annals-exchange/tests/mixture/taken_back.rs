@@ -132,8 +132,8 @@ impl World {
         }
         let is_named_twice = next.all.iter().any(|(age, known)| {
             let now = known.now();
-            let from = now.ends.filter(|_| known.contains() && now.is_live).map(|ends| ends[0]);
-            from.is_some_and(|from| next.check_name(Some(*age), from, now.name.as_deref()).is_err())
+            let ends = now.ends.filter(|_| known.contains() && now.is_live);
+            ends.is_some_and(|ends| next.check_name(Some(*age), ends, now.name.as_deref()).is_err())
         });
         is_named_twice || next.check_end(u64::MAX).is_err()
     }
