@@ -535,5 +535,5 @@ fn requests_of_several_doors_leave_what_a_plain_model_says() {
         histories += 1;
     }
     println!("{histories} histories, {accepted} requests accepted");
-    assert!(accepted > histories * STEPS / 4, "{accepted} requests of {histories} histories were accepted");
+    assert!(accepted > histories * STEPS / 8, "{accepted} requests of {histories} histories were accepted");
 }
