@@ -27,6 +27,7 @@ mod http {
     mod ldp_hostile;
     mod ldp_iris;
     mod ldp_members;
+    mod ldp_mixture;
     mod ldp_refusals;
     mod ldp_tags;
     mod ldp_versions;

@@ -201,3 +201,30 @@ fn a_deleted_relationship_without_a_former_end_says_what_to_do() {
     let (_, reasons) = merge(&repository, &[missing], MergeOptions::default());
     assert!(reasons[0].ends_with("; put entities before the relationships between them"), "{reasons:?}");
 }
+
+/// The merge asked what the container held before the record of its deletion. A child that this record itself created
+/// was not there yet, so it came back with the container, although no line names it.
+#[test]
+fn a_container_returns_without_a_child_of_the_transaction_that_deleted_it() {
+    let repository = Repository::in_memory();
+    repository
+        .transact(|t| {
+            t.define_type(TypeDefinition::relationship("contains").containing())?;
+            t.create_entity(NewEntity::new("t").id("shelf")?)
+        })
+        .unwrap();
+    repository
+        .transact(|t| {
+            t.create_entity(NewEntity::new("t").id("book")?)?;
+            let contains = NewRelationship::new("contains", id("shelf"), id("book"));
+            t.create_relationship(contains.property("name", "book"))?;
+            t.delete(&InstanceId::Entity(id("shelf")))
+        })
+        .unwrap();
+    let line = r#"{"entity": {"id": "shelf", "type": "t"}}"#;
+    let (_, reasons) = merge(&repository, &[line], MergeOptions::default());
+    assert_eq!(reasons, [""; 0]);
+    let snapshot = repository.snapshot();
+    assert!(snapshot.entity(&id("shelf")).unwrap().is_some());
+    assert!(snapshot.entity(&id("book")).unwrap().is_none());
+}

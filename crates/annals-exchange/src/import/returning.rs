@@ -44,18 +44,19 @@ pub fn restore(operations: &[Operation], transaction: &mut Transaction) -> Resul
     }
     let mut former = Former { base: &base, types: containing_types(&base), views: BTreeMap::new() };
     let mut all = Vec::with_capacity(returning.len());
-    for (operation, id) in &returning {
-        let found = former.links(id)?;
+    for (_, id) in &returning {
         let instance = InstanceId::Entity((*id).clone());
-        transaction.valid_from(operation.valid_from);
-        // Restoring a container by its name would also restore its contents.
-        match former.has_contents(id, &found)? {
-            true => transaction.push_action(action::RestoreTaken { instances: vec![instance] })?,
-            false => transaction.push_action(action::Restore { instance, with_relationships: false })?,
-        }
-        all.push(found);
+        let restore = Action::from(action::Restore { instance: instance.clone(), with_relationships: false });
+        // Restoring a container by its name would also restore its contents. Order: asked before anything is restored.
+        let is_alone = transaction.taken_along(&restore)?.is_empty();
+        let taken = || action::RestoreTaken { instances: vec![instance] }.into();
+        all.push((if is_alone { restore } else { taken() }, former.links(id)?));
     }
-    for ((operation, _), found) in returning.iter().zip(all) {
+    for ((operation, _), (restore, _)) in returning.iter().zip(&all) {
+        transaction.valid_from(operation.valid_from);
+        transaction.push_action(restore.clone())?;
+    }
+    for ((operation, _), (_, found)) in returning.iter().zip(all) {
         for link in found {
             let [from, to] = &link.ends;
             let is_live =
@@ -134,16 +135,6 @@ impl Former<'_> {
             }
         }
         Ok(links)
-    }
-
-    /// True if one of these links leads from the entity to a child that is deleted.
-    fn has_contents(&self, id: &Id, links: &[FormerLink]) -> Result<bool> {
-        for link in links.iter().filter(|link| link.ends[0] == *id) {
-            if self.base.entity_summary(&link.ends[1])?.is_none() {
-                return Ok(true);
-            }
-        }
-        Ok(false)
     }
 
     /// True if the live entity is contained in another one by now.

@@ -1,13 +1,15 @@
 //! Candidates: edits, rebasing, and commits that are confirmed, taken back, or left without a confirmation.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use annals::*;
 
+use crate::edit::Work;
 use crate::model::{Change, Model};
-use crate::world::{World, push};
+use crate::push::push_all;
+use crate::world::World;
 
 /// An open candidate.
 pub struct Open {
@@ -31,20 +33,72 @@ impl World {
             return self.note();
         }
         if open.edits.len() < 3 && !self.random.one_in(3) {
-            if let Some(change) = self.any_change() {
-                let stored = self.store(&change);
-                let outcome = candidates.edit("c", |t| push(t, &change, stored.as_ref()));
-                self.history.push(format!("{}: edit {change:?}: {:?}", self.position(), outcome.is_ok()));
-                // An edit that changes nothing is left out.
-                let is_new = candidates.edits("c").expect("its edits").len() > open.edits.len();
-                if outcome.is_ok() && is_new {
-                    open.edits.push(change);
-                }
-            }
+            self.add_edit(&candidates, &mut open);
             self.candidate = Some(open);
             return self.note();
         }
         self.end_candidate(&candidates, open);
+    }
+
+    /// Adds an edit, or the edits that a change of a tree makes.
+    fn add_edit(&mut self, candidates: &Candidates, open: &mut Open) {
+        let work = match self.random.one_in(3) {
+            true => Work::Tree(self.any_edit()),
+            false => match self.any_change() {
+                // An upsert is the edit that it is when it is added.
+                None | Some(Change::Upsert { .. }) => return,
+                Some(change) => Work::Direct(change),
+            },
+        };
+        // Which version an undo takes back after another edit of the instance is left open.
+        let is_edited = |named| open.edits.iter().any(|edit| edit.instance() == named);
+        if matches!(&work, Work::Direct(undo @ Change::Undo { .. }) if is_edited(undo.instance())) {
+            return;
+        }
+        let position = self.position();
+        let mut view = Model { is_always: true, ..self.model.clone() };
+        let is_applied = open
+            .edits
+            .iter()
+            .enumerate()
+            .all(|(number, edit)| view.apply((position + 1, number), edit).is_ok());
+        let planned = match &work {
+            Work::Direct(change) => Ok(vec![change.clone()]),
+            Work::Tree(edit) => view.planned(edit, &mut self.count),
+        };
+        let stored = self.stored(std::slice::from_ref(&work));
+        let outcome = candidates.edit("c", |t| push_all(t, &stored));
+        self.history.push(format!("{position}: edit {work:?}: {:?}", outcome.is_ok()));
+        let edits = candidates.edits("c").expect("its edits");
+        let news = &edits[open.edits.len().min(edits.len())..];
+        if outcome.is_err() {
+            assert!(news.is_empty(), "a refused edit stays: {}", self.what());
+            return;
+        }
+        assert!(is_applied, "an edit of a candidate whose edits cannot be applied: {}", self.what());
+        let planned = planned.unwrap_or_else(|kind| panic!("expected {kind:?}: {}", self.what()));
+        // An edit that changes nothing is left out.
+        view.is_always = false;
+        let mut made = Vec::new();
+        for change in planned {
+            match view.apply((position + 1, open.edits.len() + made.len()), &change) {
+                Ok(true) => made.push(change),
+                Ok(false) => {}
+                Err(kind) => panic!("expected {kind:?}: {}", self.what()),
+            }
+        }
+        assert_eq!(news.len(), made.len(), "{news:#?}, expected {made:#?}: {}", self.what());
+        let is_tree = matches!(work, Work::Tree(_));
+        let names = |(change, action): (&Change, &annals::Change)| match (change.created(), &action.action) {
+            (Some((false, id)), Action::CreateEntity(new)) => Some((id.to_owned(), new.id.to_string())),
+            (Some((true, id)), Action::CreateRelationship(new)) => Some((id.to_owned(), new.id.to_string())),
+            _ => None,
+        };
+        let given: BTreeMap<String, String> = made.iter().zip(news).filter_map(names).collect();
+        if is_tree {
+            made.iter_mut().for_each(|change| change.learn_ids(&given));
+        }
+        open.edits.extend(made);
     }
 
     fn end_candidate(&mut self, candidates: &Candidates, open: Open) {
@@ -62,6 +116,9 @@ impl World {
             if expected.is_ok() {
                 expected = next.apply((position, number), edit).map(drop);
             }
+        }
+        if expected.is_ok() {
+            expected = next.check_end(position);
         }
         let within = must_confirm.then(|| Duration::from_secs(3_600));
         let how = CandidateCommit { confirm_within: within, ..CandidateCommit::default() };
@@ -82,15 +139,15 @@ impl World {
         }
         self.model = Model { is_always: false, ..next };
         self.accepted += 1;
+        self.learn_ids();
         self.note();
         if !must_confirm {
             return;
         }
         // Others change something meanwhile.
         for _ in 0..self.random.below(5) {
-            if let Some(change) = self.any_change() {
-                self.commit(change);
-            }
+            let works = self.any_works();
+            self.commit_all(works);
         }
         if self.random.one_in(3) {
             candidates.confirm("c", "").expect("it can be confirmed");
@@ -145,6 +202,8 @@ impl World {
             kept.push(edit.clone());
             created.extend(edit.created().map(|(is_link, name)| (is_link, name.to_owned())));
         }
+        // With unique values, other edits may go, too.
+        let is_unique = next.check_end(before + 1).is_ok();
         let dropped_count = open.edits.len() - kept.len();
         let expected = match keep {
             Some(Keep::Theirs) => Ok(dropped_count),
@@ -154,9 +213,30 @@ impl World {
         let outcome = candidates.rebase("c", keep, "");
         self.history.push(format!("{}: rebase, keep {keep:?}: {outcome:?}", self.position()));
         let found = outcome.as_ref().map(Vec::len).map_err(Error::kind);
-        assert_eq!(found, expected, "{outcome:?}: {}", self.what());
+        match (is_unique, keep, &outcome) {
+            (true, ..) => assert_eq!(found, expected, "{outcome:?}: {}", self.what()),
+            (false, Some(Keep::Theirs), Ok(dropped)) => {
+                assert!(dropped.len() > dropped_count, "{outcome:?}: {}", self.what());
+                let gone: BTreeSet<usize> = dropped.iter().map(|conflict| conflict.edit).collect();
+                let edits = open.edits.iter().enumerate().filter(|(number, _)| !gone.contains(number));
+                kept = edits.map(|(_, edit)| edit.clone()).collect();
+                self.check_applies(&kept);
+            }
+            _ => assert_eq!(found, Err(ErrorKind::PreconditionFailed), "{}", self.what()),
+        }
         if outcome.is_ok() {
             *open = Open { base: before, edits: kept };
         }
+    }
+
+    /// Fails if these edits cannot be committed.
+    fn check_applies(&self, edits: &[Change]) {
+        let position = self.position() + 1;
+        let mut next = Model { is_always: true, ..self.model.clone() };
+        for (number, edit) in edits.iter().enumerate() {
+            let outcome = next.apply((position, number), edit);
+            assert!(outcome.is_ok(), "{edit:?} stays: {outcome:?}: {}", self.what());
+        }
+        assert!(next.check_end(position).is_ok(), "edits that clash stay: {}", self.what());
     }
 }

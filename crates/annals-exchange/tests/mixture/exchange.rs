@@ -1,10 +1,9 @@
 //! Exports, merges of earlier exports, and copies of the whole history.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 use std::sync::Arc;
 
-use annals::storage::{DiskStore, RealDisk};
+use annals::storage::Store;
 use annals::{Instant, Options, Repository};
 use annals_exchange::export::{Selection, export_history, export_jsonl};
 use annals_exchange::import::{
@@ -66,13 +65,13 @@ impl Exported {
         }
         let known: BTreeSet<(bool, String)> =
             before.keys().map(|(is_link, _, id)| (*is_link, id.clone())).collect();
-        for ((is_link, _, id), seen) in after {
+        for ((is_link, birth, id), seen) in after {
             let name = (*is_link, id.clone());
             // With a container, or a child, that is named, the relationship between the two returns.
             let places = seen.type_name == "contains"
                 && seen.ends.iter().flatten().any(|(_, end)| self.named.contains_key(&(false, end.clone())));
             if !known.contains(&name) && !self.named.contains_key(&name) && !places {
-                return Err(format!("{name:?} is not named, and is there again"));
+                return Err(format!("{name:?} is not named, and is there again, born at {birth}: {seen:?}"));
             }
         }
         if summary.refused_count > 0 {
@@ -83,8 +82,13 @@ impl Exported {
         for (name, seen) in &self.named {
             let now = after.iter().find(|((is_link, _, id), _)| (*is_link, id) == (name.0, &name.1));
             let Some((_, now)) = now else { return Err(format!("{name:?} is named and not there")) };
-            let same = (&now.type_name, now.n, ids(now)) == (&seen.type_name, seen.n, ids(seen));
-            if !same || seen.stored.is_some() && now.stored != seen.stored {
+            // A merge leaves the properties that a line does not have as they are.
+            let given = [(seen.fields.n, now.fields.n), (seen.fields.code, now.fields.code)];
+            let has_numbers = given.iter().all(|(given, now)| given.is_none() || given == now);
+            let has_bytes = seen.fields.stored.is_none_or(|byte| now.fields.stored == Some(byte));
+            let has_name = seen.name.is_none() || seen.name == now.name;
+            let is_same = now.type_name == seen.type_name && ids(now) == ids(seen);
+            if !(is_same && has_numbers && has_bytes && has_name) {
                 return Err(format!("{name:?} is named as {seen:?}, and is {now:?}"));
             }
         }
@@ -127,11 +131,10 @@ fn load(
 }
 
 /// The live instances of a new repository with the whole history of this one.
-pub fn copied(repository: &Repository, contents: &Path, clock: Clock) -> BTreeMap<Name, Seen> {
+pub fn copied(repository: &Repository, store: Arc<dyn Store>, clock: Clock) -> BTreeMap<Name, Seen> {
     let mut text = Vec::new();
     export_history(repository, repository.snapshot().position(), &mut text, &()).expect("it can be exported");
     let folder = tempfile::tempdir().expect("a folder");
-    let store = Arc::new(DiskStore::new(Arc::new(RealDisk), contents));
     let options = Options { contents: Some(store), clock, ..Options::default() };
     let copy = Repository::open_with(folder.path().join("copy"), options).expect("it opens");
     let run = Run::begin(&copy);

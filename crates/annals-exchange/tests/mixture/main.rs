@@ -3,13 +3,24 @@
 //!
 //! A failure prints its seed. `MIXTURE_SEED=n` repeats one history; `MIXTURE_SECONDS` makes a campaign.
 
+mod apply;
 mod candidates;
+mod edit;
 mod exchange;
+mod generate;
+mod leases;
 mod memory;
 mod model;
+#[path = "../../../annals/tests/support/object_log.rs"]
+#[expect(dead_code, reason = "damage is for other tests")]
+mod object_log;
+mod place;
+mod push;
 #[path = "../../../annals/tests/support/random.rs"]
 mod random;
+mod reverted;
 mod see;
+mod taken_back;
 mod world;
 
 use std::time::{Duration, Instant};
@@ -43,5 +54,5 @@ fn mixed_changes_are_what_a_plain_model_says_they_are() {
         histories += 1;
     }
     println!("{histories} histories, {accepted} changes accepted");
-    assert!(accepted > histories * STEPS / 4, "{accepted} changes of {histories} histories were accepted");
+    assert!(accepted > histories * STEPS / 8, "{accepted} changes of {histories} histories were accepted");
 }

@@ -1,6 +1,6 @@
 //! The plain model: every instance by its age, with its birth and all its versions, whatever it is called.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use annals::ErrorKind;
 
@@ -13,14 +13,44 @@ pub type Outcome = Result<bool, ErrorKind>;
 /// Which instance, whatever it is called.
 pub type Age = usize;
 
+/// The properties of an instance.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Fields {
+    /// Required for nodes, and within [`RANGE`]. The key of items, which names them in lists.
+    pub n: Option<i64>,
+    /// Unique among nodes.
+    pub code: Option<i64>,
+    /// The byte of its content.
+    pub stored: Option<u8>,
+}
+
+/// The declared range of `n` of a node.
+pub const RANGE: [i64; 2] = [0, 9];
+
+impl Fields {
+    pub fn n(n: i64) -> Fields {
+        Fields { n: Some(n), ..Fields::default() }
+    }
+
+    /// Fails as a write of an instance of this type must.
+    pub fn check(&self, type_name: &str) -> Result<(), ErrorKind> {
+        let is_allowed = match type_name {
+            "node" => self.n.is_some_and(|n| (RANGE[0]..=RANGE[1]).contains(&n)),
+            "item" => self.n.is_some(),
+            _ => true,
+        };
+        if is_allowed { Ok(()) } else { Err(ErrorKind::InvalidProperty) }
+    }
+}
+
 /// The content of a version.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Content {
     pub id: String,
     pub is_live: bool,
-    pub n: i64,
-    /// The byte of its content, if it has one.
-    pub stored: Option<u8>,
+    pub fields: Fields,
+    /// The name of the child of a relationship that contains.
+    pub name: Option<String>,
     /// The ends of a relationship.
     pub ends: Option<[Age; 2]>,
 }
@@ -43,6 +73,8 @@ pub struct Known {
     pub is_opaque: bool,
     /// True if it belongs to the other collection.
     pub is_copy: bool,
+    /// The record that made it this repository's own.
+    pub adopted_at: Option<u64>,
 }
 
 impl Known {
@@ -56,6 +88,13 @@ impl Known {
 
     pub fn contains(&self) -> bool {
         self.type_name == "contains"
+    }
+
+    /// True if it is known which version an undo takes back: how many versions several changes of one transaction make
+    /// is no business of this test.
+    pub fn has_sure_base(&self) -> bool {
+        let last = self.place().0;
+        !self.is_opaque && self.versions.iter().filter(|version| version.place.0 == last).count() == 1
     }
 
     /// The version after the record at `position`.
@@ -72,11 +111,18 @@ impl Known {
     }
 }
 
+/// One change. A new instance whose id begins with `?` gets its id from the engine.
 #[derive(Clone, Debug)]
 pub enum Change {
     Create {
         id: String,
-        n: i64,
+        type_name: &'static str,
+        fields: Fields,
+    },
+    /// Creates a node, or replaces all its properties.
+    Upsert {
+        id: String,
+        fields: Fields,
     },
     Relate {
         id: String,
@@ -87,7 +133,8 @@ pub enum Change {
         id: String,
         from: String,
         to: String,
-        name: String,
+        name: Option<String>,
+        n: Option<i64>,
     },
     Set {
         is_link: bool,
@@ -97,6 +144,19 @@ pub enum Change {
     Store {
         id: String,
         byte: u8,
+    },
+    /// Gives some properties of an entity a value, or takes it away.
+    Patch {
+        id: String,
+        patch: Patched,
+    },
+    Replace {
+        id: String,
+        fields: Fields,
+    },
+    Rename {
+        id: String,
+        name: String,
     },
     Delete {
         is_link: bool,
@@ -127,7 +187,7 @@ pub enum Change {
     /// An entity of the other collection, as it is there.
     SaveCopy {
         id: String,
-        n: i64,
+        fields: Fields,
     },
     Rehome {
         id: String,
@@ -135,6 +195,22 @@ pub enum Change {
     PurgeCopy {
         id: String,
     },
+}
+
+/// The properties that a patch concerns, each with its new value.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Patched {
+    pub n: Option<Option<i64>>,
+    pub code: Option<Option<i64>>,
+    pub stored: Option<Option<u8>>,
+}
+
+impl Patched {
+    pub fn apply(&self, fields: &mut Fields) {
+        fields.n = self.n.unwrap_or(fields.n);
+        fields.code = self.code.unwrap_or(fields.code);
+        fields.stored = self.stored.unwrap_or(fields.stored);
+    }
 }
 
 impl Change {
@@ -165,10 +241,13 @@ impl Change {
         match self {
             Change::Create { .. } | Change::Relate { .. } | Change::Contain { .. } => None,
             Change::Store { id, .. }
+            | Change::Upsert { id, .. }
+            | Change::Patch { id, .. }
+            | Change::Replace { id, .. }
             | Change::SaveCopy { id, .. }
             | Change::Rehome { id }
             | Change::PurgeCopy { id } => Some((false, id)),
-            Change::Relink { id, .. } => Some((true, id)),
+            Change::Relink { id, .. } | Change::Rename { id, .. } => Some((true, id)),
             Change::Set { is_link, id, .. }
             | Change::Delete { is_link, id }
             | Change::Restore { is_link, id, .. }
@@ -176,6 +255,22 @@ impl Change {
             | Change::Undo { is_link, id }
             | Change::Reidentify { is_link, id, .. } => Some((*is_link, id)),
         }
+    }
+
+    /// Gives new instances their ids.
+    pub fn learn_ids(&mut self, given: &BTreeMap<String, String>) {
+        let learn = |id: &mut String| *id = given.get(id).unwrap_or(id).clone();
+        match self {
+            Change::Create { id, .. } => learn(id),
+            Change::Contain { id, from, to, .. } => [id, from, to].into_iter().for_each(learn),
+            Change::Patch { id, .. } | Change::Delete { id, .. } | Change::Rename { id, .. } => learn(id),
+            _ => {}
+        }
+    }
+
+    /// The instance that it creates or changes.
+    pub fn instance(&self) -> (bool, &str) {
+        self.created().or(self.named()).expect("it creates or changes one")
     }
 }
 
@@ -197,17 +292,17 @@ impl Model {
     }
 
     /// True if an instance has, or had, the id.
-    fn is_taken(&self, is_link: bool, id: &str) -> bool {
+    pub fn is_taken(&self, is_link: bool, id: &str) -> bool {
         let has = |known: &Known| known.versions.iter().any(|version| version.content.id == id);
         self.all.values().any(|known| known.is_link == is_link && has(known))
     }
 
-    fn known(&self, is_link: bool, id: &str) -> Result<Age, ErrorKind> {
+    pub fn known(&self, is_link: bool, id: &str) -> Result<Age, ErrorKind> {
         self.find(is_link, id)
             .ok_or_else(|| if self.is_taken(is_link, id) { ErrorKind::Deleted } else { ErrorKind::NotFound })
     }
 
-    fn live(&self, is_link: bool, id: &str) -> Result<Age, ErrorKind> {
+    pub fn live(&self, is_link: bool, id: &str) -> Result<Age, ErrorKind> {
         let age = self.known(is_link, id)?;
         if self.all[&age].now().is_live { Ok(age) } else { Err(ErrorKind::Deleted) }
     }
@@ -227,7 +322,7 @@ impl Model {
         })
     }
 
-    fn children(&self, age: Age) -> Vec<Age> {
+    pub fn children(&self, age: Age) -> Vec<Age> {
         self.links_of(age)
             .into_iter()
             .filter(|link| self.all[link].contains())
@@ -235,18 +330,135 @@ impl Model {
             .collect()
     }
 
-    fn check_contained(&self, link: Option<Age>, [from, to]: [Age; 2]) -> Result<(), ErrorKind> {
+    /// The live relationships that contain something in an entity, each with the step of a path to the child, and the
+    /// child.
+    pub fn steps(&self, age: Age) -> Vec<(Age, String, Age)> {
+        let live = self.all.iter().filter(|(_, known)| known.contains() && known.now().is_live);
+        let children = live.filter_map(|(link, known)| {
+            let [_, to] = known.now().ends.filter(|ends| ends[0] == age)?;
+            Some((*link, self.step(known.now().name.as_deref(), to)?, to))
+        });
+        children.collect()
+    }
+
+    /// The step of a path to a child: an item is named by its key, and others by the relationship that contains them.
+    pub fn step(&self, name: Option<&str>, child: Age) -> Option<String> {
+        match self.all[&child].type_name {
+            "item" => self.all[&child].now().fields.n.map(item_step),
+            _ => name.map(str::to_owned),
+        }
+    }
+
+    /// The child of an entity at this step, and the relationship that contains it.
+    pub fn child(&self, age: Age, step: &str) -> Option<(Age, Age)> {
+        let found = self.steps(age).into_iter().find(|(_, known, _)| known == step);
+        found.map(|(link, _, child)| (link, child))
+    }
+
+    /// Fails if an entity cannot contain a child of this name.
+    pub fn check_contained(
+        &self,
+        link: Option<Age>,
+        [from, to]: [Age; 2],
+        name: Option<&str>,
+    ) -> Result<(), ErrorKind> {
         if self.parent(to).is_some_and(|(other, _)| Some(other) != link) {
             return Err(ErrorKind::Cardinality);
         }
         let above = std::iter::successors(Some(from), |at| self.parent(*at).map(|(_, parent)| parent));
-        if above.take(self.all.len() + 1).any(|at| at == to) { Err(ErrorKind::InvalidEnds) } else { Ok(()) }
+        if above.take(self.all.len() + 1).any(|at| at == to) {
+            return Err(ErrorKind::InvalidEnds);
+        }
+        self.check_name(link, [from, to], name)
+    }
+
+    /// Fails if another child has the name.
+    pub fn check_name(
+        &self,
+        link: Option<Age>,
+        [from, to]: [Age; 2],
+        name: Option<&str>,
+    ) -> Result<(), ErrorKind> {
+        // Without a name, the child has none, and cannot be contained.
+        let step = self.step(name, to).ok_or(ErrorKind::InvalidProperty)?;
+        self.check_step(link, from, &step)
+    }
+
+    /// Fails if another child is at the step.
+    pub fn check_step(&self, link: Option<Age>, from: Age, step: &str) -> Result<(), ErrorKind> {
+        let children = self.steps(from);
+        match children.iter().any(|(other, known, _)| known == step && Some(*other) != link) {
+            true => Err(ErrorKind::NotUnique),
+            false => Ok(()),
+        }
+    }
+
+    /// Fails if an item cannot get this key where it is.
+    pub fn check_key(&self, age: Age, fields: &Fields) -> Result<(), ErrorKind> {
+        let is_item = self.all[&age].type_name == "item";
+        match (self.parent(age).filter(|_| is_item), fields.n) {
+            (Some((link, from)), Some(n)) => self.check_step(Some(link), from, &item_step(n)),
+            _ => Ok(()),
+        }
     }
 
     fn named(&self, is_link: bool, (birth, id): &(u64, String)) -> Option<Age> {
         let is_it =
             |known: &Known| known.is_link == is_link && known.birth == *birth && known.now().id == *id;
         self.all.iter().find(|(_, known)| is_it(known)).map(|(age, _)| *age)
+    }
+
+    /// Gives new items of trees the ids that they have in a repository, from the top down.
+    pub fn learn_ids(&mut self, found: &BTreeMap<Name, Seen>) {
+        let is_new = |id: &str| id.starts_with('?');
+        let mut given: BTreeMap<Age, String> = BTreeMap::new();
+        let id_of = |given: &BTreeMap<Age, String>, age: Age| {
+            given
+                .get(&age)
+                .cloned()
+                .or_else(|| Some(self.all[&age].now().id.clone()).filter(|id| !is_new(id)))
+        };
+        loop {
+            let before = given.len();
+            for (age, link) in self.all.iter().filter(|(_, link)| link.contains() && link.now().is_live) {
+                let [from, to] = link.now().ends.expect("a relationship has ends");
+                let Some(above) = id_of(&given, from).filter(|_| id_of(&given, *age).is_none()) else {
+                    continue;
+                };
+                let above = (self.all[&from].birth, above);
+                let child = &self.all[&to];
+                // A child whose id is not known yet has its key, if it is an item.
+                let is_child = |seen: &Seen| {
+                    let Some([_, (birth, id)]) = &seen.ends else { return false };
+                    let known = id_of(&given, to).is_none_or(|known| known == *id);
+                    let found = found.get(&(false, *birth, id.clone()));
+                    let has_key = child.type_name != "item"
+                        || found.is_some_and(|found| found.fields.n == child.now().fields.n);
+                    known && *birth == child.birth && has_key
+                };
+                let is_it = |((_, birth, _), seen): &(&Name, &Seen)| {
+                    let is_here = seen.ends.as_ref().is_some_and(|ends| ends[0] == above);
+                    *birth == link.birth && is_here && seen.name == link.now().name && is_child(seen)
+                };
+                let Some(((.., id), seen)) = found.iter().find(is_it) else { continue };
+                given.insert(*age, id.clone());
+                let child = seen.ends.as_ref().map(|ends| ends[1].1.clone()).expect("it has ends");
+                if is_new(&self.all[&to].now().id) {
+                    given.insert(to, child);
+                }
+            }
+            if given.len() == before {
+                break;
+            }
+        }
+        for (age, id) in given {
+            let known = self.all.get_mut(&age).expect("it is known");
+            let news = known.versions.iter_mut().filter(|version| is_new(&version.content.id));
+            news.for_each(|version| version.content.id.clone_from(&id));
+        }
+        // The others are gone already, and nothing can name them.
+        let lost = self.all.values_mut().filter(|known| is_new(&known.now().id));
+        lost.for_each(|known| known.is_opaque = true);
     }
 
     /// Takes what a repository shows, whose last record is at `position`: for changes that the model cannot predict.
@@ -263,10 +475,15 @@ impl Model {
         for ((is_link, birth, id), seen) in entities.into_iter().chain(links) {
             let end = |end: &(u64, String)| self.named(false, end).expect("an end is there");
             let ends = seen.ends.as_ref().map(|ends| ends.each_ref().map(end));
-            let content = Content { id: id.clone(), is_live: true, n: seen.n, stored: seen.stored, ends };
+            let content = Content {
+                id: id.clone(),
+                is_live: true,
+                fields: seen.fields.clone(),
+                name: seen.name.clone(),
+                ends,
+            };
             let Some(age) = self.named(*is_link, &(*birth, id.clone())) else {
-                let known = ["node", "knows", "contains"].into_iter().find(|name| *name == seen.type_name);
-                let type_name = known.expect("a type of this test");
+                let type_name = type_named(&seen.type_name);
                 let versions = vec![Version { content, place: (position, self.next), base: None }];
                 self.add(Known {
                     is_link: *is_link,
@@ -275,6 +492,7 @@ impl Model {
                     versions,
                     is_opaque: true,
                     is_copy: false,
+                    adopted_at: None,
                 });
                 continue;
             };
@@ -286,258 +504,25 @@ impl Model {
         }
     }
 
-    fn add(&mut self, known: Known) {
+    pub fn add(&mut self, known: Known) {
         self.all.insert(self.next, known);
         self.next += 1;
     }
+}
 
-    fn create(
-        &mut self,
-        place: Place,
-        (is_link, type_name): (bool, &'static str),
-        id: &str,
-        n: i64,
-        ends: Option<[&str; 2]>,
-    ) -> Outcome {
-        if self.is_taken(is_link, id) {
-            return Err(ErrorKind::AlreadyExists);
-        }
-        let ends = ends.map(|ends| ends.map(|end| self.live(false, end)));
-        let ends = match ends {
-            None => None,
-            Some([Ok(from), Ok(to)]) => Some([from, to]),
-            Some(_) => return Err(ErrorKind::MissingEnd),
-        };
-        if let (Some(ends), "contains") = (ends, type_name) {
-            self.check_contained(None, ends)?;
-        }
-        let content = Content { id: id.to_owned(), is_live: true, n, stored: None, ends };
-        let versions = vec![Version { content, place, base: None }];
-        self.add(Known { is_link, type_name, birth: place.0, versions, is_opaque: false, is_copy: false });
-        Ok(true)
-    }
+/// One of the types of this test.
+pub fn type_named(name: &str) -> &'static str {
+    let all = ["node", "item", "knows", "contains", "container", "root"];
+    all.into_iter().find(|known| *known == name).expect("a type of this test")
+}
 
-    pub fn apply(&mut self, place: Place, change: &Change) -> Outcome {
-        match change {
-            Change::Create { id, n } => self.create(place, (false, "node"), id, *n, None),
-            Change::Relate { id, from, to } => self.create(place, (true, "knows"), id, 0, Some([from, to])),
-            Change::Contain { id, from, to, .. } => {
-                self.create(place, (true, "contains"), id, 0, Some([from, to]))
-            }
-            Change::Set { is_link, id, n } => {
-                let age = self.own(self.live(*is_link, id)?)?;
-                self.write_if(age, place, |content| content.n = *n)
-            }
-            Change::Store { id, byte } => {
-                let age = self.own(self.live(false, id)?)?;
-                self.write_if(age, place, |content| content.stored = Some(*byte))
-            }
-            Change::Delete { is_link, id } => {
-                let age = self.own(self.live(*is_link, id)?)?;
-                self.delete(age, place);
-                Ok(true)
-            }
-            Change::Restore { is_link, id, with } => {
-                let age = self.known(*is_link, id)?;
-                if !self.all[&age].now().is_live {
-                    self.own(age)?;
-                }
-                self.restore(age, *with, place)
-            }
-            Change::Purge { is_link, id } => {
-                let age = self.own(self.known(*is_link, id)?)?;
-                self.purge(age);
-                Ok(true)
-            }
-            Change::Undo { is_link, id } => {
-                let age = self.known(*is_link, id)?;
-                self.undo(age, place)
-            }
-            Change::Relink { id, from } => {
-                let age = self.live(true, id)?;
-                let from = self.live(false, from).map_err(|_| ErrorKind::MissingEnd)?;
-                let [_, to] = self.all[&age].now().ends.expect("a relationship has ends");
-                if self.all[&age].contains() {
-                    self.check_contained(Some(age), [from, to])?;
-                }
-                self.write_if(age, place, |content| content.ends = Some([from, to]))
-            }
-            Change::Reidentify { is_link, id, new } => {
-                let age = self.own(self.live(*is_link, id)?)?;
-                if self.is_taken(*is_link, new) {
-                    return Err(ErrorKind::AlreadyExists);
-                }
-                self.write_if(age, place, |content| content.id.clone_from(new))
-            }
-            Change::SaveCopy { id, n } => self.save_copy(id, *n, place),
-            Change::Rehome { id } => {
-                let age = self.copy(self.live(false, id)?)?;
-                self.write(age, place, |_| ());
-                self.all.get_mut(&age).expect("it is known").is_copy = false;
-                Ok(true)
-            }
-            Change::PurgeCopy { id } => {
-                let age = self.copy(self.known(false, id)?)?;
-                self.purge(age);
-                Ok(true)
-            }
-        }
-    }
+/// The step of a path to an item of a list.
+pub fn item_step(n: i64) -> String {
+    format!("item[n={n}]")
+}
 
-    fn own(&self, age: Age) -> Result<Age, ErrorKind> {
-        if self.all[&age].is_copy { Err(ErrorKind::NotHome) } else { Ok(age) }
-    }
-
-    fn copy(&self, age: Age) -> Result<Age, ErrorKind> {
-        if self.all[&age].is_copy { Ok(age) } else { Err(ErrorKind::HomeConflict) }
-    }
-
-    fn save_copy(&mut self, id: &str, n: i64, place: Place) -> Outcome {
-        let age = match self.known(false, id) {
-            Ok(age) => self.copy(age)?,
-            Err(ErrorKind::NotFound) => {
-                self.create(place, (false, "node"), id, n, None)?;
-                let known = self.all.get_mut(&(self.next - 1)).expect("it was created");
-                // Its home decides on its versions.
-                (known.is_copy, known.is_opaque) = (true, true);
-                return Ok(true);
-            }
-            Err(kind) => return Err(kind),
-        };
-        self.write(age, place, |content| {
-            (content.is_live, content.n, content.stored) = (true, n, None);
-        });
-        Ok(true)
-    }
-
-    fn write_if(&mut self, age: Age, place: Place, change: impl FnOnce(&mut Content)) -> Outcome {
-        let known = self.all.get_mut(&age).expect("it is known");
-        let mut content = known.now().clone();
-        change(&mut content);
-        if !self.is_always && content == *known.now() {
-            return Ok(false);
-        }
-        known.write(place, |now| *now = content);
-        Ok(true)
-    }
-
-    fn write(&mut self, age: Age, place: Place, change: impl FnOnce(&mut Content)) {
-        self.all.get_mut(&age).expect("it is known").write(place, change);
-    }
-
-    fn delete(&mut self, age: Age, place: Place) {
-        if !self.all[&age].is_link {
-            let (children, links) = (self.children(age), self.links_of(age));
-            for link in links {
-                self.write(link, place, |content| content.is_live = false);
-            }
-            children.into_iter().for_each(|child| self.delete(child, place));
-        }
-        self.write(age, place, |content| content.is_live = false);
-    }
-
-    fn restore(&mut self, age: Age, with: bool, place: Place) -> Outcome {
-        let known = &self.all[&age];
-        if known.now().is_live {
-            return Err(ErrorKind::NotDeleted);
-        }
-        if known.is_link {
-            let ends = known.now().ends.expect("a relationship has ends");
-            if ends.iter().any(|end| !self.all[end].now().is_live) {
-                return Err(ErrorKind::MissingEnd);
-            }
-            if known.contains() {
-                self.check_contained(Some(age), ends)?;
-            }
-            self.write(age, place, |content| content.is_live = true);
-            return Ok(true);
-        }
-        let gone = known.place();
-        let went = |known: &Known| !known.now().is_live && known.place() == gone;
-        // Everything that went along, from the container down.
-        let (mut entities, mut links, mut next) = (vec![age], Vec::new(), 0);
-        while let Some(at) = entities.get(next).copied() {
-            next += 1;
-            for (link, known) in &self.all {
-                let Some([from, to]) = known.now().ends else { continue };
-                if known.contains()
-                    && from == at
-                    && went(known)
-                    && went(&self.all[&to])
-                    && !entities.contains(&to)
-                {
-                    entities.push(to);
-                    links.push(*link);
-                }
-            }
-        }
-        let is_back = |end: Age| entities.contains(&end) || self.all[&end].now().is_live;
-        let others = self.all.iter().filter(|(link, known)| {
-            let Some(ends) = known.now().ends.filter(|_| with && went(known)) else { return false };
-            let is_near = ends.iter().any(|end| entities.contains(end));
-            // A child that was restored alone, and has another container now, stays there.
-            let is_placed = known.contains() && self.parent(ends[1]).is_some();
-            is_near && ends.into_iter().all(is_back) && !is_placed && !links.contains(*link)
-        });
-        let others: Vec<Age> = others.map(|(link, _)| *link).collect();
-        for back in entities.into_iter().chain(links).chain(others) {
-            self.write(back, place, |content| content.is_live = true);
-        }
-        Ok(true)
-    }
-
-    fn purge(&mut self, age: Age) {
-        if self.all[&age].is_link {
-            self.all.remove(&age);
-            return;
-        }
-        let (mut gone, mut next) = (vec![age], 0);
-        while let Some(at) = gone.get(next).copied() {
-            next += 1;
-            let place = self.all[&at].place();
-            let is_dead = !self.all[&at].now().is_live;
-            for known in self.all.values().filter(|known| known.contains()) {
-                let [from, to] = known.now().ends.expect("a relationship has ends");
-                let child = &self.all[&to];
-                let went = is_dead && !child.now().is_live && [known.place(), child.place()] == [place; 2];
-                if from == at && (known.now().is_live || went) && !gone.contains(&to) {
-                    gone.push(to);
-                }
-            }
-        }
-        let gone: BTreeSet<Age> = gone.into_iter().collect();
-        let led = |known: &Known| {
-            let ends = known.versions.iter().filter_map(|version| version.content.ends);
-            ends.flatten().any(|end| gone.contains(&end))
-        };
-        self.all.retain(|age, known| !gone.contains(age) && !led(known));
-    }
-
-    fn undo(&mut self, age: Age, place: Place) -> Outcome {
-        let known = &self.all[&age];
-        let last = known.versions.last().expect("it has a version");
-        let Some(base) = last.base else { return Err(ErrorKind::InvalidArgument) };
-        let base = known.versions[base].content.clone();
-        match (last.content.is_live, base.is_live) {
-            (false, _) => self.restore(age, true, place),
-            (_, false) => {
-                self.delete(age, place);
-                Ok(true)
-            }
-            _ => {
-                if let (Some(before), Some(now)) = (base.ends, last.content.ends)
-                    && before != now
-                {
-                    if before.iter().any(|end| !self.all[end].now().is_live) {
-                        return Err(ErrorKind::MissingEnd);
-                    }
-                    if known.contains() {
-                        self.check_contained(Some(age), before)?;
-                    }
-                }
-                self.write(age, place, |content| *content = base);
-                Ok(true)
-            }
-        }
-    }
+/// The key in a step to an item of a list.
+pub fn key_of(step: &str) -> Option<i64> {
+    let key = step.strip_prefix("item[n=")?.strip_suffix(']')?;
+    Some(key.parse().expect("a key is a number"))
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use annals::{Entity, Id, Relationship, Repository, Snapshot, Value};
 
-use crate::model::{Age, Content, Known, Model};
+use crate::model::{Age, Content, Fields, Known, Model};
 
 /// An instance by kind, birth and id.
 pub type Name = (bool, u64, String);
@@ -13,18 +13,19 @@ pub type Name = (bool, u64, String);
 #[derive(Clone, Debug, PartialEq)]
 pub struct Seen {
     pub type_name: String,
-    pub n: i64,
-    pub stored: Option<u8>,
+    pub fields: Fields,
+    /// The name of the child of a relationship that contains.
+    pub name: Option<String>,
     /// True if it belongs to the other collection.
     pub is_copy: bool,
     /// Birth and id of each end.
     pub ends: Option<[(u64, String); 2]>,
 }
 
-fn number(value: Option<Value>) -> i64 {
+fn number(value: Option<Value>) -> Option<i64> {
     match value {
-        Some(Value::Integer(number)) => number,
-        _ => 0,
+        Some(Value::Integer(number)) => Some(number),
+        _ => None,
     }
 }
 
@@ -41,8 +42,8 @@ fn entity(repository: &Repository, entity: &Entity<'_>) -> Seen {
     };
     Seen {
         type_name: entity.type_name().to_owned(),
-        n: number(entity.property("n")),
-        stored,
+        fields: Fields { n: number(entity.property("n")), code: number(entity.property("code")), stored },
+        name: None,
         is_copy: entity.home().is_some(),
         ends: None,
     }
@@ -56,8 +57,8 @@ fn relationship(relationship: &Relationship<'_>) -> Seen {
     let ends = [end(relationship.from_entity()), end(relationship.to_entity())];
     Seen {
         type_name: relationship.type_name().to_owned(),
-        n: number(relationship.property("n")),
-        stored: None,
+        fields: Fields { n: number(relationship.property("n")), ..Fields::default() },
+        name: relationship.property("name").and_then(|name| name.as_str().map(str::to_owned)),
         is_copy: false,
         ends: Some(ends),
     }
@@ -92,8 +93,8 @@ pub fn of_model(model: &Model, position: u64, kept: &Model) -> BTreeMap<Name, Se
         };
         let seen = Seen {
             type_name: known.type_name.to_owned(),
-            n: content.n,
-            stored: content.stored,
+            fields: content.fields.clone(),
+            name: content.name,
             is_copy: known.is_copy,
             ends: content.ends.map(|ends| ends.map(end)),
         };

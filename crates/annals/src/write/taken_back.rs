@@ -137,8 +137,7 @@ impl Transaction {
 
     /// Sets the instances back to their state in `snapshot`.
     fn set_back(&mut self, snapshot: Snapshot, changed: Changed) -> Result<()> {
-        self.delete_new(TypeKind::Relationship, changed.new_relationships)?;
-        self.delete_new(TypeKind::Entity, changed.new_entities)?;
+        self.delete_new(&changed)?;
         let mut items = Vec::new();
         for &entity in changed.entities.union(&changed.placed) {
             let (then, now) = (snapshot.container_seen(entity)?, self.base.graph().container_link(entity));
@@ -155,6 +154,8 @@ impl Transaction {
         let then = Then { snapshot, items, entities };
         self.take_out_misplaced(&then)?;
         self.restore_lost(TypeKind::Entity, &changed.entities)?;
+        // A container brings back the items that these records created in it before they deleted it.
+        self.delete_new(&changed)?;
         // Restored instances return in the state in which they were deleted.
         self.take_out_misplaced(&then)?;
         let actions = then.contents(self.own_graph()?.graph())?;
@@ -165,8 +166,10 @@ impl Transaction {
         self.put_back_relationships(&then, &changed.relationships)
     }
 
-    fn delete_new(&mut self, kind: TypeKind, slots: Vec<u32>) -> Result<()> {
-        for slot in slots {
+    fn delete_new(&mut self, changed: &Changed) -> Result<()> {
+        let relationships = changed.new_relationships.iter().map(|slot| (TypeKind::Relationship, *slot));
+        let entities = changed.new_entities.iter().map(|slot| (TypeKind::Entity, *slot));
+        for (kind, slot) in relationships.chain(entities) {
             // Deleting one may have deleted the next.
             let table = self.own_graph()?.graph().table(kind);
             if table.is_live(slot) {

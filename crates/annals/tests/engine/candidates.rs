@@ -291,6 +291,32 @@ fn a_commit_that_nobody_confirms_is_taken_back_also_after_a_restart() {
     assert!(candidates.list().unwrap().is_empty());
 }
 
+/// The pause after a failure belonged to the name of the candidate, so the next commit of this name waited for it, too.
+#[test]
+fn a_commit_is_taken_back_in_time_also_after_one_of_the_same_name_that_could_not_be() {
+    let timed = Timed::new();
+    let repository = timed.open();
+    let candidates = repository.candidates();
+    let how =
+        CandidateCommit { confirm_within: Some(Duration::from_secs(600)), ..CandidateCommit::default() };
+    let commit = |leaf: &str| {
+        candidates.open("c", "").unwrap();
+        candidates.edit("c", |t| set(t, leaf, 1)).unwrap();
+        candidates.commit("c", &how).unwrap();
+    };
+    let unconfirmed = || candidates.get("c").unwrap().unconfirmed;
+    commit("/one/leaf");
+    repository.transact(|t| set(t, "/one/leaf", 2)).unwrap();
+    timed.pass(Duration::from_secs(601));
+    wait_until("it says why it stays", || unconfirmed().is_some_and(|waiting| waiting.failure.is_some()));
+    candidates.confirm("c", "").unwrap();
+    // All of this within the time in which the thread looks once.
+    commit("/two/leaf");
+    timed.pass(Duration::from_secs(601));
+    wait_until("the second is taken back", || unconfirmed().is_none());
+    assert_eq!(value(&repository.snapshot(), "/two/leaf"), None);
+}
+
 #[test]
 fn a_forged_candidate_makes_one_record_and_no_more() {
     let repository = Repository::in_memory();

@@ -415,3 +415,20 @@ fn an_item_that_others_placed_anew_is_a_conflict() {
     assert_refused(&repository, removed.position, "placed it in another container");
     assert_eq!(leaf(&repository, "/a/anew/leaf"), Some(1.into()));
 }
+
+/// Story: a record created an item in a container and deleted the container; the take-back left the item there.
+#[test]
+fn a_container_returns_without_what_its_record_created_in_it() {
+    let (repository, _) = with_containers();
+    let (_, both) = repository
+        .transact(|t| {
+            t.tree().set(&path("/a/new/below/leaf"), 2)?;
+            t.tree().delete(&path("/a"))
+        })
+        .unwrap();
+    assert_eq!(leaf(&repository, "/a/item/leaf"), None);
+    repository.transact(|t| t.take_back(both.position)).unwrap();
+    assert_eq!(leaf(&repository, "/a/item/leaf"), Some(1.into()));
+    assert!(repository.snapshot().tree().item(&path("/a/new")).unwrap().is_none());
+    assert_eq!(leaf(&repository, "/a/new/below/leaf"), None);
+}

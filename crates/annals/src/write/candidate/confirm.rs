@@ -77,19 +77,26 @@ pub(crate) fn start(committer: &Arc<Committer>, is_stopping: Arc<AtomicBool>) ->
         .map_err(|source| Error::io("start the thread annals-confirm", source))
 }
 
-/// When the thread may try candidates again that it could not take back, by name.
-type Failed = HashMap<Arc<str>, std::time::Instant>;
+/// A commit of a candidate: the name alone may be that of a later one.
+type Commit = (Arc<str>, Position);
+/// When the thread may try commits again that it could not take back.
+type Failed = HashMap<Commit, std::time::Instant>;
 
 fn take_back_late(committer: &Arc<Committer>, failed: &mut Failed) -> Result<()> {
     let late = |candidate: &Candidate| {
         let waiting = candidate.unconfirmed.as_ref();
         waiting.is_some_and(|waiting| waiting.confirm_before <= (committer.clock)())
     };
+    let commit_of = |candidate: &Candidate| -> Commit {
+        let committed = candidate.unconfirmed.as_ref().map(|waiting| waiting.position);
+        (Arc::clone(&candidate.name), committed.unwrap_or_default())
+    };
     let candidates: Vec<Candidate> =
         stored::all(&committer.snapshot())?.into_iter().filter(|candidate| late(candidate)).collect();
-    failed.retain(|name, _| candidates.iter().any(|candidate| candidate.name == *name));
+    failed.retain(|commit, _| candidates.iter().any(|candidate| commit_of(candidate) == *commit));
     for candidate in candidates {
-        if failed.get(&candidate.name).is_some_and(|next| *next > std::time::Instant::now()) {
+        let commit = commit_of(&candidate);
+        if failed.get(&commit).is_some_and(|next| *next > std::time::Instant::now()) {
             continue;
         }
         let outcome = transact(committer, |t| {
@@ -104,7 +111,7 @@ fn take_back_late(committer: &Arc<Committer>, failed: &mut Failed) -> Result<()>
             take_back(t, &candidate.name, None).map(drop)
         });
         if let Err(error) = outcome {
-            failed.insert(Arc::clone(&candidate.name), std::time::Instant::now() + RETRY_INTERVAL);
+            failed.insert(commit, std::time::Instant::now() + RETRY_INTERVAL);
             // Another candidate may be taken back, even if this one cannot store its failure.
             let _ = note_failure(committer, &candidate, &error);
         }

@@ -1,0 +1,140 @@
+//! Records that are taken back.
+
+use std::collections::BTreeMap;
+
+use annals::*;
+
+use crate::model::{Age, Content};
+use crate::world::World;
+
+impl World {
+    pub(crate) fn take_back(&mut self) {
+        let known: Vec<u64> = self.can_be_taken_back.iter().rev().take(12).copied().collect();
+        if known.is_empty() {
+            return;
+        }
+        let position = *self.random.choose(&known);
+        let expected = self.expect_taken_back(position);
+        let outcome = self.repository().transact(|t| t.take_back(Position(position))).map(drop);
+        self.history.push(format!("{}: take back {position}: {outcome:?}", self.position()));
+        self.judge_taken_back(outcome, expected);
+    }
+
+    /// The model after the record at `position` is taken back; `None` if later records built on it.
+    pub(crate) fn expect_taken_back(&self, position: u64) -> Option<BTreeMap<Age, Content>> {
+        let before = position - 1;
+        let mut targets = BTreeMap::new();
+        let touched = |age: Age| {
+            let known = self.model.all.get(&age);
+            known.is_some_and(|known| known.versions.iter().any(|version| version.place.0 == position))
+        };
+        let ages: Vec<Age> = self.model.all.keys().copied().filter(|age| touched(*age)).collect();
+        for &age in &ages {
+            let known = &self.model.all[&age];
+            let then = known.at(before).filter(|then| then.is_live);
+            if known.place().0 > position && (then.is_some() || known.now().is_live) {
+                return None;
+            }
+            // Others took a child, which was elsewhere before, out of its new place.
+            let child = known.now().ends.filter(|_| known.contains()).map(|ends| &self.model.all[&ends[1]]);
+            let is_moved = child.is_some_and(|child| {
+                child.now().is_live && child.at(before).is_some_and(|then| then.is_live)
+            });
+            if known.place().0 > position && is_moved {
+                return None;
+            }
+            // Others have placed the child since.
+            let placed = known.now().ends.filter(|_| is_moved).and_then(|ends| self.model.parent(ends[1]));
+            let is_theirs = |link: Age| !ages.contains(&link) && self.model.all[&link].place().0 > position;
+            if placed.is_some_and(|(link, _)| is_theirs(link)) {
+                return None;
+            }
+            if then.is_none() && known.now().is_live && !known.is_link {
+                let is_new = |link: &Age| {
+                    let then = self.model.all[link].at(before);
+                    ages.contains(link) && then.is_none_or(|then| !then.is_live)
+                };
+                if !self.model.links_of(age).iter().all(is_new) {
+                    return None;
+                }
+            }
+            let target = then.cloned().unwrap_or_else(|| Content { is_live: false, ..known.now().clone() });
+            targets.insert(age, target);
+        }
+        (!self.is_homeless(&targets)).then_some(targets)
+    }
+
+    /// True if an instance is live in this state, or now if the state does not have it.
+    fn is_back(&self, age: Age, targets: &BTreeMap<Age, Content>) -> bool {
+        targets.get(&age).map_or(self.model.all[&age].now().is_live, |target| target.is_live)
+    }
+
+    /// True if a relationship cannot get its ends back, because others have deleted one since. A child that others have
+    /// deleted needs no place.
+    fn is_homeless(&self, targets: &BTreeMap<Age, Content>) -> bool {
+        targets.iter().filter(|(_, target)| target.is_live).any(|(age, target)| {
+            let known = &self.model.all[age];
+            let Some([from, to]) = target.ends else { return false };
+            let is_as_it_was = known.now().is_live && known.now().ends == target.ends;
+            let is_lost = known.contains() && !self.is_back(to, targets);
+            let has_ends = self.is_back(from, targets) && self.is_back(to, targets);
+            !is_as_it_was && !is_lost && !has_ends
+        })
+    }
+
+    pub(crate) fn judge_taken_back(&mut self, outcome: Result<()>, expected: Option<BTreeMap<Age, Content>>) {
+        let position = self.position();
+        match (&outcome, expected) {
+            (Err(error), None) => {
+                assert_eq!(error.kind(), ErrorKind::PreconditionFailed, "{error}: {}", self.what());
+            }
+            (Ok(()), None) => panic!("expected a refusal, because others built on it: {}", self.what()),
+            (Err(error), Some(targets)) => {
+                // Others may have contained the container, or taken a value or a name.
+                let is_about_others = match error.kind() {
+                    ErrorKind::Cardinality | ErrorKind::InvalidEnds => true,
+                    ErrorKind::NotUnique | ErrorKind::PreconditionFailed => self.is_clash(targets),
+                    _ => false,
+                };
+                assert!(is_about_others, "{error}: {}", self.what());
+            }
+            (Ok(()), Some(mut targets)) => {
+                // A child that others have deleted since does not get its place back.
+                let lost: Vec<Age> = targets
+                    .iter()
+                    .filter(|(age, target)| {
+                        let child =
+                            target.ends.filter(|_| self.model.all[*age].contains()).map(|ends| ends[1]);
+                        target.is_live && child.is_some_and(|child| !self.is_back(child, &targets))
+                    })
+                    .map(|(age, _)| *age)
+                    .collect();
+                lost.iter().for_each(|age| drop(targets.remove(age)));
+                for (age, target) in targets {
+                    let known = self.model.all.get_mut(&age).expect("it is there");
+                    if *known.now() != target {
+                        known.write((position, 0), |content| *content = target);
+                        // The model does not know in which change of the record.
+                        known.is_opaque = true;
+                    }
+                }
+                self.vague.insert(position);
+                self.note();
+            }
+        }
+    }
+
+    /// True if two instances would have the same code, or two children the same name.
+    fn is_clash(&self, targets: BTreeMap<Age, Content>) -> bool {
+        let mut next = self.model.clone();
+        for (age, target) in targets {
+            next.all.get_mut(&age).expect("it is there").write((u64::MAX, 0), |content| *content = target);
+        }
+        let is_named_twice = next.all.iter().any(|(age, known)| {
+            let now = known.now();
+            let ends = now.ends.filter(|_| known.contains() && now.is_live);
+            ends.is_some_and(|ends| next.check_name(Some(*age), ends, now.name.as_deref()).is_err())
+        });
+        is_named_twice || next.check_end(u64::MAX).is_err()
+    }
+}
