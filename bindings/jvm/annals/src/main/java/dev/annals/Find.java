@@ -325,6 +325,9 @@ public final class Find<T extends Instance> {
     }
 
     private Find<T> adding(String name, String... texts) {
+        if (texts.length == 0) {
+            return this;
+        }
         JsonObject copy = json.deepCopy();
         JsonElement known = copy.get(name);
         JsonArray all = known instanceof JsonArray array ? array : new JsonArray();

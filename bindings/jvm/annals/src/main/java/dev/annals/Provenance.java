@@ -23,6 +23,7 @@ import java.util.OptionalInt;
  * @param reidentifiedFrom the former id
  * @param statusOnDelete the status that a deleted instance had
  * @param isProxy true if the repository stores only a proxy
+ * @param classifications the provenance of each classification of an entity, by its name
  */
 public record Provenance(
         String kind,
@@ -36,7 +37,8 @@ public record Provenance(
         Optional<Instant> effectiveTo,
         Optional<String> reidentifiedFrom,
         Optional<String> statusOnDelete,
-        boolean isProxy) {
+        boolean isProxy,
+        Map<String, Provenance> classifications) {
     static Provenance of(JsonObject json) {
         Map<String, String> mappings = new LinkedHashMap<>();
         if (json.get("mappings") instanceof JsonObject members) {
@@ -54,6 +56,15 @@ public record Provenance(
                 Json.optional(json, "effectiveTo").map(Instant::parse),
                 Json.optional(json, "reidentifiedFrom"),
                 Json.optional(json, "statusOnDelete"),
-                Json.flag(json, "isProxy"));
+                Json.flag(json, "isProxy"),
+                classifications(json));
+    }
+
+    private static Map<String, Provenance> classifications(JsonObject json) {
+        Map<String, Provenance> found = new LinkedHashMap<>();
+        if (json.get("classifications") instanceof JsonObject members) {
+            members.keySet().forEach(name -> found.put(name, of(members.getAsJsonObject(name))));
+        }
+        return Map.copyOf(found);
     }
 }

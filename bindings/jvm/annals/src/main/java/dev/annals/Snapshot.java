@@ -262,6 +262,18 @@ public final class Snapshot extends GraphReads implements AutoCloseable {
         return Provenance.of(get(target, Query.NONE));
     }
 
+    /**
+     * The same of one version.
+     *
+     * @param instance the instance
+     * @param number the number of the version, from 1
+     * @return the provenance as it was
+     * @throws AnnalsException kind {@code not-found}: no such version
+     */
+    public Provenance provenance(InstanceId instance, int number) {
+        return Provenance.of(getAsOf(of(instance) + "/versions/" + number, Query.NONE));
+    }
+
     // Types, trees, contents.
 
     /**

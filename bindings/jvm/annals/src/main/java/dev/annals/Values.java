@@ -251,13 +251,22 @@ final class Values {
 
     private static Object number(String text) {
         boolean isWhole = text.indexOf('.') < 0 && text.indexOf('e') < 0 && text.indexOf('E') < 0;
-        if (isWhole) {
-            return Long.parseLong(text);
+        try {
+            if (isWhole) {
+                return Long.parseLong(text);
+            }
+            return Double.parseDouble(text);
+        } catch (NumberFormatException error) {
+            throw AnnalsException.of("newer-format", "value: expected an integer of 64 bits, found " + text, error);
         }
-        return Double.parseDouble(text);
     }
 
     private static Object form(String key, JsonObject object) {
+        int members = key.equals("$content") ? object.size() : key.equals("$literal") ? 2 : 1;
+        if (object.size() != members) {
+            throw AnnalsException.of(
+                    "newer-format", "value: expected a form of docs/json.md, found " + object, (String) null);
+        }
         JsonElement content = object.get(key);
         return switch (key) {
             case "$date" -> LocalDate.parse(content.getAsString());

@@ -18,6 +18,7 @@ import java.util.Optional;
  * @param action the action that made it, such as {@code create}
  * @param isInForce true if a read without times shows it
  * @param formerId the id at that time, if the instance has another one now
+ * @param isProxy true if the repository had only a proxy
  * @param home the collection to which the instance belonged, if not to this repository
  * @param content the instance in this version, if {@link History#withContent} asked for it
  */
@@ -33,6 +34,7 @@ public record Version(
         String action,
         boolean isInForce,
         Optional<String> formerId,
+        boolean isProxy,
         Optional<String> home,
         Optional<Instance> content) {
     static Version of(JsonObject json, Kind kind) {
@@ -48,6 +50,7 @@ public record Version(
                 Json.text(json, "action"),
                 Json.flag(json, "inForce"),
                 Json.optional(json, "formerId"),
+                Json.flag(json, "isProxy"),
                 Json.optional(json, "home"),
                 json.get("content") instanceof JsonObject one ? Optional.of(Instance.of(kind, one)) : Optional.empty());
     }

@@ -56,6 +56,13 @@ final class Forms {
 
     static JsonObject of(Instance instance, Provenance provenance) {
         JsonObject json = of(instance);
+        add(json, provenance);
+        provenance.classifications().forEach((name, one) ->
+                add(json.getAsJsonObject("classifications").getAsJsonObject(name), one));
+        return json;
+    }
+
+    private static void add(JsonObject json, Provenance provenance) {
         json.addProperty("provenance", provenance.kind());
         provenance.home().ifPresent(text -> json.addProperty("home", text));
         provenance.homeVersion().ifPresent(number -> json.addProperty("homeVersion", number));
@@ -68,10 +75,10 @@ final class Forms {
         JsonObject mappings = new JsonObject();
         provenance.mappings().forEach(mappings::addProperty);
         json.add("mappings", mappings);
+        provenance.statusOnDelete().ifPresent(text -> json.addProperty("statusOnDelete", text));
         if (provenance.isProxy()) {
             json.addProperty("isProxy", true);
         }
-        return json;
     }
 
     static <T> JsonArray items(Collection<T> items, Function<T, JsonObject> form) {
@@ -166,6 +173,9 @@ final class Forms {
         json.addProperty("action", version.action());
         json.addProperty("inForce", version.isInForce());
         version.formerId().ifPresent(id -> json.addProperty("formerId", id));
+        if (version.isProxy()) {
+            json.addProperty("isProxy", true);
+        }
         version.home().ifPresent(home -> json.addProperty("home", home));
         version.content().ifPresent(instance -> json.add("content", of(instance)));
         return json;

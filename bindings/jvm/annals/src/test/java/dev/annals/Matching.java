@@ -76,6 +76,12 @@ final class Matching {
             }
             return true;
         }
+        if (expected instanceof JsonPrimitive wanted
+                && found instanceof JsonPrimitive other
+                && wanted.getAsString().matches("-?P.*[0-9].*[WDHMS]")
+                && !wanted.equals(other)) {
+            return Durations.parse(wanted.getAsString()).equals(Durations.parse(other.getAsString()));
+        }
         boolean areNumbers = expected instanceof JsonPrimitive wanted
                 && wanted.isNumber()
                 && found instanceof JsonPrimitive other

@@ -70,13 +70,16 @@ final class ScenarioDoor {
         String id = Json.text(step, "id");
         return switch (verb) {
             case "get" -> get(snapshot, instance(step));
-            case "version" -> Forms.of(snapshot.version(instance(step), Json.number(step, "number")));
+            case "version" -> Forms.of(
+                    snapshot.version(instance(step), Json.number(step, "number")),
+                    snapshot.provenance(instance(step), Json.number(step, "number")));
             case "history" -> history(snapshot, step);
             case "difference" -> Forms.of(
                     snapshot.difference(instance(step), Json.number(step, "from"), Json.number(step, "to")));
             case "changes" -> Forms.counted(
                     snapshot.changes(Json.large(step, "from"), Json.large(step, "to")).toList(), Forms::of);
-            case "neighbors" -> Forms.page(snapshot.neighborsPage(id, links(step)), Forms::of);
+            case "neighbors" -> Forms.page(
+                    snapshot.neighborsPage(id, links(step)), neighbor -> neighbor(snapshot, neighbor));
             case "degree" -> number("degree", snapshot.degree(id, links(step)));
             case "relationships" -> Forms.page(snapshot.relationshipsPage(id, links(step)), Forms::of);
             case "reach" -> Forms.page(snapshot.reachPage(id, walk(step)), Forms::of);
@@ -126,6 +129,14 @@ final class ScenarioDoor {
         Optional<? extends Instance> found =
                 id.kind() == Kind.ENTITY ? snapshot.entity(id.id()) : snapshot.relationship(id.id());
         return found.<JsonElement>map(one -> Forms.of(one, snapshot.provenance(id))).orElse(JsonNull.INSTANCE);
+    }
+
+    /** Instances on a page do not show whether they are proxies. */
+    private static JsonObject neighbor(Snapshot snapshot, Neighbor neighbor) {
+        JsonObject json = Forms.of(neighbor);
+        Provenance provenance = snapshot.provenance(neighbor.entity().instanceId());
+        json.add("entity", Forms.of(neighbor.entity(), provenance));
+        return json;
     }
 
     private static JsonElement history(Snapshot snapshot, JsonObject step) {
@@ -282,7 +293,7 @@ final class ScenarioDoor {
                 Json.optional(step, prefix + "ValidAt").map(ScenarioDoor::instant));
     }
 
-    private static Instant instant(String text) {
+    static Instant instant(String text) {
         String day = text.length() == 4 ? text + "-01-01" : text.length() == 7 ? text + "-01" : text;
         return day.length() == 10
                 ? LocalDate.parse(day).atStartOfDay(ZoneOffset.UTC).toInstant()
