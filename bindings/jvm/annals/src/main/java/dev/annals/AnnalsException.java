@@ -1,6 +1,8 @@
 package dev.annals;
 
+import com.google.gson.JsonElement;
 import java.util.Map;
+import java.util.TreeMap;
 
 /**
  * A call that failed. A program decides by the kind, or by the class that each kind of the engine has; people read the
@@ -55,10 +57,17 @@ public class AnnalsException extends RuntimeException {
      * Facts about the failure, such as {@code latestVersion} of a {@code precondition-failed} or {@code operation}
      * (from 0), which names the operation of a transaction that was refused.
      *
-     * @return the facts by name: the values of docs/json.md; may be empty
+     * @return the facts by name, as texts; whatever is no text, as JSON; may be empty
      */
-    public final Map<String, Object> details() {
-        return details.isEmpty() ? Map.of() : Values.map(Json.object(Json.parse(details)));
+    public final Map<String, String> details() {
+        Map<String, String> facts = new TreeMap<>();
+        if (!details.isEmpty()) {
+            Json.object(Json.parse(details)).entrySet().forEach(fact -> {
+                JsonElement value = fact.getValue();
+                facts.put(fact.getKey(), value.isJsonPrimitive() ? value.getAsString() : value.toString());
+            });
+        }
+        return facts;
     }
 
     static AnnalsException of(String kind, String message, Throwable cause) {

@@ -14,7 +14,7 @@ import java.util.stream.Stream;
  *
  * <p>In this process each change is checked when you make it, and reads see the own writes. Over a connection the
  * changes are sent at the commit, which then throws their exceptions; {@code operation} of
- * {@link AnnalsException#details} names the change (from 0). Reads are refused there (kind {@code invalid-argument}).
+ * {@link AnnalsException#details} names the change (from 0), if the server can tell. Reads are refused there (kind {@code invalid-argument}).
  *
  * <p>Changes throw {@link AnnalsException}s of the kinds that docs/semantics.md lists for each action, such as
  * {@code not-found}, {@code deleted}, {@code already-exists}, {@code invalid-property} and {@code missing-end}; after the

@@ -36,17 +36,18 @@ class ScenariosTest {
     @ParameterizedTest
     @MethodSource("files")
     void scenarioHoldsOverAConnection(String file, @TempDir Path folder) throws IOException {
-        try (ServerProcess server = new ServerProcess(folder.resolve("repository"));
-                Repository repository = server.connect()) {
-            run(file, new ScenarioDoor(repository));
-        }
+        run(file, Way.CONNECTION, folder);
     }
 
     @ParameterizedTest
     @MethodSource("files")
     void scenarioHoldsInThisProcess(String file, @TempDir Path folder) throws IOException {
-        try (Repository repository = Annals.open(folder.resolve("repository"))) {
-            run(file, new ScenarioDoor(repository));
+        run(file, Way.PROCESS, folder);
+    }
+
+    private static void run(String file, Way way, Path folder) throws IOException {
+        try (Way.Opened opened = way.open(folder)) {
+            run(file, new ScenarioDoor(opened.repository()));
         }
     }
 
