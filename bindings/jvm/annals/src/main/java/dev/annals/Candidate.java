@@ -90,13 +90,14 @@ public final class Candidate {
     /**
      * The state of the repository after the commit. It moves on with the repository and the edits.
      *
+     * <p>Its searches must be in the text form ({@link Find#text}, {@link Find#where(String)}); others are
+     * {@code invalid-argument}. It has no {@link Snapshot#explain}.
+     *
      * @return the view; close it after use
      */
     public Snapshot snapshot() {
         Query query = Query.NONE.and("candidate", name);
-        JsonObject fields = new JsonObject();
-        fields.addProperty("candidate", name);
-        return new Snapshot(client, new HttpView(client, query, fields), AsOf.NOW, query);
+        return new Snapshot(client, new CandidateView(client, query), AsOf.NOW, query);
     }
 
     /**

@@ -11,23 +11,24 @@ import java.util.OptionalLong;
 import java.util.stream.Stream;
 
 /** Reads through the HTTP door. */
-final class HttpView implements View {
+class HttpView implements View {
     private final Client client;
     private final Query time;
-    private final JsonObject timeFields;
+    private final AsOf shown;
+    private volatile boolean isClosed;
 
-    /** The time as parameters of a query, and as fields of a search. */
-    HttpView(Client client, Query time, JsonObject timeFields) {
+    /** Reads as of the time that is shown; of a candidate if the query names one. */
+    HttpView(Client client, AsOf shown, Query candidate) {
         this.client = client;
-        this.time = time;
-        this.timeFields = timeFields;
+        this.shown = shown;
+        this.time = shown.query("").and(candidate);
     }
 
     @Override
     public Optional<Instance> get(InstanceId id) {
         try {
             String target = "/v1/" + id.kind().path() + "/" + Utf8.percent(id.id());
-            return Optional.of(Instance.of(id.kind(), client.get(time.on(target))));
+            return Optional.of(Instance.of(id.kind(), open().get(time.on(target))));
         } catch (NotFoundException | DeletedException error) {
             return Optional.empty();
         }
@@ -46,7 +47,7 @@ final class HttpView implements View {
     }
 
     private void read(Kind kind, List<String> ids, Map<String, Instance> found) {
-        Condition one = Condition.in("@id", ids);
+        Condition one = byId(ids);
         if (kind == Kind.ENTITY) {
             Find<Entity> find = Find.entities().where(one);
             Pages.stream(find.limit(), find.after(), (limit, after) -> page(find, limit, after))
@@ -58,6 +59,10 @@ final class HttpView implements View {
         }
     }
 
+    Condition byId(List<String> ids) {
+        return Condition.in("@id", ids);
+    }
+
     private <T extends Instance> Page<T> page(Find<T> find, int limit, Optional<String> after) {
         Find<T> part = find.limit(limit);
         return find(after.map(part::after).orElse(part));
@@ -65,26 +70,17 @@ final class HttpView implements View {
 
     @Override
     public <T extends Instance> Page<T> find(Find<T> find) {
-        return Page.of(client.send("POST", candidate("/v1/find"), request(find)), find::item);
+        return Page.of(open().send("POST", "/v1/find", request(find)), find::item);
     }
 
     @Override
     public long count(Find<?> find) {
-        return Json.large(client.send("POST", candidate("/v1/count"), request(find)), "count");
+        return Json.large(open().send("POST", "/v1/count", request(find)), "count");
     }
 
-    /** Searches take their times in the body, and a candidate in the query. */
-    private String candidate(String path) {
-        return Json.optional(timeFields, "candidate")
-                .map(name -> Query.NONE.and("candidate", name).on(path))
-                .orElse(path);
-    }
-
-    JsonObject request(Find<?> find) {
+    private JsonObject request(Find<?> find) {
         JsonObject request = find.request();
-        timeFields.entrySet().stream()
-                .filter(field -> !field.getKey().equals("candidate"))
-                .forEach(field -> request.add(field.getKey(), field.getValue()));
+        shown.addTo(request);
         return request;
     }
 
@@ -119,12 +115,21 @@ final class HttpView implements View {
         Pages.Read<Neighbor> read = (limit, after) -> {
             Query page = query.and("limit", limit);
             Query behind = after.map(cursor -> page.and("after", cursor)).orElse(page);
-            return Page.of(client.get(behind.on(target)), json -> Neighbor.of(json, direction));
+            return Page.of(open().get(behind.on(target)), json -> Neighbor.of(json, direction));
         };
         return Pages.stream(OptionalLong.empty(), Optional.empty(), read)
                 .filter(found -> types.isEmpty() || types.contains(found.relationship().type()));
     }
 
+    final Client open() {
+        if (isClosed) {
+            throw AnnalsException.closed("snapshot");
+        }
+        return client;
+    }
+
     @Override
-    public void close() {}
+    public void close() {
+        isClosed = true;
+    }
 }

@@ -42,9 +42,7 @@ final class OpenRepository implements Repository {
         // Every read of a page states the position that it shows.
         Query query = time.query("").and("limit", 1);
         AsOf shown = shown(client.position(query.on("/v1/entities")), time);
-        JsonObject fields = new JsonObject();
-        shown.addTo(fields);
-        return new Snapshot(client, new HttpView(client, shown.query(""), fields), shown, Query.NONE);
+        return new Snapshot(client, new HttpView(client, shown, Query.NONE), shown, Query.NONE);
     }
 
     private static AsOf shown(long position, AsOf time) {

@@ -157,6 +157,9 @@ public final class Snapshot extends GraphReads implements AutoCloseable {
      */
     public Explanation explain(Find<?> find) {
         open();
+        if (shown.position().isEmpty()) {
+            throw AnnalsException.invalid("explain: expected a snapshot of the repository, found that of a candidate");
+        }
         JsonObject request = find.request();
         shown.addTo(request);
         return Explanation.of(client.send("POST", candidate.on("/v1/explain"), request));

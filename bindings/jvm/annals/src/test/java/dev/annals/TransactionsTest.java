@@ -136,12 +136,12 @@ class TransactionsTest {
         try (Way.Opened opened = way.open(folder)) {
             Repository repository = opened.repository();
             repository.transact(t -> t.create(NewEntity.of("t").id("a").set("n", 1)));
-            Candidate candidate = repository.openCandidate("c/1");
+            Candidate candidate = repository.openCandidate("c 1 ä");
             candidate.edit(t -> {
                 t.update(Patch.of("a").set("n", 2));
                 t.create(NewEntity.of("t").id("b"));
             });
-            assertEquals(List.of("c/1"), repository.candidates().stream().map(Candidate.State::name).toList());
+            assertEquals(List.of("c 1 ä"), repository.candidates().stream().map(Candidate.State::name).toList());
             assertEquals(2, candidate.state().changes());
             assertEquals(List.of("update", "create"), candidate.edits().map(LogRecord.Change::action).toList());
             try (Snapshot present = repository.snapshot();
@@ -150,7 +150,9 @@ class TransactionsTest {
                 assertEquals(2L, planned.entity("a").orElseThrow().property("n").orElseThrow());
                 assertEquals(2, planned.find(Find.entities("t")).count());
                 assertEquals(2, planned.count(Find.entities("t")));
-                assertEquals(2, planned.entities(List.of("a", "b")).size());
+                assertEquals(2, planned.entities(List.of("a", "b", "it's \\")).size());
+                assertEquals(1, planned.count(Find.entities("t").where("n = 2")));
+                assertThrows(InvalidArgumentException.class, () -> planned.count(Find.entities("t").equal("n", 2)));
             }
             candidate.check();
             repository.transact(t -> t.update(Patch.of("a").set("n", 7)));
@@ -161,7 +163,7 @@ class TransactionsTest {
             try (Snapshot snapshot = repository.snapshot()) {
                 assertEquals(2L, snapshot.entity("a").orElseThrow().property("n").orElseThrow());
             }
-            assertThrows(NotFoundException.class, () -> repository.candidate("c/1"));
+            assertThrows(NotFoundException.class, () -> repository.candidate("c 1 ä"));
             repository.openCandidate("c2").discard();
             assertEquals(List.of(), repository.candidates());
         }
