@@ -1,0 +1,79 @@
+package dev.annals;
+
+import java.time.Duration;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * How to talk to a server: {@code ConnectOptions.defaults().header("Authorization", "Bearer …")}. Every method returns
+ * new options.
+ *
+ * @param connectTime the longest wait for a connection; 10 s
+ * @param requestTime the longest wait for an answer; 60 s. The server gives up after 30 s unless it is told otherwise
+ * @param idleTime the longest wait for the next part of a streamed answer; 90 s. The feed sends something more often
+ * @param uploadTime the longest time of a request with a streamed body; 6 hours
+ * @param headers headers of every request by name, for a proxy in front of the server
+ */
+public record ConnectOptions(
+        Duration connectTime,
+        Duration requestTime,
+        Duration idleTime,
+        Duration uploadTime,
+        Map<String, String> headers) {
+    /**
+     * Copies the headers and checks the times.
+     *
+     * @throws AnnalsException kind {@code invalid-argument}: a time is not positive
+     */
+    public ConnectOptions {
+        for (Duration time : new Duration[] {connectTime, requestTime, idleTime, uploadTime}) {
+            if (time.isNegative() || time.isZero()) {
+                throw AnnalsException.invalid("expected a time longer than 0, found " + time);
+            }
+        }
+        headers = Map.copyOf(headers);
+    }
+
+    /**
+     * The times above, and no headers.
+     *
+     * @return the options
+     */
+    public static ConnectOptions defaults() {
+        return new ConnectOptions(
+                Duration.ofSeconds(10), Duration.ofSeconds(60), Duration.ofSeconds(90), Duration.ofHours(6), Map.of());
+    }
+
+    /**
+     * Sends a header with every request.
+     *
+     * @param name its name
+     * @param value its value
+     * @return the new options
+     */
+    public ConnectOptions header(String name, String value) {
+        Map<String, String> more = new TreeMap<>(headers);
+        more.put(name, value);
+        return new ConnectOptions(connectTime, requestTime, idleTime, uploadTime, more);
+    }
+
+    /**
+     * Waits so long for an answer.
+     *
+     * @param time the longest wait
+     * @return the new options
+     */
+    public ConnectOptions requestTime(Duration time) {
+        return new ConnectOptions(connectTime, time, idleTime, uploadTime, headers);
+    }
+
+    /**
+     * Waits so long for a connection.
+     *
+     * @param time the longest wait
+     * @return the new options
+     */
+    public ConnectOptions connectTime(Duration time) {
+        return new ConnectOptions(time, requestTime, idleTime, uploadTime, headers);
+    }
+}

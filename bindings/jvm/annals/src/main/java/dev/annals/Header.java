@@ -1,0 +1,103 @@
+package dev.annals;
+
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import java.time.Instant;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** The fields that Annals keeps for each instance, decoded when the first of them is asked for. */
+interface Header {
+    Fixed fixed();
+
+    /** The fields. */
+    record Fixed(
+            int version,
+            int latestVersion,
+            long position,
+            Stamp created,
+            Stamp updated,
+            Instant validFrom,
+            String status,
+            boolean isDeleted,
+            Map<String, Classification> classifications)
+            implements Header {
+        @Override
+        public Fixed fixed() {
+            return this;
+        }
+
+        static Fixed of(JsonObject json) {
+            return new Fixed(
+                    Json.number(json, "version"),
+                    Json.number(json, "latestVersion"),
+                    Json.large(json, "position"),
+                    Stamp.of(json.get("created")),
+                    Stamp.of(json.get("updated")),
+                    Json.instant(json, "validFrom"),
+                    Json.text(json, "status"),
+                    Json.text(json, "status").equals("deleted"),
+                    classifications(json.get("classifications")));
+        }
+
+        private static Map<String, Classification> classifications(JsonElement json) {
+            if (!(json instanceof JsonObject members) || members.size() == 0) {
+                return Map.of();
+            }
+            Map<String, Classification> found = new LinkedHashMap<>();
+            members.entrySet().forEach(member -> {
+                JsonObject one = member.getValue().getAsJsonObject();
+                Map<String, Object> properties = Values.map(one.getAsJsonObject("properties"));
+                found.put(member.getKey(), new Classification(member.getKey(), Json.number(one, "version"), properties));
+            });
+            return Collections.unmodifiableMap(found);
+        }
+    }
+
+    /** The fields in the packed form of the native library. */
+    final class Packed implements Header {
+        private final boolean hasClassifications;
+        private final int at;
+        private byte[] bytes;
+        private Fixed fixed;
+
+        Packed(byte[] bytes, int at, boolean hasClassifications) {
+            this.bytes = bytes;
+            this.at = at;
+            this.hasClassifications = hasClassifications;
+        }
+
+        @Override
+        public synchronized Fixed fixed() {
+            if (fixed == null) {
+                fixed = read(new PackReader(bytes, at));
+                bytes = null;
+            }
+            return fixed;
+        }
+
+        private Fixed read(PackReader reader) {
+            int version = reader.u32();
+            int latestVersion = reader.u32();
+            long position = reader.i64();
+            Stamp created = new Stamp(reader.instant(), reader.name());
+            Stamp updated = new Stamp(reader.instant(), reader.name());
+            Instant validFrom = reader.instant();
+            String status = reader.name();
+            boolean isDeleted = reader.u8() == 1;
+            Map<String, Classification> classifications = Map.of();
+            int count = hasClassifications ? reader.u32() : 0;
+            if (count > 0) {
+                Map<String, Classification> found = new LinkedHashMap<>();
+                for (int index = 0; index < count; index++) {
+                    String name = reader.name();
+                    found.put(name, new Classification(name, reader.u32(), reader.properties()));
+                }
+                classifications = Collections.unmodifiableMap(found);
+            }
+            return new Fixed(
+                    version, latestVersion, position, created, updated, validFrom, status, isDeleted, classifications);
+        }
+    }
+}

@@ -1,0 +1,140 @@
+package dev.annals;
+
+import com.google.gson.JsonObject;
+import java.lang.ref.Reference;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/** Reads of a snapshot or an open transaction in this process, in the packed form. */
+final class NativeView implements View {
+    private static final int POSITION = 0;
+    private static final int GET_MANY = 1;
+    private static final int FIND = 2;
+    private static final int COUNT = 3;
+    private static final int LINKS = 4;
+    private static final int WITH_BOTH_PARTS = 3;
+
+    private final Handle handle;
+
+    NativeView(Handle handle) {
+        this.handle = handle;
+    }
+
+    /** Opens a snapshot of a repository as of a time. */
+    static NativeView open(Handle repository, AsOf time) {
+        JsonObject json = new JsonObject();
+        time.addTo(json);
+        try {
+            byte[] asOf = json.size() == 0 ? null : Json.bytes(json);
+            return new NativeView(new Handle("snapshot", Native.snapshot(repository.number(), asOf)));
+        } catch (AnnalsException error) {
+            throw error.exact();
+        } finally {
+            Reference.reachabilityFence(repository);
+        }
+    }
+
+    /** The position that it shows. */
+    long position() {
+        return read(POSITION, new byte[0]).i64();
+    }
+
+    @Override
+    public Optional<Instance> get(InstanceId id) {
+        byte[] found;
+        try {
+            found = Native.get(handle.number(), id.kind().ordinal(), Utf8.encode(id.id()));
+        } catch (AnnalsException error) {
+            return absent(error);
+        } finally {
+            Reference.reachabilityFence(handle);
+        }
+        return found == null ? Optional.empty() : live(new PackReader(found).instance());
+    }
+
+    /** Native code makes exceptions of the general class. */
+    private static Optional<Instance> absent(AnnalsException error) {
+        if (error.kind().equals("not-found") || error.kind().equals("deleted")) {
+            return Optional.empty();
+        }
+        throw error.exact();
+    }
+
+    private static Optional<Instance> live(Instance found) {
+        return found.isDeleted() ? Optional.empty() : Optional.of(found);
+    }
+
+    @Override
+    public List<Optional<Instance>> get(Kind kind, List<String> ids) {
+        PackReader reader = read(GET_MANY, new PackWriter().u8(kind.ordinal()).texts(ids).bytes());
+        int count = reader.u32();
+        List<Optional<Instance>> all = new ArrayList<>(count);
+        for (int index = 0; index < count; index++) {
+            all.add(reader.u8() == 0 ? Optional.empty() : live(reader.instance()));
+        }
+        return all;
+    }
+
+    @Override
+    @SuppressWarnings("unchecked") // The kind of the search says which of the two an instance is.
+    public <T extends Instance> Page<T> find(Find<T> find) {
+        PackReader reader = read(FIND, Json.bytes(find.request()));
+        int count = reader.u32();
+        List<T> items = new ArrayList<>(count);
+        for (int index = 0; index < count; index++) {
+            items.add((T) reader.instance());
+        }
+        boolean hasNext = reader.u8() == 1;
+        Optional<String> next = hasNext ? Optional.of(reader.text()) : Optional.empty();
+        return new Page<>(items, next, OptionalLong.empty());
+    }
+
+    @Override
+    public long count(Find<?> find) {
+        return read(COUNT, Json.bytes(find.request())).i64();
+    }
+
+    @Override
+    public Map<String, List<Neighbor>> neighbors(List<String> ids, Links links) {
+        PackWriter request = new PackWriter()
+                .u8(links.direction().orElse(Direction.OUT).ordinal())
+                .u8(WITH_BOTH_PARTS)
+                .texts(links.types())
+                .u32((int) links.limit().orElse(0))
+                .texts(ids);
+        List<List<Neighbor>> lists = new ArrayList<>(ids.size());
+        ids.forEach(id -> lists.add(new ArrayList<>()));
+        PackReader reader = read(LINKS, request.bytes());
+        int count = reader.u32();
+        for (int index = 0; index < count; index++) {
+            int place = reader.u32();
+            Direction direction = reader.u8() == 0 ? Direction.OUT : Direction.IN;
+            Relationship relationship = (Relationship) reader.instance();
+            lists.get(place).add(new Neighbor(direction, relationship, (Entity) reader.instance()));
+        }
+        Map<String, List<Neighbor>> found = new LinkedHashMap<>();
+        for (int place = 0; place < ids.size(); place++) {
+            found.put(ids.get(place), List.copyOf(lists.get(place)));
+        }
+        return found;
+    }
+
+    private PackReader read(int operation, byte[] request) {
+        try {
+            return new PackReader(Native.read(handle.number(), operation, request));
+        } catch (AnnalsException error) {
+            throw error.exact();
+        } finally {
+            Reference.reachabilityFence(handle);
+        }
+    }
+
+    @Override
+    public void close() {
+        handle.close();
+    }
+}

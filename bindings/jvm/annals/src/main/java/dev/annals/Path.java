@@ -1,0 +1,25 @@
+package dev.annals;
+
+import com.google.gson.JsonObject;
+import java.util.List;
+
+/**
+ * A path between two entities.
+ *
+ * @param length the number of steps, or the sum of the weights
+ * @param start the entity where it starts
+ * @param steps the steps in order, each with the relationship that it follows and the entity that it reaches
+ */
+public record Path(double length, Entity start, List<Neighbor> steps) {
+    /** Copies the steps. */
+    public Path {
+        steps = List.copyOf(steps);
+    }
+
+    static Path of(JsonObject json) {
+        return new Path(
+                json.get("length").getAsDouble(),
+                Entity.of(json.getAsJsonObject("start")),
+                Json.list(json, "steps", Neighbor::of));
+    }
+}

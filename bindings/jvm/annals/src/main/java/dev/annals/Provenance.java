@@ -1,0 +1,70 @@
+package dev.annals;
+
+import com.google.gson.JsonObject;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+
+/**
+ * How an instance came here, and the headers that few instances have.
+ *
+ * @param kind {@code local}, {@code content-pack}, {@code external-source} and others of docs/json.md
+ * @param home the collection to which the instance belongs, if not to this repository
+ * @param homeVersion the number of its version there
+ * @param replicatedBy the collection that writes the instances of an external source
+ * @param license a text
+ * @param maintainedBy texts
+ * @param mappings texts by name
+ * @param effectiveFrom the instant from which the instance counts
+ * @param effectiveTo the instant up to which the instance counts
+ * @param reidentifiedFrom the former id
+ * @param statusOnDelete the status that a deleted instance had
+ * @param isProxy true if the repository stores only a proxy
+ * @param classifications the provenance of each classification of an entity, by its name
+ */
+public record Provenance(
+        String kind,
+        Optional<String> home,
+        OptionalInt homeVersion,
+        Optional<String> replicatedBy,
+        Optional<String> license,
+        List<String> maintainedBy,
+        Map<String, String> mappings,
+        Optional<Instant> effectiveFrom,
+        Optional<Instant> effectiveTo,
+        Optional<String> reidentifiedFrom,
+        Optional<String> statusOnDelete,
+        boolean isProxy,
+        Map<String, Provenance> classifications) {
+    static Provenance of(JsonObject json) {
+        Map<String, String> mappings = new LinkedHashMap<>();
+        if (json.get("mappings") instanceof JsonObject members) {
+            members.keySet().forEach(name -> mappings.put(name, Json.text(members, name)));
+        }
+        return new Provenance(
+                Json.optional(json, "provenance").orElse("local"),
+                Json.optional(json, "home"),
+                Json.has(json, "homeVersion") ? OptionalInt.of(Json.number(json, "homeVersion")) : OptionalInt.empty(),
+                Json.optional(json, "replicatedBy"),
+                Json.optional(json, "license"),
+                Json.texts(json, "maintainedBy"),
+                Map.copyOf(mappings),
+                Json.optional(json, "effectiveFrom").map(Instant::parse),
+                Json.optional(json, "effectiveTo").map(Instant::parse),
+                Json.optional(json, "reidentifiedFrom"),
+                Json.optional(json, "statusOnDelete"),
+                Json.flag(json, "isProxy"),
+                classifications(json));
+    }
+
+    private static Map<String, Provenance> classifications(JsonObject json) {
+        Map<String, Provenance> found = new LinkedHashMap<>();
+        if (json.get("classifications") instanceof JsonObject members) {
+            members.keySet().forEach(name -> found.put(name, of(members.getAsJsonObject(name))));
+        }
+        return Map.copyOf(found);
+    }
+}

@@ -1,0 +1,24 @@
+package dev.annals;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** The reads that must be fast: in this process packed, over a connection as JSON. */
+interface View extends AutoCloseable {
+    /** A live instance. */
+    Optional<Instance> get(InstanceId id);
+
+    /** Live instances, each in the place of its id. */
+    List<Optional<Instance>> get(Kind kind, List<String> ids);
+
+    <T extends Instance> Page<T> find(Find<T> find);
+
+    long count(Find<?> find);
+
+    /** The neighbours of many entities, by the place of the id. An unknown id has none. */
+    Map<String, List<Neighbor>> neighbors(List<String> ids, Links links);
+
+    @Override
+    void close();
+}

@@ -1,0 +1,29 @@
+package dev.annals;
+
+import com.google.gson.JsonObject;
+import java.util.List;
+import java.util.function.Function;
+
+/**
+ * How one record, or several that a slow reader missed, changed a watched part of the graph.
+ *
+ * @param from the position before the first record
+ * @param position the position of the last record; watch again behind it after an interruption
+ * @param records the number of records
+ * @param changes the changes
+ * @param <C> {@link TreeChange} or {@link InstanceChange}
+ */
+public record WatchEvent<C>(long from, long position, int records, List<C> changes) {
+    /** Copies the changes. */
+    public WatchEvent {
+        changes = List.copyOf(changes);
+    }
+
+    static <C> WatchEvent<C> of(JsonObject json, Function<JsonObject, C> change) {
+        return new WatchEvent<>(
+                Json.large(json, "from"),
+                Json.large(json, "position"),
+                Json.number(json, "records"),
+                Json.list(json, "changes", change));
+    }
+}
