@@ -1,0 +1,277 @@
+package dev.annals.gremlin;
+
+import dev.annals.Annals;
+import dev.annals.AnnalsException;
+import dev.annals.Entity;
+import dev.annals.Find;
+import dev.annals.InstanceId;
+import dev.annals.NewEntity;
+import dev.annals.Relationship;
+import dev.annals.Repository;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.function.Function;
+import org.apache.commons.configuration2.BaseConfiguration;
+import org.apache.commons.configuration2.Configuration;
+import org.apache.tinkerpop.gremlin.process.computer.GraphComputer;
+import org.apache.tinkerpop.gremlin.structure.Edge;
+import org.apache.tinkerpop.gremlin.structure.Element;
+import org.apache.tinkerpop.gremlin.structure.Graph;
+import org.apache.tinkerpop.gremlin.structure.T;
+import org.apache.tinkerpop.gremlin.structure.Transaction;
+import org.apache.tinkerpop.gremlin.structure.Vertex;
+import org.apache.tinkerpop.gremlin.structure.util.ElementHelper;
+import org.apache.tinkerpop.gremlin.structure.util.StringFactory;
+import org.apache.tinkerpop.gremlin.util.iterator.IteratorUtils;
+
+/**
+ * A repository as a graph of TinkerPop: entities are vertices, relationships are edges, types are labels.
+ *
+ * <p>Every thread has a transaction of its own, which the first read or write opens: it sees one snapshot and its own
+ * changes. A commit that another one forestalled fails with a {@code TransactionException}; nothing is retried.
+ *
+ * <p>Settings: {@code annals.folder}, without which the graph is in memory, and {@code annals.remove}: {@code delete}
+ * keeps the history of what is removed, {@code purge} (the default) frees its id.
+ */
+@Graph.OptIn(Graph.OptIn.SUITE_STRUCTURE_STANDARD)
+@Graph.OptIn(Graph.OptIn.SUITE_PROCESS_LIMITED_STANDARD)
+@Graph.OptIn(Graph.OptIn.SUITE_PROCESS_STANDARD)
+@SuppressWarnings("deprecation") // Older suites are declared deprecated, and still judge a graph.
+public final class AnnalsGraph implements Graph {
+    /** The setting for the folder of the repository. */
+    public static final String FOLDER = "annals.folder";
+
+    /** The setting for what removing an element does: {@code purge} or {@code delete}. */
+    public static final String REMOVE = "annals.remove";
+
+    private final Configuration configuration;
+    private final Repository repository;
+    private final boolean isPurging;
+    private final AnnalsTransaction transaction;
+    private final AnnalsFeatures features = new AnnalsFeatures();
+
+    private AnnalsGraph(Configuration configuration) {
+        this.configuration = configuration;
+        String remove = configuration.getString(REMOVE, "purge");
+        if (!remove.equals("purge") && !remove.equals("delete")) {
+            throw new IllegalArgumentException(REMOVE + ": expected purge or delete, found " + remove);
+        }
+        isPurging = remove.equals("purge");
+        String folder = configuration.getString(FOLDER, null);
+        repository = folder == null ? Annals.inMemory() : Annals.open(Path.of(folder));
+        transaction = new AnnalsTransaction(this);
+    }
+
+    /**
+     * Opens a graph, as {@code GraphFactory} does.
+     *
+     * @param configuration the settings
+     * @return the graph, to be closed
+     */
+    public static AnnalsGraph open(Configuration configuration) {
+        return new AnnalsGraph(configuration);
+    }
+
+    /**
+     * Opens a graph in memory.
+     *
+     * @return the graph, to be closed
+     */
+    public static AnnalsGraph open() {
+        return open(new BaseConfiguration());
+    }
+
+    /**
+     * Opens, or makes, a graph in a folder.
+     *
+     * @param folder the folder of its repository
+     * @return the graph, to be closed
+     */
+    public static AnnalsGraph open(Path folder) {
+        BaseConfiguration configuration = new BaseConfiguration();
+        configuration.setProperty(FOLDER, folder.toString());
+        return open(configuration);
+    }
+
+    /**
+     * The repository, with all that Annals offers beside TinkerPop.
+     *
+     * @return the repository; closing the graph closes it
+     */
+    public Repository repository() {
+        return repository;
+    }
+
+    boolean isPurging() {
+        return isPurging;
+    }
+
+    /** The transaction of this thread. */
+    Session session() {
+        transaction.readWrite();
+        return transaction.session();
+    }
+
+    @Override
+    public Vertex addVertex(Object... keyValues) {
+        ElementHelper.legalPropertyKeyValueArray(keyValues);
+        Optional<String> id = Ids.supplied(
+                ElementHelper.getIdValue(keyValues), Vertex.Exceptions::userSuppliedIdsOfThisTypeNotSupported);
+        String label = ElementHelper.getLabelValue(keyValues).orElse(Vertex.DEFAULT_LABEL);
+        ElementHelper.validateLabel(label);
+        Map<String, Object> properties = Values.stored(properties(keyValues));
+        Session session = session();
+        NewEntity entity = NewEntity.of(label).setAll(properties);
+        if (id.isPresent()) {
+            if (find(Ids.given(id.get()), other -> session.transaction().entity(other)).isPresent()) {
+                throw Graph.Exceptions.vertexWithIdAlreadyExists(id.get());
+            }
+            entity = entity.id(id.get());
+        }
+        NewEntity created = entity;
+        return new AnnalsVertex(this, session.changing(t -> t.create(created)), label);
+    }
+
+    /** The properties among key and value pairs; of two with one key the later one counts. */
+    static Map<String, Object> properties(Object[] keyValues) {
+        Map<String, Object> properties = new LinkedHashMap<>();
+        for (int index = 0; index < keyValues.length; index += 2) {
+            if (!(keyValues[index] instanceof T)) {
+                String key = (String) keyValues[index];
+                Object value = keyValues[index + 1];
+                ElementHelper.validateProperty(key, value);
+                // No value is no property.
+                if (value == null) {
+                    properties.remove(key);
+                } else {
+                    properties.put(key, value);
+                }
+            }
+        }
+        return properties;
+    }
+
+    @Override
+    public Iterator<Vertex> vertices(Object... ids) {
+        Session session = session();
+        if (ids.length == 0) {
+            return IteratorUtils.map(pages(session, Find.entities()), this::vertex);
+        }
+        return IteratorUtils.map(found(ids, id -> session.transaction().entity(id)), this::vertex);
+    }
+
+    @Override
+    public Iterator<Edge> edges(Object... ids) {
+        Session session = session();
+        if (ids.length == 0) {
+            return IteratorUtils.map(pages(session, Find.relationships()), this::edge);
+        }
+        return IteratorUtils.map(found(ids, id -> session.transaction().relationship(id)), this::edge);
+    }
+
+    private static <I> Iterator<I> found(Object[] ids, Function<String, Optional<I>> read) {
+        return Arrays.stream(ids).filter(Objects::nonNull).map(id -> find(id, read)).flatMap(Optional::stream).iterator();
+    }
+
+    /** The first that is there of the texts that an id, or the id of an element, may have. */
+    private static <I> Optional<I> find(Object id, Function<String, Optional<I>> read) {
+        if (id instanceof AnnalsElement<?> element) {
+            return read.apply(element.text());
+        }
+        Object sought = id instanceof Element element ? element.id() : id;
+        return Ids.sought(sought).stream().map(read).flatMap(Optional::stream).findFirst();
+    }
+
+    /** The id in the repository of the vertex that an edge leads to. */
+    String text(Vertex vertex) {
+        if (vertex instanceof AnnalsVertex own) {
+            return own.text();
+        }
+        Session session = session();
+        return find(vertex, id -> session.transaction().entity(id))
+                .map(Entity::id)
+                .orElseThrow(() -> new IllegalStateException("vertex " + vertex.id() + ": it is not in this graph"));
+    }
+
+    /** The results of a search, page by page. */
+    <I extends dev.annals.Instance> Iterator<I> pages(Session session, Find<I> find) {
+        return session.reading(t -> t.find(find)).iterator();
+    }
+
+    AnnalsVertex vertex(Entity entity) {
+        return new AnnalsVertex(this, entity);
+    }
+
+    AnnalsEdge edge(Relationship relationship) {
+        return new AnnalsEdge(this, relationship);
+    }
+
+    void remove(InstanceId instance) {
+        session().changing(t -> {
+            if (isPurging) {
+                t.purge(instance);
+            } else {
+                t.delete(instance);
+            }
+            return null;
+        });
+    }
+
+    @Override
+    public Transaction tx() {
+        return transaction;
+    }
+
+    /** Closes the repository; transactions that are open are rolled back. */
+    @Override
+    public void close() {
+        transaction.closeAll();
+        repository.close();
+    }
+
+    @Override
+    public Variables variables() {
+        throw Graph.Exceptions.variablesNotSupported();
+    }
+
+    @Override
+    public Configuration configuration() {
+        return configuration;
+    }
+
+    @Override
+    public Features features() {
+        return features;
+    }
+
+    @Override
+    public <C extends GraphComputer> C compute(Class<C> computer) {
+        throw Graph.Exceptions.graphComputerNotSupported();
+    }
+
+    @Override
+    public GraphComputer compute() {
+        throw Graph.Exceptions.graphComputerNotSupported();
+    }
+
+    @Override
+    public String toString() {
+        String place = configuration.getString(FOLDER, "memory");
+        return StringFactory.graphString(this, place);
+    }
+
+    /** An error of the repository, as users of TinkerPop expect it. */
+    static RuntimeException exception(AnnalsException error) {
+        return switch (error.kind()) {
+            case "invalid-argument", "invalid-property", "too-large" ->
+                    new IllegalArgumentException(error.getMessage(), error);
+            case "deleted", "not-found", "missing-end" -> new IllegalStateException(error.getMessage(), error);
+            default -> error;
+        };
+    }
+}

@@ -1,0 +1,128 @@
+package dev.annals.gremlin;
+
+import dev.annals.Entity;
+import dev.annals.InstanceId;
+import dev.annals.Links;
+import dev.annals.Neighbor;
+import dev.annals.NewRelationship;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.apache.tinkerpop.gremlin.structure.Direction;
+import org.apache.tinkerpop.gremlin.structure.Edge;
+import org.apache.tinkerpop.gremlin.structure.Graph;
+import org.apache.tinkerpop.gremlin.structure.Vertex;
+import org.apache.tinkerpop.gremlin.structure.VertexProperty;
+import org.apache.tinkerpop.gremlin.structure.util.ElementHelper;
+import org.apache.tinkerpop.gremlin.structure.util.StringFactory;
+
+/** An entity as a vertex. */
+final class AnnalsVertex extends AnnalsElement<Entity> implements Vertex {
+    AnnalsVertex(AnnalsGraph graph, Entity entity) {
+        super(graph, entity);
+    }
+
+    AnnalsVertex(AnnalsGraph graph, String id, String label) {
+        super(graph, id, label);
+    }
+
+    @Override
+    Optional<Entity> read(Session session) {
+        return session.transaction().entity(text());
+    }
+
+    @Override
+    InstanceId instance() {
+        return InstanceId.entity(text());
+    }
+
+    @Override
+    public Edge addEdge(String label, Vertex inVertex, Object... keyValues) {
+        if (inVertex == null) {
+            throw Graph.Exceptions.argumentCanNotBeNull("inVertex");
+        }
+        ElementHelper.validateLabel(label);
+        ElementHelper.legalPropertyKeyValueArray(keyValues);
+        Optional<String> id = Ids.supplied(
+                ElementHelper.getIdValue(keyValues), Edge.Exceptions::userSuppliedIdsOfThisTypeNotSupported);
+        Map<String, Object> properties = Values.stored(AnnalsGraph.properties(keyValues));
+        now();
+        Session session = graph.session();
+        String to = graph.text(inVertex);
+        NewRelationship relationship =
+                NewRelationship.of(label, text(), to).setAll(properties);
+        if (id.isPresent()) {
+            if (session.transaction().relationship(id.get()).isPresent()) {
+                throw Graph.Exceptions.edgeWithIdAlreadyExists(id.get());
+            }
+            relationship = relationship.id(id.get());
+        }
+        NewRelationship created = relationship;
+        return new AnnalsEdge(graph, session.changing(t -> t.create(created)), label, text(), to);
+    }
+
+    @Override
+    public <V> VertexProperty<V> property(
+            VertexProperty.Cardinality cardinality, String key, V value, Object... keyValues) {
+        ElementHelper.legalPropertyKeyValueArray(keyValues);
+        Object given = ElementHelper.getIdValue(keyValues).orElse(null);
+        if (given != null && !given.equals(AnnalsVertexProperty.id(this, key))) {
+            throw VertexProperty.Exceptions.userSuppliedIdsNotSupported();
+        }
+        if (keyValues.length > (given == null ? 0 : 2)) {
+            throw VertexProperty.Exceptions.metaPropertiesNotSupported();
+        }
+        if (cardinality != VertexProperty.Cardinality.single) {
+            throw VertexProperty.Exceptions.multiPropertiesNotSupported();
+        }
+        set(key, value);
+        return value == null ? VertexProperty.empty() : new AnnalsVertexProperty<>(this, key, value);
+    }
+
+    @Override
+    @SuppressWarnings("unchecked") // TinkerPop leaves the type of values to the caller.
+    public <V> Iterator<VertexProperty<V>> properties(String... keys) {
+        return values().entrySet().stream()
+                .filter(entry -> ElementHelper.keyExists(entry.getKey(), keys))
+                .map(entry -> (VertexProperty<V>) new AnnalsVertexProperty<>(this, entry.getKey(), (V) entry.getValue()))
+                .toList()
+                .iterator();
+    }
+
+    @Override
+    @SuppressWarnings("unchecked") // As above.
+    public <V> VertexProperty<V> property(String key) {
+        Object value = values().get(key);
+        return value == null ? VertexProperty.empty() : new AnnalsVertexProperty<>(this, key, (V) value);
+    }
+
+    @Override
+    public Iterator<Edge> edges(Direction direction, String... labels) {
+        return neighbors(direction, labels).map(found -> (Edge) graph.edge(found.relationship())).iterator();
+    }
+
+    @Override
+    public Iterator<Vertex> vertices(Direction direction, String... labels) {
+        return neighbors(direction, labels).map(found -> (Vertex) graph.vertex(found.entity())).iterator();
+    }
+
+    private Stream<Neighbor> neighbors(Direction direction, String... labels) {
+        Links links = switch (direction) {
+            case OUT -> Links.out();
+            case IN -> Links.in();
+            case BOTH -> Links.both();
+        };
+        Links wanted = links.type(labels);
+        String id = text();
+        List<Neighbor> found =
+                graph.session().reading(t -> t.neighbors(List.of(id), wanted)).get(id);
+        return found.stream();
+    }
+
+    @Override
+    public String toString() {
+        return StringFactory.vertexString(this);
+    }
+}
