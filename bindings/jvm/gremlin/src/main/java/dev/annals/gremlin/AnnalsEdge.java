@@ -31,7 +31,7 @@ final class AnnalsEdge extends AnnalsElement<Relationship> implements Edge {
 
     @Override
     Optional<Relationship> read(Session session) {
-        return session.transaction().relationship(text());
+        return session.relationship(text());
     }
 
     @Override

@@ -45,7 +45,7 @@ abstract class AnnalsElement<I extends Instance> implements Element {
         if (known != null && readIn == session && readAfter == session.changes()) {
             return known;
         }
-        known = session.reading(t -> read(session)).orElseThrow(this::removed);
+        known = read(session).orElseThrow(this::removed);
         readIn = session;
         readAfter = session.changes();
         label = known.type();

@@ -4,21 +4,28 @@ import dev.annals.Annals;
 import dev.annals.AnnalsException;
 import dev.annals.Entity;
 import dev.annals.Find;
+import dev.annals.Instance;
 import dev.annals.InstanceId;
 import dev.annals.NewEntity;
 import dev.annals.Relationship;
 import dev.annals.Repository;
+import dev.annals.Snapshot;
+import dev.annals.Version;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.Arrays;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import org.apache.commons.configuration2.BaseConfiguration;
 import org.apache.commons.configuration2.Configuration;
 import org.apache.tinkerpop.gremlin.process.computer.GraphComputer;
+import org.apache.tinkerpop.gremlin.process.traversal.TraversalStrategies;
 import org.apache.tinkerpop.gremlin.structure.Edge;
 import org.apache.tinkerpop.gremlin.structure.Element;
 import org.apache.tinkerpop.gremlin.structure.Graph;
@@ -43,6 +50,12 @@ import org.apache.tinkerpop.gremlin.util.iterator.IteratorUtils;
 @Graph.OptIn(Graph.OptIn.SUITE_PROCESS_STANDARD)
 @SuppressWarnings("deprecation") // Older suites are declared deprecated, and still judge a graph.
 public final class AnnalsGraph implements Graph {
+    static {
+        TraversalStrategies.GlobalCache.registerStrategies(
+                AnnalsGraph.class,
+                TraversalStrategies.GlobalCache.getStrategies(Graph.class).clone().addStrategies(AnnalsStrategy.instance()));
+    }
+
     /** The setting for the folder of the repository. */
     public static final String FOLDER = "annals.folder";
 
@@ -53,6 +66,8 @@ public final class AnnalsGraph implements Graph {
     private final Repository repository;
     private final boolean isPurging;
     private final AnnalsTransaction transaction;
+    // The only session of a graph of the past; null for the graph itself.
+    private final Session past;
     private final AnnalsFeatures features = new AnnalsFeatures();
 
     private AnnalsGraph(Configuration configuration) {
@@ -65,6 +80,15 @@ public final class AnnalsGraph implements Graph {
         String folder = configuration.getString(FOLDER, null);
         repository = folder == null ? Annals.inMemory() : Annals.open(Path.of(folder));
         transaction = new AnnalsTransaction(this);
+        past = null;
+    }
+
+    private AnnalsGraph(AnnalsGraph present, Snapshot snapshot) {
+        configuration = present.configuration;
+        repository = present.repository;
+        isPurging = present.isPurging;
+        transaction = present.transaction;
+        past = new Session(snapshot);
     }
 
     /**
@@ -107,12 +131,47 @@ public final class AnnalsGraph implements Graph {
         return repository;
     }
 
-    boolean isPurging() {
-        return isPurging;
+    /**
+     * The graph as it was known at an instant. It cannot be changed, and shows no open transaction.
+     *
+     * @param instant the time; not in the future
+     * @return the graph of the past, to be closed
+     */
+    public AnnalsGraph asOf(Instant instant) {
+        return new AnnalsGraph(this, repository.asOf(instant));
     }
 
-    /** The transaction of this thread. */
+    /**
+     * The graph as it was after the record at a position.
+     *
+     * @param position the position, as a commit gives it
+     * @return the graph of the past, to be closed
+     */
+    public AnnalsGraph asOf(long position) {
+        return new AnnalsGraph(this, repository.asOf(position));
+    }
+
+    /**
+     * All versions of an element that is committed, the newest first.
+     *
+     * @param element a vertex or an edge of this graph
+     * @return the versions with author, message and time
+     */
+    public List<Version> history(Element element) {
+        if (!(element instanceof AnnalsElement<?> own)) {
+            throw new IllegalArgumentException("history: expected an element of this graph, found " + element);
+        }
+        try (Snapshot snapshot = repository.snapshot();
+                Stream<Version> versions = snapshot.history(own.instance())) {
+            return versions.toList();
+        }
+    }
+
+    /** What this thread reads: its transaction, or the past. */
     Session session() {
+        if (past != null) {
+            return past;
+        }
         transaction.readWrite();
         return transaction.session();
     }
@@ -128,7 +187,7 @@ public final class AnnalsGraph implements Graph {
         Session session = session();
         NewEntity entity = NewEntity.of(label).setAll(properties);
         if (id.isPresent()) {
-            if (find(Ids.given(id.get()), other -> session.transaction().entity(other)).isPresent()) {
+            if (find(Ids.given(id.get()), other -> session.entity(other)).isPresent()) {
                 throw Graph.Exceptions.vertexWithIdAlreadyExists(id.get());
             }
             entity = entity.id(id.get());
@@ -162,7 +221,7 @@ public final class AnnalsGraph implements Graph {
         if (ids.length == 0) {
             return IteratorUtils.map(pages(session, Find.entities()), this::vertex);
         }
-        return IteratorUtils.map(found(ids, id -> session.transaction().entity(id)), this::vertex);
+        return IteratorUtils.map(found(ids, id -> session.entity(id)), this::vertex);
     }
 
     @Override
@@ -171,7 +230,7 @@ public final class AnnalsGraph implements Graph {
         if (ids.length == 0) {
             return IteratorUtils.map(pages(session, Find.relationships()), this::edge);
         }
-        return IteratorUtils.map(found(ids, id -> session.transaction().relationship(id)), this::edge);
+        return IteratorUtils.map(found(ids, id -> session.relationship(id)), this::edge);
     }
 
     private static <I> Iterator<I> found(Object[] ids, Function<String, Optional<I>> read) {
@@ -193,14 +252,14 @@ public final class AnnalsGraph implements Graph {
             return own.text();
         }
         Session session = session();
-        return find(vertex, id -> session.transaction().entity(id))
+        return find(vertex, id -> session.entity(id))
                 .map(Entity::id)
                 .orElseThrow(() -> new IllegalStateException("vertex " + vertex.id() + ": it is not in this graph"));
     }
 
     /** The results of a search, page by page. */
-    <I extends dev.annals.Instance> Iterator<I> pages(Session session, Find<I> find) {
-        return session.reading(t -> t.find(find)).iterator();
+    <I extends Instance> Iterator<I> pages(Session session, Find<I> find) {
+        return session.find(find).iterator();
     }
 
     AnnalsVertex vertex(Entity entity) {
@@ -230,6 +289,10 @@ public final class AnnalsGraph implements Graph {
     /** Closes the repository; transactions that are open are rolled back. */
     @Override
     public void close() {
+        if (past != null) {
+            past.close();
+            return;
+        }
         transaction.closeAll();
         repository.close();
     }

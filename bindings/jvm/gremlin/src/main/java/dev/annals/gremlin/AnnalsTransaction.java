@@ -6,14 +6,42 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.apache.tinkerpop.gremlin.structure.util.AbstractThreadLocalTransaction;
 import org.apache.tinkerpop.gremlin.structure.util.TransactionException;
 
-/** The transactions of all threads of a graph. */
-final class AnnalsTransaction extends AbstractThreadLocalTransaction {
+/**
+ * The transactions of all threads of a graph. Each thread has one, which its first read or write opens.
+ *
+ * <p>{@code ((AnnalsTransaction) graph.tx()).author("ada").message("why")} signs the transaction of this thread.
+ */
+public final class AnnalsTransaction extends AbstractThreadLocalTransaction {
     private final AnnalsGraph graph;
     private final Map<Thread, Session> sessions = new ConcurrentHashMap<>();
 
     AnnalsTransaction(AnnalsGraph graph) {
         super(graph);
         this.graph = graph;
+    }
+
+    /**
+     * Sets the author of this thread's transaction, which it opens if it must.
+     *
+     * @param author the author
+     * @return this
+     */
+    public AnnalsTransaction author(String author) {
+        readWrite();
+        session().transaction().author(author);
+        return this;
+    }
+
+    /**
+     * Sets the message of this thread's transaction, which it opens if it must.
+     *
+     * @param message the reason
+     * @return this
+     */
+    public AnnalsTransaction message(String message) {
+        readWrite();
+        session().transaction().message(message);
+        return this;
     }
 
     Session session() {
@@ -30,7 +58,7 @@ final class AnnalsTransaction extends AbstractThreadLocalTransaction {
         sessions.entrySet().removeIf(entry -> {
             boolean isOver = !entry.getKey().isAlive();
             if (isOver) {
-                entry.getValue().transaction().close();
+                entry.getValue().close();
             }
             return isOver;
         });
@@ -50,7 +78,7 @@ final class AnnalsTransaction extends AbstractThreadLocalTransaction {
     protected void doRollback() {
         Session session = sessions.remove(Thread.currentThread());
         if (session != null) {
-            session.transaction().close();
+            session.close();
         }
     }
 
@@ -60,7 +88,7 @@ final class AnnalsTransaction extends AbstractThreadLocalTransaction {
     }
 
     void closeAll() {
-        sessions.values().forEach(session -> session.transaction().close());
+        sessions.values().forEach(Session::close);
         sessions.clear();
     }
 }

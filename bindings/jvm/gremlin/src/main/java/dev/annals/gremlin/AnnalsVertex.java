@@ -30,7 +30,7 @@ final class AnnalsVertex extends AnnalsElement<Entity> implements Vertex {
 
     @Override
     Optional<Entity> read(Session session) {
-        return session.transaction().entity(text());
+        return session.entity(text());
     }
 
     @Override
@@ -54,7 +54,7 @@ final class AnnalsVertex extends AnnalsElement<Entity> implements Vertex {
         NewRelationship relationship =
                 NewRelationship.of(label, text(), to).setAll(properties);
         if (id.isPresent()) {
-            if (session.transaction().relationship(id.get()).isPresent()) {
+            if (session.relationship(id.get()).isPresent()) {
                 throw Graph.Exceptions.edgeWithIdAlreadyExists(id.get());
             }
             relationship = relationship.id(id.get());
@@ -116,9 +116,7 @@ final class AnnalsVertex extends AnnalsElement<Entity> implements Vertex {
         };
         Links wanted = links.type(labels);
         String id = text();
-        List<Neighbor> found =
-                graph.session().reading(t -> t.neighbors(List.of(id), wanted)).get(id);
-        return found.stream();
+        return graph.session().neighbors(id, wanted).stream();
     }
 
     @Override

@@ -1,20 +1,35 @@
 package dev.annals.gremlin;
 
 import dev.annals.AnnalsException;
+import dev.annals.Entity;
+import dev.annals.Find;
+import dev.annals.Instance;
+import dev.annals.Links;
+import dev.annals.Neighbor;
+import dev.annals.Relationship;
+import dev.annals.Snapshot;
 import dev.annals.Transaction;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.function.Function;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
 
-/** The transaction of one thread. */
+/** What a thread reads and changes: its transaction, or a snapshot of the past, which cannot be changed. */
 final class Session {
     private final Transaction transaction;
+    private final Snapshot past;
     private long changes;
 
     Session(Transaction transaction) {
         this.transaction = transaction;
+        past = null;
     }
 
-    Transaction transaction() {
-        return transaction;
+    Session(Snapshot past) {
+        transaction = null;
+        this.past = past;
     }
 
     /** How many changes it has made: what was read before a change may be old. */
@@ -22,14 +37,55 @@ final class Session {
         return changes;
     }
 
-    <R> R changing(Function<Transaction, R> change) {
-        changes += 1;
-        return reading(change);
+    /** The transaction; to be used for changes and for its end. */
+    Transaction transaction() {
+        return transaction;
     }
 
-    <R> R reading(Function<Transaction, R> read) {
+    /** Makes a change. */
+    <R> R changing(Function<Transaction, R> change) {
+        if (past != null) {
+            throw new UnsupportedOperationException(
+                    "graph as of position " + past.position() + ": the past cannot be changed; change the graph itself");
+        }
+        changes += 1;
+        return guarded(() -> change.apply(transaction));
+    }
+
+    Optional<Entity> entity(String id) {
+        return guarded(() -> past == null ? transaction.entity(id) : past.entity(id));
+    }
+
+    Optional<Relationship> relationship(String id) {
+        return guarded(() -> past == null ? transaction.relationship(id) : past.relationship(id));
+    }
+
+    <I extends Instance> Stream<I> find(Find<I> find) {
+        return guarded(() -> past == null ? transaction.find(find) : past.find(find));
+    }
+
+    long count(Find<?> find) {
+        return guarded(() -> past == null ? transaction.count(find) : past.count(find));
+    }
+
+    List<Neighbor> neighbors(String id, Links links) {
+        List<String> ids = List.of(id);
+        Map<String, List<Neighbor>> found =
+                guarded(() -> past == null ? transaction.neighbors(ids, links) : past.neighbors(ids, links));
+        return found.get(id);
+    }
+
+    void close() {
+        if (transaction != null) {
+            transaction.close();
+        } else {
+            past.close();
+        }
+    }
+
+    private static <R> R guarded(Supplier<R> work) {
         try {
-            return read.apply(transaction);
+            return work.get();
         } catch (AnnalsException error) {
             throw AnnalsGraph.exception(error);
         }
