@@ -43,7 +43,7 @@ import org.apache.tinkerpop.gremlin.util.iterator.IteratorUtils;
  * changes. A commit that another one forestalled fails with a {@code TransactionException}; nothing is retried.
  *
  * <p>Settings: {@code annals.folder}, without which the graph is in memory, and {@code annals.remove}: {@code delete}
- * keeps the history of what is removed, {@code purge} (the default) frees its id.
+ * (the default) keeps the history of what is removed, and its id stays taken; {@code purge} forgets it.
  */
 @Graph.OptIn(Graph.OptIn.SUITE_STRUCTURE_STANDARD)
 @Graph.OptIn(Graph.OptIn.SUITE_PROCESS_LIMITED_STANDARD)
@@ -59,7 +59,7 @@ public final class AnnalsGraph implements Graph {
     /** The setting for the folder of the repository. */
     public static final String FOLDER = "annals.folder";
 
-    /** The setting for what removing an element does: {@code purge} or {@code delete}. */
+    /** The setting for what removing an element does: {@code delete} or {@code purge}. */
     public static final String REMOVE = "annals.remove";
 
     private final Configuration configuration;
@@ -72,9 +72,9 @@ public final class AnnalsGraph implements Graph {
 
     private AnnalsGraph(Configuration configuration) {
         this.configuration = configuration;
-        String remove = configuration.getString(REMOVE, "purge");
+        String remove = configuration.getString(REMOVE, "delete");
         if (!remove.equals("purge") && !remove.equals("delete")) {
-            throw new IllegalArgumentException(REMOVE + ": expected purge or delete, found " + remove);
+            throw new IllegalArgumentException(REMOVE + ": expected delete or purge, found " + remove);
         }
         isPurging = remove.equals("purge");
         String folder = configuration.getString(FOLDER, null);

@@ -1,0 +1,188 @@
+package dev.annals.gremlin;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertThrows;
+import static org.junit.Assert.assertTrue;
+
+import dev.annals.Version;
+import java.math.BigInteger;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.util.Date;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicReference;
+import org.apache.commons.configuration2.BaseConfiguration;
+import org.apache.tinkerpop.gremlin.process.traversal.P;
+import org.apache.tinkerpop.gremlin.process.traversal.dsl.graph.GraphTraversalSource;
+import org.apache.tinkerpop.gremlin.structure.T;
+import org.apache.tinkerpop.gremlin.structure.Vertex;
+import org.apache.tinkerpop.gremlin.structure.VertexProperty.Cardinality;
+import org.apache.tinkerpop.gremlin.structure.util.GraphFactory;
+import org.junit.Rule;
+import org.junit.Test;
+import org.junit.rules.TemporaryFolder;
+
+/** What a graph of Annals has beside the suites of TinkerPop, and what it refuses. */
+public class AnnalsGraphTest {
+    @Rule
+    public final TemporaryFolder folder = new TemporaryFolder();
+
+    private Path place() {
+        return folder.getRoot().toPath().resolve("graph");
+    }
+
+    @Test
+    public void thePastIsReadByTimeAndByPosition() throws InterruptedException {
+        try (AnnalsGraph graph = AnnalsGraph.open()) {
+            GraphTraversalSource g = graph.traversal();
+            g.addV("person").property(T.id, "ada").property("name", "Ada").as("a").addV("person").property("name", "Bob")
+                    .addE("knows").from("a").iterate();
+            ((AnnalsTransaction) graph.tx()).author("carl").message("born");
+            graph.tx().commit();
+            long first = graph.repository().snapshot().position().getAsLong();
+            Instant then = Instant.now();
+            Thread.sleep(5);
+            g.V("ada").property("name", "Countess").iterate();
+            g.V().has("name", "Bob").drop().iterate();
+            graph.tx().commit();
+            assertEquals(List.of("Countess"), g.V().values("name").toList());
+            assertEquals(Set.of("Ada", "Bob"), g.with("at", then).V().values("name").toSet());
+            assertEquals(List.of("Bob"), g.with("position", first).V("ada").out("knows").values("name").toList());
+            assertEquals(List.of("Ada"), g.with("position", first).V().has("name", "Ada").values("name").toList());
+            try (AnnalsGraph past = graph.asOf(first)) {
+                assertEquals(2L, (long) past.traversal().V().count().next());
+                Vertex ada = past.vertices("ada").next();
+                assertThrows(UnsupportedOperationException.class, () -> ada.property("name", "x"));
+                assertThrows(UnsupportedOperationException.class, () -> past.addVertex());
+            }
+            List<Version> history = graph.history(g.V("ada").next());
+            assertEquals(2, history.size());
+            assertEquals("carl", history.get(1).author());
+            assertEquals("born", history.get(1).message());
+            assertThrows(IllegalArgumentException.class, () -> g.with("at", 7).V().toList());
+            assertThrows(IllegalArgumentException.class, () -> g.with("at", then).with("position", 1).V().toList());
+        }
+    }
+
+    @Test
+    public void theRepositorySearches() {
+        try (AnnalsGraph graph = AnnalsGraph.open()) {
+            String plan = graph.traversal().V().hasLabel("person").has("age", P.gt(3)).has("name", "Ada").out().explain().toString();
+            assertTrue(plan, plan.contains("AnnalsGraphStep(vertex,[~label.eq(person), age.gt(3), name.eq(Ada)])"));
+        }
+    }
+
+    @Test
+    public void valuesAndIdsKeepTheirClasses() {
+        Map<String, Object> values = Map.ofEntries(
+                Map.entry("byte", (byte) 1), Map.entry("short", (short) 2), Map.entry("int", 3), Map.entry("long", 4L),
+                Map.entry("large", 1L << 40), Map.entry("float", 0.5f), Map.entry("double", 0.25), Map.entry("flag", true),
+                Map.entry("big", new BigInteger("12345678901234567890")), Map.entry("char", 'c'), Map.entry("date", new Date(5)),
+                Map.entry("time", OffsetDateTime.parse("2026-01-02T03:04:05+02:00")), Map.entry("uuid", new UUID(1, 2)),
+                Map.entry("list", List.of(1L, "a", List.of(2L, 3))), Map.entry("map", Map.of("a", 1L, "b", 2)), Map.entry("set", Set.of(7L)));
+        try (AnnalsGraph graph = AnnalsGraph.open(place())) {
+            Vertex vertex = graph.addVertex(T.id, 7L);
+            values.forEach(vertex::property);
+            graph.addVertex(T.id, "7x").addEdge("to", graph.addVertex(T.id, 8));
+            assertThrows(IllegalArgumentException.class, () -> graph.addVertex(T.id, 7));
+            graph.tx().commit();
+        }
+        try (AnnalsGraph graph = AnnalsGraph.open(place())) {
+            Vertex vertex = graph.vertices(7).next();
+            assertEquals(7L, vertex.id());
+            values.forEach((key, value) -> assertEquals(key, value, vertex.value(key)));
+            assertEquals(values.keySet(), vertex.keys());
+            assertEquals(Set.of(7L, "7x", 8), graph.traversal().V().id().toSet());
+        }
+    }
+
+    @Test
+    public void ofTwoTransactionsThatChangeOneVertexOneFails() throws InterruptedException {
+        try (AnnalsGraph graph = AnnalsGraph.open()) {
+            Vertex vertex = graph.addVertex("n", 0);
+            graph.tx().commit();
+            vertex.property("n", 1);
+            AtomicReference<Throwable> other = new AtomicReference<>();
+            Thread thread = new Thread(() -> {
+                try {
+                    graph.vertices(vertex.id()).next().property("n", 2);
+                    graph.tx().commit();
+                } catch (RuntimeException error) {
+                    other.set(error);
+                }
+            });
+            thread.start();
+            thread.join();
+            assertEquals(null, other.get());
+            RuntimeException lost = assertThrows(RuntimeException.class, () -> graph.tx().commit());
+            assertTrue(lost.toString(), lost.getMessage().contains("changed at position"));
+            assertFalse(graph.tx().isOpen());
+            assertEquals((Integer) 2, vertex.value("n"));
+        }
+    }
+
+    @Test
+    public void deletingKeepsTheHistory() {
+        BaseConfiguration settings = new BaseConfiguration();
+        settings.setProperty("gremlin.graph", AnnalsGraph.class.getName());
+        try (AnnalsGraph graph = (AnnalsGraph) GraphFactory.open(settings)) {
+            Vertex vertex = graph.addVertex(T.id, "a", "n", 1);
+            graph.tx().commit();
+            vertex.remove();
+            graph.tx().commit();
+            assertFalse(graph.vertices("a").hasNext());
+            assertEquals(2, graph.history(vertex).size());
+            assertEquals(1L, (long) graph.traversal().with("position", 1).V().count().next());
+        }
+        settings.setProperty(AnnalsGraph.REMOVE, "purge");
+        try (AnnalsGraph graph = (AnnalsGraph) GraphFactory.open(settings)) {
+            graph.addVertex(T.id, "a", "n", 1).remove();
+            graph.addVertex(T.id, "a", "n", 2);
+            graph.tx().commit();
+            assertEquals((Integer) 2, graph.vertices("a").next().value("n"));
+        }
+        settings.setProperty(AnnalsGraph.REMOVE, "forget");
+        assertThrows(RuntimeException.class, () -> GraphFactory.open(settings));
+    }
+
+    @Test
+    public void aTraversalThatAddsDoesNotFindWhatItAdds() {
+        try (AnnalsGraph graph = AnnalsGraph.open()) {
+            for (int count = 0; count < 600; count++) {
+                graph.addVertex();
+            }
+            graph.traversal().V().addV("copy").iterate();
+            assertEquals(1_200L, (long) graph.traversal().V().count().next());
+        }
+    }
+
+    @Test
+    public void whatIsNotSupportedIsRefused() {
+        try (AnnalsGraph graph = AnnalsGraph.open()) {
+            Vertex vertex = graph.addVertex();
+            assertThrows(UnsupportedOperationException.class, graph::compute);
+            assertThrows(UnsupportedOperationException.class, graph::variables);
+            assertThrows(UnsupportedOperationException.class, () -> graph.tx().createThreadedTx());
+            assertThrows(UnsupportedOperationException.class, () -> vertex.property(Cardinality.list, "a", 1));
+            assertThrows(UnsupportedOperationException.class, () -> vertex.property(Cardinality.set, "a", 1));
+            assertThrows(UnsupportedOperationException.class, () -> vertex.property(Cardinality.single, "a", 1, "b", 2));
+            assertThrows(UnsupportedOperationException.class, () -> vertex.property(Cardinality.single, "a", 1, T.id, "x"));
+            assertThrows(UnsupportedOperationException.class, () -> vertex.property("a", 1).property("b", 2));
+            assertThrows(UnsupportedOperationException.class, () -> graph.addVertex(T.id, UUID.randomUUID()));
+            assertThrows(UnsupportedOperationException.class, () -> graph.addVertex(T.id, 1.5));
+            assertThrows(UnsupportedOperationException.class, () -> vertex.addEdge("e", vertex, T.id, new Date()));
+            for (Object array : new Object[] {new int[] {1}, new long[] {1}, new float[] {1}, new double[] {1}, new boolean[] {true},
+                new String[] {"a"}, new java.util.ArrayDeque<>(), Map.of(1, 2)}) {
+                assertThrows(IllegalArgumentException.class, () -> vertex.property("a", array));
+            }
+            vertex.property("a", 1);
+            vertex.property("a", null);
+            assertFalse(vertex.property("a").isPresent());
+        }
+    }
+}
