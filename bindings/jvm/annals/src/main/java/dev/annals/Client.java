@@ -57,7 +57,10 @@ final class Client implements AutoCloseable {
 
     /** The position that a read shows. */
     long position(String target) {
-        String found = answer("GET", target, Map.of(), NONE).head().header("annals-position").orElse("0");
+        String found = answer("GET", target, Map.of(), NONE)
+                .head()
+                .header("annals-position")
+                .orElse("0");
         return Long.parseLong(found);
     }
 

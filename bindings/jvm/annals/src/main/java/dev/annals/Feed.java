@@ -31,7 +31,8 @@ final class Feed<T> implements Iterator<T> {
     static <T> Stream<T> stream(InputStream body, Function<JsonObject, T> event) {
         Feed<T> feed = new Feed<>(body, event);
         int traits = Spliterator.ORDERED | Spliterator.NONNULL;
-        return StreamSupport.stream(Spliterators.spliteratorUnknownSize(feed, traits), false).onClose(feed::close);
+        return StreamSupport.stream(Spliterators.spliteratorUnknownSize(feed, traits), false)
+                .onClose(feed::close);
     }
 
     @Override

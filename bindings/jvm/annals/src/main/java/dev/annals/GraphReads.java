@@ -220,7 +220,8 @@ abstract class GraphReads {
      * @return the paths
      */
     public List<Path> paths(String from, String to, Walk walk) {
-        return Page.of(get("/v1/paths", ends(from, to).and(page(walk))), Path::of).items();
+        return Page.of(get("/v1/paths", ends(from, to).and(page(walk))), Path::of)
+                .items();
     }
 
     /**

@@ -21,7 +21,9 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** Sends requests to a server. Every wait has a bound: connecting, an answer, and the next part of a streamed answer. */
+/**
+ * Sends requests to a server. Every wait has a bound: connecting, an answer, and the next part of a streamed answer.
+ */
 final class HttpDoor implements Door {
     private final HttpClient client;
     private final String base;
@@ -51,15 +53,13 @@ final class HttpDoor implements Door {
     @Override
     public Streamed send(Request request, InputStream body) {
         BodyPublisher publisher = body == null ? BodyPublishers.noBody() : BodyPublishers.ofInputStream(() -> body);
-        // The server bounds the time of a body that flows; only its pauses are bounded here, by the server too.
+        // The server refuses a body that does not flow; a large one may take long.
         Duration time = body == null ? options.requestTime() : options.uploadTime();
-        HttpResponse<InputStream> response =
-                send(request, publisher, head -> new TimedBody(options.idleTime()), time);
+        HttpResponse<InputStream> response = send(request, publisher, head -> new TimedBody(options.idleTime()), time);
         return new Streamed(head(response), response.body());
     }
 
-    private <T> HttpResponse<T> send(
-            Request request, BodyPublisher publisher, BodyHandler<T> handler, Duration time) {
+    private <T> HttpResponse<T> send(Request request, BodyPublisher publisher, BodyHandler<T> handler, Duration time) {
         CompletableFuture<HttpResponse<T>> answer = client.sendAsync(http(request, publisher), handler);
         try {
             return answer.get(time.toMillis(), TimeUnit.MILLISECONDS);

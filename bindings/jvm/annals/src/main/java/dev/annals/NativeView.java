@@ -70,7 +70,8 @@ final class NativeView implements View {
 
     @Override
     public List<Optional<Instance>> get(Kind kind, List<String> ids) {
-        PackReader reader = read(GET_MANY, new PackWriter().u8(kind.ordinal()).texts(ids).bytes());
+        PackReader reader =
+                read(GET_MANY, new PackWriter().u8(kind.ordinal()).texts(ids).bytes());
         int count = reader.u32();
         List<Optional<Instance>> all = new ArrayList<>(count);
         for (int index = 0; index < count; index++) {
@@ -90,7 +91,7 @@ final class NativeView implements View {
         }
         boolean hasNext = reader.u8() == 1;
         Optional<String> next = hasNext ? Optional.of(reader.text()) : Optional.empty();
-        return new Page<>(items, next, OptionalLong.empty());
+        return new Page<>(List.copyOf(items), next, OptionalLong.empty());
     }
 
     @Override

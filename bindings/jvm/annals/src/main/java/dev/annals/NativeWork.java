@@ -52,7 +52,8 @@ final class NativeWork implements Work {
     @Override
     public String create(NewRelationship relationship) {
         if (!relationship.isPlain()) {
-            return operation(relationship.operation("create", relationship.id())).get(0);
+            return operation(relationship.operation("create", relationship.id()))
+                    .get(0);
         }
         PackWriter request = new PackWriter()
                 .text(relationship.id())
@@ -141,7 +142,7 @@ final class NativeWork implements Work {
     public Receipt commit() {
         try {
             PackReader reader = new PackReader(Native.commit(handle.number()));
-            return new Receipt(reader.i64(), reader.instant(), ids);
+            return new Receipt(reader.i64(), reader.instant(), List.copyOf(ids));
         } catch (AnnalsException error) {
             throw error.exact();
         } finally {

@@ -11,11 +11,6 @@ import java.util.List;
  * @param steps the steps in order, each with the relationship that it follows and the entity that it reaches
  */
 public record Path(double length, Entity start, List<Neighbor> steps) {
-    /** Copies the steps. */
-    public Path {
-        steps = List.copyOf(steps);
-    }
-
     static Path of(JsonObject json) {
         return new Path(
                 json.get("length").getAsDouble(),

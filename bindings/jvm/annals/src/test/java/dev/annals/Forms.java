@@ -57,8 +57,10 @@ final class Forms {
     static JsonObject of(Instance instance, Provenance provenance) {
         JsonObject json = of(instance);
         add(json, provenance);
-        provenance.classifications().forEach((name, one) ->
-                add(json.getAsJsonObject("classifications").getAsJsonObject(name), one));
+        provenance
+                .classifications()
+                .forEach((name, one) ->
+                        add(json.getAsJsonObject("classifications").getAsJsonObject(name), one));
         return json;
     }
 
