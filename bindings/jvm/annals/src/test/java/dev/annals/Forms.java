@@ -129,7 +129,7 @@ final class Forms {
         return json;
     }
 
-    static JsonObject of(dev.annals.Path path) {
+    static JsonObject of(GraphPath path) {
         JsonObject json = new JsonObject();
         json.addProperty("length", path.length());
         json.add("start", of(path.start()));

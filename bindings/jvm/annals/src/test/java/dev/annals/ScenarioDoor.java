@@ -118,7 +118,7 @@ final class ScenarioDoor {
                 return found.orElse(none);
             }
             case "paths" -> {
-                List<Path> paths = step.has("weight")
+                List<GraphPath> paths = step.has("weight")
                         ? snapshot.paths(from, to, Json.text(step, "weight"), walk)
                         : snapshot.paths(from, to, walk);
                 return Forms.counted(paths, Forms::of);
