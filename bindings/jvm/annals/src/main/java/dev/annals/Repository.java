@@ -167,7 +167,7 @@ public interface Repository extends AutoCloseable {
 
     /**
      * Every record from a position on, once, in order and without gaps. The stream waits for records to come; closing
-     * it, by any thread, ends it.
+     * it, by any thread, ends it. It also ends when the server stops: follow again behind the last position.
      *
      * @param after the position before the first record; 0 for all records
      * @return the records; close the stream
