@@ -67,7 +67,8 @@ final class Client implements AutoCloseable {
     private static JsonElement json(Door.Answer answer) {
         String type = answer.head().header("content-type").orElse("none");
         if (!type.contains("json")) {
-            String found = "expected an answer of Annals in JSON, found one of the type " + type + "; check the address";
+            String found =
+                    "expected an answer of Annals in JSON, found one of the type " + type + "; check the address";
             throw AnnalsException.of("internal", found, (String) null);
         }
         return Json.parse(answer.body());

@@ -36,7 +36,7 @@ final class NativeWork implements Work {
             throw error.exact();
         }
         this.repository = repository;
-        this.view = new NativeView(handle);
+        this.view = new NativeView(handle, repository);
     }
 
     @Override
@@ -124,6 +124,7 @@ final class NativeWork implements Work {
 
     private byte[] apply(int operation, byte[] request) {
         try {
+            repository.number();
             return Native.apply(handle.number(), operation, request);
         } catch (AnnalsException error) {
             throw error.exact();
@@ -141,6 +142,7 @@ final class NativeWork implements Work {
     @Override
     public Receipt commit() {
         try {
+            repository.number();
             PackReader reader = new PackReader(Native.commit(handle.number()));
             return new Receipt(reader.i64(), reader.instant(), List.copyOf(ids));
         } catch (AnnalsException error) {

@@ -259,7 +259,7 @@ public interface Repository extends AutoCloseable {
      */
     Compaction compact();
 
-    /** Closes the repository. Snapshots, transactions and streams of it end with {@code closed}. */
+    /** Closes the repository. Feeds end; snapshots, transactions and other streams of it are {@code closed}. */
     @Override
     void close();
 }

@@ -63,7 +63,9 @@ class BrokenServerTest {
     void halfAnAnswerEndsInTime() throws IOException {
         try (Answering server = new Answering(HALF, false);
                 Repository repository = server.connect()) {
-            assertEquals("time-out", assertThrows(AnnalsException.class, repository::candidates).kind());
+            assertEquals(
+                    "time-out",
+                    assertThrows(AnnalsException.class, repository::candidates).kind());
             try (InputStream lines = repository.exportLines()) {
                 AnnalsException error = assertThrows(AnnalsException.class, lines::readAllBytes);
                 assertEquals("time-out", error.kind(), error.toString());

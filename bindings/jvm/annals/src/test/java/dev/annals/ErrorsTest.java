@@ -133,6 +133,8 @@ class ErrorsTest {
             assertThrows(ClosedException.class, repository::compact);
             assertThrows(ClosedException.class, () -> repository.transact(t -> t.create(NewEntity.of("t"))));
             assertThrows(ClosedException.class, () -> open.types());
+            assertThrows(ClosedException.class, () -> open.entity("discarded"));
+            assertThrows(ClosedException.class, () -> open.count(Find.entities()));
             open.close();
         }
     }

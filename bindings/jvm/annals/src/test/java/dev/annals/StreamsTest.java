@@ -151,6 +151,20 @@ class StreamsTest {
 
     @ParameterizedTest
     @EnumSource
+    void closingTheRepositoryEndsItsFeeds(Way way, @TempDir Path folder) {
+        try (Way.Opened opened = way.open(folder)) {
+            Stream<LogRecord> records = opened.repository().follow(0);
+            CompletableFuture<Long> reader = CompletableFuture.supplyAsync(records::count);
+            assertTimeoutPreemptively(Duration.ofSeconds(5), () -> {
+                Thread.sleep(300);
+                opened.repository().close();
+                assertEquals(0, reader.get());
+            });
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
     void partsAreWatched(Way way, @TempDir Path folder) {
         try (Way.Opened opened = way.open(folder)) {
             Repository repository = opened.repository();
