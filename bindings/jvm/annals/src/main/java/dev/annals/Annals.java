@@ -19,7 +19,8 @@ public final class Annals {
      * @param folder the folder
      * @return the repository; close it after use
      * @throws AnnalsException kind {@code locked}: another process has it open for writing; kind {@code corrupted},
-     *     {@code gap}, {@code newer-format} or {@code io}; kind {@code unavailable}: no native library for this platform
+     *     {@code gap}, {@code newer-format} or {@code io}; kind {@code unavailable}: no native library for this
+     *     platform
      */
     public static Repository open(Path folder) {
         return open(folder, OpenOptions.defaults());

@@ -19,7 +19,13 @@ public record AsOf(OptionalLong position, Optional<Instant> instant, Optional<In
     /** The present. */
     public static final AsOf NOW = new AsOf(OptionalLong.empty(), Optional.empty(), Optional.empty());
 
-    /** Cuts instants to microseconds. */
+    /**
+     * Cuts instants to microseconds.
+     *
+     * @param position the position up to which records count
+     * @param instant the instant up to which records count, in microseconds
+     * @param valid the instant at which something was true, in microseconds
+     */
     public AsOf {
         Objects.requireNonNull(position, "position");
         instant = instant.map(time -> time.truncatedTo(ChronoUnit.MICROS));

@@ -55,9 +55,10 @@ final class BatchWork implements Work {
 
     @Override
     public View view() {
-        throw AnnalsException.invalid("transaction: expected an embedded repository to read own writes, found a connection "
-                + "to a server, which has no open transactions; read from a snapshot, and state what you expect "
-                + "with ifVersion or expect");
+        throw AnnalsException.invalid(
+                "transaction: expected an embedded repository to read own writes, found a connection "
+                        + "to a server, which has no open transactions; read from a snapshot, and state what you "
+                        + "expect with ifVersion or expect");
     }
 
     @Override

@@ -57,11 +57,20 @@ final class Client implements AutoCloseable {
 
     /** The position that a read shows. */
     long position(String target) {
-        String found = answer("GET", target, Map.of(), NONE).head().header("annals-position").orElse("0");
+        String found = answer("GET", target, Map.of(), NONE)
+                .head()
+                .header("annals-position")
+                .orElse("0");
         return Long.parseLong(found);
     }
 
     private static JsonElement json(Door.Answer answer) {
+        String type = answer.head().header("content-type").orElse("none");
+        if (!type.contains("json")) {
+            String found =
+                    "expected an answer of Annals in JSON, found one of the type " + type + "; check the address";
+            throw AnnalsException.of("internal", found, (String) null);
+        }
         return Json.parse(answer.body());
     }
 

@@ -8,8 +8,8 @@ import java.util.Arrays;
 import java.util.Collection;
 
 /**
- * A condition of a search. A name that starts with {@code @}, such as {@code @createdBy}, is a header; any other name is
- * a property. docs/search.md describes each condition. Immutable.
+ * A condition of a search. A name that starts with {@code @}, such as {@code @createdBy}, is a header; any other name
+ * is a property. docs/search.md describes each condition. Immutable.
  *
  * <p>Values have the classes that {@link NewEntity#set} lists; another class is an {@link AnnalsException} of the kind
  * {@code invalid-argument}.

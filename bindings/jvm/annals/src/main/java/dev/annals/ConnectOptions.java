@@ -23,6 +23,13 @@ public record ConnectOptions(
     /**
      * Copies the headers and checks the times.
      *
+     * @param connectTime the longest wait for a connection; 10 s
+     * @param requestTime the longest wait for an answer; 60 s. The server gives up after 30 s unless it is told
+     *     otherwise
+     * @param idleTime the longest wait for the next part of a streamed answer; 90 s. The feed sends something more
+     *     often
+     * @param uploadTime the longest time of a request with a streamed body; 6 hours
+     * @param headers headers of every request by name, for a proxy in front of the server
      * @throws AnnalsException kind {@code invalid-argument}: a time is not positive
      */
     public ConnectOptions {

@@ -6,7 +6,10 @@ import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** Where a content goes: {@code ContentUpload.to("page-1").type("page").mediaType("image/tiff")}. Not for several threads. */
+/**
+ * Where a content goes: {@code ContentUpload.to("page-1").type("page").mediaType("image/tiff")}. Not for several
+ * threads.
+ */
 public final class ContentUpload {
     private final String entityId;
     private final Map<String, String> digests = new LinkedHashMap<>();
@@ -84,7 +87,8 @@ public final class ContentUpload {
      */
     public ContentUpload digest(String algorithm, String hexadecimal) {
         try {
-            digests.put(algorithm, Base64.getEncoder().encodeToString(HexFormat.of().parseHex(hexadecimal)));
+            digests.put(
+                    algorithm, Base64.getEncoder().encodeToString(HexFormat.of().parseHex(hexadecimal)));
         } catch (IllegalArgumentException error) {
             throw AnnalsException.of("invalid-argument", "digest " + algorithm + ": " + error.getMessage(), error);
         }
@@ -136,8 +140,11 @@ public final class ContentUpload {
         }
         if (!digests.isEmpty()) {
             StringBuilder all = new StringBuilder();
-            digests.forEach((algorithm, base64) ->
-                    all.append(all.isEmpty() ? "" : ", ").append(algorithm).append("=:").append(base64).append(':'));
+            digests.forEach((algorithm, base64) -> all.append(all.isEmpty() ? "" : ", ")
+                    .append(algorithm)
+                    .append("=:")
+                    .append(base64)
+                    .append(':'));
             headers.put("repr-digest", all.toString());
         }
         return headers;

@@ -1,8 +1,6 @@
 package dev.annals;
 
-/**
- * The kind {@code deleted}: the instance is deleted. Remedy: restore it first, or read its history.
- */
+/** The kind {@code deleted}: the instance is deleted. Remedy: restore it first, or read its history. */
 public final class DeletedException extends AnnalsException {
     private static final long serialVersionUID = 1L;
 

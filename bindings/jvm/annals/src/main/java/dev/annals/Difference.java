@@ -21,13 +21,6 @@ public record Difference(
         Map<String, Changed> properties,
         List<ClassificationDifference> classifications,
         Map<String, Changed> headers) {
-    /** Copies the collections. */
-    public Difference {
-        properties = Collections.unmodifiableMap(new LinkedHashMap<>(properties));
-        classifications = List.copyOf(classifications);
-        headers = Collections.unmodifiableMap(new LinkedHashMap<>(headers));
-    }
-
     /**
      * How a classification differs.
      *
@@ -49,9 +42,9 @@ public record Difference(
         Optional<Changed> status = Optional.ofNullable(headers.remove("status"));
         return new Difference(
                 status,
-                changed(json.getAsJsonObject("properties")),
+                Collections.unmodifiableMap(changed(json.getAsJsonObject("properties"))),
                 Json.list(json, "classifications", Difference::classification),
-                headers);
+                Collections.unmodifiableMap(headers));
     }
 
     private static ClassificationDifference classification(JsonObject json) {
@@ -59,8 +52,8 @@ public record Difference(
                 Json.text(json, "name"),
                 Json.flag(json, "wasThere"),
                 Json.flag(json, "isThere"),
-                changed(json.getAsJsonObject("properties")),
-                headers(json));
+                Collections.unmodifiableMap(changed(json.getAsJsonObject("properties"))),
+                Collections.unmodifiableMap(headers(json)));
     }
 
     private static Map<String, Changed> headers(JsonObject json) {

@@ -11,11 +11,6 @@ import java.util.List;
  * @param relationships the number of relationships after it
  */
 public record DryRun(List<String> ids, long entities, long relationships) {
-    /** Copies the ids. */
-    public DryRun {
-        ids = List.copyOf(ids);
-    }
-
     static DryRun of(JsonObject json) {
         return new DryRun(Json.texts(json, "ids"), Json.large(json, "entities"), Json.large(json, "relationships"));
     }

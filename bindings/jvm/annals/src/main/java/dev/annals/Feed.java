@@ -14,7 +14,7 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 
-/** Reads server-sent events. Closing the stream, by any thread, ends it. */
+/** Reads server-sent events. Closing the stream or the repository, by any thread, ends it. */
 final class Feed<T> implements Iterator<T> {
     private final InputStream body;
     private final BufferedReader lines;
@@ -31,7 +31,8 @@ final class Feed<T> implements Iterator<T> {
     static <T> Stream<T> stream(InputStream body, Function<JsonObject, T> event) {
         Feed<T> feed = new Feed<>(body, event);
         int traits = Spliterator.ORDERED | Spliterator.NONNULL;
-        return StreamSupport.stream(Spliterators.spliteratorUnknownSize(feed, traits), false).onClose(feed::close);
+        return StreamSupport.stream(Spliterators.spliteratorUnknownSize(feed, traits), false)
+                .onClose(feed::close);
     }
 
     @Override
@@ -44,6 +45,9 @@ final class Feed<T> implements Iterator<T> {
                 }
             }
             return next != null;
+        } catch (ClosedException error) {
+            // Somebody closed the feed or the repository.
+            return false;
         } catch (AnnalsException error) {
             if (isClosed) {
                 return false;

@@ -1,8 +1,6 @@
 package dev.annals;
 
-/**
- * The kind {@code gap}: the log misses a position. Remedy: put the missing segment back, or restore from a backup.
- */
+/** The kind {@code gap}: the log misses a position. Remedy: put the missing segment back, or restore from a backup. */
 public final class GapException extends AnnalsException {
     private static final long serialVersionUID = 1L;
 

@@ -206,9 +206,9 @@ abstract class GraphReads {
      * @param walk the walk; by default out
      * @return a path, if there is one
      */
-    public Optional<Path> path(String from, String to, Walk walk) {
+    public Optional<GraphPath> path(String from, String to, Walk walk) {
         JsonObject found = get("/v1/path", ends(from, to).and(page(walk)));
-        return Json.flag(found, "found") ? Optional.of(Path.of(found)) : Optional.empty();
+        return Json.flag(found, "found") ? Optional.of(GraphPath.of(found)) : Optional.empty();
     }
 
     /**
@@ -219,8 +219,9 @@ abstract class GraphReads {
      * @param walk the walk; by default out; its limit is the number of paths, 10 otherwise
      * @return the paths
      */
-    public List<Path> paths(String from, String to, Walk walk) {
-        return Page.of(get("/v1/paths", ends(from, to).and(page(walk))), Path::of).items();
+    public List<GraphPath> paths(String from, String to, Walk walk) {
+        return Page.of(get("/v1/paths", ends(from, to).and(page(walk))), GraphPath::of)
+                .items();
     }
 
     /**
@@ -232,9 +233,9 @@ abstract class GraphReads {
      * @param walk the walk; by default out; its limit is the number of paths, 10 otherwise
      * @return the paths
      */
-    public List<Path> paths(String from, String to, String weight, Walk walk) {
+    public List<GraphPath> paths(String from, String to, String weight, Walk walk) {
         Query query = ends(from, to).and("weight", weight).and(page(walk));
-        return Page.of(get("/v1/paths", query), Path::of).items();
+        return Page.of(get("/v1/paths", query), GraphPath::of).items();
     }
 
     // Helpers.

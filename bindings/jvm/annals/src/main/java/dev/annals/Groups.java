@@ -13,11 +13,6 @@ import java.util.Optional;
  * @param restCount the number of entities in these groups
  */
 public record Groups(List<Group> groups, long count, long restGroups, long restCount) {
-    /** Copies the groups. */
-    public Groups {
-        groups = List.copyOf(groups);
-    }
-
     /**
      * The entities with one value.
      *

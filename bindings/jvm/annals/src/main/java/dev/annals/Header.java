@@ -49,7 +49,8 @@ interface Header {
             members.entrySet().forEach(member -> {
                 JsonObject one = member.getValue().getAsJsonObject();
                 Map<String, Object> properties = Values.map(one.getAsJsonObject("properties"));
-                found.put(member.getKey(), new Classification(member.getKey(), Json.number(one, "version"), properties));
+                found.put(
+                        member.getKey(), new Classification(member.getKey(), Json.number(one, "version"), properties));
             });
             return Collections.unmodifiableMap(found);
         }

@@ -13,19 +13,28 @@ import java.net.http.HttpResponse.BodyHandler;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.net.http.HttpTimeoutException;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
+import java.util.WeakHashMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** Sends requests to a server. Every wait has a bound: connecting, an answer, and the next part of a streamed answer. */
+/**
+ * Sends requests to a server. Every wait has a bound: connecting, an answer, and the next part of a streamed answer.
+ */
 final class HttpDoor implements Door {
     private final HttpClient client;
     private final String base;
     private final ConnectOptions options;
+
+    /** Bodies that may still be read; closing the door ends them. */
+    private final Set<TimedBody> bodies = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
 
     HttpDoor(URI uri, ConnectOptions options) {
         boolean isHttp = "http".equals(uri.getScheme()) || "https".equals(uri.getScheme());
@@ -51,15 +60,19 @@ final class HttpDoor implements Door {
     @Override
     public Streamed send(Request request, InputStream body) {
         BodyPublisher publisher = body == null ? BodyPublishers.noBody() : BodyPublishers.ofInputStream(() -> body);
-        // The server bounds the time of a body that flows; only its pauses are bounded here, by the server too.
+        // The server refuses a body that does not flow; a large one may take long.
         Duration time = body == null ? options.requestTime() : options.uploadTime();
-        HttpResponse<InputStream> response =
-                send(request, publisher, head -> new TimedBody(options.idleTime()), time);
+        HttpResponse<InputStream> response = send(request, publisher, head -> body(), time);
         return new Streamed(head(response), response.body());
     }
 
-    private <T> HttpResponse<T> send(
-            Request request, BodyPublisher publisher, BodyHandler<T> handler, Duration time) {
+    private TimedBody body() {
+        TimedBody body = new TimedBody(options.idleTime());
+        bodies.add(body);
+        return body;
+    }
+
+    private <T> HttpResponse<T> send(Request request, BodyPublisher publisher, BodyHandler<T> handler, Duration time) {
         CompletableFuture<HttpResponse<T>> answer = client.sendAsync(http(request, publisher), handler);
         try {
             return answer.get(time.toMillis(), TimeUnit.MILLISECONDS);
@@ -119,7 +132,13 @@ final class HttpDoor implements Door {
         return new Head(response.statusCode(), headers);
     }
 
-    /** Connections that are not in use end by themselves. */
+    /** Ends the bodies that are still read. Connections that are not in use end by themselves. */
     @Override
-    public void close() {}
+    public void close() {
+        List<TimedBody> open;
+        synchronized (bodies) {
+            open = List.copyOf(bodies);
+        }
+        open.forEach(TimedBody::close);
+    }
 }

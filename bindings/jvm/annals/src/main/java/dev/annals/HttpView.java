@@ -118,7 +118,8 @@ class HttpView implements View {
             return Page.of(open().get(behind.on(target)), json -> Neighbor.of(json, direction));
         };
         return Pages.stream(OptionalLong.empty(), Optional.empty(), read)
-                .filter(found -> types.isEmpty() || types.contains(found.relationship().type()));
+                .filter(found ->
+                        types.isEmpty() || types.contains(found.relationship().type()));
     }
 
     final Client open() {

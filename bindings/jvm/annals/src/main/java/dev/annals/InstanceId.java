@@ -15,6 +15,8 @@ public record InstanceId(Kind kind, String id) {
     /**
      * Checks the id.
      *
+     * @param kind entity or relationship
+     * @param id a UUID or a text of 1 to 255 bytes
      * @throws AnnalsException kind {@code invalid-argument}: empty, longer than 255 bytes, or no Unicode
      */
     public InstanceId {

@@ -8,7 +8,11 @@ import java.util.Objects;
  * @param text the IRI after RFC 3987; a commit refuses another text (kind {@code invalid-argument})
  */
 public record Iri(String text) {
-    /** Keeps the text. */
+    /**
+     * Keeps the text.
+     *
+     * @param text the IRI after RFC 3987; a commit refuses another text (kind {@code invalid-argument})
+     */
     public Iri {
         Objects.requireNonNull(text, "text");
     }

@@ -19,9 +19,9 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
 
-/** Reads and writes JSON strictly: no member twice, nothing behind the end, at most 200 levels. */
+/** Reads and writes JSON strictly: no member twice, nothing behind the end, at most 1,000 levels. */
 final class Json {
-    private static final int DEPTH_MAX = 200;
+    private static final int DEPTH_MAX = 1_000;
 
     private Json() {}
 

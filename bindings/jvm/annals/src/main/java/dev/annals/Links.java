@@ -9,8 +9,8 @@ import java.util.OptionalLong;
  * Selects relationships of one entity, for {@link Snapshot#neighbors}, {@link Snapshot#relationships} and
  * {@link Snapshot#degree}. Every method returns a new selection.
  *
- * <p>Statuses, orders and {@code skip} are for relationships only, and neighbours and degrees take one type at most; the
- * repository refuses other uses (kind {@code invalid-argument}).
+ * <p>Statuses, orders and {@code skip} are for relationships only, and neighbours and degrees take one type at most;
+ * the repository refuses other uses (kind {@code invalid-argument}).
  */
 public final class Links {
     private final Optional<Direction> direction;

@@ -14,6 +14,9 @@ public record Literal(String text, Optional<String> language, Optional<Iri> data
     /**
      * Checks that there is a language or a datatype.
      *
+     * @param text the text
+     * @param language a tag of BCP 47, such as {@code fr}
+     * @param datatype the IRI of a datatype
      * @throws AnnalsException kind {@code invalid-argument}: both or none
      */
     public Literal {

@@ -1,8 +1,8 @@
 package dev.annals;
 
 /**
- * The kind {@code locked}: another process has the repository open for writing. Remedy: stop the other writer, or
- * open read-only and follow it.
+ * The kind {@code locked}: another process has the repository open for writing. Remedy: stop the other writer, or open
+ * read-only and follow it.
  */
 public final class LockedException extends AnnalsException {
     private static final long serialVersionUID = 1L;

@@ -15,11 +15,6 @@ import java.util.Optional;
  * @param changes the changes in order
  */
 public record LogRecord(long position, Instant instant, String author, String message, List<Change> changes) {
-    /** Copies the changes. */
-    public LogRecord {
-        changes = List.copyOf(changes);
-    }
-
     /**
      * A change of a record.
      *

@@ -19,9 +19,17 @@ final class NativeView implements View {
     private static final int WITH_BOTH_PARTS = 3;
 
     private final Handle handle;
+    private final Handle repository;
 
-    NativeView(Handle handle) {
+    NativeView(Handle handle, Handle repository) {
         this.handle = handle;
+        this.repository = repository;
+    }
+
+    /** Errors: {@code closed}, also if only the repository is closed. */
+    private long number() {
+        repository.number();
+        return handle.number();
     }
 
     /** Opens a snapshot of a repository as of a time. */
@@ -30,7 +38,7 @@ final class NativeView implements View {
         time.addTo(json);
         try {
             byte[] asOf = json.size() == 0 ? null : Json.bytes(json);
-            return new NativeView(new Handle("snapshot", Native.snapshot(repository.number(), asOf)));
+            return new NativeView(new Handle("snapshot", Native.snapshot(repository.number(), asOf)), repository);
         } catch (AnnalsException error) {
             throw error.exact();
         } finally {
@@ -47,7 +55,7 @@ final class NativeView implements View {
     public Optional<Instance> get(InstanceId id) {
         byte[] found;
         try {
-            found = Native.get(handle.number(), id.kind().ordinal(), Utf8.encode(id.id()));
+            found = Native.get(number(), id.kind().ordinal(), Utf8.encode(id.id()));
         } catch (AnnalsException error) {
             return absent(error);
         } finally {
@@ -70,7 +78,8 @@ final class NativeView implements View {
 
     @Override
     public List<Optional<Instance>> get(Kind kind, List<String> ids) {
-        PackReader reader = read(GET_MANY, new PackWriter().u8(kind.ordinal()).texts(ids).bytes());
+        PackReader reader =
+                read(GET_MANY, new PackWriter().u8(kind.ordinal()).texts(ids).bytes());
         int count = reader.u32();
         List<Optional<Instance>> all = new ArrayList<>(count);
         for (int index = 0; index < count; index++) {
@@ -90,7 +99,7 @@ final class NativeView implements View {
         }
         boolean hasNext = reader.u8() == 1;
         Optional<String> next = hasNext ? Optional.of(reader.text()) : Optional.empty();
-        return new Page<>(items, next, OptionalLong.empty());
+        return new Page<>(List.copyOf(items), next, OptionalLong.empty());
     }
 
     @Override
@@ -125,7 +134,7 @@ final class NativeView implements View {
 
     private PackReader read(int operation, byte[] request) {
         try {
-            return new PackReader(Native.read(handle.number(), operation, request));
+            return new PackReader(Native.read(number(), operation, request));
         } catch (AnnalsException error) {
             throw error.exact();
         } finally {

@@ -36,7 +36,7 @@ final class NativeWork implements Work {
             throw error.exact();
         }
         this.repository = repository;
-        this.view = new NativeView(handle);
+        this.view = new NativeView(handle, repository);
     }
 
     @Override
@@ -52,7 +52,8 @@ final class NativeWork implements Work {
     @Override
     public String create(NewRelationship relationship) {
         if (!relationship.isPlain()) {
-            return operation(relationship.operation("create", relationship.id())).get(0);
+            return operation(relationship.operation("create", relationship.id()))
+                    .get(0);
         }
         PackWriter request = new PackWriter()
                 .text(relationship.id())
@@ -123,6 +124,7 @@ final class NativeWork implements Work {
 
     private byte[] apply(int operation, byte[] request) {
         try {
+            repository.number();
             return Native.apply(handle.number(), operation, request);
         } catch (AnnalsException error) {
             throw error.exact();
@@ -140,8 +142,9 @@ final class NativeWork implements Work {
     @Override
     public Receipt commit() {
         try {
+            repository.number();
             PackReader reader = new PackReader(Native.commit(handle.number()));
-            return new Receipt(reader.i64(), reader.instant(), ids);
+            return new Receipt(reader.i64(), reader.instant(), List.copyOf(ids));
         } catch (AnnalsException error) {
             throw error.exact();
         } finally {

@@ -11,7 +11,8 @@ import com.google.gson.JsonObject;
  */
 public record Neighbor(Direction direction, Relationship relationship, Entity entity) {
     static Neighbor of(JsonObject json, Direction asked) {
-        Direction direction = Json.optional(json, "direction").map(Direction::of).orElse(asked);
+        Direction direction =
+                Json.optional(json, "direction").map(Direction::of).orElse(asked);
         return new Neighbor(
                 direction,
                 Relationship.of(json.getAsJsonObject("relationship")),

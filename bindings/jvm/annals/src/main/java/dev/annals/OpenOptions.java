@@ -4,7 +4,8 @@ import com.google.gson.JsonObject;
 import java.util.OptionalLong;
 
 /**
- * How to open a repository in this process: {@code OpenOptions.defaults().readOnly()}. Every method returns new options.
+ * How to open a repository in this process: {@code OpenOptions.defaults().readOnly()}. Every method returns new
+ * options.
  *
  * @param isReadOnly true to follow the process that writes; writes are then {@code read-only}
  * @param segmentBytes the size at which a file of the log is full, in bytes

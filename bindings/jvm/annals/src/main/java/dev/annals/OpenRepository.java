@@ -52,9 +52,10 @@ final class OpenRepository implements Repository {
 
     @Override
     public Transaction begin(Isolation isolation) {
-        return new Transaction(embedded.isPresent()
-                ? new NativeWork(embedded.get(), isolation)
-                : new BatchWork(client, Query.NONE, isolation));
+        return new Transaction(
+                embedded.isPresent()
+                        ? new NativeWork(embedded.get(), isolation)
+                        : new BatchWork(client, Query.NONE, isolation));
     }
 
     @Override
@@ -122,7 +123,8 @@ final class OpenRepository implements Repository {
     }
 
     private <T> Stream<T> feed(Query query, Function<JsonObject, T> event) {
-        InputStream body = client.stream("GET", query.on("/v1/feed"), Map.of("accept", EVENTS), null).body();
+        InputStream body = client.stream("GET", query.on("/v1/feed"), Map.of("accept", EVENTS), null)
+                .body();
         return Feed.stream(body, event);
     }
 
@@ -153,7 +155,8 @@ final class OpenRepository implements Repository {
 
     @Override
     public InputStream exportLines() {
-        return client.stream("GET", "/v1/export", Map.of("accept", "application/x-ndjson"), null).body();
+        return client.stream("GET", "/v1/export", Map.of("accept", "application/x-ndjson"), null)
+                .body();
     }
 
     @Override

@@ -78,8 +78,7 @@ final class PackReader {
 
     Instant instant() {
         long micros = i64();
-        return Instant.ofEpochSecond(
-                Math.floorDiv(micros, 1_000_000L), Math.floorMod(micros, 1_000_000L) * 1_000L);
+        return Instant.ofEpochSecond(Math.floorDiv(micros, 1_000_000L), Math.floorMod(micros, 1_000_000L) * 1_000L);
     }
 
     Map<String, Object> properties() {

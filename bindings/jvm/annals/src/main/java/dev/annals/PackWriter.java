@@ -9,7 +9,9 @@ import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 
-/** Writes the packed form that the native library reads: numbers with their lowest byte first, texts with their length. */
+/**
+ * Writes the packed form that the native library reads: numbers with their lowest byte first, texts with their length.
+ */
 final class PackWriter {
     private byte[] bytes = new byte[256];
     private int length;

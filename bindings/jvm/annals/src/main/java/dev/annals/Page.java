@@ -15,13 +15,9 @@ import java.util.function.Function;
  * @param <T> the class of an item
  */
 public record Page<T>(List<T> items, Optional<String> next, OptionalLong count) {
-    /** Copies the items. */
-    public Page {
-        items = List.copyOf(items);
-    }
-
     static <T> Page<T> of(JsonObject json, Function<JsonObject, T> item) {
-        OptionalLong count = Json.has(json, "count") ? OptionalLong.of(Json.large(json, "count")) : OptionalLong.empty();
+        OptionalLong count =
+                Json.has(json, "count") ? OptionalLong.of(Json.large(json, "count")) : OptionalLong.empty();
         return new Page<>(Json.list(json, "items", item), Json.optional(json, "next"), count);
     }
 }

@@ -6,8 +6,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Steps that change some properties: {@code Patch.of("ada").set("city", "London").unset("age")}. Not for several threads
- * at once.
+ * Steps that change some properties: {@code Patch.of("ada").set("city", "London").unset("age")}. Not for several
+ * threads at once.
  */
 public final class Patch {
     private final InstanceId instance;

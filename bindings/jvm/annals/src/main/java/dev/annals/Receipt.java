@@ -12,11 +12,6 @@ import java.util.List;
  * @param ids the ids of the instances that operations created or put, in the order of the operations
  */
 public record Receipt(long position, Instant instant, List<String> ids) {
-    /** Copies the ids. */
-    public Receipt {
-        ids = List.copyOf(ids);
-    }
-
     static Receipt of(JsonObject json) {
         return new Receipt(Json.large(json, "position"), Json.instant(json, "instant"), Json.texts(json, "ids"));
     }

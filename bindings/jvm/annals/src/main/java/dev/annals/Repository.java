@@ -83,8 +83,8 @@ public interface Repository extends AutoCloseable {
     Transaction begin(Isolation isolation);
 
     /**
-     * Does work in a transaction and commits it. If the commit is refused with {@code conflict} or {@code busy}, does the
-     * work again on the present, at most 100 times.
+     * Does work in a transaction and commits it. If the commit is refused with {@code conflict} or {@code busy}, does
+     * the work again on the present, at most 100 times.
      *
      * @param work makes the changes; it may run several times
      * @return the commit
@@ -128,8 +128,8 @@ public interface Repository extends AutoCloseable {
      *
      * @param types the declarations
      * @return the commit
-     * @throws AnnalsException kind {@code type-violation}: a declaration removes something or contradicts another one, or
-     *     instances do not fit it
+     * @throws AnnalsException kind {@code type-violation}: a declaration removes something or contradicts another one,
+     *     or instances do not fit it
      */
     Receipt define(Collection<TypeDefinition> types);
 
@@ -166,8 +166,8 @@ public interface Repository extends AutoCloseable {
     Receipt takeBack(long position, long toPosition, Keep keep);
 
     /**
-     * Every record from a position on, once, in order and without gaps. The stream waits for records to come; closing it,
-     * by any thread, ends it.
+     * Every record from a position on, once, in order and without gaps. The stream waits for records to come; closing
+     * it, by any thread, ends it. It also ends when the server stops: follow again behind the last position.
      *
      * @param after the position before the first record; 0 for all records
      * @return the records; close the stream
@@ -259,7 +259,7 @@ public interface Repository extends AutoCloseable {
      */
     Compaction compact();
 
-    /** Closes the repository. Snapshots, transactions and streams of it end with {@code closed}. */
+    /** Closes the repository. Feeds end; snapshots, transactions and other streams of it are {@code closed}. */
     @Override
     void close();
 }

@@ -14,9 +14,9 @@ import java.util.stream.Stream;
 /**
  * The repository at one position: later commits do not show. For any number of threads at once.
  *
- * <p>Streams read pages of 256 items while you ask for them. Unknown names of types and properties, and unknown entities
- * at which a query starts, are {@link AnnalsException}s of the kind {@code not-found}; queries beyond a bound are
- * {@code too-large}; a use after {@link #close} is {@code closed}.
+ * <p>Streams read pages of 256 items while you ask for them. Unknown names of types and properties, and unknown
+ * entities at which a query starts, are {@link AnnalsException}s of the kind {@code not-found}; queries beyond a bound
+ * are {@code too-large}; a use after {@link #close} is {@code closed}.
  */
 public final class Snapshot extends GraphReads implements AutoCloseable {
     private final Client client;
@@ -34,8 +34,9 @@ public final class Snapshot extends GraphReads implements AutoCloseable {
         this.shown = shown;
         this.candidate = candidate;
         this.time = shown.query("").and(candidate);
-        this.transactionTime =
-                new AsOf(shown.position(), Optional.empty(), Optional.empty()).query("").and(candidate);
+        this.transactionTime = new AsOf(shown.position(), Optional.empty(), Optional.empty())
+                .query("")
+                .and(candidate);
     }
 
     /**
@@ -132,8 +133,8 @@ public final class Snapshot extends GraphReads implements AutoCloseable {
      * @param find the search; without a limit, 100 hits
      * @param <T> the class of instances
      * @return the page
-     * @throws AnnalsException kind {@code invalid-expression}; kind {@code invalid-page}: the limit is out of its range, or
-     *     the cursor belongs to another search
+     * @throws AnnalsException kind {@code invalid-expression}; kind {@code invalid-page}: the limit is out of its
+     *     range, or the cursor belongs to another search
      */
     public <T extends Instance> Page<T> findPage(Find<T> find) {
         return view().find(find);
@@ -233,7 +234,8 @@ public final class Snapshot extends GraphReads implements AutoCloseable {
      * @return the difference
      */
     public Difference difference(InstanceId instance, int from, int to) {
-        return Difference.of(getAsOf(of(instance) + "/diff", Query.NONE.and("from", from).and("to", to)));
+        return Difference.of(
+                getAsOf(of(instance) + "/diff", Query.NONE.and("from", from).and("to", to)));
     }
 
     /**
@@ -394,7 +396,8 @@ public final class Snapshot extends GraphReads implements AutoCloseable {
      */
     public InputStream content(String entityId, String property, long first, long length) {
         if (first < 0 || length < 1) {
-            throw AnnalsException.invalid("expected a first byte from 0 and a length from 1, found " + first + " and " + length);
+            throw AnnalsException.invalid(
+                    "expected a first byte from 0 and a length from 1, found " + first + " and " + length);
         }
         long last = first > Long.MAX_VALUE - length ? Long.MAX_VALUE : first + length - 1;
         return content(entityId, property, Map.of("range", "bytes=" + first + "-" + last));

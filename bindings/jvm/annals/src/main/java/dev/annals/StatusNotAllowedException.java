@@ -1,9 +1,8 @@
 package dev.annals;
 
 /**
- * The kind {@code status-not-allowed}: the type of the instance does not have this status; no type has {@code
- * deleted}, because only a delete gives that status. Remedy: choose a status that the text names, or add this one
- * to the type.
+ * The kind {@code status-not-allowed}: the type of the instance does not have this status; no type has {@code deleted},
+ * because only a delete gives that status. Remedy: choose a status that the text names, or add this one to the type.
  */
 public final class StatusNotAllowedException extends AnnalsException {
     private static final long serialVersionUID = 1L;

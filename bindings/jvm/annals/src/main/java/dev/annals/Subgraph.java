@@ -12,12 +12,6 @@ import java.util.Optional;
  * @param relationships the relationships between them, each once
  */
 public record Subgraph(List<Reached> entities, List<Relationship> relationships) {
-    /** Copies the lists. */
-    public Subgraph {
-        entities = List.copyOf(entities);
-        relationships = List.copyOf(relationships);
-    }
-
     /** Reads all pages: first the entities, then the relationships. */
     static Subgraph of(Pages.Read<JsonObject> read) {
         List<Reached> entities = new ArrayList<>();
@@ -30,6 +24,6 @@ public record Subgraph(List<Reached> entities, List<Relationship> relationships)
             relationships.addAll(Json.list(json, "relationships", Relationship::of));
             after = page.next();
         } while (after.isPresent());
-        return new Subgraph(entities, relationships);
+        return new Subgraph(List.copyOf(entities), List.copyOf(relationships));
     }
 }

@@ -14,11 +14,12 @@ import java.util.stream.Stream;
  *
  * <p>In this process each change is checked when you make it, and reads see the own writes. Over a connection the
  * changes are sent at the commit, which then throws their exceptions; {@code operation} of
- * {@link AnnalsException#details} names the change (from 0), if the server can tell. Reads are refused there (kind {@code invalid-argument}).
+ * {@link AnnalsException#details} names the change (from 0), if the server can tell. Reads are refused there (kind
+ * {@code invalid-argument}).
  *
  * <p>Changes throw {@link AnnalsException}s of the kinds that docs/semantics.md lists for each action, such as
- * {@code not-found}, {@code deleted}, {@code already-exists}, {@code invalid-property} and {@code missing-end}; after the
- * end of the transaction {@code closed}. A transaction is for one thread at a time.
+ * {@code not-found}, {@code deleted}, {@code already-exists}, {@code invalid-property} and {@code missing-end}; after
+ * the end of the transaction {@code closed}. A transaction is for one thread at a time.
  */
 public final class Transaction implements AutoCloseable {
     private final Work work;
@@ -57,8 +58,8 @@ public final class Transaction implements AutoCloseable {
      *
      * @param instant an instant of the past
      * @return this
-     * @throws AnnalsException kind {@code invalid-argument}: after the first change; kind {@code future-instant}, at the
-     *     latest at the commit
+     * @throws AnnalsException kind {@code invalid-argument}: after the first change; kind {@code future-instant}, at
+     *     the latest at the commit
      */
     public Transaction validFrom(Instant instant) {
         first("validFrom");
@@ -81,7 +82,8 @@ public final class Transaction implements AutoCloseable {
 
     private void first(String setting) {
         if (hasChanges) {
-            throw AnnalsException.invalid(setting + ": expected before the first change of the transaction, found after it");
+            throw AnnalsException.invalid(
+                    setting + ": expected before the first change of the transaction, found after it");
         }
     }
 
@@ -437,8 +439,8 @@ public final class Transaction implements AutoCloseable {
      * Writes all changes as one record. The transaction is closed, also if it fails.
      *
      * @return position and instant of the record
-     * @throws AnnalsException kind {@code conflict}: another transaction was first; kind {@code precondition-failed}: an
-     *     expected version does not hold; kind {@code unavailable} or {@code time-out}: nobody knows whether it took
+     * @throws AnnalsException kind {@code conflict}: another transaction was first; kind {@code precondition-failed}:
+     *     an expected version does not hold; kind {@code unavailable} or {@code time-out}: nobody knows whether it took
      *     effect; and the kinds of the changes
      */
     public Receipt commit() {

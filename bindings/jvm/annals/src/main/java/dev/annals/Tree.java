@@ -52,8 +52,8 @@ public final class Tree {
     }
 
     /**
-     * Reads an item with everything below it, and {@code @id} and {@code @type} of each item. If you put it again, nothing
-     * changes.
+     * Reads an item with everything below it, and {@code @id} and {@code @type} of each item. If you put it again,
+     * nothing changes.
      *
      * @param path the path
      * @return the item as a map, if there is one
@@ -176,8 +176,9 @@ public final class Tree {
      */
     @SuppressWarnings("unchecked") // An item is a map with names.
     public Map<String, Object> item(String path) {
-        Object found = get(path).orElseThrow(() ->
-                AnnalsException.of("not-found", "path " + path + ": there is nothing at this time", (String) null));
+        Object found = get(path)
+                .orElseThrow(() -> AnnalsException.of(
+                        "not-found", "path " + path + ": there is nothing at this time", (String) null));
         if (!(found instanceof Map<?, ?> map) || TreeValues.isForm(map)) {
             throw AnnalsException.invalid("path " + path + ": expected an item, found the value of a property");
         }

@@ -28,7 +28,8 @@ final class TreeValues {
     private static JsonElement json(String path, Object content, int depth) {
         if (depth > DEPTH_MAX) {
             throw AnnalsException.of(
-                    "too-large", "item " + path + ": expected at most " + DEPTH_MAX + " levels, found more", (String) null);
+                    "too-large", "item " + path + ": expected at most " + DEPTH_MAX + " levels, found more", (String)
+                            null);
         }
         if (content instanceof Map<?, ?> map) {
             return map(path, map, depth);

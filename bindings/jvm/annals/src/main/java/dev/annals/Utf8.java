@@ -25,7 +25,7 @@ final class Utf8 {
                     && Character.isLowSurrogate(text.charAt(index + 1));
             if (!isPair) {
                 throw AnnalsException.invalid(
-                        "text: expected Unicode, found the lone surrogate U+%04X at index %d; pairs of surrogates are allowed"
+                        "text: expected Unicode, found the lone surrogate U+%04X at index %d; use pairs of them"
                                 .formatted((int) unit, index));
             }
             index++;

@@ -24,8 +24,8 @@ import java.util.UUID;
 /**
  * The values of properties: which classes they have, and their JSON form of docs/json.md.
  *
- * <p>Boolean, Long, Double, BigDecimal, String, byte[], LocalDate, Instant, Duration, UUID, {@link Iri}, {@link Literal},
- * {@link Content}, List, Map, Set.
+ * <p>Boolean, Long, Double, BigDecimal, String, byte[], LocalDate, Instant, Duration, UUID, {@link Iri},
+ * {@link Literal}, {@link Content}, List, Map, Set.
  */
 final class Values {
     /** Levels of lists and maps in a value, as docs/semantics.md says. */
@@ -86,7 +86,8 @@ final class Values {
             if (depth >= DEPTH_MAX) {
                 throw AnnalsException.of(
                         "too-large",
-                        "property " + name + ": expected at most " + DEPTH_MAX + " levels of lists and maps, found more",
+                        "property " + name + ": expected at most " + DEPTH_MAX
+                                + " levels of lists and maps, found more",
                         (String) null);
             }
             return many(name, value, depth + 1);
@@ -120,8 +121,11 @@ final class Values {
     }
 
     private static AnnalsException unfit(String name, Object value) {
-        String found = value == null ? "null; leave the property out, or unset it" : value.getClass().getName();
-        return AnnalsException.invalid("property " + name + ": expected a Boolean, Long, Double, BigDecimal, String, byte[], "
+        String found = value == null
+                ? "null; leave the property out, or unset it"
+                : value.getClass().getName();
+        return AnnalsException.invalid("property " + name
+                + ": expected a Boolean, Long, Double, BigDecimal, String, byte[], "
                 + "LocalDate, Instant, Duration, UUID, Iri, Literal, Content, List, Map or Set, found " + found);
     }
 
@@ -284,11 +288,12 @@ final class Values {
             case "$set" -> Collections.unmodifiableSet(new LinkedHashSet<>(list(content.getAsJsonArray())));
             case "$list" -> list(content.getAsJsonArray());
             case "$map" -> map(content.getAsJsonObject());
-            case "$float" -> Double.valueOf(switch (content.getAsString()) {
-                case "inf" -> Double.POSITIVE_INFINITY;
-                case "-inf" -> Double.NEGATIVE_INFINITY;
-                default -> Double.NaN;
-            });
+            case "$float" -> Double.valueOf(
+                    switch (content.getAsString()) {
+                        case "inf" -> Double.POSITIVE_INFINITY;
+                        case "-inf" -> Double.NEGATIVE_INFINITY;
+                        default -> Double.NaN;
+                    });
             default -> throw AnnalsException.of(
                     "newer-format", "value: expected a form of docs/json.md, found " + key, (String) null);
         };
@@ -301,7 +306,11 @@ final class Values {
         }
         String mediaType = Json.optional(object, "mediaType").orElse("application/octet-stream");
         return new Content(
-                Json.text(object, "$content"), Json.large(object, "size"), mediaType, Json.optional(object, "name"), digests);
+                Json.text(object, "$content"),
+                Json.large(object, "size"),
+                mediaType,
+                Json.optional(object, "name"),
+                digests);
     }
 
     private static List<Object> list(JsonArray array) {

@@ -10,11 +10,6 @@ import java.util.List;
  * @param differences where it differs
  */
 public record Verification(String outcome, List<Difference> differences) {
-    /** Copies the differences. */
-    public Verification {
-        differences = List.copyOf(differences);
-    }
-
     /**
      * A place where a type differs.
      *

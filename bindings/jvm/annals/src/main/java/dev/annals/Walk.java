@@ -23,8 +23,8 @@ public final class Walk {
     }
 
     /**
-     * A walk in the usual direction: out for {@code reach}, {@code groups}, {@code path} and {@code paths}, both for the
-     * others.
+     * A walk in the usual direction: out for {@code reach}, {@code groups}, {@code path} and {@code paths}, both for
+     * the others.
      *
      * @return the walk
      */

@@ -14,11 +14,6 @@ import java.util.function.Function;
  * @param <C> {@link TreeChange} or {@link InstanceChange}
  */
 public record WatchEvent<C>(long from, long position, int records, List<C> changes) {
-    /** Copies the changes. */
-    public WatchEvent {
-        changes = List.copyOf(changes);
-    }
-
     static <C> WatchEvent<C> of(JsonObject json, Function<JsonObject, C> change) {
         return new WatchEvent<>(
                 Json.large(json, "from"),

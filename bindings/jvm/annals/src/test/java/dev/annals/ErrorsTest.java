@@ -44,22 +44,34 @@ class ErrorsTest {
             Repository repository = opened.repository();
             repository.transact(t -> t.create(NewEntity.of("t").id("a")));
             assertThrows(
-                    AlreadyExistsException.class, () -> repository.transact(t -> t.create(NewEntity.of("t").id("a"))));
-            assertThrows(NotFoundException.class, () -> repository.transact(t -> t.update(Patch.of("b").set("x", 1))));
+                    AlreadyExistsException.class,
+                    () -> repository.transact(t -> t.create(NewEntity.of("t").id("a"))));
+            assertThrows(
+                    NotFoundException.class,
+                    () -> repository.transact(t -> t.update(Patch.of("b").set("x", 1))));
             assertThrows(
                     MissingEndException.class,
                     () -> repository.transact(t -> t.create(NewRelationship.of("k", "a", "nobody"))));
             repository.transact(t -> t.delete(InstanceId.entity("a")));
-            assertThrows(DeletedException.class, () -> repository.transact(t -> t.update(Patch.of("a").set("x", 1))));
+            assertThrows(
+                    DeletedException.class,
+                    () -> repository.transact(t -> t.update(Patch.of("a").set("x", 1))));
             assertThrows(NotFoundException.class, () -> repository.asOf(99));
-            assertThrows(FutureInstantException.class, () -> repository.asOf(Instant.now().plusSeconds(3_600)));
-            assertThrows(InvalidArgumentException.class, () -> repository.transact(t -> t.operation("{\"action\": \"x\"}")));
+            assertThrows(
+                    FutureInstantException.class,
+                    () -> repository.asOf(Instant.now().plusSeconds(3_600)));
+            assertThrows(
+                    InvalidArgumentException.class, () -> repository.transact(t -> t.operation("{\"action\": \"x\"}")));
             try (Snapshot snapshot = repository.snapshot()) {
                 Find<Entity> unread = Find.entities().where("(");
-                assertThrows(InvalidExpressionException.class, () -> snapshot.find(unread).toList());
+                assertThrows(InvalidExpressionException.class, () -> snapshot.find(unread)
+                        .toList());
                 assertThrows(InvalidExpressionException.class, () -> snapshot.count(unread));
-                assertThrows(InvalidPageException.class, () -> snapshot.findPage(Find.entities().limit(0)));
-                assertThrows(NotFoundException.class, () -> snapshot.neighbors("nobody").toList());
+                assertThrows(
+                        InvalidPageException.class,
+                        () -> snapshot.findPage(Find.entities().limit(0)));
+                assertThrows(NotFoundException.class, () -> snapshot.neighbors("nobody")
+                        .toList());
             }
         }
     }
@@ -73,7 +85,8 @@ class ErrorsTest {
             repository.transact(t -> t.update(Patch.of("a").set("n", 2)));
             PreconditionFailedException error = assertThrows(
                     PreconditionFailedException.class,
-                    () -> repository.transact(t -> t.update(Patch.of("a").set("n", 3).ifVersion(1))));
+                    () -> repository.transact(
+                            t -> t.update(Patch.of("a").set("n", 3).ifVersion(1))));
             assertEquals("2", error.details().get("latestVersion"), error::toString);
             assertThrows(
                     PreconditionFailedException.class,
@@ -83,7 +96,8 @@ class ErrorsTest {
                     }));
             assertThrows(
                     PreconditionFailedException.class,
-                    () -> repository.transact(t -> t.create(NewEntity.of("t").id("a").ifNew())));
+                    () -> repository.transact(
+                            t -> t.create(NewEntity.of("t").id("a").ifNew())));
             repository.transact(t -> t.update(Patch.of("a").set("n", 3).ifVersion(2)));
         }
     }
@@ -97,7 +111,8 @@ class ErrorsTest {
             snapshot.close();
             snapshot.close();
             assertThrows(ClosedException.class, () -> snapshot.entity("a"));
-            assertThrows(ClosedException.class, () -> snapshot.find(Find.entities()).toList());
+            assertThrows(
+                    ClosedException.class, () -> snapshot.find(Find.entities()).toList());
             assertThrows(ClosedException.class, () -> snapshot.history("a").toList());
             assertThrows(ClosedException.class, snapshot::types);
             assertThrows(ClosedException.class, () -> snapshot.count(Find.entities()));
@@ -118,6 +133,8 @@ class ErrorsTest {
             assertThrows(ClosedException.class, repository::compact);
             assertThrows(ClosedException.class, () -> repository.transact(t -> t.create(NewEntity.of("t"))));
             assertThrows(ClosedException.class, () -> open.types());
+            assertThrows(ClosedException.class, () -> open.entity("discarded"));
+            assertThrows(ClosedException.class, () -> open.count(Find.entities()));
             open.close();
         }
     }
@@ -169,8 +186,7 @@ class ErrorsTest {
     void anOperationThatIsRefusedIsNamed(@TempDir Path folder) {
         try (Way.Opened opened = Way.CONNECTION.open(folder)) {
             InvalidArgumentException error = assertThrows(
-                    InvalidArgumentException.class,
-                    () -> opened.repository().transact(t -> {
+                    InvalidArgumentException.class, () -> opened.repository().transact(t -> {
                         t.create(NewEntity.of("t"));
                         t.operation("{\"action\": \"explode\"}");
                     }));
@@ -184,7 +200,8 @@ class ErrorsTest {
             Path repository = folder.resolve("repository");
             opened.repository().transact(t -> t.create(NewEntity.of("t").id("a")));
             assertThrows(LockedException.class, () -> Annals.open(repository));
-            try (Repository reader = Annals.open(repository, OpenOptions.defaults().readOnly());
+            try (Repository reader =
+                            Annals.open(repository, OpenOptions.defaults().readOnly());
                     Snapshot snapshot = reader.snapshot()) {
                 assertTrue(snapshot.entity("a").isPresent());
                 assertThrows(ReadOnlyException.class, () -> reader.transact(t -> t.create(NewEntity.of("t"))));

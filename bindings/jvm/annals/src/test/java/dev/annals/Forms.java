@@ -57,8 +57,10 @@ final class Forms {
     static JsonObject of(Instance instance, Provenance provenance) {
         JsonObject json = of(instance);
         add(json, provenance);
-        provenance.classifications().forEach((name, one) ->
-                add(json.getAsJsonObject("classifications").getAsJsonObject(name), one));
+        provenance
+                .classifications()
+                .forEach((name, one) ->
+                        add(json.getAsJsonObject("classifications").getAsJsonObject(name), one));
         return json;
     }
 
@@ -127,7 +129,7 @@ final class Forms {
         return json;
     }
 
-    static JsonObject of(dev.annals.Path path) {
+    static JsonObject of(GraphPath path) {
         JsonObject json = new JsonObject();
         json.addProperty("length", path.length());
         json.add("start", of(path.start()));

@@ -22,13 +22,22 @@ class HostileInputTest {
         List<String> ids = List.of("a/b", "a//b/../c", "ä ö%2F?#&=+", "\"'\\", "😀", "x".repeat(255));
         try (Way.Opened opened = way.open(folder)) {
             Repository repository = opened.repository();
-            repository.transact(t -> ids.forEach(id -> t.create(NewEntity.of("t/" + id.codePointAt(0)).id(id).set(id, id))));
-            repository.transact(t -> ids.forEach(id -> t.create(NewRelationship.of("k", id, ids.get(0)).id(id))));
+            repository.transact(t -> ids.forEach(
+                    id -> t.create(NewEntity.of("t/" + id.codePointAt(0)).id(id).set(id, id))));
+            repository.transact(t -> ids.forEach(
+                    id -> t.create(NewRelationship.of("k", id, ids.get(0)).id(id))));
             try (Snapshot snapshot = repository.snapshot()) {
                 for (String id : ids) {
-                    assertEquals(Map.of(id, id), snapshot.entity(id).orElseThrow().properties());
+                    assertEquals(
+                            Map.of(id, id), snapshot.entity(id).orElseThrow().properties());
                     assertEquals(1, snapshot.history(id).count());
-                    assertEquals(ids.get(0), snapshot.neighbors(id).findFirst().orElseThrow().entity().id());
+                    assertEquals(
+                            ids.get(0),
+                            snapshot.neighbors(id)
+                                    .findFirst()
+                                    .orElseThrow()
+                                    .entity()
+                                    .id());
                     assertTrue(snapshot.path(id, ids.get(0), Walk.all()).isPresent());
                 }
                 assertEquals(ids, List.copyOf(snapshot.entities(ids).keySet()));
@@ -45,14 +54,15 @@ class HostileInputTest {
             for (String unfit : List.of("", "x".repeat(256), "é".repeat(128), "x".repeat(2_000_000), LONE)) {
                 assertThrows(InvalidArgumentException.class, () -> snapshot.entity(unfit));
                 assertThrows(InvalidArgumentException.class, () -> snapshot.entities(List.of(unfit)));
-                assertThrows(InvalidArgumentException.class, () -> snapshot.reach(unfit, Walk.all()).toList());
-                assertThrows(InvalidArgumentException.class, () -> NewEntity.of("t").id(unfit));
+                assertThrows(InvalidArgumentException.class, () -> snapshot.reach(unfit, Walk.all())
+                        .toList());
+                assertThrows(
+                        InvalidArgumentException.class, () -> NewEntity.of("t").id(unfit));
                 assertThrows(InvalidArgumentException.class, () -> NewRelationship.of("k", "a", unfit));
             }
             for (String unfit : List.of("a\nb", "\u0000", ".", "..")) {
-                assertThrows(
-                        InvalidArgumentException.class,
-                        () -> opened.repository().transact(t -> t.create(NewEntity.of("t").id(unfit))));
+                assertThrows(InvalidArgumentException.class, () -> opened.repository()
+                        .transact(t -> t.create(NewEntity.of("t").id(unfit))));
             }
         }
     }
@@ -65,14 +75,19 @@ class HostileInputTest {
             Repository repository = opened.repository();
             repository.transact(t -> t.create(NewEntity.of("t").id("a").set("text", text)));
             try (Snapshot snapshot = repository.snapshot()) {
-                assertEquals(text, snapshot.entity("a").orElseThrow().property("text").orElseThrow());
+                assertEquals(
+                        text,
+                        snapshot.entity("a").orElseThrow().property("text").orElseThrow());
                 AnnalsException error = assertThrows(
-                        AnnalsException.class, () -> snapshot.reach("a", Walk.all().type(text)).toList());
-                assertTrue(List.of("too-large", "not-found", "invalid-argument").contains(error.kind()), error.toString());
+                        AnnalsException.class,
+                        () -> snapshot.reach("a", Walk.all().type(text)).toList());
+                assertTrue(
+                        List.of("too-large", "not-found", "invalid-argument").contains(error.kind()), error.toString());
                 Find<Entity> long2 = Find.entities().equal("text", text);
                 assertEquals(1, snapshot.find(long2).count());
                 Find<Entity> inWords = Find.entities().where("text = '" + text + "'");
-                assertThrows(TooLargeException.class, () -> snapshot.find(inWords).toList());
+                assertThrows(
+                        TooLargeException.class, () -> snapshot.find(inWords).toList());
             }
             AnnalsException error = assertThrows(
                     AnnalsException.class,
@@ -95,7 +110,9 @@ class HostileInputTest {
         assertThrows(TooLargeException.class, () -> NewEntity.of("t").set("circle", circle));
         try (Way.Opened opened = way.open(folder)) {
             Repository repository = opened.repository();
-            assertThrows(TooLargeException.class, () -> repository.transact(t -> t.tree().put("/a", value)));
+            assertThrows(
+                    TooLargeException.class,
+                    () -> repository.transact(t -> t.tree().put("/a", value)));
             Object fit = "leaf";
             for (int level = 0; level < Values.DEPTH_MAX; level++) {
                 fit = List.of(fit);
@@ -103,7 +120,9 @@ class HostileInputTest {
             Object deepest = fit;
             repository.transact(t -> t.create(NewEntity.of("t").id("fit").set("deep", deepest)));
             try (Snapshot snapshot = repository.snapshot()) {
-                assertEquals(deepest, snapshot.entity("fit").orElseThrow().property("deep").orElseThrow());
+                assertEquals(
+                        deepest,
+                        snapshot.entity("fit").orElseThrow().property("deep").orElseThrow());
             }
             String json = "[".repeat(100_000) + "]".repeat(100_000);
             assertThrows(InvalidArgumentException.class, () -> repository.transact(t -> t.operation(json)));
@@ -113,8 +132,8 @@ class HostileInputTest {
     @ParameterizedTest
     @EnumSource
     void loneSurrogatesAreRefused(Way way, @TempDir Path folder) {
-        InvalidArgumentException named =
-                assertThrows(InvalidArgumentException.class, () -> NewEntity.of("t").set("name", LONE));
+        InvalidArgumentException named = assertThrows(
+                InvalidArgumentException.class, () -> NewEntity.of("t").set("name", LONE));
         assertTrue(named.getMessage().contains("property name"), named.getMessage());
         assertTrue(named.getMessage().contains("U+D800"), named.getMessage());
         assertThrows(InvalidArgumentException.class, () -> NewEntity.of("t").set("l", List.of(LONE)));
@@ -127,8 +146,10 @@ class HostileInputTest {
             assertThrows(InvalidArgumentException.class, () -> repository.transact(t -> t.author(LONE)));
             try (Snapshot snapshot = repository.snapshot()) {
                 Find<Entity> unfit = Find.entities().where("a = '" + LONE + "'");
-                assertThrows(InvalidArgumentException.class, () -> snapshot.find(unfit).toList());
-                assertThrows(InvalidArgumentException.class, () -> snapshot.tree().get("/" + LONE));
+                assertThrows(InvalidArgumentException.class, () -> snapshot.find(unfit)
+                        .toList());
+                assertThrows(
+                        InvalidArgumentException.class, () -> snapshot.tree().get("/" + LONE));
             }
             try (Snapshot snapshot = repository.snapshot()) {
                 assertEquals(0, snapshot.count(Find.entities()));
@@ -140,7 +161,8 @@ class HostileInputTest {
     @EnumSource
     void jsonThatDoesNotReadIsRefused(Way way, @TempDir Path folder) {
         try (Way.Opened opened = way.open(folder)) {
-            for (String unfit : List.of("", "{", "[]", "1", "{\"action\": 1}", "{\"a\": 1, \"a\": 2}", "{} {}", "{a: 1}")) {
+            for (String unfit :
+                    List.of("", "{", "[]", "1", "{\"action\": 1}", "{\"a\": 1, \"a\": 2}", "{} {}", "{a: 1}")) {
                 AnnalsException error = assertThrows(
                         InvalidArgumentException.class,
                         () -> opened.repository().transact(t -> t.operation(unfit)),

@@ -54,9 +54,7 @@ final class Matching {
     }
 
     private static Optional<String> same(JsonElement expected, JsonElement found) {
-        return isSame(expected, found)
-                ? Optional.empty()
-                : Optional.of(": expected " + expected + ", found " + found);
+        return isSame(expected, found) ? Optional.empty() : Optional.of(": expected " + expected + ", found " + found);
     }
 
     /** Numbers are the same if kind and value are. */

@@ -34,7 +34,9 @@ class ReadsTest {
             t.create(NewEntity.of("hub").id("hub"));
             for (int number = 0; number < SPOKES; number++) {
                 t.create(NewEntity.of("spoke").id(spoke(number)).set("number", number));
-                t.create(NewRelationship.of("to", "hub", spoke(number)).id("r" + number).set("number", number));
+                t.create(NewRelationship.of("to", "hub", spoke(number))
+                        .id("r" + number)
+                        .set("number", number));
             }
         });
     }
@@ -49,26 +51,49 @@ class ReadsTest {
             try (Snapshot snapshot = repository.snapshot()) {
                 Find<Entity> spokes = Find.entities("spoke").orderBy("number");
                 assertEquals(all, snapshot.find(spokes).map(Entity::id).toList());
-                assertEquals(all.subList(0, 300), snapshot.find(spokes.limit(300)).map(Entity::id).toList());
-                assertEquals(all.subList(10, SPOKES), snapshot.find(spokes.offset(10)).map(Entity::id).toList());
                 assertEquals(
-                        all.subList(590, SPOKES), snapshot.find(spokes.atLeast("number", 590)).map(Entity::id).toList());
-                assertEquals(SPOKES, snapshot.find(Find.relationships("to")).distinct().count());
+                        all.subList(0, 300),
+                        snapshot.find(spokes.limit(300)).map(Entity::id).toList());
+                assertEquals(
+                        all.subList(10, SPOKES),
+                        snapshot.find(spokes.offset(10)).map(Entity::id).toList());
+                assertEquals(
+                        all.subList(590, SPOKES),
+                        snapshot.find(spokes.atLeast("number", 590))
+                                .map(Entity::id)
+                                .toList());
+                assertEquals(
+                        SPOKES,
+                        snapshot.find(Find.relationships("to")).distinct().count());
                 assertEquals(SPOKES, snapshot.count(Find.relationships("to")));
                 assertEquals(new Counts(SPOKES + 1, SPOKES, 0), snapshot.counts());
                 Set<String> expected = new HashSet<>(all);
                 assertEquals(expected, ids(snapshot.neighbors("hub").map(Neighbor::entity)));
                 assertEquals(expected, ids(snapshot.reach("hub", Walk.out()).map(Reached::entity)));
                 assertEquals(expected, ids(snapshot.related("hub", Walk.both()).map(Reached::entity)));
-                assertEquals(SPOKES, snapshot.relationships("hub", Links.both()).distinct().count());
                 assertEquals(
-                        SPOKES - 5, snapshot.relationships("hub", Links.out().orderBy("number").skip(5)).count());
-                assertEquals(SPOKES + 1, snapshot.neighborhood("hub", Walk.both()).entities().size());
-                assertEquals(SPOKES, snapshot.neighborhood("hub", Walk.both()).relationships().size());
+                        SPOKES,
+                        snapshot.relationships("hub", Links.both()).distinct().count());
+                assertEquals(
+                        SPOKES - 5,
+                        snapshot.relationships(
+                                        "hub", Links.out().orderBy("number").skip(5))
+                                .count());
+                assertEquals(
+                        SPOKES + 1,
+                        snapshot.neighborhood("hub", Walk.both()).entities().size());
+                assertEquals(
+                        SPOKES,
+                        snapshot.neighborhood("hub", Walk.both())
+                                .relationships()
+                                .size());
                 assertEquals(SPOKES, snapshot.degree("hub", Links.out()));
                 assertEquals(2 * SPOKES + 1, snapshot.changes(0, 1).count());
                 assertEquals(
-                        300, snapshot.groups("hub", "number", Walk.out().limit(300)).groups().size());
+                        300,
+                        snapshot.groups("hub", "number", Walk.out().limit(300))
+                                .groups()
+                                .size());
             }
         }
     }
@@ -99,22 +124,31 @@ class ReadsTest {
             Repository repository = opened.repository();
             fill(repository);
             repository.transact(t -> t.delete(InstanceId.entity("s007")));
-            List<String> asked = new ArrayList<>(IntStream.range(0, SPOKES).mapToObj(ReadsTest::spoke).toList());
+            List<String> asked = new ArrayList<>(
+                    IntStream.range(0, SPOKES).mapToObj(ReadsTest::spoke).toList());
             asked.add("nobody");
             try (Snapshot snapshot = repository.snapshot()) {
                 Map<String, Entity> found = snapshot.entities(asked);
                 assertEquals(SPOKES - 1, found.size());
                 assertFalse(found.containsKey("s007"));
                 assertEquals(5L, found.get("s005").property("number").orElseThrow());
-                Map<String, List<Neighbor>> neighbors =
-                        snapshot.neighbors(List.of("hub", "s001", "nobody"), Links.both().type("to"));
+                Map<String, List<Neighbor>> neighbors = snapshot.neighbors(
+                        List.of("hub", "s001", "nobody"), Links.both().type("to"));
                 assertEquals(List.of("hub", "s001", "nobody"), List.copyOf(neighbors.keySet()));
                 assertEquals(SPOKES - 1, neighbors.get("hub").size());
                 assertEquals(Direction.IN, neighbors.get("s001").get(0).direction());
                 assertEquals("hub", neighbors.get("s001").get(0).entity().id());
                 assertEquals(List.of(), neighbors.get("nobody"));
-                assertEquals(3, snapshot.neighbors(List.of("hub"), Links.out().limit(3)).get("hub").size());
-                assertEquals(0, snapshot.neighbors(List.of("hub"), Links.out().type("from")).get("hub").size());
+                assertEquals(
+                        3,
+                        snapshot.neighbors(List.of("hub"), Links.out().limit(3))
+                                .get("hub")
+                                .size());
+                assertEquals(
+                        0,
+                        snapshot.neighbors(List.of("hub"), Links.out().type("from"))
+                                .get("hub")
+                                .size());
             }
         }
     }
@@ -124,7 +158,8 @@ class ReadsTest {
     void aSnapshotStaysAtItsPosition(Way way, @TempDir Path folder) throws InterruptedException {
         try (Way.Opened opened = way.open(folder)) {
             Repository repository = opened.repository();
-            Receipt first = repository.transact(t -> t.create(NewEntity.of("t").id("a").set("n", 1)));
+            Receipt first =
+                    repository.transact(t -> t.create(NewEntity.of("t").id("a").set("n", 1)));
             try (Snapshot before = repository.snapshot()) {
                 Thread.sleep(5);
                 Instant between = Instant.now();
@@ -140,11 +175,14 @@ class ReadsTest {
                         Snapshot at = repository.asOf(second.position());
                         Snapshot now = repository.asOf(AsOf.NOW)) {
                     assertEquals(1L, then.position().orElseThrow());
-                    assertEquals(1L, then.entity("a").orElseThrow().property("n").orElseThrow());
+                    assertEquals(
+                            1L, then.entity("a").orElseThrow().property("n").orElseThrow());
                     assertEquals(2L, at.entity("a").orElseThrow().property("n").orElseThrow());
                     assertTrue(at.entity("b").isEmpty());
                     assertEquals(3L, now.position().orElseThrow());
-                    assertEquals(List.of(2, 1), now.history("a").map(Version::version).toList());
+                    assertEquals(
+                            List.of(2, 1),
+                            now.history("a").map(Version::version).toList());
                     Difference difference = now.difference(InstanceId.entity("a"), 1, 2);
                     assertEquals(1L, difference.properties().get("n").before().orElseThrow());
                 }
@@ -190,21 +228,28 @@ class ReadsTest {
                 .attribute(Attribute.of("email", ValueType.STRING).unique())
                 .attribute(Attribute.of("score", ValueType.DECIMAL).defaultValue(new java.math.BigDecimal("1.50")))
                 .closed();
-        TypeDefinition knows = TypeDefinition.relationship("knows").from("person", true).to("person", true);
+        TypeDefinition knows =
+                TypeDefinition.relationship("knows").from("person", true).to("person", true);
         try (Way.Opened opened = way.open(folder)) {
             Repository repository = opened.repository();
-            repository.define(List.of(person, knows, TypeDefinition.enumeration("Colour").element(0, "red")));
+            repository.define(
+                    List.of(person, knows, TypeDefinition.enumeration("Colour").element(0, "red")));
             assertThrows(
                     InvalidPropertyException.class,
-                    () -> repository.transact(t -> t.create(NewEntity.of("person").set("age", 1).set("name", "x"))));
-            repository.transact(t -> t.create(NewEntity.of("person").id("ada").set("name", "Ada").set("email", "a")));
+                    () -> repository.transact(
+                            t -> t.create(NewEntity.of("person").set("age", 1).set("name", "x"))));
+            repository.transact(t ->
+                    t.create(NewEntity.of("person").id("ada").set("name", "Ada").set("email", "a")));
             assertThrows(
                     NotUniqueException.class,
-                    () -> repository.transact(t -> t.create(NewEntity.of("person").set("name", "b").set("email", "a"))));
+                    () -> repository.transact(t ->
+                            t.create(NewEntity.of("person").set("name", "b").set("email", "a"))));
             try (Snapshot snapshot = repository.snapshot()) {
                 TypeDefinition found = snapshot.type(TypeKind.ENTITY, "person").orElseThrow();
                 assertTrue(found.isClosed());
-                assertEquals(List.of("name", "email", "score"), found.attributes().stream().map(Attribute::name).toList());
+                assertEquals(
+                        List.of("name", "email", "score"),
+                        found.attributes().stream().map(Attribute::name).toList());
                 assertTrue(found.attributes().get(1).isUnique());
                 assertEquals("equal", snapshot.verify(person).outcome());
                 assertEquals(3, snapshot.types().size());
@@ -212,7 +257,8 @@ class ReadsTest {
                 assertEquals(
                         new java.math.BigDecimal("1.50"),
                         snapshot.entity("ada").orElseThrow().property("score").orElseThrow());
-                assertThrows(NotFoundException.class, () -> snapshot.find(Find.entities("robot")).toList());
+                assertThrows(NotFoundException.class, () -> snapshot.find(Find.entities("robot"))
+                        .toList());
             }
         }
     }

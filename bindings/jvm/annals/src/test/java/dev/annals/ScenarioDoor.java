@@ -24,7 +24,8 @@ final class ScenarioDoor {
 
     JsonElement perform(JsonObject step) {
         String verb = Json.text(step, "do");
-        boolean isTreeRead = List.of("get-tree", "list-tree", "find-tree", "explain-tree", "diff-tree").contains(verb);
+        boolean isTreeRead = List.of("get-tree", "list-tree", "find-tree", "explain-tree", "diff-tree")
+                .contains(verb);
         if (verb.equals("commit")) {
             return commit(step);
         }
@@ -62,7 +63,11 @@ final class ScenarioDoor {
             }
         });
         JsonObject json = Forms.of(receipt);
-        json.add("id", receipt.ids().isEmpty() ? JsonNull.INSTANCE : new JsonPrimitive(receipt.ids().get(0)));
+        json.add(
+                "id",
+                receipt.ids().isEmpty()
+                        ? JsonNull.INSTANCE
+                        : new JsonPrimitive(receipt.ids().get(0)));
         return json;
     }
 
@@ -77,7 +82,9 @@ final class ScenarioDoor {
             case "difference" -> Forms.of(
                     snapshot.difference(instance(step), Json.number(step, "from"), Json.number(step, "to")));
             case "changes" -> Forms.counted(
-                    snapshot.changes(Json.large(step, "from"), Json.large(step, "to")).toList(), Forms::of);
+                    snapshot.changes(Json.large(step, "from"), Json.large(step, "to"))
+                            .toList(),
+                    Forms::of);
             case "neighbors" -> Forms.page(
                     snapshot.neighborsPage(id, links(step)), neighbor -> neighbor(snapshot, neighbor));
             case "degree" -> number("degree", snapshot.degree(id, links(step)));
@@ -87,7 +94,8 @@ final class ScenarioDoor {
             case "groups" -> Forms.of(snapshot.groups(id, Json.text(step, "groupBy"), walk(step)));
             case "neighborhood" -> Forms.of(snapshot.neighborhood(id, walk(step)));
             case "types" -> types(snapshot, step);
-            case "verify-type" -> Forms.of(snapshot.verify(TypeDefinition.json(step.get("definition").toString())));
+            case "verify-type" -> Forms.of(
+                    snapshot.verify(TypeDefinition.json(step.get("definition").toString())));
             case "find", "count", "explain" -> "relationship".equals(Json.text(step, "kind"))
                     ? find(snapshot, verb, find(Find.relationships(), step))
                     : find(snapshot, verb, find(Find.entities(), step));
@@ -110,7 +118,7 @@ final class ScenarioDoor {
                 return found.orElse(none);
             }
             case "paths" -> {
-                List<Path> paths = step.has("weight")
+                List<GraphPath> paths = step.has("weight")
                         ? snapshot.paths(from, to, Json.text(step, "weight"), walk)
                         : snapshot.paths(from, to, walk);
                 return Forms.counted(paths, Forms::of);
@@ -128,7 +136,8 @@ final class ScenarioDoor {
     private static JsonElement get(Snapshot snapshot, InstanceId id) {
         Optional<? extends Instance> found =
                 id.kind() == Kind.ENTITY ? snapshot.entity(id.id()) : snapshot.relationship(id.id());
-        return found.<JsonElement>map(one -> Forms.of(one, snapshot.provenance(id))).orElse(JsonNull.INSTANCE);
+        return found.<JsonElement>map(one -> Forms.of(one, snapshot.provenance(id)))
+                .orElse(JsonNull.INSTANCE);
     }
 
     /** Instances on a page do not show whether they are proxies. */

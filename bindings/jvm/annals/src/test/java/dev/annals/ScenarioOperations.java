@@ -134,8 +134,8 @@ final class ScenarioOperations {
             return false;
         }
         if (Json.text(o, "kind").equals("relationship")) {
-            NewRelationship made =
-                    NewRelationship.of(Json.text(o, "type"), Json.text(o, "from"), Json.text(o, "to")).setAll(properties(o));
+            NewRelationship made = NewRelationship.of(Json.text(o, "type"), Json.text(o, "from"), Json.text(o, "to"))
+                    .setAll(properties(o));
             Json.optional(o, "id").ifPresent(made::id);
             Json.optional(o, "status").ifPresent(made::status);
             Json.optional(o, "validFrom").map(ScenarioDoor::instant).ifPresent(made::validFrom);
@@ -163,8 +163,11 @@ final class ScenarioOperations {
         TreeChanges tree = o.has("root") ? t.tree(Json.text(o, "root")) : t.tree();
         String path = Json.text(o, "path");
         JsonElement content = o.has("item") ? o.get("item") : o.get("value");
-        boolean hasTime = !o.has("atPosition") || o.getAsJsonPrimitive("atPosition").isNumber();
-        if (!hasTime || content != null && !TreeValues.json(path, TreeValues.value(content)).equals(content)) {
+        boolean hasTime =
+                !o.has("atPosition") || o.getAsJsonPrimitive("atPosition").isNumber();
+        if (!hasTime
+                || content != null
+                        && !TreeValues.json(path, TreeValues.value(content)).equals(content)) {
             // A form that no Java item has: the repository refuses it.
             JsonObject operation = o.deepCopy();
             operation.keySet().removeAll(Set.of("do", "error", "save", "expect"));
@@ -228,8 +231,10 @@ final class ScenarioOperations {
     private static Map<String, Object> properties(JsonObject o) {
         Map<String, Object> properties = new HashMap<>();
         if (o.has("properties")) {
-            o.getAsJsonObject("properties").entrySet().forEach(member -> properties.put(
-                    member.getKey(), member.getValue().isJsonNull() ? null : Values.value(member.getValue())));
+            o.getAsJsonObject("properties")
+                    .entrySet()
+                    .forEach(member -> properties.put(
+                            member.getKey(), member.getValue().isJsonNull() ? null : Values.value(member.getValue())));
         }
         return properties;
     }

@@ -52,8 +52,8 @@ class ScenariosTest {
     }
 
     private static void run(String file, ScenarioDoor door) throws IOException {
-        JsonObject scenario =
-                Json.object(Json.parse(Files.readString(Places.workspace().resolve("scenarios").resolve(file))));
+        JsonObject scenario = Json.object(Json.parse(
+                Files.readString(Places.workspace().resolve("scenarios").resolve(file))));
         Map<String, JsonElement> saved = new HashMap<>();
         int number = 0;
         for (JsonElement one : scenario.getAsJsonArray("steps")) {
@@ -67,8 +67,10 @@ class ScenariosTest {
             JsonElement result = perform(door, step, place);
             if (step.has("save")) {
                 JsonObject names = step.getAsJsonObject("save");
-                names.keySet().forEach(name ->
-                        saved.put(name, result.getAsJsonObject().get(names.get(name).getAsString())));
+                names.keySet()
+                        .forEach(name -> saved.put(
+                                name,
+                                result.getAsJsonObject().get(names.get(name).getAsString())));
             }
         }
     }

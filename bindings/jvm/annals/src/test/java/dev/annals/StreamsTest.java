@@ -34,7 +34,8 @@ class StreamsTest {
     void largeContentsFlow(Way way, @TempDir Path folder) throws IOException, NoSuchAlgorithmException {
         byte[] bytes = new byte[LARGE];
         new Random(7).nextBytes(bytes);
-        String sha256 = HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(bytes));
+        String sha256 =
+                HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(bytes));
         try (Way.Opened opened = way.open(folder)) {
             Repository repository = opened.repository();
             ContentUpload upload = ContentUpload.to("page/1")
@@ -121,11 +122,14 @@ class StreamsTest {
             repository.transact(t -> t.delete(InstanceId.entity("a")));
             List<LogRecord> found = followed.get(20, TimeUnit.SECONDS);
             records.close();
-            assertEquals(List.of(1L, 2L, 3L), found.stream().map(LogRecord::position).toList());
+            assertEquals(
+                    List.of(1L, 2L, 3L), found.stream().map(LogRecord::position).toList());
             assertEquals("ada", found.get(0).author());
             assertEquals("later", found.get(1).message());
             assertEquals("delete", found.get(2).changes().get(0).action());
-            assertEquals(InstanceId.entity("a"), found.get(2).changes().get(0).instance().orElseThrow());
+            assertEquals(
+                    InstanceId.entity("a"),
+                    found.get(2).changes().get(0).instance().orElseThrow());
             assertThrows(NotFoundException.class, () -> repository.follow(99));
         }
     }
@@ -147,6 +151,20 @@ class StreamsTest {
 
     @ParameterizedTest
     @EnumSource
+    void closingTheRepositoryEndsItsFeeds(Way way, @TempDir Path folder) {
+        try (Way.Opened opened = way.open(folder)) {
+            Stream<LogRecord> records = opened.repository().follow(0);
+            CompletableFuture<Long> reader = CompletableFuture.supplyAsync(records::count);
+            assertTimeoutPreemptively(Duration.ofSeconds(5), () -> {
+                Thread.sleep(300);
+                opened.repository().close();
+                assertEquals(0, reader.get());
+            });
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
     void partsAreWatched(Way way, @TempDir Path folder) {
         try (Way.Opened opened = way.open(folder)) {
             Repository repository = opened.repository();
@@ -159,7 +177,8 @@ class StreamsTest {
                 List<WatchEvent<InstanceChange>> found = events.limit(2).toList();
                 assertEquals("appeared", found.get(0).changes().get(0).change());
                 assertEquals(4, found.get(1).position());
-                Difference difference = found.get(1).changes().get(0).difference().orElseThrow();
+                Difference difference =
+                        found.get(1).changes().get(0).difference().orElseThrow();
                 assertEquals(8L, difference.properties().get("size").after().orElseThrow());
             }
             try (Stream<WatchEvent<TreeChange>> events = repository.watchTree("/clock", 3)) {
@@ -185,14 +204,16 @@ class StreamsTest {
                 lines = export.readAllBytes();
             }
             assertEquals(500, new String(lines, StandardCharsets.UTF_8).lines().count());
-            Map<String, Object> report = to.repository().importLines(new ByteArrayInputStream(lines), Map.of("merge", ""));
+            Map<String, Object> report =
+                    to.repository().importLines(new ByteArrayInputStream(lines), Map.of("merge", ""));
             assertEquals(500L, report.get("created"));
             try (Snapshot snapshot = to.repository().snapshot()) {
-                assertEquals(499L, snapshot.entity("e499").orElseThrow().property("n").orElseThrow());
+                assertEquals(
+                        499L,
+                        snapshot.entity("e499").orElseThrow().property("n").orElseThrow());
             }
-            assertThrows(
-                    InvalidArgumentException.class,
-                    () -> to.repository().importLines(InputStream.nullInputStream(), Map.of("unknown", "1")));
+            assertThrows(InvalidArgumentException.class, () -> to.repository()
+                    .importLines(InputStream.nullInputStream(), Map.of("unknown", "1")));
         }
     }
 }

@@ -27,12 +27,22 @@ class TransactionsTest {
                 Transaction transaction = opened.repository().begin()) {
             String ada = transaction.create(NewEntity.of("person").set("name", "Ada"));
             String bob = transaction.create(NewEntity.of("person").set("name", "Bob"));
-            String knows = transaction.create(NewRelationship.of("knows", ada, bob).set("since", 1833));
-            assertEquals("Ada", transaction.entity(ada).orElseThrow().property("name").orElseThrow());
+            String knows =
+                    transaction.create(NewRelationship.of("knows", ada, bob).set("since", 1833));
+            assertEquals(
+                    "Ada",
+                    transaction.entity(ada).orElseThrow().property("name").orElseThrow());
             assertEquals(bob, transaction.relationship(knows).orElseThrow().to());
             assertEquals(2, transaction.count(Find.entities("person")));
             assertEquals(2, transaction.find(Find.entities("person")).count());
-            assertEquals(bob, transaction.neighbors(List.of(ada), Links.out()).get(ada).get(0).entity().id());
+            assertEquals(
+                    bob,
+                    transaction
+                            .neighbors(List.of(ada), Links.out())
+                            .get(ada)
+                            .get(0)
+                            .entity()
+                            .id());
             transaction.delete(InstanceId.entity(bob));
             assertTrue(transaction.entity(bob).isEmpty());
             assertTrue(transaction.relationship(knows).isEmpty());
@@ -75,22 +85,35 @@ class TransactionsTest {
                 Entity b = snapshot.entity("b").orElseThrow();
                 assertEquals(Map.of("level", 6L), b.classifications().get("c").properties());
                 assertEquals(Map.of("up", true), b.properties());
-                assertEquals("a", snapshot.provenance(InstanceId.entity("z")).reidentifiedFrom().orElseThrow());
-                assertEquals("why\nnot", snapshot.history("b").reduce((x, y) -> y).orElseThrow().message());
+                assertEquals(
+                        "a",
+                        snapshot.provenance(InstanceId.entity("z"))
+                                .reidentifiedFrom()
+                                .orElseThrow());
+                assertEquals(
+                        "why\nnot",
+                        snapshot.history("b").reduce((x, y) -> y).orElseThrow().message());
             }
             repository.transact(t -> t.declassify("b", "c"));
             repository.transact(t -> t.undo(InstanceId.entity("b")));
             repository.transact(t -> t.delete(InstanceId.entity("z")));
             repository.transact(t -> t.restoreAlone("z"));
             try (Snapshot snapshot = repository.snapshot()) {
-                assertEquals(Set.of("c"), snapshot.entity("b").orElseThrow().classifications().keySet());
+                assertEquals(
+                        Set.of("c"),
+                        snapshot.entity("b").orElseThrow().classifications().keySet());
                 assertTrue(snapshot.relationship("r").isEmpty());
-                assertEquals(1, snapshot.find(Find.relationships().onlyDeleted()).count());
-                assertTrue(snapshot.find(Find.relationships().withDeleted()).findFirst().orElseThrow().isDeleted());
+                assertEquals(
+                        1, snapshot.find(Find.relationships().onlyDeleted()).count());
+                assertTrue(snapshot.find(Find.relationships().withDeleted())
+                        .findFirst()
+                        .orElseThrow()
+                        .isDeleted());
             }
             repository.transact(t -> t.purge(InstanceId.entity("z")));
             try (Snapshot snapshot = repository.snapshot()) {
-                assertThrows(NotFoundException.class, () -> snapshot.history("z").toList());
+                assertThrows(
+                        NotFoundException.class, () -> snapshot.history("z").toList());
             }
             assertTrue(repository.compact().changes() > 0);
         }
@@ -121,7 +144,8 @@ class TransactionsTest {
             assertThrows(PreconditionFailedException.class, () -> repository.takeBack(2));
             repository.takeBack(2, 3);
             try (Snapshot snapshot = repository.snapshot()) {
-                assertEquals(1L, snapshot.entity("a").orElseThrow().property("n").orElseThrow());
+                assertEquals(
+                        1L, snapshot.entity("a").orElseThrow().property("n").orElseThrow());
             }
             repository.takeBack(1, 1, Keep.MINE);
             try (Snapshot snapshot = repository.snapshot()) {
@@ -141,9 +165,13 @@ class TransactionsTest {
                 t.update(Patch.of("a").set("n", 2));
                 t.create(NewEntity.of("t").id("b"));
             });
-            assertEquals(List.of("c 1 ä"), repository.candidates().stream().map(Candidate.State::name).toList());
+            assertEquals(
+                    List.of("c 1 ä"),
+                    repository.candidates().stream().map(Candidate.State::name).toList());
             assertEquals(2, candidate.state().changes());
-            assertEquals(List.of("update", "create"), candidate.edits().map(LogRecord.Change::action).toList());
+            assertEquals(
+                    List.of("update", "create"),
+                    candidate.edits().map(LogRecord.Change::action).toList());
             try (Snapshot present = repository.snapshot();
                     Snapshot planned = candidate.snapshot()) {
                 assertEquals(1L, present.entity("a").orElseThrow().property("n").orElseThrow());
@@ -152,16 +180,20 @@ class TransactionsTest {
                 assertEquals(2, planned.count(Find.entities("t")));
                 assertEquals(2, planned.entities(List.of("a", "b", "it's \\")).size());
                 assertEquals(1, planned.count(Find.entities("t").where("n = 2")));
-                assertThrows(InvalidArgumentException.class, () -> planned.count(Find.entities("t").equal("n", 2)));
+                assertThrows(
+                        InvalidArgumentException.class,
+                        () -> planned.count(Find.entities("t").equal("n", 2)));
             }
             candidate.check();
             repository.transact(t -> t.update(Patch.of("a").set("n", 7)));
-            assertEquals("a", candidate.conflicts().get(0).instance().orElseThrow().id());
+            assertEquals(
+                    "a", candidate.conflicts().get(0).instance().orElseThrow().id());
             assertThrows(AnnalsException.class, candidate::commit);
             candidate.rebase(Keep.MINE);
             candidate.commit();
             try (Snapshot snapshot = repository.snapshot()) {
-                assertEquals(2L, snapshot.entity("a").orElseThrow().property("n").orElseThrow());
+                assertEquals(
+                        2L, snapshot.entity("a").orElseThrow().property("n").orElseThrow());
             }
             assertThrows(NotFoundException.class, () -> repository.candidate("c 1 ä"));
             repository.openCandidate("c2").discard();
@@ -186,11 +218,13 @@ class TransactionsTest {
             assertEquals(3, attempts.get());
             assertEquals(21, result);
             AtomicInteger endless = new AtomicInteger();
-            assertThrows(ConflictException.class, () -> repository.transact(t -> {
-                t.update(Patch.of("a").set("n", -1));
-                int n = 1_000 + endless.incrementAndGet();
-                repository.transact(other -> other.update(Patch.of("a").set("n", n)));
-            }));
+            assertThrows(
+                    ConflictException.class,
+                    () -> repository.transact(t -> {
+                        t.update(Patch.of("a").set("n", -1));
+                        int n = 1_000 + endless.incrementAndGet();
+                        repository.transact(other -> other.update(Patch.of("a").set("n", n)));
+                    }));
             assertEquals(100, endless.get());
         }
     }

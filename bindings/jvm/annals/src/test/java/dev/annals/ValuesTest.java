@@ -69,7 +69,9 @@ class ValuesTest {
             try (Snapshot snapshot = repository.snapshot()) {
                 assertEquals(everyKind(), snapshot.entity("v").orElseThrow().properties());
                 Find<Entity> all = Find.entities("t");
-                assertEquals(everyKind(), snapshot.find(all).findFirst().orElseThrow().properties());
+                assertEquals(
+                        everyKind(),
+                        snapshot.find(all).findFirst().orElseThrow().properties());
                 assertEquals(
                         everyKind(), snapshot.version(InstanceId.entity("v"), 1).properties());
             }
@@ -82,7 +84,8 @@ class ValuesTest {
         byte[] bytes = {0, 1, 2, -1, 127, -128};
         try (Way.Opened opened = way.open(folder)) {
             Repository repository = opened.repository();
-            repository.transact(t -> t.create(NewEntity.of("t").id("v").set("b", bytes).set("l", List.of(bytes))));
+            repository.transact(
+                    t -> t.create(NewEntity.of("t").id("v").set("b", bytes).set("l", List.of(bytes))));
             try (Snapshot snapshot = repository.snapshot()) {
                 Entity found = snapshot.entity("v").orElseThrow();
                 assertArrayEquals(bytes, found.property("b", byte[].class).orElseThrow());
@@ -110,16 +113,21 @@ class ValuesTest {
     void patchStepsChangeSingleValues(Way way, @TempDir Path folder) {
         try (Way.Opened opened = way.open(folder)) {
             Repository repository = opened.repository();
-            repository.transact(t -> t.create(NewEntity.of("t").id("v").set("a", 1).set("b", Set.of("x", "y"))));
-            repository.transact(t -> t.update(
-                    Patch.of("v").set("c", Instant.EPOCH).unset("a").add("b", "z").remove("b", "x")));
+            repository.transact(
+                    t -> t.create(NewEntity.of("t").id("v").set("a", 1).set("b", Set.of("x", "y"))));
+            repository.transact(t -> t.update(Patch.of("v")
+                    .set("c", Instant.EPOCH)
+                    .unset("a")
+                    .add("b", "z")
+                    .remove("b", "x")));
             try (Snapshot snapshot = repository.snapshot()) {
                 Map<String, Object> expected = Map.of("b", Set.of("y", "z"), "c", Instant.EPOCH);
                 assertEquals(expected, snapshot.entity("v").orElseThrow().properties());
             }
             repository.transact(t -> t.update(Patch.of("v").clear().set("d", true)));
             try (Snapshot snapshot = repository.snapshot()) {
-                assertEquals(Map.of("d", true), snapshot.entity("v").orElseThrow().properties());
+                assertEquals(
+                        Map.of("d", true), snapshot.entity("v").orElseThrow().properties());
             }
         }
     }
@@ -127,11 +135,18 @@ class ValuesTest {
     @Test
     void otherClassesAreNamed() {
         for (Object unfit : new Object[] {
-            BigInteger.ONE, 'c', LocalDateTime.MIN, new int[] {1}, new Object(), List.of(new int[0]), Map.of(1, "a"),
-            Map.of("a", Map.of("b", new Object())), (Collection<?>) new java.util.ArrayDeque<>(List.of(1))
+            BigInteger.ONE,
+            'c',
+            LocalDateTime.MIN,
+            new int[] {1},
+            new Object(),
+            List.of(new int[0]),
+            Map.of(1, "a"),
+            Map.of("a", Map.of("b", new Object())),
+            (Collection<?>) new java.util.ArrayDeque<>(List.of(1))
         }) {
-            AnnalsException error =
-                    assertThrows(InvalidArgumentException.class, () -> NewEntity.of("t").set("size", unfit));
+            AnnalsException error = assertThrows(
+                    InvalidArgumentException.class, () -> NewEntity.of("t").set("size", unfit));
             assertEquals("invalid-argument", error.kind());
             assertTrue(error.getMessage().contains("property size"), error.getMessage());
             assertTrue(error.getMessage().contains("found "), error.getMessage());
@@ -155,7 +170,8 @@ class ValuesTest {
         assertEquals(1L, entity.property("n", Long.class).orElseThrow());
         assertTrue(entity.property("m", Long.class).isEmpty());
         assertThrows(InvalidArgumentException.class, () -> entity.property("n", String.class));
-        assertThrows(UnsupportedOperationException.class, () -> entity.properties().put("n", 2L));
+        assertThrows(
+                UnsupportedOperationException.class, () -> entity.properties().put("n", 2L));
     }
 
     @Test

@@ -10,14 +10,9 @@ import java.util.List;
  * @param start the entity where it starts
  * @param steps the steps in order, each with the relationship that it follows and the entity that it reaches
  */
-public record Path(double length, Entity start, List<Neighbor> steps) {
-    /** Copies the steps. */
-    public Path {
-        steps = List.copyOf(steps);
-    }
-
-    static Path of(JsonObject json) {
-        return new Path(
+public record GraphPath(double length, Entity start, List<Neighbor> steps) {
+    static GraphPath of(JsonObject json) {
+        return new GraphPath(
                 json.get("length").getAsDouble(),
                 Entity.of(json.getAsJsonObject("start")),
                 Json.list(json, "steps", Neighbor::of));
