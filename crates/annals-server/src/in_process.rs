@@ -7,12 +7,13 @@ use std::time::Duration;
 
 use annals::{Error, ErrorKind, Repository, Result};
 use axum::body::{Body, Bytes};
+use futures_util::StreamExt;
 use futures_util::stream::unfold;
 use http::header::HOST;
 use http::{HeaderValue, Request, Response, StatusCode};
 use http_body_util::BodyExt;
 use tokio::runtime::{Handle, Runtime};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 use tower::ServiceExt;
 
@@ -42,6 +43,19 @@ pub struct Exchange {
     answer: Option<Response<Body>>,
     /// The bytes of the last part that are not read yet.
     rest: Bytes,
+    closed: watch::Receiver<bool>,
+    closer: Closer,
+}
+
+/// Ends an exchange from another thread, also while it waits.
+#[derive(Clone)]
+pub struct Closer(Arc<watch::Sender<bool>>);
+
+impl Closer {
+    /// Ends it: what waits returns the error `Closed`.
+    pub fn close(&self) {
+        self.0.send_replace(true);
+    }
 }
 
 impl InProcess {
@@ -74,7 +88,7 @@ impl InProcess {
             let parts = unfold(receiver, |mut receiver: mpsc::Receiver<Bytes>| async move {
                 receiver.recv().await.map(|part| (Ok::<_, std::io::Error>(part), receiver))
             });
-            (Some(sender), Body::from_stream(parts))
+            (Some(sender), Body::from_stream(parts.fuse()))
         } else {
             (None, Body::empty())
         };
@@ -83,7 +97,9 @@ impl InProcess {
             let answer = router.oneshot(Request::from_parts(head, body)).await;
             answer.unwrap_or_else(|never| match never {})
         });
-        Ok(Exchange { runtime, request, waiting: Some(waiting), answer: None, rest: Bytes::new() })
+        let (sender, closed) = watch::channel(false);
+        let (rest, closer) = (Bytes::new(), Closer(Arc::new(sender)));
+        Ok(Exchange { runtime, request, waiting: Some(waiting), answer: None, rest, closed, closer })
     }
 }
 
@@ -97,11 +113,22 @@ impl Drop for InProcess {
 }
 
 impl Exchange {
+    /// Ends this exchange from another thread.
+    pub fn closer(&self) -> Closer {
+        self.closer.clone()
+    }
+
     /// Gives the next part of the request's body; waits while the door is behind. The door may answer, and not read
     /// the rest.
     pub fn write(&mut self, part: Vec<u8>) {
         if let Some(request) = &self.request {
-            let _ = self.runtime.block_on(request.send(part.into()));
+            let closed = &mut self.closed;
+            self.runtime.block_on(async {
+                tokio::select! {
+                    _ = request.send(part.into()) => {}
+                    _ = closed.wait_for(|is_closed| *is_closed) => {}
+                }
+            });
         }
     }
 
@@ -114,8 +141,15 @@ impl Exchange {
     ///
     /// Errors: `Closed` if the door was closed meanwhile.
     pub fn head(&mut self) -> Result<&Response<Body>> {
-        if let Some(waiting) = self.waiting.take() {
-            self.answer = Some(self.runtime.block_on(waiting).map_err(|_| closed())?);
+        if let Some(waiting) = &mut self.waiting {
+            let is_closed = &mut self.closed;
+            let answer = self.runtime.block_on(async {
+                tokio::select! {
+                    answer = waiting => answer.map_err(|_| closed()),
+                    _ = is_closed.wait_for(|is_closed| *is_closed) => Err(closed()),
+                }
+            })?;
+            (self.answer, self.waiting) = (Some(answer), None);
         }
         self.answer.as_ref().ok_or_else(closed)
     }
@@ -127,7 +161,14 @@ impl Exchange {
         self.head()?;
         let Some(answer) = &mut self.answer else { return Err(closed()) };
         loop {
-            match self.runtime.block_on(answer.body_mut().frame()) {
+            let is_closed = &mut self.closed;
+            let frame = self.runtime.block_on(async {
+                tokio::select! {
+                    frame = answer.body_mut().frame() => Ok(frame),
+                    _ = is_closed.wait_for(|is_closed| *is_closed) => Err(closed()),
+                }
+            })?;
+            match frame {
                 None => return Ok(None),
                 Some(Err(source)) => return Err(Error::io("read an answer", std::io::Error::other(source))),
                 // Trailers are left out.
@@ -217,6 +258,33 @@ mod tests {
         drop(following);
         drop(door);
         assert_eq!(repository.snapshot().entities_count(), 1);
+    }
+
+    #[test]
+    fn an_exchange_that_waits_is_ended_by_another_thread() {
+        let door = InProcess::new(Repository::in_memory(), Limits::default()).unwrap();
+        let mut waiting = door.send(head("POST", "/v1/entities"), true).unwrap();
+        let closer = waiting.closer();
+        let reader = std::thread::spawn(move || waiting.head().map(drop));
+        std::thread::sleep(Duration::from_millis(50));
+        closer.close();
+        let start = std::time::Instant::now();
+        assert_eq!(reader.join().unwrap().unwrap_err().kind(), ErrorKind::Closed);
+        assert!(start.elapsed() < Duration::from_secs(5));
+    }
+
+    #[test]
+    fn a_body_that_the_door_reads_again_after_its_end_ends_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let repository = Repository::open(folder.path().join("r")).unwrap();
+        let door = InProcess::new(repository, Limits::default()).unwrap();
+        let request = Request::builder().method("POST").uri("/v1/content").header("content-type", "text/plain");
+        let request = request.header("repr-digest", "sha-256=:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=:");
+        let mut upload = door.send(request.body(()).unwrap(), true).unwrap();
+        upload.write(b"bytes".to_vec());
+        upload.finish();
+        let (status, body) = upload.whole(1 << 20).unwrap();
+        assert!(status.is_client_error(), "{status}: {}", String::from_utf8_lossy(&body));
     }
 
     #[test]

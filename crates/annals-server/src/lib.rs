@@ -46,7 +46,7 @@ pub mod wire;
 
 pub use content::digests;
 pub use hosts::{Host, Origin, PublicUrl};
-pub use in_process::{Exchange, InProcess};
+pub use in_process::{Closer, Exchange, InProcess};
 pub use ldp::{EXTERNAL, LdpRoot, LdpSettings, SourcePrefix, Sources, link, rdf};
 pub use limits::{Limits, STREAMS_MAX};
 pub use logging::LogSettings;

@@ -114,10 +114,14 @@ fn operations(transaction: &mut Transaction, request: &[u8]) -> Result<Json> {
     let json = json_from_slice(request).map_err(|fault| invalid(format!("operations: {fault}")))?;
     let Json::Array(operations) = json else { return Err(invalid("operations: expected an array")) };
     let (mut ids, mut stays) = (Vec::new(), Vec::new());
+    let valid_from = transaction.own_valid_from();
     for (index, operation) in operations.iter().enumerate() {
         let added = operation_from_json(operation)
-            .and_then(|operation| operation.add_to(transaction, None))
-            .map_err(|error| error.with("operation", index))?;
+            .and_then(|operation| operation.add_to(transaction, valid_from))
+            .map_err(|error| error.with("operation", index));
+        // An operation with a valid time of its own leaves it for later changes.
+        transaction.valid_from(valid_from);
+        let added = added?;
         ids.extend(added.created.map(|id| id.to_string()));
         for kept in added.stays.into_iter().flatten() {
             stays.push(json!({ "instance": kept.instance.to_string() }));

@@ -31,7 +31,8 @@ pub fn exchange(repository: i64, head: &[u8], body: Option<Vec<u8>>) -> Result<V
 /// Sends a request; body and answer are streams.
 pub fn send(repository: i64, head: &[u8], has_body: bool) -> Result<i64> {
     let exchange = handles::repository(repository)?.send(head, has_body)?;
-    Ok(handles::add(Thing::Exchange(Arc::new(Mutex::new(exchange)))))
+    let closer = exchange.closer();
+    Ok(handles::add(Thing::Exchange(Arc::new(Mutex::new(exchange)), closer)))
 }
 
 /// Gives a part of the request's body.

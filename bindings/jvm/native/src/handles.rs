@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, RwLock};
 
 use annals::{Error, ErrorKind, Result, Snapshot, Transaction};
-use annals_server::Exchange;
+use annals_server::{Closer, Exchange};
 
 use crate::opened::Opened;
 
@@ -19,7 +19,8 @@ pub enum Thing {
     Snapshot(Arc<Snapshot>),
     /// `None` once it is committed.
     Transaction(Arc<Mutex<Option<Transaction>>>),
-    Exchange(Arc<Mutex<Exchange>>),
+    /// The closer ends it while a thread waits for it.
+    Exchange(Arc<Mutex<Exchange>>, Closer),
 }
 
 struct Table {
@@ -80,7 +81,7 @@ pub fn repository(handle: i64) -> Result<Arc<Opened>> {
 /// Errors: as [`get`].
 pub fn exchange(handle: i64) -> Result<Arc<Mutex<Exchange>>> {
     match get(handle)? {
-        Thing::Exchange(exchange) => Ok(exchange),
+        Thing::Exchange(exchange, _) => Ok(exchange),
         _ => Err(wrong(handle, "an exchange")),
     }
 }

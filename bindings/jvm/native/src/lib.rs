@@ -112,6 +112,10 @@ pub extern "system" fn Java_dev_annals_Native_open<'l>(
 pub extern "system" fn Java_dev_annals_Native_close<'l>(env: EnvUnowned<'l>, _: JClass<'l>, handle: jlong) {
     run(env, (), |_| match handles::remove(handle) {
         Some(Thing::Repository(opened)) => Ok(opened.close()?),
+        Some(Thing::Exchange(_, closer)) => {
+            closer.close();
+            Ok(())
+        }
         _ => Ok(()),
     });
 }

@@ -71,7 +71,7 @@ pub fn snapshot(of: i64, as_of: Option<&[u8]>) -> Result<i64> {
         Thing::Repository(opened) => opened.repository()?.snapshot(),
         Thing::Snapshot(snapshot) => Snapshot::clone(&snapshot),
         Thing::Transaction(_) => handles::with_transaction(of, |transaction| transaction.view().cloned())?,
-        Thing::Exchange(_) => return Err(wrong(of, "a repository, a snapshot or a transaction")),
+        Thing::Exchange(..) => return Err(wrong(of, "a repository, a snapshot or a transaction")),
     };
     let as_of = match as_of {
         Some(time) => as_of_from_json(&object(time, "time")?, "time")?,

@@ -133,7 +133,7 @@ impl Transaction {
     }
 
     /// The value set with [`Transaction::valid_from`].
-    pub(super) fn own_valid_from(&self) -> Option<Instant> {
+    pub fn own_valid_from(&self) -> Option<Instant> {
         self.valid_from
     }
 

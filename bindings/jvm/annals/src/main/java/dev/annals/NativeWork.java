@@ -1,9 +1,7 @@
 package dev.annals;
 
 import com.google.gson.JsonArray;
-import com.google.gson.JsonNull;
 import com.google.gson.JsonObject;
-import com.google.gson.JsonPrimitive;
 import java.lang.ref.Reference;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,14 +14,10 @@ final class NativeWork implements Work {
     private static final int DELETE = 4;
     private static final int OPERATIONS = 5;
     private static final int SETTINGS = 6;
-    private static final String VALID_FROM = "validFrom";
 
     private final Handle handle;
     private final Handle repository;
     private final View view;
-
-    /** The valid time of the transaction; empty without one. */
-    private String validity = "";
 
     private final List<String> ids = new ArrayList<>();
 
@@ -99,12 +93,8 @@ final class NativeWork implements Work {
     @Override
     public List<String> operation(JsonObject operation) {
         JsonArray operations = new JsonArray();
-        operations.add(validity.isEmpty() || operation.has(VALID_FROM) ? operation : at(operation, validity));
+        operations.add(operation);
         byte[] answer = apply(OPERATIONS, Json.bytes(operations));
-        if (operation.has(VALID_FROM) || !validity.isEmpty()) {
-            // The time of one operation would also hold for the packed changes behind it.
-            apply(SETTINGS, Json.bytes(at(new JsonObject(), validity)));
-        }
         List<String> created = Json.texts(Json.object(Json.parse(answer)), "ids");
         ids.addAll(created);
         return created;
@@ -112,14 +102,7 @@ final class NativeWork implements Work {
 
     @Override
     public void settings(JsonObject settings) {
-        validity = Json.text(settings, VALID_FROM);
         apply(SETTINGS, Json.bytes(settings));
-    }
-
-    private static JsonObject at(JsonObject json, String validity) {
-        JsonObject copy = json.deepCopy();
-        copy.add(VALID_FROM, validity.isEmpty() ? JsonNull.INSTANCE : new JsonPrimitive(validity));
-        return copy;
     }
 
     private byte[] apply(int operation, byte[] request) {

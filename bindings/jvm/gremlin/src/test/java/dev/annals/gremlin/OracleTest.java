@@ -26,6 +26,7 @@ import org.junit.rules.TemporaryFolder;
  *
  * <p>{@code -Dannals.traversals=n} makes a campaign, {@code -Dannals.seed=n} repeats one.
  */
+@SuppressWarnings({"unchecked", "cast"}) // Steps have whatever types they have.
 public class OracleTest {
     private static final int TRAVERSALS = Integer.getInteger("annals.traversals", 5_000);
     private static final String[] LABELS = {"person", "software", "place", "unknown"};
@@ -160,7 +161,6 @@ public class OracleTest {
             };
         }
 
-        @SuppressWarnings("unchecked") // Steps have whatever types they have.
         void next() {
             String key = any(KEYS);
             GraphTraversal<Object, Object> at = (GraphTraversal<Object, Object>) so;
@@ -206,7 +206,6 @@ public class OracleTest {
             }
         }
 
-        @SuppressWarnings("unchecked") // As above.
         GraphTraversal<?, ?> end() {
             GraphTraversal<Object, Object> at = (GraphTraversal<Object, Object>) so;
             return switch (random.nextInt(14)) {
