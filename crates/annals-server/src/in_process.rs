@@ -278,7 +278,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let repository = Repository::open(folder.path().join("r")).unwrap();
         let door = InProcess::new(repository, Limits::default()).unwrap();
-        let request = Request::builder().method("POST").uri("/v1/content").header("content-type", "text/plain");
+        let request =
+            Request::builder().method("POST").uri("/v1/content").header("content-type", "text/plain");
         let request = request.header("repr-digest", "sha-256=:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=:");
         let mut upload = door.send(request.body(()).unwrap(), true).unwrap();
         upload.write(b"bytes".to_vec());

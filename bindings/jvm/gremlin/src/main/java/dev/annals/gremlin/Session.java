@@ -16,7 +16,7 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
-/** What a thread reads and changes: its transaction, or a snapshot of the past, which cannot be changed. */
+/** The reads and changes of a thread: its transaction, or a snapshot of the past, which cannot be changed. */
 final class Session {
     private final Transaction transaction;
     private final Snapshot past;

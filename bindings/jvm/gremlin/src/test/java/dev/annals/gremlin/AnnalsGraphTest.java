@@ -27,7 +27,7 @@ import org.junit.Rule;
 import org.junit.Test;
 import org.junit.rules.TemporaryFolder;
 
-/** What a graph of Annals has beside the suites of TinkerPop, and what it refuses. */
+/** Time, searches and classes of values, which the suites of TinkerPop do not test, and all refusals. */
 public class AnnalsGraphTest {
     @Rule
     public final TemporaryFolder folder = new TemporaryFolder();
