@@ -68,7 +68,7 @@ pub struct Transaction {
     // The base with the first changes; made when it is first needed.
     pub(super) own: Option<Box<OwnGraph>>,
     // True if a change cannot be applied to the base: the commit reports the error, and no further change is left out.
-    is_broken: bool,
+    pub(super) is_broken: bool,
     // The base with all changes, for reads.
     view: Option<Snapshot>,
 }

@@ -111,6 +111,29 @@ fn an_update_of_what_an_earlier_change_deleted_is_refused() {
 }
 
 #[test]
+fn the_error_of_a_change_does_not_vanish_with_a_later_one() {
+    let repository = CheckedRepository::in_memory();
+    let list = || Value::List([Value::from(1)].into());
+    repository.transact(|t| t.create_entity(new("a").property("list", list()))).unwrap();
+    let bad = || Patch::new().add("list", 2);
+    let later: [&dyn Fn(&mut Transaction) -> Result<()>; 2] =
+        [&|t| t.replace(&entity("a"), Vec::new()), &|t| t.update(&entity("a"), Patch::new().set("list", 3))];
+    for change in later {
+        let refused = repository.transact(|t| {
+            t.update(&entity("a"), bad())?;
+            change(t)
+        });
+        assert_eq!(refused.unwrap_err().kind(), ErrorKind::InvalidArgument);
+        let refused = repository.transact(|t| {
+            t.create_entity(new("b").property("list", list()))?;
+            t.update(&entity("b"), Patch::new().add("list", 2))?;
+            t.update(&entity("b"), Patch::new().clear())
+        });
+        assert_eq!(refused.unwrap_err().kind(), ErrorKind::InvalidArgument);
+    }
+}
+
+#[test]
 fn a_declaration_between_two_changes_keeps_them_apart() {
     let repository = CheckedRepository::in_memory();
     repository.transact(|t| t.create_entity(new("a").property("n", "text"))).unwrap();
