@@ -116,7 +116,8 @@ fn the_error_of_a_change_does_not_vanish_with_a_later_one() {
     let list = || Value::List([Value::from(1)].into());
     repository.transact(|t| t.create_entity(new("a").property("list", list()))).unwrap();
     let bad = || Patch::new().add("list", 2);
-    let later: [&dyn Fn(&mut Transaction) -> Result<()>; 2] =
+    type Later<'l> = &'l dyn Fn(&mut Transaction) -> Result<()>;
+    let later: [Later<'_>; 2] =
         [&|t| t.replace(&entity("a"), Vec::new()), &|t| t.update(&entity("a"), Patch::new().set("list", 3))];
     for change in later {
         let refused = repository.transact(|t| {
