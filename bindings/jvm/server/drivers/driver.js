@@ -1,0 +1,26 @@
+// Asks a Gremlin Server on a repository of Annals what its users ask: node driver.js URL
+const assert = require("assert");
+const gremlin = require("gremlin");
+const { traversal } = gremlin.process.AnonymousTraversalSource;
+const { statics: __, P, TextP } = gremlin.process;
+
+async function main(url) {
+  const connection = new gremlin.driver.DriverRemoteConnection(url);
+  const g = traversal().withRemote(connection);
+  await g.addV("place").property("name", "Paris").property("people", 2100000).next();
+  await g.addV("place").property("name", "Parma").property("people", 200000).next();
+  const names = async (found) => (await found.toList()).sort();
+  assert.deepStrictEqual(await names(g.V().has("place", "name", TextP.startingWith("Par")).values("name")), ["Paris", "Parma"]);
+  assert.deepStrictEqual(await names(g.V().hasLabel("place").has("people", P.gt(1000000)).values("name")), ["Paris"]);
+  assert.strictEqual((await g.V().hasLabel("place").count().next()).value, 2);
+  await assert.rejects(g.V().has("place", "name", "Paris").addE("near").to(__.V("nowhere")).next());
+  await g.V().hasLabel("place").drop().iterate();
+  assert.strictEqual((await g.V().hasLabel("place").count().next()).value, 0);
+  await connection.close();
+  console.log("javascript: all as expected");
+}
+
+main(process.argv[2]).catch((error) => {
+  console.error(error);
+  process.exit(1);
+});
