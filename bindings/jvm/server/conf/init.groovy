@@ -1,7 +1,10 @@
 // The source of traversals that drivers ask for.
-if (!binding.hasVariable('graph')) {
+def source
+try {
+    source = traversal().withEmbedded(graph)
+} catch (MissingPropertyException missing) {
     System.err.println('Gremlin Server: the repository could not be opened, for the reason above; it ends')
     System.exit(1)
 }
 def globals = [:]
-globals << [g: traversal().withEmbedded(graph)]
+globals << [g: source]
