@@ -151,7 +151,6 @@ pub fn read(view: i64, operation: i32, request: &[u8]) -> Result<Vec<u8>> {
             let (after, limit) = (input.text()?, input.u32()?);
             input.end()?;
             let mut find = Find::all().limit(limit as usize);
-            find.subtypes = Vec::new();
             find.types = types.iter().map(|name| (*name).into()).collect();
             if !after.is_empty() {
                 find = find.after(after);

@@ -249,7 +249,7 @@ public final class AnnalsFeatures implements Graph.Features {
     }
 
     /** Features of properties of vertices. */
-    public static final class OfVertexProperties implements VertexPropertyFeatures {
+    public static final class OfVertexProperties implements VertexPropertyFeatures, Plain {
         @Override
         public boolean supportsNullPropertyValues() {
             return false;
@@ -284,77 +284,45 @@ public final class AnnalsFeatures implements Graph.Features {
         public boolean willAllowId(Object id) {
             return false;
         }
-
-        @Override
-        public boolean supportsBooleanArrayValues() {
-            return false;
-        }
-
-        @Override
-        public boolean supportsDoubleArrayValues() {
-            return false;
-        }
-
-        @Override
-        public boolean supportsFloatArrayValues() {
-            return false;
-        }
-
-        @Override
-        public boolean supportsIntegerArrayValues() {
-            return false;
-        }
-
-        @Override
-        public boolean supportsLongArrayValues() {
-            return false;
-        }
-
-        @Override
-        public boolean supportsStringArrayValues() {
-            return false;
-        }
-
-        @Override
-        public boolean supportsSerializableValues() {
-            return false;
-        }
     }
 
     /** Features of properties of edges. */
-    public static final class OfEdgeProperties implements EdgePropertyFeatures {
+    public static final class OfEdgeProperties implements EdgePropertyFeatures, Plain {}
+
+    /** Values of properties: data that every door can read. */
+    private interface Plain extends DataTypeFeatures {
         @Override
-        public boolean supportsBooleanArrayValues() {
+        default boolean supportsBooleanArrayValues() {
             return false;
         }
 
         @Override
-        public boolean supportsDoubleArrayValues() {
+        default boolean supportsDoubleArrayValues() {
             return false;
         }
 
         @Override
-        public boolean supportsFloatArrayValues() {
+        default boolean supportsFloatArrayValues() {
             return false;
         }
 
         @Override
-        public boolean supportsIntegerArrayValues() {
+        default boolean supportsIntegerArrayValues() {
             return false;
         }
 
         @Override
-        public boolean supportsLongArrayValues() {
+        default boolean supportsLongArrayValues() {
             return false;
         }
 
         @Override
-        public boolean supportsStringArrayValues() {
+        default boolean supportsStringArrayValues() {
             return false;
         }
 
         @Override
-        public boolean supportsSerializableValues() {
+        default boolean supportsSerializableValues() {
             return false;
         }
     }
