@@ -32,6 +32,7 @@ use world::World;
 const STEPS: usize = 160;
 
 fn run(seed: u64) -> usize {
+    annals::Id::repeat_random(seed);
     let mut world = World::new(seed);
     for _ in 0..STEPS {
         world.step();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use annals::*;
 
-use crate::model::{Age, Content};
+use crate::model::{Age, Content, Known};
 use crate::world::World;
 
 impl World {
@@ -96,7 +96,9 @@ impl World {
                     ErrorKind::NotUnique | ErrorKind::PreconditionFailed => self.is_clash(targets),
                     _ => false,
                 };
-                assert!(is_about_others, "{error}: {}", self.what());
+                let later = self.model.all.values().filter(|known| known.place().0 >= position);
+                let later: Vec<&Known> = later.collect();
+                assert!(is_about_others, "{error}; in the model: {later:#?}: {}", self.what());
             }
             (Ok(()), Some(mut targets)) => {
                 // A child that others have deleted since does not get its place back.

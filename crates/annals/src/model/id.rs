@@ -32,6 +32,12 @@ impl Id {
         Id(IdForm::Uuid(FRESH.with_borrow_mut(Fresh::next)))
     }
 
+    /// For tests, which repeat a history: the fresh ids of this thread follow from `seed`, not from the clock.
+    #[doc(hidden)]
+    pub fn repeat_random(seed: u64) {
+        FRESH.with_borrow_mut(|fresh| *fresh = Fresh { seed: Some(seed), ..Fresh::new() });
+    }
+
     /// The id with these sixteen bytes.
     pub fn from_uuid_bytes(bytes: [u8; 16]) -> Id {
         Id(IdForm::Uuid(bytes))
@@ -106,20 +112,25 @@ struct Fresh {
     random: [u8; RANDOM_BYTES],
     // How many bytes of `random` are unused.
     left: usize,
+    // In tests that repeat a history: the state of random numbers that anybody can guess.
+    seed: Option<u64>,
 }
 
 impl Fresh {
     const LOW_BITS: u32 = 62;
 
     const fn new() -> Fresh {
-        Fresh { time: 0, low: 0, random: [0; RANDOM_BYTES], left: 0 }
+        Fresh { time: 0, low: 0, random: [0; RANDOM_BYTES], left: 0, seed: None }
     }
 
     fn next(&mut self) -> [u8; 16] {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let parts = u64::from(since.subsec_nanos() % 1_000_000) * 4096 / 1_000_000;
         let time = (since.as_secs() * 1_000 + u64::from(since.subsec_millis())) << 12 | parts;
-        let random = self.random();
+        let (time, random) = match self.repeated() {
+            Some(random) => (self.time + (random & 7), random),
+            None => (time, self.random()),
+        };
         let step = (random >> 32) + 1;
         if time > self.time {
             // One bit is free for the steps to come.
@@ -130,6 +141,15 @@ impl Fresh {
             (self.time, self.low) = (self.time + 1, random >> (64 - Self::LOW_BITS + 1));
         }
         self.bytes()
+    }
+
+    /// The next random number of a repeated history. Source: SplitMix64.
+    fn repeated(&mut self) -> Option<u64> {
+        let state = self.seed.as_mut()?;
+        *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mixed = (*state ^ (*state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        Some(mixed ^ (mixed >> 31))
     }
 
     fn bytes(&self) -> [u8; 16] {

@@ -211,3 +211,68 @@ fn a_place_of_a_new_item_that_others_changed_is_theirs() {
     assert_eq!(leaf(&repository, "/a/x/leaf"), Some(7.into()));
     assert_eq!(leaf(&repository, "/b/leaf"), Some(1.into()));
 }
+
+/// The relationship that contains an entity.
+fn place_of(repository: &Repository, child: &str) -> Id {
+    let snapshot = repository.snapshot();
+    let link = snapshot.neighbors(&id(child), Direction::In, None).unwrap().next().unwrap().unwrap();
+    link.relationship.id().clone()
+}
+
+/// Story: others exchanged the keys of two items; taking back a value of the relationship that contains one of them
+/// replaced that relationship by a new one.
+#[test]
+fn items_whose_keys_others_exchanged_keep_their_relationships() {
+    let repository = CheckedRepository::in_memory();
+    create(&repository, "list", 1);
+    repository
+        .transact(|t| {
+            t.define_type(TypeDefinition::relationship("contains").containing())?;
+            let key = AttributeDefinition::new("n", ValueType::Integer).key();
+            t.define_type(TypeDefinition::entity("item").attribute(key))?;
+            for (name, n) in [("one", 1), ("two", 2)] {
+                t.create_entity(NewEntity::new("item").id(name)?.property("n", n))?;
+                t.create_relationship(NewRelationship::new("contains", id("list"), id(name)))?;
+            }
+            Ok(())
+        })
+        .unwrap();
+    let link = place_of(&repository, "one");
+    let instance = InstanceId::Relationship(link.clone());
+    let (_, noted) = repository.transact(|t| t.update(&instance, Patch::new().set("note", 7))).unwrap();
+    repository
+        .transact(|t| {
+            for (name, n) in [("one", 9), ("two", 1), ("one", 2)] {
+                t.update(&entity(name), Patch::new().set("n", n))?;
+            }
+            Ok(())
+        })
+        .unwrap();
+    repository.transact(|t| t.take_back(noted.position)).unwrap();
+    assert_eq!(place_of(&repository, "one"), link);
+    let note = repository.snapshot().relationship(&link).unwrap().unwrap().property("note");
+    assert_eq!(note, None);
+}
+
+/// Story: a record changed a value of the relationship that contains an item, and moved the item; the take-back made a new
+/// relationship.
+#[test]
+fn a_relationship_that_its_record_changed_and_deleted_returns_as_it_was() {
+    let repository = CheckedRepository::in_memory();
+    set(&repository, "/a/x/leaf", 1);
+    set(&repository, "/b/leaf", 1);
+    let item = repository.snapshot().tree().item(&path("/a/x")).unwrap().unwrap().entity.id().to_string();
+    let link = place_of(&repository, &item);
+    let (_, moved) = repository
+        .transact(|t| {
+            t.update(&InstanceId::Relationship(link.clone()), Patch::new().set("note", 7))?;
+            t.tree().move_to(&path("/a/x"), &path("/b/x"), None)
+        })
+        .unwrap();
+    assert_ne!(place_of(&repository, &item), link);
+    repository.transact(|t| t.take_back(moved.position)).unwrap();
+    assert_eq!(leaf(&repository, "/a/x/leaf"), Some(1.into()));
+    assert_eq!(place_of(&repository, &item), link);
+    let note = repository.snapshot().relationship(&link).unwrap().unwrap().property("note");
+    assert_eq!(note, None);
+}

@@ -8,6 +8,7 @@ use crate::graph::Graph;
 use crate::graph::actions as action;
 use crate::graph::instance::properties::Properties;
 use crate::graph::instance::unpacked::Instance;
+use crate::graph::structures::child::{NAME_PROPERTY, ORDER_PROPERTY};
 use crate::graph::structures::link::Link;
 use crate::graph::{instance_id, kind_of};
 use crate::model::{Action, InstanceId, NewRelationship, Patch, PatchStep, TypeKind};
@@ -85,8 +86,12 @@ impl Then {
             return Ok(false);
         }
         let contained = self.instance(TypeKind::Relationship, relationship)?;
-        let entity = self.instance(TypeKind::Entity, was.entity)?;
         let row = now.entities.known_row(was.entity);
+        // An item whose content stays keeps the keys that it has now.
+        let entity = match now.entities.get(was.entity)?.filter(|_| !was.has_content) {
+            Some(entity) => entity,
+            None => self.instance(TypeKind::Entity, was.entity)?,
+        };
         if contained.type_name != link.type_name || entity.type_name != row.type_name() {
             return Ok(true);
         }
@@ -197,8 +202,8 @@ impl Then {
         Ok(())
     }
 
-    /// The changes that contain items again which nothing contains: through the earlier relationship if it is
-    /// unchanged, otherwise through a new one.
+    /// The changes that contain items again which nothing contains: through the earlier relationship if that had the
+    /// same ends and the same name when it was deleted, otherwise through a new one.
     pub(in crate::write) fn links(&self, now: &Graph) -> Result<Vec<Action>> {
         let mut actions = Vec::new();
         for was in &self.items {
@@ -209,11 +214,18 @@ impl Then {
             let then = self.instance(TypeKind::Relationship, relationship)?;
             let ends = [parent, was.entity];
             let held = now.relationships.get(relationship)?;
-            let is_as_it_was = held.is_some_and(|held| {
-                (held.ends, held.type_name, &held.properties) == (ends, then.type_name, &then.properties)
+            let place = |link: &Instance| {
+                [NAME_PROPERTY, ORDER_PROPERTY].map(|name| {
+                    let symbol = now.names.find(name)?;
+                    link.properties.get(symbol).cloned()
+                })
+            };
+            let is_where_it_was = held.is_some_and(|held| {
+                (held.ends, held.type_name) == (ends, then.type_name) && place(&held) == place(&then)
             });
-            if is_as_it_was {
+            if is_where_it_was {
                 actions.push(restoring(now, TypeKind::Relationship, relationship));
+                self.content(now, (TypeKind::Relationship, relationship), relationship, &mut actions)?;
                 continue;
             }
             let [from, to] = ends.map(|end| now.entities.id(end).clone());
