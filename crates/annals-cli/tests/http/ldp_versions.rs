@@ -202,6 +202,42 @@ fn a_deleted_resource_keeps_its_versions_until_its_tombstone_is_deleted() {
     assert_eq!(door.request("GET", "/a/plain/fcr:versions", &[], None).status, 404);
 }
 
+/// Story: the tombstone of a resource was deleted, and a memento of another one lost its statement about it.
+#[test]
+fn a_memento_keeps_statements_about_a_resource_whose_tombstone_is_deleted() {
+    let door = Door::open();
+    door.turtle("PUT", "/a/c/below", "");
+    door.turtle("PUT", "/other", "");
+    let says = format!("<> dc:relation <{0}/a/c> . <#part> dc:relation <{0}/a/c/below> .", door.root);
+    door.turtle("PUT", "/says", &says);
+    let memento = version(&door, "/says");
+    let read = || door.request("GET", &memento, &[N_TRIPLES], None).body;
+    let before = read();
+    assert!(before.contains("/a/c> .") && before.contains("/a/c/below> ."), "{before}");
+    door.turtle("PUT", "/says", "");
+    let bury = |path: &str| {
+        let buried = door.request("DELETE", &format!("{path}/fcr:tombstone"), &[], None);
+        assert_eq!(buried.status, 204, "{path}: {buried:?}");
+    };
+    for path in ["/a", "/other"] {
+        assert_eq!(door.request("DELETE", path, &[], None).status, 204);
+        bury(path);
+    }
+    assert_eq!(read(), before);
+    // A resource that the statements name has a tombstone of its own; the other addresses are free.
+    for (path, status) in [("/a", 404), ("/a/c", 410), ("/a/c/below", 410), ("/other", 404)] {
+        assert_eq!(door.get(path).status, status, "{path}");
+    }
+    for path in ["/a/c", "/a/c/below"] {
+        bury(path);
+        assert_eq!(door.get(path).status, 404);
+    }
+    for path in ["/a/c", "/a/c/below", "/other"] {
+        assert_eq!(door.turtle("PUT", path, "").status, 201, "{path}");
+    }
+    assert_eq!(read(), before);
+}
+
 #[test]
 fn a_change_of_a_link_or_of_a_part_makes_a_version() {
     let door = Door::open();

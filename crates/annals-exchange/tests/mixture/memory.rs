@@ -1,6 +1,6 @@
 //! A memory budget that has room for some changes: a refused one leaves everything as it is.
 
-use annals::ErrorKind;
+use annals::{Error, ErrorKind};
 
 use crate::push::push_all;
 use crate::world::World;
@@ -20,7 +20,8 @@ impl World {
     /// Changes with long messages, whose records need more room than there is, or less.
     pub(crate) fn work_with_little_memory(&mut self) {
         let Some(resident) = resident() else { return };
-        self.open_within(Some(resident + ROOM));
+        let budget = if self.told_without_room.is_some() { None } else { Some(resident + ROOM) };
+        self.open_within(budget);
         for _ in 0..4 {
             let works = self.any_works();
             let message = "m".repeat(self.random.below(4) * (2 << 20));
@@ -28,14 +29,20 @@ impl World {
             let mut next = self.model.clone();
             let expected = next.attempt(position + 1, &works, &mut self.count);
             let stored = self.stored(&works);
+            let number = self.tight_count;
+            self.tight_count += 1;
+            let is_told = self.told_without_room.as_ref().is_some_and(|told| told.contains(&number));
             let outcome = self.repository().transact(|t| {
                 t.message(&message);
-                push_all(t, &stored)
+                push_all(t, &stored)?;
+                if is_told { Err(Error::new(ErrorKind::NoRoom, "as it was told")) } else { Ok(()) }
             });
-            let found = outcome.as_ref().map(drop).map_err(annals::Error::kind);
+            let found = outcome.as_ref().map(drop).map_err(Error::kind);
             let told = format!("{}: {works:?}, message {}: {found:?}", position + 1, message.len());
             self.history.push(told);
-            if found != Err(ErrorKind::NoRoom) {
+            if found == Err(ErrorKind::NoRoom) {
+                self.without_room.push(number);
+            } else {
                 self.judge(&works, outcome.as_ref().map(drop), &expected);
             }
             match (found, expected) {

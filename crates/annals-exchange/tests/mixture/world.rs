@@ -38,6 +38,11 @@ pub struct World {
     pub(crate) accepted: usize,
     pub(crate) count: usize,
     pub(crate) history: Vec<String>,
+    /// Counts the changes with little memory.
+    pub(crate) tight_count: usize,
+    /// Which of them found no room: other tests decide on that, too, so a repeated history is told.
+    pub(crate) without_room: Vec<usize>,
+    pub(crate) told_without_room: Option<Vec<usize>>,
     /// How far the clock of the repository is ahead. Units: microseconds.
     pub(crate) ahead: Arc<AtomicI64>,
     /// A reader beside the writer.
@@ -45,7 +50,7 @@ pub struct World {
 }
 
 impl World {
-    pub fn new(seed: u64) -> World {
+    pub fn new(seed: u64, told_without_room: Option<Vec<usize>>) -> World {
         let folder = tempfile::tempdir().expect("a folder");
         let mut world = World {
             seed,
@@ -64,6 +69,9 @@ impl World {
             accepted: 0,
             count: 0,
             history: Vec::new(),
+            tight_count: 0,
+            without_room: Vec::new(),
+            told_without_room,
             ahead: Arc::default(),
             follower: None,
         };
@@ -100,7 +108,9 @@ impl World {
     }
 
     pub(crate) fn what(&self) -> String {
-        format!("seed {}, after {:#?}", self.seed, self.history)
+        let without: Vec<String> = self.without_room.iter().map(usize::to_string).collect();
+        let again = format!("MIXTURE_SEED={} MIXTURE_WITHOUT_ROOM={:?}", self.seed, without.join(","));
+        format!("{again}, after {:#?}", self.history)
     }
 
     pub fn step(&mut self) {

@@ -160,8 +160,7 @@ impl Transaction {
         self.take_out_misplaced(&then)?;
         let actions = then.contents(self.own_graph()?.graph())?;
         self.push_each(actions)?;
-        let actions = then.links(self.own_graph()?.graph())?;
-        self.push_each(actions)?;
+        self.put_into_places(&then)?;
         self.restore_lost(TypeKind::Relationship, &changed.relationships)?;
         self.put_back_relationships(&then, &changed.relationships)
     }

@@ -276,3 +276,25 @@ fn a_relationship_that_its_record_changed_and_deleted_returns_as_it_was() {
     let note = repository.snapshot().relationship(&link).unwrap().unwrap().property("note");
     assert_eq!(note, None);
 }
+
+/// Story: a record moved an item out of a container and then deleted that container; the take-back contained the item by a
+/// new relationship.
+#[test]
+fn an_item_returns_by_its_relationship_into_a_container_that_its_record_deleted() {
+    let repository = CheckedRepository::in_memory();
+    set(&repository, "/a/x/leaf", 1);
+    set(&repository, "/b/leaf", 1);
+    let of = |at: &str| repository.snapshot().tree().item(&path(at)).unwrap().unwrap().entity.id().clone();
+    let (item, container, other) = (of("/a/x").to_string(), of("/a"), of("/b"));
+    let link = place_of(&repository, &item);
+    let (_, moved) = repository
+        .transact(|t| {
+            t.relink(&link, Some(&other), None)?;
+            t.delete(&InstanceId::Entity(container.clone()))
+        })
+        .unwrap();
+    assert_eq!(leaf(&repository, "/b/x/leaf"), Some(1.into()));
+    repository.transact(|t| t.take_back(moved.position)).unwrap();
+    assert_eq!(leaf(&repository, "/a/x/leaf"), Some(1.into()));
+    assert_eq!(place_of(&repository, &item), link);
+}

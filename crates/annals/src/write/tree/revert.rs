@@ -65,9 +65,7 @@ impl TreeEdit<'_> {
         let graph = self.transaction.own_graph()?.graph();
         let actions = then.contents(graph)?;
         self.push_all(actions)?;
-        let graph = self.transaction.own_graph()?.graph();
-        let actions = then.links(graph)?;
-        self.push_all(actions)?;
+        self.transaction.put_into_places(&then)?;
         let graph = self.transaction.own_graph()?.graph();
         let is_live = |end: u32| graph.entities.is_live(end);
         let row = |slot: u32| graph.relationships.row(slot).filter(|row| !row.is_live());
@@ -127,9 +125,7 @@ impl TreeEdit<'_> {
             has_place: true,
         };
         let then = Then { snapshot, items: vec![was], entities: HashSet::new() };
-        let graph = self.transaction.own_graph()?.graph();
-        let actions = then.links(graph)?;
-        self.push_all(actions)?;
+        self.transaction.put_into_places(&then)?;
         Ok(id)
     }
 

@@ -8,10 +8,9 @@ use crate::graph::Graph;
 use crate::graph::actions as action;
 use crate::graph::instance::properties::Properties;
 use crate::graph::instance::unpacked::Instance;
-use crate::graph::structures::child::{NAME_PROPERTY, ORDER_PROPERTY};
 use crate::graph::structures::link::Link;
 use crate::graph::{instance_id, kind_of};
-use crate::model::{Action, InstanceId, NewRelationship, Patch, PatchStep, TypeKind};
+use crate::model::{Action, InstanceId, NewRelationship, Patch, PatchStep, Status, TypeKind};
 use crate::read::Snapshot;
 use crate::write::Transaction;
 
@@ -202,38 +201,39 @@ impl Then {
         Ok(())
     }
 
-    /// The changes that contain items again which nothing contains: through the earlier relationship if that had the
-    /// same ends and the same name when it was deleted, otherwise through a new one.
-    pub(in crate::write) fn links(&self, now: &Graph) -> Result<Vec<Action>> {
-        let mut actions = Vec::new();
-        for was in &self.items {
-            let (Some(parent), Some(relationship)) = (was.parent, was.relationship) else { continue };
-            if now.container_link(was.entity).is_some() {
-                continue;
-            }
-            let then = self.instance(TypeKind::Relationship, relationship)?;
-            let ends = [parent, was.entity];
-            let held = now.relationships.get(relationship)?;
-            let place = |link: &Instance| {
-                [NAME_PROPERTY, ORDER_PROPERTY].map(|name| {
-                    let symbol = now.names.find(name)?;
-                    link.properties.get(symbol).cloned()
-                })
-            };
-            let is_where_it_was = held.is_some_and(|held| {
-                (held.ends, held.type_name) == (ends, then.type_name) && place(&held) == place(&then)
-            });
-            if is_where_it_was {
-                actions.push(restoring(now, TypeKind::Relationship, relationship));
-                self.content(now, (TypeKind::Relationship, relationship), relationship, &mut actions)?;
-                continue;
-            }
-            let [from, to] = ends.map(|end| now.entities.id(end).clone());
-            let properties = named(now, &then.properties);
-            let type_name = now.names.name(then.type_name);
-            actions.push(NewRelationship { properties, ..NewRelationship::new(type_name, from, to) }.into());
+    /// The changes that contain an item again which nothing contains: through the earlier relationship if its place of now,
+    /// and this place with its properties of now, are free; otherwise through a new one.
+    fn link(&self, now: &Graph, was: &Was) -> Result<Vec<Action>> {
+        let (Some(parent), Some(relationship)) = (was.parent, was.relationship) else {
+            return Ok(Vec::new());
+        };
+        if now.container_link(was.entity).is_some() {
+            return Ok(Vec::new());
         }
-        Ok(actions)
+        let then = self.instance(TypeKind::Relationship, relationship)?;
+        let ends = [parent, was.entity];
+        let held = now.relationships.get(relationship)?.filter(|held| held.type_name == then.type_name);
+        if let Some(held) = held
+            && held.ends[1] == was.entity
+            && now.entities.is_live(held.ends[0])
+        {
+            let live = Instance { status: Status::Active, ..Instance::clone(&held) };
+            let moved = Instance { ends, ..live.clone() };
+            let is_free = |place: &Instance| now.check_contained(place, Some(relationship)).is_ok();
+            if is_free(&live) && (held.ends == ends || is_free(&moved)) {
+                let mut actions = vec![restoring(now, TypeKind::Relationship, relationship)];
+                if held.ends != ends {
+                    let from = Some(now.entities.id(parent).clone());
+                    actions.push(action::Relink { id: held.id.clone(), from, to: None }.into());
+                }
+                self.content(now, (TypeKind::Relationship, relationship), relationship, &mut actions)?;
+                return Ok(actions);
+            }
+        }
+        let [from, to] = ends.map(|end| now.entities.id(end).clone());
+        let properties = named(now, &then.properties);
+        let type_name = now.names.name(then.type_name);
+        Ok(vec![NewRelationship { properties, ..NewRelationship::new(type_name, from, to) }.into()])
     }
 }
 
@@ -243,6 +243,17 @@ impl Transaction {
         // Order: one after the other, because each may free the place of the next.
         for was in &then.items {
             if let Some(action) = then.take_out(self.own_graph()?.graph(), was)? {
+                self.push(action)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Contains items again that nothing contains.
+    pub(in crate::write) fn put_into_places(&mut self, then: &Then) -> Result<()> {
+        // Order: one after the other, because each takes a place.
+        for was in &then.items {
+            for action in then.link(self.own_graph()?.graph(), was)? {
                 self.push(action)?;
             }
         }
