@@ -33,6 +33,8 @@ use world::World;
 const STEPS: usize = 160;
 
 fn run(seed: u64, without_room: Option<Vec<usize>>) -> usize {
+    // For failures that cannot tell it.
+    println!("MIXTURE_SEED={seed}");
     annals::Id::repeat_random(seed);
     let mut world = World::new(seed, without_room);
     for _ in 0..STEPS {

@@ -42,6 +42,7 @@ impl World {
             self.history.push(told);
             if found == Err(ErrorKind::NoRoom) {
                 self.without_room.push(number);
+                println!("without room: {number}");
             } else {
                 self.judge(&works, outcome.as_ref().map(drop), &expected);
             }

@@ -27,7 +27,7 @@ impl Transaction {
     /// depend on the values.
     fn merge_target(&mut self, action: &Action) -> Option<usize> {
         let is_content = matches!(action, Action::Update(_) | Action::Replace(_) | Action::Classify(_));
-        let is_plain = !self.is_always && !self.is_returning && !self.is_history() && !self.defines_types;
+        let is_plain = !self.is_always && !self.is_returning && !self.defines_types;
         // The error of an earlier change must not vanish with it.
         if !is_content || !is_plain || self.is_broken || self.own_valid_from().is_some() {
             return None;

@@ -43,6 +43,23 @@ fn a_creation_and_what_is_given_after_it_are_one_version() {
     assert_eq!((ab.version(), ab.property("n")), (1, Some(4.into())));
 }
 
+/// Story: a transaction that states its commit instant, to take over a state of last month, made a version of each change.
+#[test]
+fn a_stated_commit_instant_leaves_one_version() {
+    let repository = CheckedRepository::in_memory();
+    let last_month = annals::Instant::from_micros(1_000_000).unwrap();
+    repository
+        .transact(|t| {
+            t.committed_at(last_month).create_entity(new("a").property("n", 1))?;
+            t.update(&entity("a"), set(2))?;
+            assert_eq!(t.entity(&id("a"))?.unwrap().version(), 1);
+            t.update(&entity("a"), set(3))
+        })
+        .unwrap();
+    assert_eq!(latest(&repository, &entity("a")), 1);
+    assert_eq!(last_record(&repository).instant, last_month);
+}
+
 #[test]
 fn updates_of_one_instance_are_one_version_and_its_patch_stays_short() {
     let repository = CheckedRepository::in_memory();
