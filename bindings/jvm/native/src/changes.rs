@@ -28,6 +28,9 @@ fn set(transaction: &mut Transaction, settings: &Object) -> Result<()> {
     if let Some(message) = text(settings, "message")? {
         transaction.message(message);
     }
+    if let Some(instant) = text(settings, "committedAt")? {
+        transaction.committed_at(instant.parse()?);
+    }
     if settings.contains_key("validFrom") {
         let instant = text(settings, "validFrom")?.map(str::parse).transpose()?;
         transaction.valid_from(instant);

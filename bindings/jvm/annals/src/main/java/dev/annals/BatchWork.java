@@ -50,6 +50,10 @@ final class BatchWork implements Work {
 
     @Override
     public void settings(JsonObject settings) {
+        if (settings.has("committedAt")) {
+            throw AnnalsException.invalid("committedAt: expected an embedded repository, found a connection to a server;"
+                    + " export and import the history there");
+        }
         this.settings = settings;
     }
 

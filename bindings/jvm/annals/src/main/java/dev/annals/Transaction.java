@@ -67,6 +67,20 @@ public final class Transaction implements AutoCloseable {
     }
 
     /**
+     * Says when the transaction was committed, to import history; the time of the commit otherwise. Call it before the
+     * first change. Only an embedded repository takes it.
+     *
+     * @param instant an instant of the past, not before the last record's
+     * @return this
+     * @throws AnnalsException kind {@code invalid-argument}: after the first change, over a connection, or, at the
+     *     commit, for an instant before the last record's; kind {@code future-instant}
+     */
+    public Transaction committedAt(Instant instant) {
+        first("committedAt");
+        return setting("committedAt", AsOf.valid(instant).valid().orElseThrow().toString());
+    }
+
+    /**
      * Makes a version also for a change that changes nothing. Call it before the first change.
      *
      * @return this

@@ -15,6 +15,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -187,6 +188,31 @@ class ReadsTest {
                     assertEquals(1L, difference.properties().get("n").before().orElseThrow());
                 }
             }
+        }
+    }
+
+    @Test
+    void aStateOfLastMonthIsTakenOverAtItsTime(@TempDir Path folder) throws Exception {
+        Instant lastMonth = Instant.parse("2025-03-01T00:00:00Z");
+        try (Repository repository = Annals.open(folder)) {
+            repository.transact(t -> t.committedAt(lastMonth).create(NewEntity.of("person").id("ada").set("age", 35)));
+            repository.transact(t -> t.update(Patch.of("ada").set("age", 36)));
+            try (Snapshot then = repository.asOf(lastMonth.plusSeconds(1))) {
+                assertEquals(35L, then.entity("ada").orElseThrow().property("age").orElseThrow());
+            }
+            AnnalsException before = assertThrows(AnnalsException.class, () -> repository.transact(
+                    t -> t.committedAt(lastMonth).create(NewEntity.of("person"))));
+            assertEquals("invalid-argument", before.kind());
+            try (Transaction begun = repository.begin()) {
+                begun.create(NewEntity.of("person"));
+                assertEquals("invalid-argument",
+                        assertThrows(AnnalsException.class, () -> begun.committedAt(lastMonth)).kind());
+            }
+        }
+        try (Way.Opened opened = Way.CONNECTION.open(folder.resolve("served"))) {
+            AnnalsException served = assertThrows(AnnalsException.class, () -> opened.repository().transact(
+                    t -> t.committedAt(lastMonth).create(NewEntity.of("person"))));
+            assertTrue(served.getMessage().contains("embedded"), served.getMessage());
         }
     }
 

@@ -32,6 +32,7 @@ import org.apache.tinkerpop.gremlin.structure.Graph;
 import org.apache.tinkerpop.gremlin.structure.T;
 import org.apache.tinkerpop.gremlin.structure.Transaction;
 import org.apache.tinkerpop.gremlin.structure.Vertex;
+import org.apache.tinkerpop.gremlin.structure.io.Io;
 import org.apache.tinkerpop.gremlin.structure.util.ElementHelper;
 import org.apache.tinkerpop.gremlin.structure.util.StringFactory;
 import org.apache.tinkerpop.gremlin.util.iterator.IteratorUtils;
@@ -295,6 +296,15 @@ public final class AnnalsGraph implements Graph {
         }
         transaction.closeAll();
         repository.close();
+    }
+
+    /** Files of this graph, and of JanusGraph, can be read. */
+    @Override
+    @SuppressWarnings({"rawtypes", "unchecked"}) // The interface has raw types.
+    public <I extends Io> I io(Io.Builder<I> builder) {
+        return (I) builder.graph(this)
+                .onMapper(mapper -> mapper.addRegistry(AnnalsIoRegistry.instance()))
+                .create();
     }
 
     @Override

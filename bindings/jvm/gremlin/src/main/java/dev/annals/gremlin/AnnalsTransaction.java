@@ -1,6 +1,7 @@
 package dev.annals.gremlin;
 
 import dev.annals.AnnalsException;
+import java.time.Instant;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.tinkerpop.gremlin.structure.util.AbstractThreadLocalTransaction;
@@ -41,6 +42,18 @@ public final class AnnalsTransaction extends AbstractThreadLocalTransaction {
     public AnnalsTransaction message(String message) {
         readWrite();
         session().transaction().message(message);
+        return this;
+    }
+
+    /**
+     * Says when this thread's transaction was committed, to import history. Call it before the first change.
+     *
+     * @param instant an instant of the past, not before the last commit's
+     * @return this
+     */
+    public AnnalsTransaction committedAt(Instant instant) {
+        readWrite();
+        session().transaction().committedAt(instant);
         return this;
     }
 

@@ -6,7 +6,9 @@ import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
 import dev.annals.Version;
+import java.io.IOException;
 import java.math.BigInteger;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.time.OffsetDateTime;
@@ -17,11 +19,14 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicReference;
 import org.apache.commons.configuration2.BaseConfiguration;
+import org.apache.tinkerpop.gremlin.process.traversal.IO;
 import org.apache.tinkerpop.gremlin.process.traversal.P;
 import org.apache.tinkerpop.gremlin.process.traversal.dsl.graph.GraphTraversalSource;
 import org.apache.tinkerpop.gremlin.structure.T;
 import org.apache.tinkerpop.gremlin.structure.Vertex;
 import org.apache.tinkerpop.gremlin.structure.VertexProperty.Cardinality;
+import org.apache.tinkerpop.gremlin.structure.io.graphson.GraphSONIo;
+import org.apache.tinkerpop.gremlin.structure.io.graphson.GraphSONVersion;
 import org.apache.tinkerpop.gremlin.structure.util.GraphFactory;
 import org.junit.Rule;
 import org.junit.Test;
@@ -34,6 +39,32 @@ public class AnnalsGraphTest {
 
     private Path place() {
         return folder.getRoot().toPath().resolve("graph");
+    }
+
+    @Test
+    public void typesOfJanusGraphAreTexts() throws IOException {
+        Path file = folder.getRoot().toPath().resolve("export.json");
+        Files.writeString(file, """
+                {"id":{"@type":"g:Int64","@value":7},"label":"demigod"}
+                {"id":{"@type":"g:Int64","@value":8},"label":"monster","inE":{"battled":[{"id":{"@type":\
+                "janusgraph:RelationIdentifier","@value":{"relationId":"3yj-388"}},"outV":{"@type":"g:Int64","@value":7},\
+                "properties":{"place":{"@type":"janusgraph:Geoshape","@value":{"coordinates":[23.5,38.25]}},"area":{\
+                "@type":"janusgraph:Geoshape","@value":{"geometry":{"type":"Box"}}}}}]}}
+                """);
+        try (AnnalsGraph graph = AnnalsGraph.open()) {
+            GraphTraversalSource g = graph.traversal();
+            g.io(file.toString()).with(IO.registry, AnnalsIoRegistry.instance()).read().iterate();
+            assertEquals(Map.of("place", "POINT (23.5 38.25)", "area", "{\"geometry\":{\"type\":\"Box\"}}"),
+                    g.V(7L).outE("battled").valueMap().next());
+            assertEquals("3yj-388", g.E().id().next());
+        }
+        try (AnnalsGraph graph = AnnalsGraph.open()) {
+            String without = Files.readString(file).replace("relationId", "other");
+            Files.writeString(file, without);
+            RuntimeException refused = assertThrows(
+                    RuntimeException.class, () -> graph.io(GraphSONIo.build(GraphSONVersion.V3_0)).readGraph(file.toString()));
+            assertTrue(refused.toString(), refused.toString().contains("relationId"));
+        }
     }
 
     @Test
