@@ -85,6 +85,9 @@ macro_rules! add_rare_members {
         if $instance.home_version() != u64::from($instance.version()) {
             $members.add("homeVersion", $instance.home_version());
         }
+        if $instance.content_version() != $instance.version() {
+            $members.add("contentVersion", $instance.content_version());
+        }
         if let Some(id) = $instance.reidentified_from() {
             $members.add("reidentifiedFrom", id);
         }
@@ -244,6 +247,9 @@ impl Form for VersionForm<'_> {
             members.add("status", &*version.status_name);
             members.add("validFrom", version.valid_from);
             members.add("version", version.version);
+            if version.content_version != version.version {
+                members.add("contentVersion", version.content_version);
+            }
             if let Some(home) = &version.home {
                 members.add("home", &**home);
             }

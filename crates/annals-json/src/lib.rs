@@ -53,7 +53,7 @@ pub use graph::{
 pub use instance::{Seen, VersionForm, classification_from_json, properties_from_json};
 pub use line_column::{LINE_COLUMN, line_beside, line_with};
 pub use logged::logged_record_to_json;
-pub use operation::{Added, Operation, operation_from_json, upsert};
+pub use operation::{Added, Operation, Undo, operation_from_json, undo_from_text, upsert};
 pub use operational::{OperationalForm, lease_from_json, lease_time_from_json, lease_to_json};
 pub use provenance::*;
 pub use read::read;

@@ -54,7 +54,7 @@ enum What {
     Act(Action),
     // Creates an instance, or replaces the existing one; also its classifications if stated, even if there are none.
     Upsert { new: Action, states_classifications: bool },
-    Undo(InstanceId),
+    Undo(InstanceId, Undo),
     // Takes records back, as if they were one.
     TakeBack { positions: RangeInclusive<Position>, keep: Option<Keep> },
     // Only checks `if_version`.
@@ -103,8 +103,9 @@ pub fn operation_from_json(json: &Json) -> Result<Operation> {
     let found = match fields.get("action").and_then(Json::as_str) {
         Some("upsert") => upsert_from_json(fields)?,
         Some("undo") => {
-            only(fields, what, &["action", "kind", "id", "validFrom"])?;
-            What::Undo(instance(fields)?)
+            only(fields, what, &["action", "kind", "id", "of", "validFrom"])?;
+            let of = optional_text(fields, what, "of")?.map(undo_from_text).transpose()?;
+            What::Undo(instance(fields)?, of.unwrap_or_default())
         }
         Some("take-back") => {
             only(fields, what, &["action", "position", "toPosition", "keep", "validFrom"])?;
@@ -151,6 +152,37 @@ pub fn operation_from_json(json: &Json) -> Result<Operation> {
         None => What::Act(action_from_json(json)?),
     };
     Ok(Operation::new(found, valid_from))
+}
+
+/// The part of an instance whose last change an undo takes back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Undo {
+    /// The last version, whatever it changed.
+    #[default]
+    Version,
+    /// The last change of properties.
+    Content,
+}
+
+/// `version`, the default, or `content`.
+///
+/// Errors: `InvalidArgument`.
+pub fn undo_from_text(text: &str) -> Result<Undo> {
+    match text {
+        "version" => Ok(Undo::Version),
+        "content" => Ok(Undo::Content),
+        other => Err(invalid(format!("of: expected \"version\" or \"content\", found {other:?}"))),
+    }
+}
+
+impl Undo {
+    /// Adds it to a transaction.
+    pub fn add_to(self, transaction: &mut Transaction, instance: &InstanceId) -> Result<()> {
+        match self {
+            Undo::Version => transaction.undo(instance),
+            Undo::Content => transaction.undo_content(instance),
+        }
+    }
 }
 
 /// An upsert has the members of a creation, and an id.
@@ -206,7 +238,7 @@ impl Operation {
             What::Act(action) | What::Expecting { action, .. } | What::Upsert { new: action, .. } => {
                 action.instance()
             }
-            What::Undo(instance) | What::Expect(instance) => Some(instance.clone()),
+            What::Undo(instance, _) | What::Expect(instance) => Some(instance.clone()),
             What::PatchType(_) | What::Tree(_) | What::TakeBack { .. } => None,
             What::SaveRelationship(copy, _) => Some(InstanceId::Relationship(copy.id.clone())),
         }
@@ -270,7 +302,7 @@ impl Operation {
                 transaction.push_action(action.clone()).map(|()| None)
             }
             What::Expect(_) => Ok(None),
-            What::Undo(instance) => transaction.undo(instance).map(|()| None),
+            What::Undo(instance, of) => of.add_to(transaction, instance).map(|()| None),
             What::TakeBack { .. } => Ok(None),
             What::PatchType(patch) => transaction.patch_type(patch).map(|()| None),
             What::Tree(operation) => operation.add_to(transaction),

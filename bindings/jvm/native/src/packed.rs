@@ -33,6 +33,7 @@ macro_rules! header {
         let (out, instance): (&mut Writer, _) = (&mut *$out, $instance);
         out.u32(instance.version());
         out.u32(instance.latest_version());
+        out.u32(instance.content_version());
         out.i64(i64::try_from(instance.position().0).unwrap_or(i64::MAX));
         for stamp in [instance.created(), instance.updated()] {
             out.i64(stamp.instant.micros());

@@ -30,6 +30,8 @@ pub struct Header {
     pub home: Option<String>,
     /// For a copy: the version number at its home.
     pub home_version: Option<u64>,
+    /// The number of the version without those that changed only classifications, if it differs.
+    pub content_version: Option<u64>,
     /// Its former id.
     pub reidentified_from: Option<String>,
     /// For a deleted instance: its status before.

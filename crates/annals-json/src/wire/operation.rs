@@ -80,6 +80,8 @@ pub struct Operation {
     pub insert: Option<InsertPlace>,
     /// The item to put it before or after: the last step of that item's path.
     pub sibling: Option<String>,
+    /// To undo: the last version, whatever it changed (the default), or the last change of properties.
+    pub of: Option<UndonePart>,
     /// To take back: the position of a record, or of the first of several.
     pub position: Option<u64>,
     /// To take back: the position of the last record, if there are several.
@@ -89,6 +91,13 @@ pub struct Operation {
     pub at_position: Option<u64>,
     pub at: Option<Instant>,
     pub valid_at: Option<Instant>,
+}
+
+// The part of an instance whose last change an undo takes back.
+#[form(inline)]
+pub enum UndonePart {
+    Version,
+    Content,
 }
 
 // The verbs of operations.

@@ -13,6 +13,8 @@ named_forms![Version, Difference, TextDifference];
 pub struct Version {
     /// Its number, from 1.
     pub version: u64,
+    /// Its number without the versions that changed only classifications, if it differs.
+    pub content_version: Option<u64>,
     /// Number of the version it is based on; 0 for the first.
     pub base: u64,
     /// Position of the record that wrote it.

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use annals::{Action, ErrorKind, Id, InstanceId, Receipt, Snapshot, Status, Transaction, TypeKind};
 use annals_json::{
-    Object, PROVENANCE_FIELDS, Seen, creation_from_json, object, only, patch_from_json, upsert,
+    Object, PROVENANCE_FIELDS, Seen, creation_from_json, object, only, patch_from_json, undo_from_text,
+    upsert,
 };
 use axum::body::Body;
 use http::{Method, Response, StatusCode};
@@ -82,6 +83,12 @@ fn endpoints_of(of: Collection, [all, one, restored, undone]: [&'static str; 4])
     let alone = query("alone", flag(), false)
         .says("Restore the entity without the relationships that were deleted with it.");
     let alone = (of == ENTITIES).then_some(alone);
+    let undone_part = query(
+        "of",
+        serde_json::json!({ "type": "string", "enum": ["version", "content"], "default": "version" }),
+        "version",
+    )
+    .says("The last version, whatever it changed, or the last change of properties.");
     vec![
         writes(Endpoint::new(Method::POST, all, "Create an instance", move |call| create(of, call)))
             .body(new)
@@ -127,6 +134,7 @@ fn endpoints_of(of: Collection, [all, one, restored, undone]: [&'static str; 4])
                 "Makes a new version equal to the one before: with its content, status, type, ends, id and home. \
                  Also undoes a deletion.",
             )
+            .takes([undone_part])
             .answers(200, "The instance after the change; only the receipt if it is deleted or has another id now.", undone_schema)
             .fails(&broken)
             .fails(&["not-found", "deleted", "wrong-type"]),
@@ -198,7 +206,7 @@ async fn put(of: Collection, mut call: Box<Call>) -> Outcome {
     let id = of.named(&call)?;
     let fields = object(&body, "body")?;
     let header_fields = ["version", "latestVersion", "status", "created", "updated", "validFrom", "position"];
-    let extra = ["homeVersion", "reidentifiedFrom"];
+    let extra = ["homeVersion", "contentVersion", "reidentifiedFrom"];
     only(fields, "body", &[known_fields(of), &header_fields, &extra, PROVENANCE_FIELDS].concat())?;
     check_same(fields, "id", &id.id().to_string())?;
     let states_classifications = fields.contains_key("classifications");
@@ -254,7 +262,8 @@ async fn restore(of: Collection, call: Box<Call>) -> Outcome {
 async fn undo(of: Collection, call: Box<Call>) -> Outcome {
     let id = of.named(&call)?;
     let instance = id.clone();
-    let work = move |transaction: &mut Transaction| Ok(transaction.undo(&instance)?);
+    let undo = call.query.get("of").map(undo_from_text).transpose()?.unwrap_or_default();
+    let work = move |transaction: &mut Transaction| Ok(undo.add_to(transaction, &instance)?);
     // The version before may have to be read from the log.
     write(of, call, Weight::Heavy, id, Box::new(work)).await
 }

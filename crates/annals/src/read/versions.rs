@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::held::Held;
-use super::instance::{Entity, Relationship};
+use super::instance::{Entity, Relationship, content_version};
 use super::past::PastOf;
 use super::snapshot::Snapshot;
 use super::stored::stored_bytes;
@@ -43,6 +43,8 @@ pub struct VersionInfo {
     pub former_id: Option<Id>,
     /// True if it was only a proxy.
     pub is_proxy: bool,
+    /// Its number without the versions that changed only classifications.
+    pub content_version: u32,
     /// The action: create, update, delete, …
     pub verb: &'static str,
     /// True if it is the version that this snapshot sees.
@@ -214,6 +216,7 @@ impl Snapshot {
         let header = self.graph().headers.get(version.header);
         VersionInfo {
             version: version.version,
+            content_version: content_version(version.version, header),
             base: version.base,
             position: Position(version.place.position),
             instant: record.instant,

@@ -126,6 +126,8 @@ pub enum Header {
     ReidentifiedFrom,
     /// Number of the version.
     Version,
+    /// Number of the version without those that changed only classifications.
+    ContentVersion,
     /// When it was created.
     CreatedAt,
     /// The author of its first version.
@@ -144,7 +146,7 @@ pub enum Header {
 
 impl Header {
     /// All, in the order in which documents list them.
-    pub const ALL: [Header; 20] = [
+    pub const ALL: [Header; 21] = [
         Header::Id,
         Header::Type,
         Header::Status,
@@ -158,6 +160,7 @@ impl Header {
         Header::EffectiveTo,
         Header::ReidentifiedFrom,
         Header::Version,
+        Header::ContentVersion,
         Header::CreatedAt,
         Header::CreatedBy,
         Header::UpdatedAt,
@@ -183,6 +186,7 @@ impl Header {
             Header::EffectiveTo => "effectiveTo",
             Header::ReidentifiedFrom => "reidentifiedFrom",
             Header::Version => "version",
+            Header::ContentVersion => "contentVersion",
             Header::CreatedAt => "createdAt",
             Header::CreatedBy => "createdBy",
             Header::UpdatedAt => "updatedAt",

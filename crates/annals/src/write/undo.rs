@@ -42,6 +42,39 @@ impl Transaction {
     }
 }
 
+impl Transaction {
+    /// Undoes the last change of the properties of an instance, in a new version; its classifications and the fields of
+    /// its header stay.
+    ///
+    /// Errors: `NotFound`; `Deleted`; `InvalidArgument` if its properties never were others; those of reading history.
+    pub fn undo_content(&mut self, instance: &InstanceId) -> Result<()> {
+        self.reads.instance(instance.clone());
+        let snapshot = self.current()?;
+        let (slot, known) = snapshot.known(instance)?;
+        let kind = kind_of(instance);
+        let mut number = known.base;
+        let properties = loop {
+            let Some(before) = known.version_numbered(number) else {
+                let text = format!(
+                    "undo the content of {instance}: expected a version with other properties before version {}, found none",
+                    known.version
+                );
+                return Err(Error::new(ErrorKind::InvalidArgument, text));
+            };
+            snapshot.check_cancelled()?;
+            if before.status != Status::Deleted {
+                let content = snapshot.instance(kind, slot, snapshot.content(kind, slot, before)?)?;
+                if content.properties != known.properties {
+                    break snapshot.named_properties(&content.properties);
+                }
+            }
+            number = before.base;
+        };
+        let action = action::Replace { instance: instance.clone(), properties, classifications: None };
+        self.returning(|t| t.push_always(action.into()))
+    }
+}
+
 /// The changes that undo the last change of an instance that is live and was live before.
 fn undone(
     snapshot: &Snapshot,

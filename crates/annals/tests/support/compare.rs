@@ -196,6 +196,27 @@ fn compare_neighbors(snapshot: &Snapshot, model: &Reference, known: &Known, id: 
     }
 }
 
+/// The number of a version without those below it that changed only classifications.
+fn content_version(known: &Known, number: u32) -> u32 {
+    let (mut next, mut offset) = (number, 0);
+    while let Some(version) = known.versions.iter().find(|version| version.number == next) {
+        match version.verb {
+            "classify"
+            | "reclassify"
+            | "declassify"
+            | "save-classification-copy"
+            | "purge-classification-copy" => {
+                offset += 1;
+            }
+            // The home counts its own versions.
+            "save-copy" | "save-proxy" => break,
+            _ => {}
+        }
+        next = version.base;
+    }
+    number - offset
+}
+
 fn compare_versions(snapshot: &Snapshot, model: &Reference, known: &Known, id: &InstanceId, view: View) {
     let in_force = known.seen(view).map(|version| version.number);
     let found = snapshot.versions(id, 0, usize::MAX).expect("versions");
@@ -207,6 +228,7 @@ fn compare_versions(snapshot: &Snapshot, model: &Reference, known: &Known, id: &
         .filter(|version| version.position <= view.position)
         .map(|version| VersionInfo {
             version: version.number,
+            content_version: content_version(known, version.number),
             base: version.base,
             position: Position(version.position),
             instant: Instant::from_micros(version.written.0).unwrap(),

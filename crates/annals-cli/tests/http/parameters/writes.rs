@@ -4,6 +4,7 @@ use serde_json::{Value as Json, json};
 
 use super::door::{Door, Request};
 use super::writing::{Prepare, check_write};
+use crate::support::Answer;
 
 pub fn check(door: &mut Door) {
     for id in ["a", "b", "c"] {
@@ -161,6 +162,21 @@ fn with_own_parameters(door: &mut Door, of: Of) {
     }
     let request = Request::get(&of.at("purged"));
     door.note(&request, "purge", known[0].status == 200 && known[1].status == 404, &[&known[0], &known[1]]);
+    let kind = if of == ENTITIES { "entity" } else { "relationship" };
+    let mut undone = Vec::new();
+    for part in ["version", "content"] {
+        let id = door.id();
+        create(door, of, &id);
+        door.tell("PATCH", &of.at(&id), json!({ "n": 2 }));
+        let draft = json!({ "action": "set-status", "kind": kind, "id": id, "status": "draft" });
+        door.tell("POST", "/v1/transactions", json!({ "operations": [draft] }));
+        let undo = Request::tell("POST", &of.at(&format!("{id}/undo")), Json::Null);
+        undone.push(door.send_with(&undo, "of", part));
+    }
+    let has_two = |answer: &Answer| answer.json()["properties"]["n"] == json!(2);
+    let is_as_stated = has_two(&undone[0]) && undone[1].status == 200 && !has_two(&undone[1]);
+    let undo = Request::tell("POST", &of.at("undone/undo"), Json::Null);
+    door.note(&undo, "of", is_as_stated, &[&undone[0], &undone[1]]);
     if of == ENTITIES {
         let mut with_it = Vec::new();
         for is_alone in [false, true] {

@@ -6,6 +6,7 @@ use super::act::{Act, Codes, Touches};
 use super::bag::{Bag, BagRef, Field, Key, filled};
 use super::context::Context;
 use super::draft::Draft;
+use super::version::Part;
 use crate::graph::Graph;
 use crate::graph::put::Corrected;
 use crate::model::{ClassificationContent, Id, InstanceId, TypeKind};
@@ -73,7 +74,7 @@ impl Act for Classify {
         let classification = graph.new_classification(context, &before, content)?;
         let name = classification.name;
         if context.valid_from < before.valid_from {
-            let after = graph.corrected(&instance, &before, context)?;
+            let after = graph.corrected(&instance, &before, context, Part::Classifications)?;
             let (written, classified) = (context.stamp.micros, vec![name]);
             graph.correct(
                 TypeKind::Entity,
@@ -89,7 +90,7 @@ impl Act for Classify {
                 format!("{instance} already carries the classification {}; reclassify it", content.name),
             ));
         }
-        let mut after = graph.next_version_here(&before, context);
+        let mut after = graph.next_classified_version(&before, context);
         let mut classifications = before.classifications().to_vec();
         classifications.push(classification);
         after.set_classifications(classifications);

@@ -7,6 +7,7 @@ use super::bag::{Bag, BagRef, Field, Key};
 use super::content::not_classified;
 use super::context::Context;
 use super::draft::Draft;
+use super::version::Part;
 use crate::Result;
 use crate::graph::Graph;
 use crate::graph::put::Corrected;
@@ -52,14 +53,14 @@ impl Act for Declassify {
         let (slot, before) = graph.live(&instance)?;
         let symbol = graph.symbol("classification", name)?;
         if context.valid_from < before.valid_from {
-            let after = graph.corrected(&instance, &before, context)?;
+            let after = graph.corrected(&instance, &before, context, Part::Classifications)?;
             let (written, values, classified) = (context.stamp.micros, Vec::new(), Vec::new());
             graph.correct(TypeKind::Entity, slot, &after, Corrected { written, values, classified });
             return Ok(());
         }
         let known = before.classification(symbol).ok_or_else(|| not_classified(&instance, name))?;
         graph.check_own(format_args!("classification {name} of {instance}"), known.header)?;
-        let mut after = graph.next_version_here(&before, context);
+        let mut after = graph.next_classified_version(&before, context);
         let others = before.classifications().iter().filter(|other| other.name != symbol).cloned();
         after.set_classifications(others.collect());
         graph.put(TypeKind::Entity, slot, &before, after, Vec::new())?;

@@ -59,7 +59,7 @@ impl Act for PurgeClassificationCopy {
             .ok_or_else(|| crate::graph::actions::content::not_classified(&instance, name))?;
         let what = format!("classification {name} of {instance}");
         graph.check_home(what, graph.headers.get(known.header).home(), home)?;
-        let mut after = graph.next_version_here(&before, context);
+        let mut after = graph.next_classified_version(&before, context);
         let others = before.classifications().iter().filter(|other| other.name != symbol).cloned();
         after.set_classifications(others.collect());
         graph.put(TypeKind::Entity, slot, &before, after, Vec::new())?;

@@ -7,6 +7,7 @@ use super::bag::{Bag, BagRef, Field, Key};
 use super::content::{check_steps, not_classified, successor};
 use super::context::Context;
 use super::draft::Draft;
+use super::version::Part;
 use crate::Result;
 use crate::graph::Graph;
 use crate::graph::instance::patch::{ValueChange, apply_patch};
@@ -68,7 +69,7 @@ impl Act for Reclassify {
         check_steps(patch)?;
         let symbol = graph.symbol("classification", name)?;
         if context.valid_from < before.valid_from {
-            let after = graph.corrected(&instance, &before, context)?;
+            let after = graph.corrected(&instance, &before, context, Part::Classifications)?;
             // Reading history needs every name of the record.
             for name in patch.steps.iter().filter_map(PatchStep::name) {
                 graph.symbol("property", name)?;
@@ -94,7 +95,7 @@ impl Act for Reclassify {
         let touched = changes.iter().map(ValueChange::name);
         graph.check_properties(TypeKind::Classification, symbol, &properties, touched)?;
         let changed = successor(Some(known), symbol, context, properties);
-        let mut after = graph.next_version_here(&before, context);
+        let mut after = graph.next_classified_version(&before, context);
         let others = before.classifications().iter().filter(|other| other.name != symbol).cloned();
         after.set_classifications(others.chain([changed]).collect());
         graph.put(TypeKind::Entity, slot, &before, after, Vec::new())?;

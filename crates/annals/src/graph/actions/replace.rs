@@ -6,6 +6,7 @@ use super::act::{Act, Codes, Touches};
 use super::bag::{Bag, BagRef, Field, Key};
 use super::context::Context;
 use super::draft::Draft;
+use super::version::Part;
 use crate::Result;
 use crate::graph::instance::patch::differences;
 use crate::graph::put::Corrected;
@@ -76,7 +77,7 @@ impl Act for Replace {
         graph.check_own(instance, before.header)?;
         let properties = graph.properties(properties)?;
         if context.valid_from < before.valid_from {
-            let after = graph.corrected(instance, &before, context)?;
+            let after = graph.corrected(instance, &before, context, Part::Content)?;
             let classified = match classifications {
                 Some(contents) => graph.new_classifications(context, &before, contents)?,
                 None => Vec::new(),

@@ -81,7 +81,7 @@ impl Graph {
     /// relationships once, for any number of relationships.
     fn check_links(&self, slot: u32, before: &Instance, after: &Instance) -> Result<()> {
         for (name, declared) in self.types.of_kind(TypeKind::Relationship) {
-            for (_, definitions) in &declared.ends {
+            for (_, definitions) in self.enforced_ends(declared) {
                 for (end, direction) in definitions.iter().zip([Direction::Out, Direction::In]) {
                     let fits = |instance: &Instance| {
                         end.type_name.as_ref().is_none_or(|expected| {

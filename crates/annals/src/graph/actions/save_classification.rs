@@ -56,7 +56,7 @@ impl Act for SaveClassification {
             let what = format!("classification {} of {instance}", copy.name);
             graph.check_home(what, graph.headers.get(known.header).home(), &home)?;
         }
-        let mut after = graph.next_version_here(&before, context);
+        let mut after = graph.next_classified_version(&before, context);
         let others = before.classifications().iter().filter(|other| other.name != name).cloned();
         after.set_classifications(others.chain([copied]).collect());
         graph.put(TypeKind::Entity, slot, &before, after, Vec::new())?;

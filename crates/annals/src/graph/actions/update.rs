@@ -5,6 +5,7 @@ use super::bag::{Bag, BagRef, Field, Key};
 use super::content::check_steps;
 use super::context::Context;
 use super::draft::Draft;
+use super::version::Part;
 use crate::Result;
 use crate::graph::instance::patch::apply_patch;
 use crate::graph::instance::unpacked::Instance;
@@ -75,7 +76,7 @@ impl Graph {
         patch: &Patch,
     ) -> Result<()> {
         let kind = kind_of(instance);
-        let after = self.corrected(instance, before, context)?;
+        let after = self.corrected(instance, before, context, Part::Content)?;
         let mut values = Vec::new();
         for step in &patch.steps {
             let (name, value) = match step {

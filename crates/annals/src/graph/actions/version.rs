@@ -36,6 +36,13 @@ pub(crate) fn first_version(context: Context, id: Id, type_name: Symbol, propert
     }
 }
 
+/// The part of an instance that a version changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    Content,
+    Classifications,
+}
+
 impl Instance {
     /// The next version, with the present content; when amending, the same version.
     pub(crate) fn next_version(&self, context: Context) -> Instance {
@@ -64,6 +71,21 @@ impl Graph {
         Instance { header: self.header_here(before.in_force(), after.version), ..after }
     }
 
+    /// The next version of an entity of which only classifications change; when amending, the same version.
+    pub(crate) fn next_classified_version(&mut self, before: &Instance, context: Context) -> Instance {
+        let after = self.next_version_here(before, context);
+        if context.is_amending {
+            return after;
+        }
+        Instance { header: self.header_classified(after.header), ..after }
+    }
+
+    /// The header of a version that changed only classifications.
+    fn header_classified(&mut self, header: HeaderNumber) -> HeaderNumber {
+        let header = Header::clone(self.headers.get(header));
+        self.enter_header(Header { content_offset: header.content_offset + 1, ..header })
+    }
+
     /// The instance with one more version in its past: a correction that leaves the version in force unchanged.
     ///
     /// Errors: `Deleted` if the instance was not live at that valid time.
@@ -72,6 +94,7 @@ impl Graph {
         instance: &InstanceId,
         known: &Instance,
         context: Context,
+        part: Part,
     ) -> Result<Instance> {
         let now = View { position: u64::MAX, valid: context.valid_from };
         let base = known.version_in(now).filter(|base| base.status != Status::Deleted).ok_or_else(|| {
@@ -80,11 +103,12 @@ impl Graph {
             Error::new(ErrorKind::Deleted, text)
         })?;
         let version = known.versions + 1;
+        let header = self.header_here(base, version);
         let correction = PastVersion {
             version,
             base: base.version,
             status: base.status,
-            header: self.header_here(base, version),
+            header: if part == Part::Classifications { self.header_classified(header) } else { header },
             place: context.place,
             valid_from: context.valid_from,
         };

@@ -26,6 +26,8 @@ pub(crate) struct Header {
     pub(crate) provenance: Option<Arc<Provenance>>,
     /// The difference between the version number at its home and the one here.
     pub(crate) version_offset: i64,
+    /// How many versions up to this one changed only classifications.
+    pub(crate) content_offset: u32,
     /// True if only the fields given by relationships are known.
     pub(crate) is_proxy: bool,
     /// The id it had before.

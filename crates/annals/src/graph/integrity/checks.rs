@@ -192,13 +192,13 @@ impl Graph {
 
     fn check_ends_beside(&self, type_name: Symbol, ends: [u32; 2], linked: usize) -> Result<()> {
         let Some(declared) = self.types.get(TypeKind::Relationship, type_name) else { return Ok(()) };
-        for (declaring, definitions) in &declared.ends {
+        for (declaring, definitions) in self.enforced_ends(declared) {
             for (side, definition) in definitions.iter().enumerate() {
                 self.check_end_type(declared, definition, ends[side])?;
                 if !definition.is_many {
                     // At most one entity at this end, seen from the entity at the other end.
                     let direction = if side == 1 { Direction::Out } else { Direction::In };
-                    self.check_cardinality(declared, *declaring, ends[1 - side], direction, linked)?;
+                    self.check_cardinality(declared, declaring, ends[1 - side], direction, linked)?;
                 }
             }
         }
@@ -208,8 +208,19 @@ impl Graph {
     /// Checks types of the ends only.
     pub(crate) fn check_end_types(&self, type_name: Symbol, ends: [u32; 2]) -> Result<()> {
         let Some(declared) = self.types.get(TypeKind::Relationship, type_name) else { return Ok(()) };
-        let ends = declared.ends.iter().flat_map(|(_, definitions)| definitions.iter().zip(ends));
-        ends.into_iter().try_for_each(|(definition, slot)| self.check_end_type(declared, definition, slot))
+        let mut ends = self.enforced_ends(declared).flat_map(|(_, definitions)| definitions.iter().zip(ends));
+        ends.try_for_each(|(definition, slot)| self.check_end_type(declared, definition, slot))
+    }
+
+    /// The ends that a type of relationships and its supertypes declare, without those of advisory types.
+    pub(crate) fn enforced_ends<'d>(
+        &'d self,
+        declared: &'d DeclaredType,
+    ) -> impl Iterator<Item = (Symbol, &'d [EndDefinition; 2])> {
+        declared.ends.iter().map(|(declaring, ends)| (*declaring, ends)).filter(|(declaring, _)| {
+            let declaring = self.types.get(TypeKind::Relationship, *declaring);
+            declaring.is_none_or(|declaring| !declaring.definition.is_advisory)
+        })
     }
 
     fn check_end_type(&self, declared: &DeclaredType, end: &EndDefinition, slot: u32) -> Result<()> {
@@ -265,6 +276,7 @@ impl Graph {
             let Some(ancestor) = self.types.get(TypeKind::Classification, ancestor) else { continue };
             let allowed = &ancestor.definition.applies_to;
             let fits = allowed.is_empty()
+                || ancestor.definition.is_advisory
                 || allowed.iter().any(|allowed| {
                     self.names
                         .find(allowed)

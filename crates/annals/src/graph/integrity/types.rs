@@ -404,10 +404,7 @@ fn declare<'d>(
             let merged = inherit(definition, ancestor, attribute, is_enforced, above)?;
             attributes.insert(symbol, merged);
         }
-        if let Some(mut declared) = inherited.ends.clone() {
-            declared.iter_mut().for_each(|end| end.is_many |= inherited.is_advisory);
-            ends.push((ancestor, declared));
-        }
+        ends.extend(inherited.ends.clone().map(|declared| (ancestor, declared)));
     }
     let nearest = |is_told: fn(&TypeDefinition) -> bool| {
         chain.iter().map(|&ancestor| inherited_from(ancestor)).find(|known| is_told(known))

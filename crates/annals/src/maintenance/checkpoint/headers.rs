@@ -16,6 +16,7 @@ const PROXY: u8 = 4;
 const REIDENTIFIED: u8 = 8;
 const IDENTITY: u8 = 16;
 const CREATED: u8 = 32;
+const CONTENT: u8 = 64;
 
 /// The block begins with the name of the collection; the plain header is omitted.
 pub(crate) fn save_headers(out: &mut BlockWriter<impl Write>, graph: &Graph) -> io::Result<()> {
@@ -36,8 +37,12 @@ fn save_header(out: &mut BlockWriter<impl Write>, header: &Header) {
         | flag(header.is_proxy, PROXY)
         | flag(header.reidentified_from.is_some(), REIDENTIFIED)
         | flag(header.identity.is_some(), IDENTITY)
-        | flag(header.created.is_some(), CREATED));
+        | flag(header.created.is_some(), CREATED)
+        | flag(header.content_offset > 0, CONTENT));
     out.signed(header.version_offset);
+    if header.content_offset > 0 {
+        out.number(header.content_offset.into());
+    }
     if let Some(status) = &header.status {
         out.bytes(status.as_bytes());
     }
@@ -75,6 +80,9 @@ pub(crate) fn load_header(input: &mut Input) -> Loaded<Header> {
     let flags = input.u8()?;
     let has = |flag: u8| flags & flag != 0;
     let mut header = Header { version_offset: input.signed()?, is_proxy: has(PROXY), ..Header::default() };
+    if has(CONTENT) {
+        header.content_offset = input.small()?;
+    }
     if has(STATUS) {
         header.status = Some(input.text()?.into());
     }

@@ -6,6 +6,7 @@ use crate::graph::instance::headers::HeaderNumber;
 use crate::graph::instance::row::Row;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::{Id, Instant, ProvenanceKind, Status, TypeKind, Value};
+use crate::read::instance::content_version;
 use crate::read::snapshot::Snapshot;
 use crate::search::Header;
 
@@ -127,6 +128,10 @@ impl<'s> Subject<'s> {
             | Header::EffectiveFrom
             | Header::EffectiveTo => of_provenance(graph, row.header(), header),
             Header::Version => Some(Value::Integer(row.version().into())),
+            Header::ContentVersion => {
+                let version = content_version(row.version(), graph.headers.get(row.header()));
+                Some(Value::Integer(version.into()))
+            }
             Header::CreatedAt => instant(row.created().micros),
             Header::CreatedBy => author(row.created().author),
             Header::UpdatedAt => instant(row.updated().micros),

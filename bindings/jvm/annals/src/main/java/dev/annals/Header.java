@@ -15,6 +15,7 @@ interface Header {
     record Fixed(
             int version,
             int latestVersion,
+            int contentVersion,
             long position,
             Stamp created,
             Stamp updated,
@@ -32,6 +33,7 @@ interface Header {
             return new Fixed(
                     Json.number(json, "version"),
                     Json.number(json, "latestVersion"),
+                    Json.number(json, Json.has(json, "contentVersion") ? "contentVersion" : "version"),
                     Json.large(json, "position"),
                     Stamp.of(json.get("created")),
                     Stamp.of(json.get("updated")),
@@ -81,6 +83,7 @@ interface Header {
         private Fixed read(PackReader reader) {
             int version = reader.u32();
             int latestVersion = reader.u32();
+            int contentVersion = reader.u32();
             long position = reader.i64();
             Stamp created = new Stamp(reader.instant(), reader.name());
             Stamp updated = new Stamp(reader.instant(), reader.name());
@@ -98,7 +101,16 @@ interface Header {
                 classifications = Collections.unmodifiableMap(found);
             }
             return new Fixed(
-                    version, latestVersion, position, created, updated, validFrom, status, isDeleted, classifications);
+                    version,
+                    latestVersion,
+                    contentVersion,
+                    position,
+                    created,
+                    updated,
+                    validFrom,
+                    status,
+                    isDeleted,
+                    classifications);
         }
     }
 }

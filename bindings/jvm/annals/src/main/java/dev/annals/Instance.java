@@ -118,6 +118,15 @@ public abstract sealed class Instance permits Entity, Relationship {
     }
 
     /**
+     * The number of this version without those that changed only classifications.
+     *
+     * @return the number, from 1
+     */
+    public final int contentVersion() {
+        return header().contentVersion();
+    }
+
+    /**
      * The position of the record that wrote this version.
      *
      * @return the position, from 1

@@ -139,7 +139,7 @@ final class PackReader {
     }
 
     private void skipHeader(boolean hasClassifications) {
-        at += 4 + 4 + 8 + 8;
+        at += 4 + 4 + 4 + 8 + 8;
         skipText();
         at += 8;
         skipText();

@@ -222,6 +222,15 @@ public final class Transaction implements AutoCloseable {
     }
 
     /**
+     * Takes back the last change of the properties of an instance, as a new version. Classifications stay.
+     *
+     * @param instance the instance
+     */
+    public void undoContent(InstanceId instance) {
+        operate(Operations.with(Operations.on("undo", instance), "of", "content"));
+    }
+
+    /**
      * Attaches a classification.
      *
      * @param entityId the id of the entity

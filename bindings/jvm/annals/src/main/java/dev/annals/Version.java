@@ -8,6 +8,7 @@ import java.util.Optional;
  * A version of an instance in its history.
  *
  * @param version its number, from 1
+ * @param contentVersion its number without the versions that changed only classifications
  * @param base the number of the version that it changed; 0 for the first
  * @param position the position of its record
  * @param instant the instant of its record, in microseconds
@@ -24,6 +25,7 @@ import java.util.Optional;
  */
 public record Version(
         int version,
+        int contentVersion,
         int base,
         long position,
         Instant instant,
@@ -40,6 +42,7 @@ public record Version(
     static Version of(JsonObject json, Kind kind) {
         return new Version(
                 Json.number(json, "version"),
+                Json.number(json, Json.has(json, "contentVersion") ? "contentVersion" : "version"),
                 Json.number(json, "base"),
                 Json.large(json, "position"),
                 Json.instant(json, "instant"),

@@ -20,6 +20,9 @@ final class Forms {
         json.addProperty("type", instance.type());
         json.addProperty("version", instance.version());
         json.addProperty("latestVersion", instance.latestVersion());
+        if (instance.contentVersion() != instance.version()) {
+            json.addProperty("contentVersion", instance.contentVersion());
+        }
         json.addProperty("position", instance.position());
         json.addProperty("status", instance.status());
         json.addProperty("validFrom", instance.validFrom().toString());

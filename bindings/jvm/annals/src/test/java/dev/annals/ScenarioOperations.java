@@ -90,6 +90,9 @@ final class ScenarioOperations {
             case "undo" -> {
                 if (isPlain) {
                     t.undo(id(o));
+                } else if (only(o, "kind", "id", "of") && Json.text(o, "of").equals("content")) {
+                    t.undoContent(id(o));
+                    return true;
                 }
                 return isPlain;
             }

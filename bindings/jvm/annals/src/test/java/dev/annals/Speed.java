@@ -1,0 +1,83 @@
+package dev.annals;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** The figures of native/examples/speed.rs, through the Java API. */
+final class Speed {
+    private static final int ENTITIES = 200_000;
+    private static final int READS = 1_000_000;
+    private static final int THREADS = 100;
+    private static final long COMMITTING_SECONDS = 4;
+
+    private Speed() {}
+
+    private static NewEntity made(String id, long number) {
+        return NewEntity.of("person")
+                .id(id)
+                .set("name", "Name of " + number)
+                .set("age", number)
+                .set("city", "some city " + number % 100)
+                .set("score", number / 3.0);
+    }
+
+    public static void main(String[] arguments) throws InterruptedException {
+        try (Repository repository = Annals.open(Path.of(arguments[0]))) {
+            repository.transact(t -> {
+                for (int number = 0; number < ENTITIES; number++) {
+                    t.create(made("p" + number, number));
+                }
+                return null;
+            });
+            System.out.println("get " + read(repository));
+            System.out.println("commits " + commit(repository));
+        }
+    }
+
+    private static long read(Repository repository) {
+        long best = Long.MAX_VALUE;
+        try (Snapshot snapshot = repository.snapshot()) {
+            for (int round = 0; round < 5; round++) {
+                long number = 1;
+                int found = 0;
+                long begin = System.nanoTime();
+                for (int count = 0; count < READS; count++) {
+                    number = number * 6_364_136_223_846_793_005L + 1_442_695_040_888_963_407L;
+                    Entity entity = snapshot.entity("p" + (number >>> 33) % ENTITIES).orElseThrow();
+                    for (String name : new String[] {"name", "age", "city", "score"}) {
+                        found += entity.property(name).isPresent() ? 1 : 0;
+                    }
+                }
+                best = Math.min(best, System.nanoTime() - begin);
+                if (found != 4 * READS) {
+                    throw new IllegalStateException("expected all properties");
+                }
+            }
+        }
+        return best / READS;
+    }
+
+    private static long commit(Repository repository) throws InterruptedException {
+        AtomicLong commits = new AtomicLong();
+        long end = System.nanoTime() + COMMITTING_SECONDS * 1_000_000_000;
+        List<Thread> threads = new ArrayList<>();
+        for (int index = 0; index < THREADS; index++) {
+            String prefix = "c" + index + "-";
+            Thread thread = new Thread(() -> {
+                for (int number = 0; System.nanoTime() < end; number++) {
+                    NewEntity entity = made(prefix + number, number);
+                    repository.transact(t -> t.create(entity));
+                    commits.incrementAndGet();
+                }
+            });
+            threads.add(thread);
+            thread.start();
+        }
+        for (Thread thread : threads) {
+            thread.join();
+        }
+        return commits.get() / COMMITTING_SECONDS;
+    }
+}
