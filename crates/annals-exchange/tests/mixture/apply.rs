@@ -151,9 +151,9 @@ impl Model {
                 self.purge(age);
                 Ok(true)
             }
-            Change::Undo { is_link, id } => {
+            Change::Undo { is_link, id, of_content } => {
                 let age = self.known(*is_link, id)?;
-                self.undo(age, place)
+                if *of_content { self.undo_content(age, place) } else { self.undo(age, place) }
             }
             Change::Relink { id, from } => {
                 let age = self.live(true, id)?;
@@ -330,6 +330,30 @@ impl Model {
             ends.flatten().any(|end| gone.contains(&end))
         };
         self.all.retain(|age, known| !gone.contains(age) && !led(known));
+    }
+
+    fn undo_content(&mut self, age: Age, place: Place) -> Outcome {
+        let known = &self.all[&age];
+        let now = known.now();
+        let mut next = known.versions.last().expect("it has a version").base;
+        let before = loop {
+            let version = &known.versions[next.ok_or(ErrorKind::InvalidArgument)?];
+            let content = &version.content;
+            if content.is_live && (&content.fields, &content.name) != (&now.fields, &now.name) {
+                break content.clone();
+            }
+            next = version.base;
+        };
+        if !now.is_live {
+            return Err(ErrorKind::Deleted);
+        }
+        self.own(age)?;
+        if let Some(ends) = now.ends.filter(|_| known.contains()) {
+            self.check_name(Some(age), ends, before.name.as_deref())?;
+        }
+        self.check_key(age, &before.fields)?;
+        self.write(age, place, |content| (content.fields, content.name) = (before.fields, before.name));
+        Ok(true)
     }
 
     fn undo(&mut self, age: Age, place: Place) -> Outcome {

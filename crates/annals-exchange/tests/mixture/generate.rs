@@ -165,25 +165,30 @@ impl World {
             _ => {}
         }
         let is_known = |(_, known): &(&Age, &Known)| !known.is_opaque || known.now().is_live;
-        let all: Vec<(bool, String, bool)> = self
+        let all: Vec<(bool, String, (bool, bool))> = self
             .model
             .all
             .iter()
             .filter(is_known)
             .filter(|(_, known)| !known.now().id.starts_with('?'))
-            .map(|(_, known)| (known.is_link, known.now().id.clone(), known.has_sure_base()))
+            .map(|(_, known)| {
+                let bases = (known.has_sure_base(), !known.is_opaque);
+                (known.is_link, known.now().id.clone(), bases)
+            })
             .collect();
         if all.is_empty() {
             return None;
         }
-        let (is_link, id, has_sure_base) = self.random.choose(&all).clone();
+        let (is_link, id, (has_sure_base, has_sure_bases)) = self.random.choose(&all).clone();
         let random = &mut self.random;
         Some(match kind {
             7..10 => Change::Set { is_link, id, n: fields.n.unwrap_or_default() },
             10 if !is_link => Change::Store { id, byte: random.below(4) as u8 },
             11..13 => Change::Delete { is_link, id },
             13..15 => Change::Restore { is_link, id, with: is_link || random.one_in(2) },
-            15 if has_sure_base => Change::Undo { is_link, id },
+            15 if has_sure_base => {
+                Change::Undo { is_link, id, of_content: has_sure_bases && random.one_in(2) }
+            }
             16 if is_link => Change::Relink { id, from },
             17 => {
                 let prefix = if is_link { "r0" } else { "e0" };

@@ -174,6 +174,8 @@ pub enum Change {
     Undo {
         is_link: bool,
         id: String,
+        /// Only the last change of properties.
+        of_content: bool,
     },
     Relink {
         id: String,
@@ -252,7 +254,7 @@ impl Change {
             | Change::Delete { is_link, id }
             | Change::Restore { is_link, id, .. }
             | Change::Purge { is_link, id }
-            | Change::Undo { is_link, id }
+            | Change::Undo { is_link, id, .. }
             | Change::Reidentify { is_link, id, .. } => Some((*is_link, id)),
         }
     }
