@@ -171,6 +171,7 @@ pub fn provenance_texts(provenance: &Provenance) -> Vec<(&'static str, String)> 
         ("mappings", Some(mappings).filter(|text| !text.is_empty())),
         ("effectiveFrom", instant(provenance.effective_from)),
         ("effectiveTo", instant(provenance.effective_to)),
+        ("propagatedFrom", provenance.propagated_from.as_ref().map(|id| one_line(&id.to_string()))),
     ];
     fields.into_iter().filter_map(|(name, text)| Some((name, text?))).collect()
 }

@@ -22,6 +22,7 @@ pub const PROVENANCE_FIELDS: &[&str] = &[
     "mappings",
     "effectiveFrom",
     "effectiveTo",
+    "propagatedFrom",
 ];
 
 /// Writes the members of a provenance; missing ones are left out.
@@ -50,6 +51,9 @@ pub fn write_provenance(members: &mut Members, provenance: &Provenance) {
         if let Some(instant) = instant {
             members.add(name, instant);
         }
+    }
+    if let Some(id) = &provenance.propagated_from {
+        members.add("propagatedFrom", id);
     }
 }
 
@@ -110,6 +114,7 @@ pub fn provenance_from_json(fields: &Object, what: &str) -> Result<Provenance> {
         license: name("license")?,
         effective_from: instant("effectiveFrom")?,
         effective_to: instant("effectiveTo")?,
+        propagated_from: optional_text(fields, what, "propagatedFrom")?.map(Id::new).transpose()?,
         ..Provenance::default()
     };
     for maintainer in array(fields, what, "maintainedBy")? {

@@ -45,6 +45,8 @@ pub struct ProvenanceMembers {
     pub mappings: Option<ByName<String>>,
     pub effective_from: Option<Instant>,
     pub effective_to: Option<Instant>,
+    /// A classification: the entity from which it was propagated; somebody assigned it if left out.
+    pub propagated_from: Option<String>,
 }
 
 // The stamp of a write at the home of a copy.

@@ -81,6 +81,7 @@ pub struct ProvenanceDifference {
     pub mappings: Option<Sides<Option<ByName<String>>>>,
     pub effective_from: Option<Sides<Option<Instant>>>,
     pub effective_to: Option<Sides<Option<Instant>>>,
+    pub propagated_from: Option<Sides<Option<String>>>,
 }
 
 /// A text before and after.

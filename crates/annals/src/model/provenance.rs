@@ -82,12 +82,23 @@ pub struct Provenance {
     pub effective_from: Option<Instant>,
     /// The end of that time.
     pub effective_to: Option<Instant>,
+    /// A classification: the entity from which it was propagated to this one. `None`: somebody assigned it.
+    pub propagated_from: Option<Id>,
 }
 
 impl Provenance {
     /// The provenance of an instance of another collection.
     pub fn of_home(home: &str) -> Provenance {
         Provenance { home: Some(home.into()), ..Provenance::default() }
+    }
+
+    /// The same, for an instance, which cannot be propagated.
+    pub(crate) fn check_of_instance(&self) -> Result<()> {
+        if let Some(id) = &self.propagated_from {
+            let text = format!("propagated from {id}: only classifications are propagated; leave it out");
+            return Err(Error::new(ErrorKind::InvalidArgument, text));
+        }
+        self.check()
     }
 
     pub(crate) fn check(&self) -> Result<()> {

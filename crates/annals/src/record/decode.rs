@@ -162,7 +162,7 @@ fn read_frame(
     Ok((record, names))
 }
 
-fn id(input: &mut Decoder) -> Read<Id> {
+pub(super) fn id(input: &mut Decoder) -> Read<Id> {
     match input.datatype()? {
         Type::Bytes => {
             let bytes = input.bytes()?.try_into().map_err(|_| malformed("an id of bytes has 16 of them"))?;

@@ -219,7 +219,7 @@ fn encode_instance(out: &mut Sink, instance: &InstanceId) {
     encode_id(out.array(2).put(u32::from(is_relationship)), instance.id());
 }
 
-fn encode_id(out: &mut Sink, id: &Id) {
+pub(super) fn encode_id(out: &mut Sink, id: &Id) {
     match id.uuid_bytes() {
         Some(bytes) => out.bytes(bytes),
         None => out.str(id.text().unwrap_or_default()),

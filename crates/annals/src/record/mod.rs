@@ -76,6 +76,7 @@ mod provenance_key {
     pub const MAPPINGS: u32 = 5;
     pub const EFFECTIVE_FROM: u32 = 6;
     pub const EFFECTIVE_TO: u32 = 7;
+    pub const PROPAGATED_FROM: u32 = 8;
 }
 
 /// Keys of a type map.

@@ -34,7 +34,8 @@ pub(super) fn encode_provenance(out: &mut Sink, provenance: &Provenance) {
         + instants.iter().filter(|(_, instant)| instant.is_some()).count()
         + usize::from(*kind != ProvenanceKind::Local)
         + usize::from(!maintained_by.is_empty())
-        + usize::from(!mappings.is_empty());
+        + usize::from(!mappings.is_empty())
+        + usize::from(provenance.propagated_from.is_some());
     out.map(entries);
     for (key, text) in texts {
         out.some_str(key, text.as_deref());
@@ -53,6 +54,9 @@ pub(super) fn encode_provenance(out: &mut Sink, provenance: &Provenance) {
     for (key, instant) in instants {
         out.some(key, instant, |out, instant| _ = out.put(instant.micros()));
     }
+    out.some(provenance_key::PROPAGATED_FROM, provenance.propagated_from.as_ref(), |out, id| {
+        super::encode::encode_id(out, id)
+    });
 }
 
 pub(super) fn decode_provenance(input: &mut Decoder) -> Read<Provenance> {
@@ -77,6 +81,7 @@ pub(super) fn decode_provenance(input: &mut Decoder) -> Read<Provenance> {
             }
             provenance_key::EFFECTIVE_FROM => provenance.effective_from = Some(instant(input)?),
             provenance_key::EFFECTIVE_TO => provenance.effective_to = Some(instant(input)?),
+            provenance_key::PROPAGATED_FROM => provenance.propagated_from = Some(super::decode::id(input)?),
             _ => input.skip()?,
         }
     }

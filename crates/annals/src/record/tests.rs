@@ -153,6 +153,7 @@ fn provenance() -> impl Strategy<Value = Provenance> {
             mappings: text(flags[3]).into_iter().map(|key| (key.clone(), key)).collect(),
             effective_from: flags[4].then(Instant::now),
             effective_to: None,
+            propagated_from: flags[3].then(|| crate::model::Id::new("x").unwrap()),
         }
     })
 }

@@ -43,7 +43,7 @@ impl Graph {
         what: impl std::fmt::Display,
         provenance: &Provenance,
     ) -> Result<Arc<str>> {
-        provenance.check()?;
+        provenance.check_of_instance()?;
         match &provenance.home {
             None => Err(Error::new(
                 ErrorKind::InvalidArgument,

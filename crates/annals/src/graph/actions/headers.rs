@@ -28,6 +28,7 @@ impl Graph {
             return Ok(PLAIN);
         }
         let status = self.new_status(kind, type_name, status)?;
+        provenance.map_or(Ok(()), |given| given.check_of_instance())?;
         let provenance = provenance.map(|given| self.own_provenance(given)).transpose()?.flatten();
         let header = Header { status, provenance, ..Header::default() };
         Ok(self.enter_header(header))

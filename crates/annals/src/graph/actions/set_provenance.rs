@@ -81,7 +81,7 @@ impl Graph {
         given: &Provenance,
     ) -> Result<Option<Arc<Provenance>>> {
         let given = Arc::new(Provenance { home: known.home().cloned(), ..given.clone() });
-        given.check()?;
+        given.check_of_instance()?;
         if known.home().is_some() { Ok(Some(given)) } else { self.own_provenance(&given) }
     }
 
