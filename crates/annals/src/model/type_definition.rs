@@ -69,8 +69,8 @@ pub struct TypeDefinition {
     pub external_id: Option<Arc<str>>,
     /// A number that its maintainers count; by default 1.
     pub version: u32,
-    /// True if the engine reports uniqueness, cardinalities, required children, types of ends, and to which types a
-    /// classification applies, but does not enforce them: for models whose users check these elsewhere.
+    /// True if the engine reports uniqueness, cardinalities, required children, statuses, types of ends, and to which
+    /// types a classification applies, but does not enforce them: for models whose users check these elsewhere.
     pub is_advisory: bool,
     /// Relationship types: the entity at the start contains the one at the end.
     pub containment: Option<Containment>,

@@ -53,6 +53,7 @@ impl Graph {
         let Some(status) = status.or_else(|| declared?.initial_status.as_ref()) else { return Ok(None) };
         check_status_name(status)?;
         if let Some(declared) = declared.filter(|known| !known.statuses.is_empty())
+            && !declared.definition.is_advisory
             && !declared.statuses.contains(status)
         {
             let known = declared.statuses.join(", ");
