@@ -53,7 +53,9 @@ public final class AnnalsGraph implements Graph {
     static {
         TraversalStrategies.GlobalCache.registerStrategies(
                 AnnalsGraph.class,
-                TraversalStrategies.GlobalCache.getStrategies(Graph.class).clone().addStrategies(AnnalsStrategy.instance()));
+                TraversalStrategies.GlobalCache.getStrategies(Graph.class)
+                        .clone()
+                        .addStrategies(AnnalsStrategy.instance(), AnnalsAdjacencyStrategy.instance()));
     }
 
     /** The setting for the folder of the repository. */

@@ -3,8 +3,8 @@ package dev.annals.gremlin;
 import dev.annals.Entity;
 import dev.annals.InstanceId;
 import dev.annals.Links;
-import dev.annals.Neighbor;
 import dev.annals.NewRelationship;
+import dev.annals.Relationship;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
@@ -100,23 +100,25 @@ final class AnnalsVertex extends AnnalsElement<Entity> implements Vertex {
 
     @Override
     public Iterator<Edge> edges(Direction direction, String... labels) {
-        return neighbors(direction, labels).map(found -> (Edge) graph.edge(found.relationship())).iterator();
+        List<Relationship> found = graph.session().edges(List.of(text()), links(direction, labels)).get(text());
+        return found.stream().map(edge -> (Edge) graph.edge(edge)).iterator();
     }
 
     @Override
     public Iterator<Vertex> vertices(Direction direction, String... labels) {
-        return neighbors(direction, labels).map(found -> (Vertex) graph.vertex(found.entity())).iterator();
+        List<Entity> found = graph.session().vertices(List.of(text()), links(direction, labels)).get(text());
+        return found.stream().map(vertex -> (Vertex) graph.vertex(vertex)).iterator();
     }
 
-    private Stream<Neighbor> neighbors(Direction direction, String... labels) {
+    /** The links that have one of these labels, or any if there are none. */
+    static Links links(Direction direction, String... labels) {
         Links links = switch (direction) {
             case OUT -> Links.out();
             case IN -> Links.in();
             case BOTH -> Links.both();
         };
-        Links wanted = links.type(labels);
-        String id = text();
-        return graph.session().neighbors(id, wanted).stream();
+        // No type has an empty name, as no label is null.
+        return links.type(Stream.of(labels).map(label -> label == null ? "" : label).toArray(String[]::new));
     }
 
     @Override

@@ -5,10 +5,10 @@ import dev.annals.Entity;
 import dev.annals.Find;
 import dev.annals.Instance;
 import dev.annals.Links;
-import dev.annals.Neighbor;
 import dev.annals.Relationship;
 import dev.annals.Snapshot;
 import dev.annals.Transaction;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -68,11 +68,16 @@ final class Session {
         return guarded(() -> past == null ? transaction.count(find) : past.count(find));
     }
 
-    List<Neighbor> neighbors(String id, Links links) {
-        List<String> ids = List.of(id);
-        Map<String, List<Neighbor>> found =
-                guarded(() -> past == null ? transaction.neighbors(ids, links) : past.neighbors(ids, links));
-        return found.get(id);
+    /** The vertices next to each vertex, by its id; none of an unknown one. */
+    Map<String, List<Entity>> vertices(Collection<String> ids, Links links) {
+        return guarded(() ->
+                past == null ? transaction.neighborEntities(ids, links) : past.neighborEntities(ids, links));
+    }
+
+    /** The edges of each vertex, by its id; none of an unknown one. */
+    Map<String, List<Relationship>> edges(Collection<String> ids, Links links) {
+        return guarded(() ->
+                past == null ? transaction.neighborRelationships(ids, links) : past.neighborRelationships(ids, links));
     }
 
     void close() {
