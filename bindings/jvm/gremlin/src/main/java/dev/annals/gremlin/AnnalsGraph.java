@@ -4,7 +4,6 @@ import dev.annals.Annals;
 import dev.annals.AnnalsException;
 import dev.annals.Entity;
 import dev.annals.Find;
-import dev.annals.Instance;
 import dev.annals.InstanceId;
 import dev.annals.NewEntity;
 import dev.annals.Relationship;
@@ -55,7 +54,10 @@ public final class AnnalsGraph implements Graph {
                 AnnalsGraph.class,
                 TraversalStrategies.GlobalCache.getStrategies(Graph.class)
                         .clone()
-                        .addStrategies(AnnalsStrategy.instance(), AnnalsAdjacencyStrategy.instance()));
+                        .addStrategies(
+                                AnnalsStrategy.instance(),
+                                AnnalsReductionStrategy.instance(),
+                                AnnalsAdjacencyStrategy.instance()));
     }
 
     /** The setting for the folder of the repository. */
@@ -221,7 +223,7 @@ public final class AnnalsGraph implements Graph {
     public Iterator<Vertex> vertices(Object... ids) {
         Session session = session();
         if (ids.length == 0) {
-            return IteratorUtils.map(pages(session, Find.entities()), this::vertex);
+            return IteratorUtils.map(session.find(Find.entities()), this::vertex);
         }
         return IteratorUtils.map(found(ids, id -> session.entity(id)), this::vertex);
     }
@@ -230,7 +232,7 @@ public final class AnnalsGraph implements Graph {
     public Iterator<Edge> edges(Object... ids) {
         Session session = session();
         if (ids.length == 0) {
-            return IteratorUtils.map(pages(session, Find.relationships()), this::edge);
+            return IteratorUtils.map(session.find(Find.relationships()), this::edge);
         }
         return IteratorUtils.map(found(ids, id -> session.relationship(id)), this::edge);
     }
@@ -257,11 +259,6 @@ public final class AnnalsGraph implements Graph {
         return find(vertex, id -> session.entity(id))
                 .map(Entity::id)
                 .orElseThrow(() -> new IllegalStateException("vertex " + vertex.id() + ": it is not in this graph"));
-    }
-
-    /** The results of a search, page by page. */
-    <I extends Instance> Iterator<I> pages(Session session, Find<I> find) {
-        return session.find(find).iterator();
     }
 
     AnnalsVertex vertex(Entity entity) {

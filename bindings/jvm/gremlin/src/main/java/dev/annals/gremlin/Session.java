@@ -5,16 +5,18 @@ import dev.annals.Entity;
 import dev.annals.Find;
 import dev.annals.Instance;
 import dev.annals.Links;
+import dev.annals.NotFoundException;
 import dev.annals.Relationship;
 import dev.annals.Snapshot;
 import dev.annals.Transaction;
 import java.util.Collection;
+import java.util.Collections;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.Supplier;
-import java.util.stream.Stream;
 
 /** The reads and changes of a thread: its transaction, or a snapshot of the past, which cannot be changed. */
 final class Session {
@@ -60,12 +62,29 @@ final class Session {
         return guarded(() -> past == null ? transaction.relationship(id) : past.relationship(id));
     }
 
-    <I extends Instance> Stream<I> find(Find<I> find) {
-        return guarded(() -> past == null ? transaction.find(find) : past.find(find));
+    /** The hits of a search, page by page. */
+    <I extends Instance> Iterator<I> find(Find<I> find) {
+        return known(Collections.emptyIterator(), () -> {
+            Iterator<I> hits = (past == null ? transaction.find(find) : past.find(find)).iterator();
+            hits.hasNext();
+            return hits;
+        });
     }
 
+    /** How many hits a search has. */
     long count(Find<?> find) {
-        return guarded(() -> past == null ? transaction.count(find) : past.count(find));
+        return known(0L, () -> past == null ? transaction.count(find) : past.count(find));
+    }
+
+    /** The repository refuses a search for a name that no instance can have. To TinkerPop such a search has no hits. */
+    private static <R> R known(R none, Supplier<R> search) {
+        try {
+            return search.get();
+        } catch (NotFoundException unknown) {
+            return none;
+        } catch (AnnalsException error) {
+            throw AnnalsGraph.exception(error);
+        }
     }
 
     /** The vertices next to each vertex, by its id; none of an unknown one. */

@@ -278,7 +278,10 @@ public class OracleTest {
                 case 0 -> so = at.out();
                 case 1 -> so = at.in(any(LINKS));
                 case 2 -> so = at.both(LINKS[random.nextInt(2)], LINKS[2 + random.nextInt(2)]);
-                case 3 -> so = at.repeat((GraphTraversal<Object, Object>) (GraphTraversal<?, ?>) __.out(any(LINKS)).simplePath()).times(2);
+                case 3 -> {
+                    GraphTraversal<?, ?> out = __.out(any(LINKS));
+                    so = at.repeat((GraphTraversal<Object, Object>) (hasDedup ? out : out.simplePath())).times(2);
+                }
                 case 4 -> so = at.coalesce(__.out(any(LINKS)), __.in());
                 case 5 -> so = at.local(__.out().order().by(T.id).limit(1));
                 default -> {
@@ -295,7 +298,8 @@ public class OracleTest {
             if (hasSack) {
                 return hasWays ? at.sack() : at.count();
             }
-            return switch (random.nextInt(19)) {
+            return switch (random.nextInt(20)) {
+                case 19 -> at.order().by("age", random.nextBoolean() ? Order.asc : Order.desc).limit(4).values("age").map(__.math("_ * 1"));
                 case 14 -> at.limit(random.nextInt(40)).count();
                 case 15 -> at.range(random.nextInt(5), 5 + random.nextInt(400)).count();
                 case 16 -> hasWays ? at.path().by(T.id) : at.count();
