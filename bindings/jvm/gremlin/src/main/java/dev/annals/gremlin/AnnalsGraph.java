@@ -4,6 +4,7 @@ import dev.annals.Annals;
 import dev.annals.AnnalsException;
 import dev.annals.Entity;
 import dev.annals.Find;
+import dev.annals.Instance;
 import dev.annals.InstanceId;
 import dev.annals.NewEntity;
 import dev.annals.Relationship;
@@ -42,7 +43,7 @@ import org.apache.tinkerpop.gremlin.util.iterator.IteratorUtils;
  * changes. A commit that another one forestalled fails with a {@code TransactionException}; nothing is retried.
  *
  * <p>Settings: {@code annals.folder}, without which the graph is in memory, and {@code annals.remove}: {@code delete}
- * (the default) keeps the history of what is removed, and its id stays taken; {@code purge} forgets it.
+ * (the default) keeps the history of what is removed, and an element with its id continues it; {@code purge} forgets it.
  */
 @Graph.OptIn(Graph.OptIn.SUITE_STRUCTURE_STANDARD)
 @Graph.OptIn(Graph.OptIn.SUITE_PROCESS_LIMITED_STANDARD)
@@ -194,10 +195,39 @@ public final class AnnalsGraph implements Graph {
             if (find(Ids.given(id.get()), other -> session.entity(other)).isPresent()) {
                 throw Graph.Exceptions.vertexWithIdAlreadyExists(id.get());
             }
+            Optional<Entity> removed = removed(session, Find.entities(), id.get());
+            if (removed.isPresent()) {
+                return restored(session, removed.get(), label, properties);
+            }
             entity = entity.id(id.get());
         }
         NewEntity created = entity;
         return new AnnalsVertex(this, session.changing(t -> t.create(created)), label);
+    }
+
+    /** The removed element with this id, whose history the repository keeps; it has the id for ever. */
+    <I extends Instance> Optional<I> removed(Session session, Find<I> find, String id) {
+        return isPurging ? Optional.empty() : session.removed(find, id);
+    }
+
+    private Vertex restored(Session session, Entity removed, String label, Map<String, Object> properties) {
+        String id = removed.id();
+        if (!removed.type().equals(label)) {
+            throw isTaken("vertex " + removed.id(), removed.type(), label);
+        }
+        session.changing(t -> {
+            t.restoreAlone(id);
+            t.replace(removed.instanceId(), properties);
+            removed.classifications().keySet().forEach(name -> t.declassify(id, name));
+            return id;
+        });
+        return new AnnalsVertex(this, id, label);
+    }
+
+    /** The refusal of an element that is not like the removed one with its id. */
+    static IllegalArgumentException isTaken(String element, String expected, String found) {
+        return new IllegalArgumentException(element + ": a removed element keeps its id for its history; expected " + expected
+                + " again, found " + found + "; take another id, or open the graph with " + REMOVE + "=purge");
     }
 
     /** The properties among key and value pairs; of two with one key the later one counts. */

@@ -1,6 +1,7 @@
 package dev.annals.gremlin;
 
 import dev.annals.Entity;
+import dev.annals.Find;
 import dev.annals.InstanceId;
 import dev.annals.Links;
 import dev.annals.NewRelationship;
@@ -57,10 +58,29 @@ final class AnnalsVertex extends AnnalsElement<Entity> implements Vertex {
             if (session.relationship(id.get()).isPresent()) {
                 throw Graph.Exceptions.edgeWithIdAlreadyExists(id.get());
             }
+            Optional<Relationship> removed = graph.removed(session, Find.relationships(), id.get());
+            if (removed.isPresent()) {
+                return restored(session, removed.get(), label, to, properties);
+            }
             relationship = relationship.id(id.get());
         }
         NewRelationship created = relationship;
         return new AnnalsEdge(graph, session.changing(t -> t.create(created)), label, text(), to);
+    }
+
+    private Edge restored(
+            Session session, Relationship removed, String label, String to, Map<String, Object> properties) {
+        String before = removed.type() + " from " + removed.from() + " to " + removed.to();
+        String now = label + " from " + text() + " to " + to;
+        if (!before.equals(now)) {
+            throw AnnalsGraph.isTaken("edge " + removed.id(), before, now);
+        }
+        session.changing(t -> {
+            t.restore(removed.instanceId());
+            t.replace(removed.instanceId(), properties);
+            return null;
+        });
+        return new AnnalsEdge(graph, removed.id(), label, text(), to);
     }
 
     @Override

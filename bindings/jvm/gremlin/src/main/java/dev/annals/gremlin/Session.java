@@ -1,6 +1,7 @@
 package dev.annals.gremlin;
 
 import dev.annals.AnnalsException;
+import dev.annals.Condition;
 import dev.annals.Entity;
 import dev.annals.Find;
 import dev.annals.Instance;
@@ -69,6 +70,12 @@ final class Session {
             hits.hasNext();
             return hits;
         });
+    }
+
+    /** The removed instance with an id. */
+    <I extends Instance> Optional<I> removed(Find<I> find, String id) {
+        Iterator<I> found = find(find.onlyDeleted().where(Condition.equal("@id", id)).limit(1));
+        return found.hasNext() ? Optional.of(found.next()) : Optional.empty();
     }
 
     /** How many hits a search has. */

@@ -151,6 +151,61 @@ public class AnnalsGraphTest {
     }
 
     @Test
+    public void aRemovedElementCanBeAddedAgain() {
+        try (AnnalsGraph graph = AnnalsGraph.open()) {
+            GraphTraversalSource g = graph.traversal();
+            for (Object id : new Object[] {"a", 7, 8L, UUID.randomUUID().toString()}) {
+                Vertex first = graph.addVertex(T.id, id, "n", 1, "m", 5L);
+                Vertex other = graph.addVertex();
+                first.addEdge("to", other, T.id, id, "w", 1, "v", 2);
+                graph.tx().commit();
+                graph.repository().transact(t -> t.classify(graph.text(first), "odd", Map.of()));
+                // In a later transaction.
+                g.V(id).drop().iterate();
+                graph.tx().commit();
+                g.addV().property(T.id, id).property("n", 2).iterate();
+                assertEquals(List.of(Map.of("n", List.of(2))), g.V(id).valueMap().toList());
+                assertEquals("no edge comes back", 0L, (long) g.V(id).bothE().count().next());
+                graph.vertices(id).next().addEdge("to", other, T.id, id, "w", 3);
+                graph.tx().commit();
+                assertEquals(List.of(Map.of("w", 3)), g.V(id).outE().valueMap().toList());
+                assertEquals(Map.of(), ((AnnalsVertex) g.V(id).next()).now().classifications());
+                // In the same transaction.
+                g.V(id).drop().iterate();
+                g.addV().property(T.id, id).property("n", 4L).iterate();
+                g.V(id).drop().iterate();
+                g.addV().property(T.id, id).property("k", 5L).iterate();
+                graph.tx().commit();
+                assertEquals(List.of(Map.of("k", List.of(5L))), g.V(id).valueMap().toList());
+                assertTrue(graph.history(g.V(id).next()).size() > 4);
+            }
+            // Added and removed before the commit.
+            graph.addVertex(T.id, "new").remove();
+            graph.addVertex(T.id, "new", "n", 1);
+            graph.tx().commit();
+            assertEquals((Integer) 1, graph.vertices("new").next().value("n"));
+        }
+    }
+
+    @Test
+    public void anotherElementCannotHaveTheIdOfARemovedOne() {
+        try (AnnalsGraph graph = AnnalsGraph.open()) {
+            Vertex a = graph.addVertex(T.id, "a", T.label, "person");
+            Vertex b = graph.addVertex(T.id, "b");
+            a.addEdge("knows", b, T.id, "e").remove();
+            graph.tx().commit();
+            RuntimeException ends = assertThrows(IllegalArgumentException.class, () -> b.addEdge("knows", a, T.id, "e"));
+            assertTrue(ends.getMessage(), ends.getMessage().contains("expected knows from a to b again, found knows from b to a"));
+            a.remove();
+            RuntimeException label =
+                    assertThrows(IllegalArgumentException.class, () -> graph.addVertex(T.id, "a", T.label, "dog"));
+            assertTrue(label.getMessage(), label.getMessage().contains("expected person again, found dog"));
+            assertTrue(label.getMessage(), label.getMessage().contains("annals.remove=purge"));
+            graph.tx().commit();
+        }
+    }
+
+    @Test
     public void aTraversalThatAddsDoesNotFindWhatItAdds() {
         try (AnnalsGraph graph = AnnalsGraph.open()) {
             for (int count = 0; count < 600; count++) {
