@@ -17,8 +17,8 @@ final class AnnalsEdge extends AnnalsElement<Relationship> implements Edge {
     private final String from;
     private final String to;
 
-    AnnalsEdge(AnnalsGraph graph, Relationship relationship) {
-        super(graph, relationship);
+    AnnalsEdge(AnnalsGraph graph, Relationship relationship, Session session, long changes) {
+        super(graph, relationship, session, changes);
         from = relationship.from();
         to = relationship.to();
     }

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.function.Function;
 import org.apache.tinkerpop.gremlin.process.traversal.P;
 import org.apache.tinkerpop.gremlin.process.traversal.step.HasContainerHolder;
 import org.apache.tinkerpop.gremlin.process.traversal.step.Mutating;
@@ -20,6 +21,7 @@ import org.apache.tinkerpop.gremlin.process.traversal.step.map.GraphStepContract
 import org.apache.tinkerpop.gremlin.process.traversal.step.util.HasContainer;
 import org.apache.tinkerpop.gremlin.process.traversal.util.AndP;
 import org.apache.tinkerpop.gremlin.process.traversal.util.TraversalHelper;
+import org.apache.tinkerpop.gremlin.structure.Edge;
 import org.apache.tinkerpop.gremlin.structure.Element;
 import org.apache.tinkerpop.gremlin.structure.Vertex;
 import org.apache.tinkerpop.gremlin.structure.util.StringFactory;
@@ -72,11 +74,13 @@ final class AnnalsGraphStep<S, E extends Element> extends GraphStep<S, E> implem
         if (ids.length > 0) {
             found = isOfVertices() ? graph.vertices(ids) : graph.edges(ids);
         } else if (isOfVertices()) {
-            Find<Entity> find = Pushed.narrowed(Find.entities(), conditions);
-            found = IteratorUtils.map(pages(graph, find), graph::vertex);
+            Session session = graph.session();
+            Function<Entity, Vertex> vertices = graph.vertices(session);
+            found = IteratorUtils.map(hits(session, Pushed.narrowed(Find.entities(), conditions)), vertices);
         } else {
-            Find<Relationship> find = Pushed.narrowed(Find.relationships(), conditions);
-            found = IteratorUtils.map(pages(graph, find), graph::edge);
+            Session session = graph.session();
+            Function<Relationship, Edge> edges = graph.edges(session);
+            found = IteratorUtils.map(hits(session, Pushed.narrowed(Find.relationships(), conditions)), edges);
         }
         Iterator<E> wanted = IteratorUtils.filter((Iterator<E>) found, e -> HasContainer.testAll(e, conditions));
         // A traversal that adds elements must not find them.
@@ -85,8 +89,7 @@ final class AnnalsGraphStep<S, E extends Element> extends GraphStep<S, E> implem
         return isMutating ? IteratorUtils.list(wanted).iterator() : wanted;
     }
 
-    private <I extends Instance> Iterator<I> pages(AnnalsGraph graph, Find<I> find) {
-        Session session = graph.session();
+    private <I extends Instance> Iterator<I> hits(Session session, Find<I> find) {
         Optional<List<I>> first = order.flatMap(top -> top.of(session, find));
         if (first.isPresent()) {
             return first.get().iterator();

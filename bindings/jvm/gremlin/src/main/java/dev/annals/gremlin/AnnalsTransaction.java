@@ -1,8 +1,8 @@
 package dev.annals.gremlin;
 
-import dev.annals.AnnalsException;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import org.apache.tinkerpop.gremlin.structure.Graph;
 import org.apache.tinkerpop.gremlin.structure.util.AbstractThreadLocalTransaction;
 import org.apache.tinkerpop.gremlin.structure.util.TransactionException;
 
@@ -28,7 +28,7 @@ public final class AnnalsTransaction extends AbstractThreadLocalTransaction {
      */
     public AnnalsTransaction author(String author) {
         readWrite();
-        session().transaction().author(author);
+        session().author(author);
         return this;
     }
 
@@ -40,7 +40,7 @@ public final class AnnalsTransaction extends AbstractThreadLocalTransaction {
      */
     public AnnalsTransaction message(String message) {
         readWrite();
-        session().transaction().message(message);
+        session().message(message);
         return this;
     }
 
@@ -67,11 +67,14 @@ public final class AnnalsTransaction extends AbstractThreadLocalTransaction {
 
     @Override
     protected void doCommit() throws TransactionException {
-        try {
-            sessions.remove(Thread.currentThread()).transaction().commit();
-        } catch (AnnalsException error) {
-            throw new TransactionException(error.getMessage(), error);
-        }
+        sessions.remove(Thread.currentThread()).commit();
+    }
+
+    /** A graph with one transaction, which many threads may use; it is open, and sees the graph as it is now. */
+    @Override
+    @SuppressWarnings("unchecked") // TinkerPop leaves the class of the graph to the caller.
+    public <G extends Graph> G createThreadedTx() {
+        return (G) graph.threaded();
     }
 
     @Override

@@ -10,6 +10,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.stream.Stream;
 import org.apache.tinkerpop.gremlin.structure.Direction;
 import org.apache.tinkerpop.gremlin.structure.Edge;
@@ -21,8 +22,8 @@ import org.apache.tinkerpop.gremlin.structure.util.StringFactory;
 
 /** An entity as a vertex. */
 final class AnnalsVertex extends AnnalsElement<Entity> implements Vertex {
-    AnnalsVertex(AnnalsGraph graph, Entity entity) {
-        super(graph, entity);
+    AnnalsVertex(AnnalsGraph graph, Entity entity, Session session, long changes) {
+        super(graph, entity, session, changes);
     }
 
     AnnalsVertex(AnnalsGraph graph, String id, String label) {
@@ -50,22 +51,25 @@ final class AnnalsVertex extends AnnalsElement<Entity> implements Vertex {
                 ElementHelper.getIdValue(keyValues), Edge.Exceptions::userSuppliedIdsOfThisTypeNotSupported);
         Map<String, Object> properties = Values.stored(AnnalsGraph.properties(keyValues));
         now();
-        Session session = graph.session();
         String to = graph.text(inVertex);
-        NewRelationship relationship =
-                NewRelationship.of(label, text(), to).setAll(properties);
-        if (id.isPresent()) {
-            if (session.relationship(id.get()).isPresent()) {
-                throw Graph.Exceptions.edgeWithIdAlreadyExists(id.get());
-            }
-            Optional<Relationship> removed = graph.removed(session, Find.relationships(), id.get());
+        Session session = graph.session();
+        synchronized (session) {
+            Optional<Relationship> removed = id.flatMap(text -> free(session, text));
             if (removed.isPresent()) {
                 return restored(session, removed.get(), label, to, properties);
             }
-            relationship = relationship.id(id.get());
+            NewRelationship relationship = NewRelationship.of(label, text(), to).setAll(properties);
+            NewRelationship created = id.map(relationship::id).orElse(relationship);
+            return new AnnalsEdge(graph, session.changing(t -> t.create(created)), label, text(), to);
         }
-        NewRelationship created = relationship;
-        return new AnnalsEdge(graph, session.changing(t -> t.create(created)), label, text(), to);
+    }
+
+    /** The removed edge that has an id, if any. Errors: the refusal if an edge has it that is there. */
+    private Optional<Relationship> free(Session session, String id) {
+        if (session.relationship(id).isPresent()) {
+            throw Graph.Exceptions.edgeWithIdAlreadyExists(Ids.given(id));
+        }
+        return graph.removed(session, Find.relationships(), id);
     }
 
     private Edge restored(
@@ -120,14 +124,16 @@ final class AnnalsVertex extends AnnalsElement<Entity> implements Vertex {
 
     @Override
     public Iterator<Edge> edges(Direction direction, String... labels) {
-        List<Relationship> found = graph.session().edges(List.of(text()), links(direction, labels)).get(text());
-        return found.stream().map(edge -> (Edge) graph.edge(edge)).iterator();
+        Session session = graph.session();
+        Function<Relationship, Edge> edges = graph.edges(session);
+        return session.edges(List.of(text()), links(direction, labels)).get(text()).stream().map(edges).iterator();
     }
 
     @Override
     public Iterator<Vertex> vertices(Direction direction, String... labels) {
-        List<Entity> found = graph.session().vertices(List.of(text()), links(direction, labels)).get(text());
-        return found.stream().map(vertex -> (Vertex) graph.vertex(vertex)).iterator();
+        Session session = graph.session();
+        Function<Entity, Vertex> vertices = graph.vertices(session);
+        return session.vertices(List.of(text()), links(direction, labels)).get(text()).stream().map(vertices).iterator();
     }
 
     /** The links that have one of these labels, or any if there are none. */

@@ -113,14 +113,16 @@ final class AnnalsVertexStep<E extends Element> extends VertexStep<E> {
         int share = ids.size() == 1 ? 0 : LINKS_MAX / ids.size();
         Links wanted = share == 0 ? all : all.limit(share);
         questions += 1;
+        // Order: what another thread changes while this one reads makes the answer old.
+        long changes = session.changes();
         Map<String, List<E>> links = returnsVertex()
-                ? elements(session.vertices(ids, wanted), first.graph::vertex)
-                : elements(session.edges(ids, wanted), first.graph::edge);
-        return new Answer<>(session, session.changes(), links, share == 0 ? -1 : share);
+                ? elements(first.graph.vertices(session), session.vertices(ids, wanted))
+                : elements(first.graph.edges(session), session.edges(ids, wanted));
+        return new Answer<>(session, changes, links, share == 0 ? -1 : share);
     }
 
     @SuppressWarnings("unchecked") // The class of the results says which of the two they are.
-    private static <I, E> Map<String, List<E>> elements(Map<String, List<I>> found, Function<I, ?> element) {
+    private static <I, E> Map<String, List<E>> elements(Function<I, ?> element, Map<String, List<I>> found) {
         Map<String, List<E>> links = new HashMap<>();
         found.forEach((id, all) -> links.put(id, all.stream().map(one -> (E) element.apply(one)).toList()));
         return links;

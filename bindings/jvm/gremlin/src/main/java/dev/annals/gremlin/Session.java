@@ -18,12 +18,17 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import org.apache.tinkerpop.gremlin.structure.util.TransactionException;
 
-/** The reads and changes of a thread: its transaction, or a snapshot of the past, which cannot be changed. */
+/**
+ * The reads and changes of a thread: its transaction, or a snapshot of the past, which cannot be changed. Threads may share
+ * one; a thread that changes by what it has read locks it for both.
+ */
 final class Session {
     private final Transaction transaction;
     private final Snapshot past;
-    private long changes;
+    // Written under the lock.
+    private volatile long changes;
 
     Session(Transaction transaction) {
         this.transaction = transaction;
@@ -40,19 +45,35 @@ final class Session {
         return changes;
     }
 
-    /** The transaction; to be used for changes and for its end. */
-    Transaction transaction() {
-        return transaction;
+    synchronized void author(String author) {
+        transaction.author(author);
+    }
+
+    synchronized void message(String message) {
+        transaction.message(message);
+    }
+
+    /** Errors: {@code TransactionException}, with the reason of the repository. */
+    synchronized void commit() throws TransactionException {
+        try {
+            transaction.commit();
+        } catch (AnnalsException error) {
+            throw new TransactionException(error.getMessage(), error);
+        }
     }
 
     /** Makes a change. */
-    <R> R changing(Function<Transaction, R> change) {
+    synchronized <R> R changing(Function<Transaction, R> change) {
         if (past != null) {
             throw new UnsupportedOperationException(
                     "graph as of position " + past.position() + ": the past cannot be changed; change the graph itself");
         }
-        changes += 1;
-        return guarded(() -> change.apply(transaction));
+        try {
+            return guarded(() -> change.apply(transaction));
+        } finally {
+            // Order: a thread that reads meanwhile must not take what it reads for newer than the change.
+            changes += 1;
+        }
     }
 
     Optional<Entity> entity(String id) {
@@ -106,7 +127,7 @@ final class Session {
                 past == null ? transaction.neighborRelationships(ids, links) : past.neighborRelationships(ids, links));
     }
 
-    void close() {
+    synchronized void close() {
         if (transaction != null) {
             transaction.close();
         } else {

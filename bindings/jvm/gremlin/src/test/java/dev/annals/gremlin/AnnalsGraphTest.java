@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.Date;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -19,6 +20,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.apache.commons.configuration2.BaseConfiguration;
 import org.apache.tinkerpop.gremlin.process.traversal.P;
 import org.apache.tinkerpop.gremlin.process.traversal.dsl.graph.GraphTraversalSource;
+import org.apache.tinkerpop.gremlin.structure.Direction;
+import org.apache.tinkerpop.gremlin.structure.Edge;
 import org.apache.tinkerpop.gremlin.structure.T;
 import org.apache.tinkerpop.gremlin.structure.Vertex;
 import org.apache.tinkerpop.gremlin.structure.VertexProperty.Cardinality;
@@ -151,6 +154,28 @@ public class AnnalsGraphTest {
     }
 
     @Test
+    public void aChangeWhileTheyAreIteratedShows() {
+        try (AnnalsGraph graph = AnnalsGraph.open()) {
+            for (int index = 0; index < 3; index++) {
+                graph.addVertex(T.id, index, "n", 0).addEdge("self", graph.vertices(index).next(), "n", 0);
+            }
+            graph.vertices(0).next().addEdge("to", graph.vertices(1).next());
+            Iterator<Vertex> all = graph.vertices();
+            Iterator<Edge> edges = graph.edges();
+            Iterator<Vertex> next = graph.vertices(0).next().vertices(Direction.OUT, "to");
+            Iterator<Vertex> found = graph.traversal().V().hasLabel("vertex");
+            all.next();
+            found.next();
+            graph.vertices().forEachRemaining(one -> one.property("n", 1));
+            graph.edges().forEachRemaining(one -> one.property("n", 1));
+            all.forEachRemaining(one -> assertEquals((Integer) 1, one.value("n")));
+            edges.forEachRemaining(one -> assertEquals((Integer) 1, one.value("n")));
+            next.forEachRemaining(one -> assertEquals((Integer) 1, one.value("n")));
+            found.forEachRemaining(one -> assertEquals((Integer) 1, one.value("n")));
+        }
+    }
+
+    @Test
     public void aRemovedElementCanBeAddedAgain() {
         try (AnnalsGraph graph = AnnalsGraph.open()) {
             GraphTraversalSource g = graph.traversal();
@@ -222,7 +247,6 @@ public class AnnalsGraphTest {
             Vertex vertex = graph.addVertex();
             assertThrows(UnsupportedOperationException.class, graph::compute);
             assertThrows(UnsupportedOperationException.class, graph::variables);
-            assertThrows(UnsupportedOperationException.class, () -> graph.tx().createThreadedTx());
             assertThrows(UnsupportedOperationException.class, () -> vertex.property(Cardinality.list, "a", 1));
             assertThrows(UnsupportedOperationException.class, () -> vertex.property(Cardinality.set, "a", 1));
             assertThrows(UnsupportedOperationException.class, () -> vertex.property(Cardinality.single, "a", 1, "b", 2));
