@@ -6,6 +6,7 @@ import dev.annals.Patch;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Function;
 import org.apache.tinkerpop.gremlin.structure.Element;
 import org.apache.tinkerpop.gremlin.structure.Graph;
 import org.apache.tinkerpop.gremlin.structure.util.ElementHelper;
@@ -71,13 +72,17 @@ abstract class AnnalsElement<I extends Instance> implements Element {
     /** Sets a property, or removes it with {@code null}. */
     void set(String key, Object value) {
         ElementHelper.validateProperty(key, value);
+        change(before -> Optional.of(Values.patch(Patch.of(instance()), before, key, value)));
+    }
+
+    /** Changes the element by what it has; nothing without a patch. */
+    void change(Function<Map<String, Object>, Optional<Patch>> change) {
         Session session = graph.session();
         synchronized (session) {
-            Patch patch = Values.patch(Patch.of(instance()), now().properties(), key, value);
-            session.changing(t -> {
+            change.apply(now().properties()).ifPresent(patch -> session.changing(t -> {
                 t.update(patch);
                 return null;
-            });
+            }));
         }
     }
 

@@ -5,6 +5,7 @@ import dev.annals.Find;
 import dev.annals.InstanceId;
 import dev.annals.Links;
 import dev.annals.NewRelationship;
+import dev.annals.Patch;
 import dev.annals.Relationship;
 import java.util.Iterator;
 import java.util.List;
@@ -91,35 +92,59 @@ final class AnnalsVertex extends AnnalsElement<Entity> implements Vertex {
     public <V> VertexProperty<V> property(
             VertexProperty.Cardinality cardinality, String key, V value, Object... keyValues) {
         ElementHelper.legalPropertyKeyValueArray(keyValues);
+        if (cardinality == VertexProperty.Cardinality.list) {
+            throw new UnsupportedOperationException("property " + key + ": expected the cardinality single or set, found list,"
+                    + " which may repeat a value; use set, or a list as the value");
+        }
+        boolean isOneOfSeveral = cardinality == VertexProperty.Cardinality.set;
+        AnnalsVertexProperty<V> property = new AnnalsVertexProperty<>(this, key, value, isOneOfSeveral);
         Object given = ElementHelper.getIdValue(keyValues).orElse(null);
-        if (given != null && !given.equals(AnnalsVertexProperty.id(this, key))) {
+        if (given != null && !given.equals(property.id())) {
             throw VertexProperty.Exceptions.userSuppliedIdsNotSupported();
         }
         if (keyValues.length > (given == null ? 0 : 2)) {
             throw VertexProperty.Exceptions.metaPropertiesNotSupported();
         }
-        if (cardinality != VertexProperty.Cardinality.single) {
-            throw VertexProperty.Exceptions.multiPropertiesNotSupported();
+        ElementHelper.validateProperty(key, value);
+        if (value == null) {
+            // No value: nothing is added to a set, and a single value goes.
+            if (!isOneOfSeveral) {
+                set(key, null);
+            }
+            return VertexProperty.empty();
         }
-        set(key, value);
-        return value == null ? VertexProperty.empty() : new AnnalsVertexProperty<>(this, key, value);
+        if (isOneOfSeveral) {
+            change(before -> Values.adding(Patch.of(instance()), before, key, value));
+        } else {
+            set(key, value);
+        }
+        return property;
     }
 
     @Override
-    @SuppressWarnings("unchecked") // TinkerPop leaves the type of values to the caller.
     public <V> Iterator<VertexProperty<V>> properties(String... keys) {
         return values().entrySet().stream()
                 .filter(entry -> ElementHelper.keyExists(entry.getKey(), keys))
-                .map(entry -> (VertexProperty<V>) new AnnalsVertexProperty<>(this, entry.getKey(), (V) entry.getValue()))
+                .flatMap(entry -> this.<V>properties(entry.getKey(), entry.getValue()))
                 .toList()
                 .iterator();
     }
 
     @Override
-    @SuppressWarnings("unchecked") // As above.
     public <V> VertexProperty<V> property(String key) {
-        Object value = values().get(key);
-        return value == null ? VertexProperty.empty() : new AnnalsVertexProperty<>(this, key, (V) value);
+        List<VertexProperty<V>> found = this.<V>properties(key, values().get(key)).toList();
+        if (found.size() > 1) {
+            throw Vertex.Exceptions.multiplePropertiesExistForProvidedKey(key);
+        }
+        return found.isEmpty() ? VertexProperty.empty() : found.get(0);
+    }
+
+    @SuppressWarnings("unchecked") // TinkerPop leaves the type of values to the caller.
+    private <V> Stream<VertexProperty<V>> properties(String key, Object value) {
+        if (value instanceof Values.Several several) {
+            return several.values().stream().map(one -> new AnnalsVertexProperty<>(this, key, (V) one, true));
+        }
+        return value == null ? Stream.empty() : Stream.of(new AnnalsVertexProperty<>(this, key, (V) value, false));
     }
 
     @Override

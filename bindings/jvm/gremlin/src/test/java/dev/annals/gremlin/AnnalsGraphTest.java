@@ -248,7 +248,6 @@ public class AnnalsGraphTest {
             assertThrows(UnsupportedOperationException.class, graph::compute);
             assertThrows(UnsupportedOperationException.class, graph::variables);
             assertThrows(UnsupportedOperationException.class, () -> vertex.property(Cardinality.list, "a", 1));
-            assertThrows(UnsupportedOperationException.class, () -> vertex.property(Cardinality.set, "a", 1));
             assertThrows(UnsupportedOperationException.class, () -> vertex.property(Cardinality.single, "a", 1, "b", 2));
             assertThrows(UnsupportedOperationException.class, () -> vertex.property(Cardinality.single, "a", 1, T.id, "x"));
             assertThrows(UnsupportedOperationException.class, () -> vertex.property("a", 1).property("b", 2));
