@@ -33,7 +33,7 @@ final class AnnalsCountStep<S> extends AbstractStep<S, Long> {
         isDone = true;
         Find<?> find = isOfVertices ? Find.entities() : Find.relationships();
         Session session = AnnalsStrategy.graphOf(getTraversal()).session();
-        return generate(session.count(Pushed.narrowed(find, conditions)));
+        return generate(session.count(Pushed.narrowed(session, find, conditions)));
     }
 
     @SuppressWarnings({"unchecked", "rawtypes"}) // The traverser of a start has the class of its step's results.

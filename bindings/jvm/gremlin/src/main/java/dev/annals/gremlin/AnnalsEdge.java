@@ -64,7 +64,8 @@ final class AnnalsEdge extends AnnalsElement<Relationship> implements Edge {
     @Override
     Map<String, Object> values() {
         Map<String, Object> values = super.values();
-        values.replaceAll((key, value) -> value instanceof Values.Several several ? new LinkedHashSet<>(several.values()) : value);
+        values.replaceAll((key, value) ->
+                value instanceof Values.Several several ? new LinkedHashSet<>(several.values()) : value);
         return values;
     }
 

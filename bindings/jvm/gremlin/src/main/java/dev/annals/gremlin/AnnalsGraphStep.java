@@ -76,11 +76,11 @@ final class AnnalsGraphStep<S, E extends Element> extends GraphStep<S, E> implem
         } else if (isOfVertices()) {
             Session session = graph.session();
             Function<Entity, Vertex> vertices = graph.vertices(session);
-            found = IteratorUtils.map(hits(session, Pushed.narrowed(Find.entities(), conditions)), vertices);
+            found = IteratorUtils.map(hits(session, Find.entities()), vertices);
         } else {
             Session session = graph.session();
             Function<Relationship, Edge> edges = graph.edges(session);
-            found = IteratorUtils.map(hits(session, Pushed.narrowed(Find.relationships(), conditions)), edges);
+            found = IteratorUtils.map(hits(session, Find.relationships()), edges);
         }
         Iterator<E> wanted = IteratorUtils.filter((Iterator<E>) found, e -> HasContainer.testAll(e, conditions));
         // A traversal that adds elements must not find them.
@@ -89,7 +89,8 @@ final class AnnalsGraphStep<S, E extends Element> extends GraphStep<S, E> implem
         return isMutating ? IteratorUtils.list(wanted).iterator() : wanted;
     }
 
-    private <I extends Instance> Iterator<I> hits(Session session, Find<I> find) {
+    private <I extends Instance> Iterator<I> hits(Session session, Find<I> all) {
+        Find<I> find = Pushed.narrowed(session, all, conditions);
         Optional<List<I>> first = order.flatMap(top -> top.of(session, find));
         if (first.isPresent()) {
             return first.get().iterator();

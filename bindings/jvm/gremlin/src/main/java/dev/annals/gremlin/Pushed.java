@@ -29,26 +29,30 @@ final class Pushed {
 
     private Pushed() {}
 
-    /** The search for what fulfils all conditions, or more. */
-    static <I extends Instance> Find<I> narrowed(Find<I> find, List<HasContainer> conditions) {
-        Find<I> narrowed = find;
+    /** The search of a session for what fulfils all conditions, or more. */
+    static <I extends Instance> Find<I> narrowed(Session session, Find<I> find, List<HasContainer> conditions) {
+        List<String> labels = conditions.stream()
+                .filter(Pushed::isOfLabel)
+                .flatMap(condition -> labels(condition.getPredicate()).stream())
+                .toList();
+        Find<I> narrowed = find.only(known(session, find, labels).toArray(String[]::new));
         for (HasContainer condition : conditions) {
-            narrowed = narrowed(narrowed, condition);
+            if (isProperty(condition.getKey())) {
+                narrowed = condition(condition.getKey(), condition.getPredicate()).map(narrowed::where).orElse(narrowed);
+            }
         }
         return narrowed;
     }
 
-    /** The search with one more condition, if the repository can tell it. */
-    private static <I extends Instance> Find<I> narrowed(Find<I> find, HasContainer condition) {
-        String key = condition.getKey();
-        if (isOfLabel(condition)) {
-            List<String> labels = labels(condition.getPredicate());
-            return labels.isEmpty() ? find : find.only(labels.toArray(String[]::new));
+    /** Of several labels those that something has: with an unknown one the repository refuses the whole search. */
+    private static List<String> known(Session session, Find<?> find, List<String> labels) {
+        if (labels.size() < 2) {
+            return labels;
         }
-        if (!isProperty(key)) {
-            return find;
-        }
-        return condition(key, condition.getPredicate()).map(find::where).orElse(find);
+        List<String> known = labels.stream()
+                .filter(label -> session.find(find.only(label).limit(1)).hasNext())
+                .toList();
+        return known.isEmpty() ? labels.subList(0, 1) : known;
     }
 
     /**
@@ -70,7 +74,10 @@ final class Pushed {
 
     /** In searches a name with an @ is a header. */
     static boolean isProperty(String key) {
-        return key != null && !T.id.getAccessor().equals(key) && !key.startsWith("@");
+        return key != null
+                && !T.id.getAccessor().equals(key)
+                && !T.label.getAccessor().equals(key)
+                && !key.startsWith("@");
     }
 
     private static boolean isExact(HasContainer condition) {

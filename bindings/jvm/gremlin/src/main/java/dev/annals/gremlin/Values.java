@@ -94,7 +94,11 @@ final class Values {
     }
 
     private static Object kindOf(Object stored, List<List<?>> kinds) {
-        return kinds.stream().filter(pair -> pair.get(0).equals(stored)).findFirst().<Object>map(pair -> pair.get(1)).orElse(USUAL);
+        return kinds.stream()
+                .filter(pair -> pair.get(0).equals(stored))
+                .findFirst()
+                .<Object>map(pair -> pair.get(1))
+                .orElse(USUAL);
     }
 
     /** A patch that sets one property, or removes it with {@code null}. */

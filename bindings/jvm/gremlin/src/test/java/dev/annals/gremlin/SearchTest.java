@@ -217,6 +217,11 @@ public class SearchTest {
             assertEquals(List.of(), g.V().hasLabel("person").order().by("nme").limit(3).toList());
             assertEquals(0L, (long) g.V().hasLabel("person").has("nme", "Ada").count().next());
             assertEquals(0L, (long) g.V().hasLabel("persn").count().next());
+            // One that is known is found beside.
+            assertEquals(List.of("Ada"), g.V().hasLabel("persn", "person").values("name").toList());
+            assertEquals(1L, (long) g.V().hasLabel("persn", "person").count().next());
+            assertEquals(List.of(), g.V().hasLabel("persn", "prsn").toList());
+            assertEquals(List.of("Ada"), g.V().hasLabel("persn", "person").order().by("name").limit(2).values("name").toList());
         }
     }
 }
