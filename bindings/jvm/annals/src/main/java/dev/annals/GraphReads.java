@@ -68,8 +68,8 @@ abstract class GraphReads {
     }
 
     /**
-     * The entities at the other ends of the relationships of many entities. Cheaper than {@link #neighbors(Collection, Links)} if you do not
-     * need the relationships.
+     * The entities at the other ends of the relationships of many entities. Cheaper than
+     * {@link #neighbors(Collection, Links)} if you do not need the relationships.
      *
      * @param ids the ids of the entities
      * @param links direction, exact types, and the largest number for one entity
@@ -81,7 +81,8 @@ abstract class GraphReads {
     }
 
     /**
-     * The relationships of many entities. Cheaper than {@link #neighbors(Collection, Links)} if you do not need the entities at the other ends.
+     * The relationships of many entities. Cheaper than {@link #neighbors(Collection, Links)} if you do not need the
+     * entities at the other ends.
      *
      * @param ids the ids of the entities
      * @param links direction, exact types, and the largest number for one entity

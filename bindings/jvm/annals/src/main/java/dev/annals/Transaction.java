@@ -430,7 +430,8 @@ public final class Transaction implements AutoCloseable {
     }
 
     /**
-     * The relationships of many entities. Cheaper than {@link #neighbors} if you do not need the entities at the other ends.
+     * The relationships of many entities. Cheaper than {@link #neighbors} if you do not need the entities at the other
+     * ends.
      *
      * @param ids the ids of the entities
      * @param links direction, exact types, and the largest number for one entity

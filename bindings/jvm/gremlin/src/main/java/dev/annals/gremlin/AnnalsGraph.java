@@ -41,7 +41,8 @@ import org.apache.tinkerpop.gremlin.util.iterator.IteratorUtils;
  * A repository as a graph of TinkerPop: entities are vertices, relationships are edges, types are labels.
  *
  * <p>Every thread has a transaction of its own, which the first read or write opens: it sees one snapshot and its own
- * changes. {@code tx().createThreadedTx()} gives a graph with one transaction for many threads. A commit that another one forestalled fails with a {@code TransactionException}; nothing is retried.
+ * changes. {@code tx().createThreadedTx()} gives a graph with one transaction for many threads. A commit that another one
+ * forestalled fails with a {@code TransactionException}; nothing is retried.
  *
  * <p>Settings: {@code annals.folder}, without which the graph is in memory, and {@code annals.remove}: {@code delete}
  * (the default) keeps the history of what is removed, and an element with its id continues it; {@code purge} forgets it.
