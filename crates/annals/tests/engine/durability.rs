@@ -63,7 +63,6 @@ fn write_history(disk: &SimulatedDisk, seed: u64, steps: u64) -> Told {
             author: "ada",
             message: "",
             is_always: true,
-            is_import: true,
         };
         let is_possible = next.commit(&committed).is_ok();
         let mut transaction = repository.transaction();

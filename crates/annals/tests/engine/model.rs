@@ -106,13 +106,10 @@ impl History {
         let mut transaction = self.repository().transaction();
         let is_always = self.generator.random.one_in(2);
         transaction.author(author).message(message).always(is_always);
-        let mut is_import = false;
         if let Some(clock) = &self.clock {
             let passed = self.generator.random.below(3) as i64;
             let now = clock.fetch_add(passed, Ordering::SeqCst) + passed;
-            // Imported history: each change makes a version.
-            is_import = self.generator.random.one_in(4);
-            if is_import {
+            if self.generator.random.one_in(4) {
                 transaction.committed_at(Instant::from_micros(now).unwrap());
             }
         }
@@ -130,7 +127,7 @@ impl History {
                 self.clock.as_ref().map_or(Instant::now().micros(), |clock| clock.load(Ordering::SeqCst))
             }
         };
-        let committed = Committed { operations, instant, author, message, is_always, is_import };
+        let committed = Committed { operations, instant, author, message, is_always };
         let expected = self.model.commit(&committed);
         let found = outcome.as_ref().map(|_| ()).map_err(Error::kind);
         if operations.iter().any(|(valid_from, _)| valid_from.is_some()) && expected.is_err() {

@@ -210,7 +210,6 @@ impl History {
             author,
             message: "",
             is_always: true,
-            is_import: true,
         };
         let mut after = Reference::clone(&self.acknowledged());
         let expected = after.commit(&committed);

@@ -144,8 +144,6 @@ pub struct Committed<'o> {
     pub message: &'o str,
     /// True if changes that change nothing are kept, too.
     pub is_always: bool,
-    /// True if it has a commit instant of its own.
-    pub is_import: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -173,7 +171,7 @@ impl Reference {
         next.instants.push(committed.instant);
         next.messages.push(committed.message.to_string());
         let mut change = 0;
-        let mut merges = Merges::new(committed.is_always || committed.is_import);
+        let mut merges = Merges::new(committed.is_always);
         for (valid_from, operation) in committed.operations {
             let (actions, is_kept) = match operation {
                 Operation::Act(action) => (vec![action.clone()], committed.is_always || valid_from.is_some()),

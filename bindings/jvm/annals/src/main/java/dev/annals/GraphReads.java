@@ -68,6 +68,32 @@ abstract class GraphReads {
     }
 
     /**
+     * The entities at the other ends of the relationships of many entities. Cheaper than
+     * {@link #neighbors(Collection, Links)} if you do not need the relationships.
+     *
+     * @param ids the ids of the entities
+     * @param links direction, exact types, and the largest number for one entity
+     * @return the entities by the id of the entity that is asked, one for each relationship; an unknown entity has none
+     */
+    public Map<String, List<Entity>> neighborEntities(Collection<String> ids, Links links) {
+        ids.forEach(InstanceId::check);
+        return view().neighborEntities(List.copyOf(ids), links);
+    }
+
+    /**
+     * The relationships of many entities. Cheaper than {@link #neighbors(Collection, Links)} if you do not need the
+     * entities at the other ends.
+     *
+     * @param ids the ids of the entities
+     * @param links direction, exact types, and the largest number for one entity
+     * @return the relationships by the id of the entity; an unknown entity has none
+     */
+    public Map<String, List<Relationship>> neighborRelationships(Collection<String> ids, Links links) {
+        ids.forEach(InstanceId::check);
+        return view().neighborRelationships(List.copyOf(ids), links);
+    }
+
+    /**
      * How many neighbours an entity has.
      *
      * @param entityId the id of the entity

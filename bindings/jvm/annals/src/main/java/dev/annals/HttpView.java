@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.function.Function;
 import java.util.stream.Stream;
 
 /** Reads through the HTTP door. */
@@ -90,6 +91,22 @@ class HttpView implements View {
         for (String id : ids) {
             found.put(id, neighbors(id, links));
         }
+        return found;
+    }
+
+    @Override
+    public Map<String, List<Entity>> neighborEntities(List<String> ids, Links links) {
+        return parts(neighbors(ids, links), Neighbor::entity);
+    }
+
+    @Override
+    public Map<String, List<Relationship>> neighborRelationships(List<String> ids, Links links) {
+        return parts(neighbors(ids, links), Neighbor::relationship);
+    }
+
+    private static <T> Map<String, List<T>> parts(Map<String, List<Neighbor>> neighbors, Function<Neighbor, T> part) {
+        Map<String, List<T>> found = new LinkedHashMap<>();
+        neighbors.forEach((id, all) -> found.put(id, all.stream().map(part).toList()));
         return found;
     }
 

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.function.Function;
 
 /** Reads of a snapshot or an open transaction in this process, in the packed form. */
 final class NativeView implements View {
@@ -16,7 +17,8 @@ final class NativeView implements View {
     private static final int FIND = 2;
     private static final int COUNT = 3;
     private static final int LINKS = 4;
-    private static final int WITH_BOTH_PARTS = 3;
+    private static final int WITH_RELATIONSHIPS = 1;
+    private static final int WITH_ENTITIES = 2;
 
     private final Handle handle;
     private final Handle repository;
@@ -109,23 +111,54 @@ final class NativeView implements View {
 
     @Override
     public Map<String, List<Neighbor>> neighbors(List<String> ids, Links links) {
+        return links(ids, links, WITH_RELATIONSHIPS | WITH_ENTITIES, reader -> {
+            Direction direction = direction(reader);
+            Relationship relationship = (Relationship) reader.instance();
+            return new Neighbor(direction, relationship, (Entity) reader.instance());
+        });
+    }
+
+    @Override
+    public Map<String, List<Entity>> neighborEntities(List<String> ids, Links links) {
+        return links(ids, links, WITH_ENTITIES, reader -> {
+            direction(reader);
+            reader.skipText();
+            return (Entity) reader.instance();
+        });
+    }
+
+    @Override
+    public Map<String, List<Relationship>> neighborRelationships(List<String> ids, Links links) {
+        return links(ids, links, WITH_RELATIONSHIPS, reader -> {
+            direction(reader);
+            Relationship found = (Relationship) reader.instance();
+            reader.skipText();
+            return found;
+        });
+    }
+
+    private static Direction direction(PackReader reader) {
+        return reader.u8() == 0 ? Direction.OUT : Direction.IN;
+    }
+
+    /** Of an id that is repeated the repository tells the links once. */
+    private <T> Map<String, List<T>> links(List<String> repeated, Links links, int parts, Function<PackReader, T> read) {
+        List<String> ids = repeated.stream().distinct().toList();
         PackWriter request = new PackWriter()
                 .u8(links.direction().orElse(Direction.OUT).ordinal())
-                .u8(WITH_BOTH_PARTS)
+                .u8(parts)
                 .texts(links.types())
                 .u32((int) links.limit().orElse(0))
                 .texts(ids);
-        List<List<Neighbor>> lists = new ArrayList<>(ids.size());
+        List<List<T>> lists = new ArrayList<>(ids.size());
         ids.forEach(id -> lists.add(new ArrayList<>()));
         PackReader reader = read(LINKS, request.bytes());
         int count = reader.u32();
         for (int index = 0; index < count; index++) {
             int place = reader.u32();
-            Direction direction = reader.u8() == 0 ? Direction.OUT : Direction.IN;
-            Relationship relationship = (Relationship) reader.instance();
-            lists.get(place).add(new Neighbor(direction, relationship, (Entity) reader.instance()));
+            lists.get(place).add(read.apply(reader));
         }
-        Map<String, List<Neighbor>> found = new LinkedHashMap<>();
+        Map<String, List<T>> found = new LinkedHashMap<>();
         for (int place = 0; place < ids.size(); place++) {
             found.put(ids.get(place), List.copyOf(lists.get(place)));
         }

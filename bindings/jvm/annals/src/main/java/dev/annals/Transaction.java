@@ -440,6 +440,30 @@ public final class Transaction implements AutoCloseable {
         return new LinkedHashMap<>(view().neighbors(List.copyOf(ids), links));
     }
 
+    /**
+     * The entities at the other ends of the relationships of many entities. Cheaper than {@link #neighbors} if you do not
+     * need the relationships.
+     *
+     * @param ids the ids of the entities
+     * @param links direction, exact types, and the largest number for one entity
+     * @return the entities by the id of the entity that is asked, one for each relationship; an unknown entity has none
+     */
+    public Map<String, List<Entity>> neighborEntities(Collection<String> ids, Links links) {
+        return view().neighborEntities(List.copyOf(ids), links);
+    }
+
+    /**
+     * The relationships of many entities. Cheaper than {@link #neighbors} if you do not need the entities at the other
+     * ends.
+     *
+     * @param ids the ids of the entities
+     * @param links direction, exact types, and the largest number for one entity
+     * @return the relationships by the id of the entity; an unknown entity has none
+     */
+    public Map<String, List<Relationship>> neighborRelationships(Collection<String> ids, Links links) {
+        return view().neighborRelationships(List.copyOf(ids), links);
+    }
+
     private View view() {
         open();
         return work.view();

@@ -174,8 +174,8 @@ final class Values {
         if (value instanceof Instant) {
             return form("$timestamp", value.toString());
         }
-        if (value instanceof Duration) {
-            return form("$duration", value.toString());
+        if (value instanceof Duration duration) {
+            return form("$duration", Durations.text(duration));
         }
         if (value instanceof BigDecimal decimal) {
             return form("$decimal", decimal.toPlainString());

@@ -19,6 +19,12 @@ interface View extends AutoCloseable {
     /** The neighbours of many entities, by the place of the id. An unknown id has none. */
     Map<String, List<Neighbor>> neighbors(List<String> ids, Links links);
 
+    /** The same, without the relationships. */
+    Map<String, List<Entity>> neighborEntities(List<String> ids, Links links);
+
+    /** The same, without the entities. */
+    Map<String, List<Relationship>> neighborRelationships(List<String> ids, Links links);
+
     @Override
     void close();
 }

@@ -140,6 +140,17 @@ class ReadsTest {
                 assertEquals(Direction.IN, neighbors.get("s001").get(0).direction());
                 assertEquals("hub", neighbors.get("s001").get(0).entity().id());
                 assertEquals(List.of(), neighbors.get("nobody"));
+                List<String> repeated = List.of("hub", "s001", "hub");
+                Map<String, List<Neighbor>> twice = snapshot.neighbors(repeated, Links.out());
+                assertEquals(List.of("hub", "s001"), List.copyOf(twice.keySet()));
+                assertEquals(SPOKES - 1, twice.get("hub").size());
+                assertEquals(
+                        twice.get("hub").stream().map(Neighbor::entity).toList(),
+                        snapshot.neighborEntities(repeated, Links.out()).get("hub"));
+                assertEquals(
+                        twice.get("hub").stream().map(Neighbor::relationship).toList(),
+                        snapshot.neighborRelationships(repeated, Links.out()).get("hub"));
+                assertEquals(List.of(), snapshot.neighborEntities(repeated, Links.out()).get("s001"));
                 assertEquals(
                         3,
                         snapshot.neighbors(List.of("hub"), Links.out().limit(3))

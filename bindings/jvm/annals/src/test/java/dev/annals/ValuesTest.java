@@ -48,6 +48,7 @@ class ValuesTest {
         all.put("timestamp", Instant.parse("2025-08-09T10:00:00.123456Z"));
         all.put("early", Instant.parse("1815-12-10T00:00:00.000001Z"));
         all.put("duration", Duration.ofDays(3).plusMinutes(5).plusMillis(250));
+        all.put("negative", Duration.ofMillis(-93_784_005));
         all.put("uuid", UUID.fromString("6ba7b810-9dad-11d1-80b4-00c04fd430c8"));
         all.put("iri", new Iri("https://example.org/a"));
         all.put("word", Literal.inLanguage("chat", "fr"));

@@ -3,6 +3,8 @@ package dev.annals.gremlin;
 import dev.annals.InstanceId;
 import dev.annals.Relationship;
 import java.util.Iterator;
+import java.util.LinkedHashSet;
+import java.util.Map;
 import java.util.Optional;
 import org.apache.tinkerpop.gremlin.structure.Direction;
 import org.apache.tinkerpop.gremlin.structure.Edge;
@@ -17,8 +19,8 @@ final class AnnalsEdge extends AnnalsElement<Relationship> implements Edge {
     private final String from;
     private final String to;
 
-    AnnalsEdge(AnnalsGraph graph, Relationship relationship) {
-        super(graph, relationship);
+    AnnalsEdge(AnnalsGraph graph, Relationship relationship, Session session, long changes) {
+        super(graph, relationship, session, changes);
         from = relationship.from();
         to = relationship.to();
     }
@@ -56,6 +58,15 @@ final class AnnalsEdge extends AnnalsElement<Relationship> implements Edge {
             case IN -> IteratorUtils.of(inVertex());
             case BOTH -> IteratorUtils.of(outVertex(), inVertex());
         };
+    }
+
+    /** The properties as users gave them. An edge has one property with a key; several values of other doors are a set. */
+    @Override
+    Map<String, Object> values() {
+        Map<String, Object> values = super.values();
+        values.replaceAll((key, value) ->
+                value instanceof Values.Several several ? new LinkedHashSet<>(several.values()) : value);
+        return values;
     }
 
     @Override

@@ -6,6 +6,7 @@ import dev.annals.Patch;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Function;
 import org.apache.tinkerpop.gremlin.structure.Element;
 import org.apache.tinkerpop.gremlin.structure.Graph;
 import org.apache.tinkerpop.gremlin.structure.util.ElementHelper;
@@ -15,17 +16,20 @@ abstract class AnnalsElement<I extends Instance> implements Element {
     final AnnalsGraph graph;
     private final String text;
     private String label;
-    private I known;
-    private Session readIn;
-    private long readAfter;
+    private Read<I> known;
     private boolean isRemoved;
 
-    /** An element that was read in the session of this thread. */
-    AnnalsElement(AnnalsGraph graph, I known) {
+    /** What was read in a session after so many changes. One reference, so that threads see it whole. */
+    private record Read<I>(I instance, Session session, long changes) {
+        boolean isFresh(Session now) {
+            return session == now && changes == now.changes();
+        }
+    }
+
+    /** An element that was read in a session after so many changes. */
+    AnnalsElement(AnnalsGraph graph, I known, Session session, long changes) {
         this(graph, known.id(), known.type());
-        this.known = known;
-        readIn = graph.session();
-        readAfter = readIn.changes();
+        this.known = new Read<>(known, session, changes);
     }
 
     /** An element that is not read yet; the label is {@code null} if it is not known. */
@@ -42,14 +46,16 @@ abstract class AnnalsElement<I extends Instance> implements Element {
     /** What it has now, with the changes of this transaction. */
     I now() {
         Session session = graph.session();
-        if (known != null && readIn == session && readAfter == session.changes()) {
-            return known;
+        Read<I> last = known;
+        if (last != null && last.isFresh(session)) {
+            return last.instance();
         }
-        known = read(session).orElseThrow(this::removed);
-        readIn = session;
-        readAfter = session.changes();
-        label = known.type();
-        return known;
+        // Order: another thread may change it while it is read. Then it is read again.
+        long changes = session.changes();
+        I now = read(session).orElseThrow(this::removed);
+        known = new Read<>(now, session, changes);
+        label = now.type();
+        return now;
     }
 
     IllegalStateException removed() {
@@ -66,12 +72,18 @@ abstract class AnnalsElement<I extends Instance> implements Element {
     /** Sets a property, or removes it with {@code null}. */
     void set(String key, Object value) {
         ElementHelper.validateProperty(key, value);
-        Map<String, Object> before = now().properties();
-        Patch patch = Values.patch(Patch.of(instance()), before, key, value);
-        graph.session().changing(t -> {
-            t.update(patch);
-            return null;
-        });
+        change(before -> Optional.of(Values.patch(Patch.of(instance()), before, key, value)));
+    }
+
+    /** Changes the element by what it has; nothing without a patch. */
+    void change(Function<Map<String, Object>, Optional<Patch>> change) {
+        Session session = graph.session();
+        synchronized (session) {
+            change.apply(now().properties()).ifPresent(patch -> session.changing(t -> {
+                t.update(patch);
+                return null;
+            }));
+        }
     }
 
     @Override

@@ -34,11 +34,6 @@ public final class AnnalsFeatures implements Graph.Features {
         }
 
         @Override
-        public boolean supportsThreadedTransactions() {
-            return false;
-        }
-
-        @Override
         public boolean supportsOrderabilitySemantics() {
             return true;
         }

@@ -21,6 +21,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.apache.commons.configuration2.BaseConfiguration;
 import org.apache.commons.configuration2.Configuration;
@@ -41,10 +42,11 @@ import org.apache.tinkerpop.gremlin.util.iterator.IteratorUtils;
  * A repository as a graph of TinkerPop: entities are vertices, relationships are edges, types are labels.
  *
  * <p>Every thread has a transaction of its own, which the first read or write opens: it sees one snapshot and its own
- * changes. A commit that another one forestalled fails with a {@code TransactionException}; nothing is retried.
+ * changes. {@code tx().createThreadedTx()} gives a graph with one transaction for many threads. A commit that another one
+ * forestalled fails with a {@code TransactionException}; nothing is retried.
  *
  * <p>Settings: {@code annals.folder}, without which the graph is in memory, and {@code annals.remove}: {@code delete}
- * (the default) keeps the history of what is removed, and its id stays taken; {@code purge} forgets it.
+ * (the default) keeps the history of what is removed, and an element with its id continues it; {@code purge} forgets it.
  */
 @Graph.OptIn(Graph.OptIn.SUITE_STRUCTURE_STANDARD)
 @Graph.OptIn(Graph.OptIn.SUITE_PROCESS_LIMITED_STANDARD)
@@ -54,7 +56,12 @@ public final class AnnalsGraph implements Graph {
     static {
         TraversalStrategies.GlobalCache.registerStrategies(
                 AnnalsGraph.class,
-                TraversalStrategies.GlobalCache.getStrategies(Graph.class).clone().addStrategies(AnnalsStrategy.instance()));
+                TraversalStrategies.GlobalCache.getStrategies(Graph.class)
+                        .clone()
+                        .addStrategies(
+                                AnnalsStrategy.instance(),
+                                AnnalsReductionStrategy.instance(),
+                                AnnalsAdjacencyStrategy.instance()));
     }
 
     /** The setting for the folder of the repository. */
@@ -66,9 +73,10 @@ public final class AnnalsGraph implements Graph {
     private final Configuration configuration;
     private final Repository repository;
     private final boolean isPurging;
-    private final AnnalsTransaction transaction;
-    // The only session of a graph of the past; null for the graph itself.
-    private final Session past;
+    private final Transaction transaction;
+    // The session of this thread; the only one of a threaded transaction, and of a graph of the past.
+    private final Supplier<Session> sessions;
+    private final Runnable end;
     private final AnnalsFeatures features = new AnnalsFeatures();
 
     private AnnalsGraph(Configuration configuration) {
@@ -80,8 +88,16 @@ public final class AnnalsGraph implements Graph {
         isPurging = remove.equals("purge");
         String folder = configuration.getString(FOLDER, null);
         repository = folder == null ? Annals.inMemory() : Annals.open(Path.of(folder));
-        transaction = new AnnalsTransaction(this);
-        past = null;
+        AnnalsTransaction own = new AnnalsTransaction(this);
+        transaction = own;
+        sessions = () -> {
+            own.readWrite();
+            return own.session();
+        };
+        end = () -> {
+            own.closeAll();
+            repository.close();
+        };
     }
 
     private AnnalsGraph(AnnalsGraph present, Snapshot snapshot) {
@@ -89,7 +105,24 @@ public final class AnnalsGraph implements Graph {
         repository = present.repository;
         isPurging = present.isPurging;
         transaction = present.transaction;
-        past = new Session(snapshot);
+        Session past = new Session(snapshot);
+        sessions = () -> past;
+        end = past::close;
+    }
+
+    private AnnalsGraph(AnnalsGraph present) {
+        configuration = present.configuration;
+        repository = present.repository;
+        isPurging = present.isPurging;
+        AnnalsThreadedTransaction own = new AnnalsThreadedTransaction(this, present);
+        transaction = own;
+        sessions = own::session;
+        end = own::close;
+    }
+
+    /** A graph with one transaction for all threads. */
+    AnnalsGraph threaded() {
+        return new AnnalsGraph(this);
     }
 
     /**
@@ -170,11 +203,7 @@ public final class AnnalsGraph implements Graph {
 
     /** What this thread reads: its transaction, or the past. */
     Session session() {
-        if (past != null) {
-            return past;
-        }
-        transaction.readWrite();
-        return transaction.session();
+        return sessions.get();
     }
 
     @Override
@@ -186,15 +215,48 @@ public final class AnnalsGraph implements Graph {
         ElementHelper.validateLabel(label);
         Map<String, Object> properties = Values.stored(properties(keyValues));
         Session session = session();
-        NewEntity entity = NewEntity.of(label).setAll(properties);
-        if (id.isPresent()) {
-            if (find(Ids.given(id.get()), other -> session.entity(other)).isPresent()) {
-                throw Graph.Exceptions.vertexWithIdAlreadyExists(id.get());
+        synchronized (session) {
+            Optional<Entity> removed = id.flatMap(text -> free(session, text));
+            if (removed.isPresent()) {
+                return restored(session, removed.get(), label, properties);
             }
-            entity = entity.id(id.get());
+            NewEntity entity = NewEntity.of(label).setAll(properties);
+            NewEntity created = id.map(entity::id).orElse(entity);
+            return new AnnalsVertex(this, session.changing(t -> t.create(created)), label);
         }
-        NewEntity created = entity;
-        return new AnnalsVertex(this, session.changing(t -> t.create(created)), label);
+    }
+
+    /** The removed vertex that has an id, if any. Errors: the refusal if a vertex has it that is there. */
+    private Optional<Entity> free(Session session, String id) {
+        if (find(Ids.given(id), other -> session.entity(other)).isPresent()) {
+            throw Graph.Exceptions.vertexWithIdAlreadyExists(Ids.given(id));
+        }
+        return removed(session, Find.entities(), id);
+    }
+
+    /** The removed element with this id, whose history the repository keeps; it has the id for ever. */
+    <I extends Instance> Optional<I> removed(Session session, Find<I> find, String id) {
+        return isPurging ? Optional.empty() : session.removed(find, id);
+    }
+
+    private Vertex restored(Session session, Entity removed, String label, Map<String, Object> properties) {
+        String id = removed.id();
+        if (!removed.type().equals(label)) {
+            throw isTaken("vertex " + removed.id(), removed.type(), label);
+        }
+        session.changing(t -> {
+            t.restoreAlone(id);
+            t.replace(removed.instanceId(), properties);
+            removed.classifications().keySet().forEach(name -> t.declassify(id, name));
+            return id;
+        });
+        return new AnnalsVertex(this, id, label);
+    }
+
+    /** The refusal of an element that is not like the removed one with its id. */
+    static IllegalArgumentException isTaken(String element, String expected, String found) {
+        return new IllegalArgumentException(element + ": a removed element keeps its id for its history; expected " + expected
+                + " again, found " + found + "; take another id, or open the graph with " + REMOVE + "=purge");
     }
 
     /** The properties among key and value pairs; of two with one key the later one counts. */
@@ -219,19 +281,31 @@ public final class AnnalsGraph implements Graph {
     @Override
     public Iterator<Vertex> vertices(Object... ids) {
         Session session = session();
-        if (ids.length == 0) {
-            return IteratorUtils.map(pages(session, Find.entities()), this::vertex);
-        }
-        return IteratorUtils.map(found(ids, id -> session.entity(id)), this::vertex);
+        Function<Entity, Vertex> vertices = vertices(session);
+        return ids.length == 0
+                ? IteratorUtils.map(session.find(Find.entities()), vertices)
+                : IteratorUtils.map(found(ids, id -> session.entity(id)), vertices);
     }
 
     @Override
     public Iterator<Edge> edges(Object... ids) {
         Session session = session();
-        if (ids.length == 0) {
-            return IteratorUtils.map(pages(session, Find.relationships()), this::edge);
-        }
-        return IteratorUtils.map(found(ids, id -> session.relationship(id)), this::edge);
+        Function<Relationship, Edge> edges = edges(session);
+        return ids.length == 0
+                ? IteratorUtils.map(session.find(Find.relationships()), edges)
+                : IteratorUtils.map(found(ids, id -> session.relationship(id)), edges);
+    }
+
+    /** Makes vertices of what is read from now on: after a change they are read again. */
+    Function<Entity, Vertex> vertices(Session session) {
+        long changes = session.changes();
+        return entity -> new AnnalsVertex(this, entity, session, changes);
+    }
+
+    /** Makes edges of what is read from now on. */
+    Function<Relationship, Edge> edges(Session session) {
+        long changes = session.changes();
+        return relationship -> new AnnalsEdge(this, relationship, session, changes);
     }
 
     private static <I> Iterator<I> found(Object[] ids, Function<String, Optional<I>> read) {
@@ -258,19 +332,6 @@ public final class AnnalsGraph implements Graph {
                 .orElseThrow(() -> new IllegalStateException("vertex " + vertex.id() + ": it is not in this graph"));
     }
 
-    /** The results of a search, page by page. */
-    <I extends Instance> Iterator<I> pages(Session session, Find<I> find) {
-        return session.find(find).iterator();
-    }
-
-    AnnalsVertex vertex(Entity entity) {
-        return new AnnalsVertex(this, entity);
-    }
-
-    AnnalsEdge edge(Relationship relationship) {
-        return new AnnalsEdge(this, relationship);
-    }
-
     void remove(InstanceId instance) {
         session().changing(t -> {
             if (isPurging) {
@@ -287,15 +348,13 @@ public final class AnnalsGraph implements Graph {
         return transaction;
     }
 
-    /** Closes the repository; transactions that are open are rolled back. */
+    /**
+     * Closes the repository; transactions that are open are rolled back. The graph of a threaded transaction rolls back
+     * only this, and a graph of the past closes only its view.
+     */
     @Override
     public void close() {
-        if (past != null) {
-            past.close();
-            return;
-        }
-        transaction.closeAll();
-        repository.close();
+        end.run();
     }
 
     /** Files of this graph, and of JanusGraph, can be read. */

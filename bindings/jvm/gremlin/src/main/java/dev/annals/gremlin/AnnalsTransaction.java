@@ -1,9 +1,9 @@
 package dev.annals.gremlin;
 
-import dev.annals.AnnalsException;
 import java.time.Instant;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import org.apache.tinkerpop.gremlin.structure.Graph;
 import org.apache.tinkerpop.gremlin.structure.util.AbstractThreadLocalTransaction;
 import org.apache.tinkerpop.gremlin.structure.util.TransactionException;
 
@@ -29,7 +29,7 @@ public final class AnnalsTransaction extends AbstractThreadLocalTransaction {
      */
     public AnnalsTransaction author(String author) {
         readWrite();
-        session().transaction().author(author);
+        session().author(author);
         return this;
     }
 
@@ -41,7 +41,7 @@ public final class AnnalsTransaction extends AbstractThreadLocalTransaction {
      */
     public AnnalsTransaction message(String message) {
         readWrite();
-        session().transaction().message(message);
+        session().message(message);
         return this;
     }
 
@@ -53,7 +53,7 @@ public final class AnnalsTransaction extends AbstractThreadLocalTransaction {
      */
     public AnnalsTransaction committedAt(Instant instant) {
         readWrite();
-        session().transaction().committedAt(instant);
+        session().committedAt(instant);
         return this;
     }
 
@@ -80,11 +80,14 @@ public final class AnnalsTransaction extends AbstractThreadLocalTransaction {
 
     @Override
     protected void doCommit() throws TransactionException {
-        try {
-            sessions.remove(Thread.currentThread()).transaction().commit();
-        } catch (AnnalsException error) {
-            throw new TransactionException(error.getMessage(), error);
-        }
+        sessions.remove(Thread.currentThread()).commit();
+    }
+
+    /** A graph with one transaction, which many threads may use; it is open, and sees the graph as it is now. */
+    @Override
+    @SuppressWarnings("unchecked") // TinkerPop leaves the class of the graph to the caller.
+    public <G extends Graph> G createThreadedTx() {
+        return (G) graph.threaded();
     }
 
     @Override

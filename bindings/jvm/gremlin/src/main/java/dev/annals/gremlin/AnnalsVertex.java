@@ -1,14 +1,17 @@
 package dev.annals.gremlin;
 
 import dev.annals.Entity;
+import dev.annals.Find;
 import dev.annals.InstanceId;
 import dev.annals.Links;
-import dev.annals.Neighbor;
 import dev.annals.NewRelationship;
+import dev.annals.Patch;
+import dev.annals.Relationship;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.stream.Stream;
 import org.apache.tinkerpop.gremlin.structure.Direction;
 import org.apache.tinkerpop.gremlin.structure.Edge;
@@ -20,8 +23,8 @@ import org.apache.tinkerpop.gremlin.structure.util.StringFactory;
 
 /** An entity as a vertex. */
 final class AnnalsVertex extends AnnalsElement<Entity> implements Vertex {
-    AnnalsVertex(AnnalsGraph graph, Entity entity) {
-        super(graph, entity);
+    AnnalsVertex(AnnalsGraph graph, Entity entity, Session session, long changes) {
+        super(graph, entity, session, changes);
     }
 
     AnnalsVertex(AnnalsGraph graph, String id, String label) {
@@ -49,74 +52,124 @@ final class AnnalsVertex extends AnnalsElement<Entity> implements Vertex {
                 ElementHelper.getIdValue(keyValues), Edge.Exceptions::userSuppliedIdsOfThisTypeNotSupported);
         Map<String, Object> properties = Values.stored(AnnalsGraph.properties(keyValues));
         now();
-        Session session = graph.session();
         String to = graph.text(inVertex);
-        NewRelationship relationship =
-                NewRelationship.of(label, text(), to).setAll(properties);
-        if (id.isPresent()) {
-            if (session.relationship(id.get()).isPresent()) {
-                throw Graph.Exceptions.edgeWithIdAlreadyExists(id.get());
+        Session session = graph.session();
+        synchronized (session) {
+            Optional<Relationship> removed = id.flatMap(text -> free(session, text));
+            if (removed.isPresent()) {
+                return restored(session, removed.get(), label, to, properties);
             }
-            relationship = relationship.id(id.get());
+            NewRelationship relationship = NewRelationship.of(label, text(), to).setAll(properties);
+            NewRelationship created = id.map(relationship::id).orElse(relationship);
+            return new AnnalsEdge(graph, session.changing(t -> t.create(created)), label, text(), to);
         }
-        NewRelationship created = relationship;
-        return new AnnalsEdge(graph, session.changing(t -> t.create(created)), label, text(), to);
+    }
+
+    /** The removed edge that has an id, if any. Errors: the refusal if an edge has it that is there. */
+    private Optional<Relationship> free(Session session, String id) {
+        if (session.relationship(id).isPresent()) {
+            throw Graph.Exceptions.edgeWithIdAlreadyExists(Ids.given(id));
+        }
+        return graph.removed(session, Find.relationships(), id);
+    }
+
+    private Edge restored(
+            Session session, Relationship removed, String label, String to, Map<String, Object> properties) {
+        String before = removed.type() + " from " + removed.from() + " to " + removed.to();
+        String now = label + " from " + text() + " to " + to;
+        if (!before.equals(now)) {
+            throw AnnalsGraph.isTaken("edge " + removed.id(), before, now);
+        }
+        session.changing(t -> {
+            t.restore(removed.instanceId());
+            t.replace(removed.instanceId(), properties);
+            return null;
+        });
+        return new AnnalsEdge(graph, removed.id(), label, text(), to);
     }
 
     @Override
     public <V> VertexProperty<V> property(
             VertexProperty.Cardinality cardinality, String key, V value, Object... keyValues) {
         ElementHelper.legalPropertyKeyValueArray(keyValues);
+        if (cardinality == VertexProperty.Cardinality.list) {
+            throw new UnsupportedOperationException("property " + key + ": expected the cardinality single or set, found list,"
+                    + " which may repeat a value; use set, or a list as the value");
+        }
+        boolean isOneOfSeveral = cardinality == VertexProperty.Cardinality.set;
+        AnnalsVertexProperty<V> property = new AnnalsVertexProperty<>(this, key, value, isOneOfSeveral);
         Object given = ElementHelper.getIdValue(keyValues).orElse(null);
-        if (given != null && !given.equals(AnnalsVertexProperty.id(this, key))) {
+        if (given != null && !given.equals(property.id())) {
             throw VertexProperty.Exceptions.userSuppliedIdsNotSupported();
         }
         if (keyValues.length > (given == null ? 0 : 2)) {
             throw VertexProperty.Exceptions.metaPropertiesNotSupported();
         }
-        if (cardinality != VertexProperty.Cardinality.single) {
-            throw VertexProperty.Exceptions.multiPropertiesNotSupported();
+        ElementHelper.validateProperty(key, value);
+        if (value == null) {
+            // No value: nothing is added to a set, and a single value goes.
+            if (!isOneOfSeveral) {
+                set(key, null);
+            }
+            return VertexProperty.empty();
         }
-        set(key, value);
-        return value == null ? VertexProperty.empty() : new AnnalsVertexProperty<>(this, key, value);
+        if (isOneOfSeveral) {
+            change(before -> Values.adding(Patch.of(instance()), before, key, value));
+        } else {
+            set(key, value);
+        }
+        return property;
     }
 
     @Override
-    @SuppressWarnings("unchecked") // TinkerPop leaves the type of values to the caller.
     public <V> Iterator<VertexProperty<V>> properties(String... keys) {
         return values().entrySet().stream()
                 .filter(entry -> ElementHelper.keyExists(entry.getKey(), keys))
-                .map(entry -> (VertexProperty<V>) new AnnalsVertexProperty<>(this, entry.getKey(), (V) entry.getValue()))
+                .flatMap(entry -> this.<V>properties(entry.getKey(), entry.getValue()))
                 .toList()
                 .iterator();
     }
 
     @Override
-    @SuppressWarnings("unchecked") // As above.
     public <V> VertexProperty<V> property(String key) {
-        Object value = values().get(key);
-        return value == null ? VertexProperty.empty() : new AnnalsVertexProperty<>(this, key, (V) value);
+        List<VertexProperty<V>> found = this.<V>properties(key, values().get(key)).toList();
+        if (found.size() > 1) {
+            throw Vertex.Exceptions.multiplePropertiesExistForProvidedKey(key);
+        }
+        return found.isEmpty() ? VertexProperty.empty() : found.get(0);
+    }
+
+    @SuppressWarnings("unchecked") // TinkerPop leaves the type of values to the caller.
+    private <V> Stream<VertexProperty<V>> properties(String key, Object value) {
+        if (value instanceof Values.Several several) {
+            return several.values().stream().map(one -> new AnnalsVertexProperty<>(this, key, (V) one, true));
+        }
+        return value == null ? Stream.empty() : Stream.of(new AnnalsVertexProperty<>(this, key, (V) value, false));
     }
 
     @Override
     public Iterator<Edge> edges(Direction direction, String... labels) {
-        return neighbors(direction, labels).map(found -> (Edge) graph.edge(found.relationship())).iterator();
+        Session session = graph.session();
+        Function<Relationship, Edge> edges = graph.edges(session);
+        return session.edges(List.of(text()), links(direction, labels)).get(text()).stream().map(edges).iterator();
     }
 
     @Override
     public Iterator<Vertex> vertices(Direction direction, String... labels) {
-        return neighbors(direction, labels).map(found -> (Vertex) graph.vertex(found.entity())).iterator();
+        Session session = graph.session();
+        Function<Entity, Vertex> vertices = graph.vertices(session);
+        return session.vertices(List.of(text()), links(direction, labels)).get(text()).stream().map(vertices).iterator();
     }
 
-    private Stream<Neighbor> neighbors(Direction direction, String... labels) {
+    /** The links that have one of these labels, or any if there are none. */
+    static Links links(Direction direction, String... labels) {
         Links links = switch (direction) {
             case OUT -> Links.out();
             case IN -> Links.in();
             case BOTH -> Links.both();
         };
-        Links wanted = links.type(labels);
-        String id = text();
-        return graph.session().neighbors(id, wanted).stream();
+        // No type has an empty name, as no label is null.
+        return links.type(Stream.of(labels).map(label -> label == null ? "" : label).toArray(String[]::new));
     }
 
     @Override

@@ -1,5 +1,7 @@
 package dev.annals.gremlin;
 
+import dev.annals.Patch;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.Iterator;
 import java.util.Set;
@@ -10,25 +12,32 @@ import org.apache.tinkerpop.gremlin.structure.VertexProperty;
 import org.apache.tinkerpop.gremlin.structure.util.ElementHelper;
 import org.apache.tinkerpop.gremlin.structure.util.StringFactory;
 
-/** A property of a vertex. Its id is made of the id of the vertex and its key. */
+/**
+ * A property of a vertex, alone or one of several with its key. Its id is made of the id of the vertex and its key; one of
+ * several also has its value.
+ */
 final class AnnalsVertexProperty<V> implements VertexProperty<V> {
     private final AnnalsVertex vertex;
     private final String key;
     private final V value;
+    private final boolean isOneOfSeveral;
 
-    AnnalsVertexProperty(AnnalsVertex vertex, String key, V value) {
+    AnnalsVertexProperty(AnnalsVertex vertex, String key, V value, boolean isOneOfSeveral) {
         this.vertex = vertex;
         this.key = key;
         this.value = value;
+        this.isOneOfSeveral = isOneOfSeveral;
     }
 
     @Override
     public Object id() {
-        return id(vertex, key);
-    }
-
-    static String id(AnnalsVertex vertex, String key) {
-        return vertex.text() + "/" + key;
+        String id = vertex.text() + "/" + key;
+        if (!isOneOfSeveral) {
+            return id;
+        }
+        // The number 1 and the text "1" are two values.
+        String text = value instanceof byte[] bytes ? Arrays.toString(bytes) : String.valueOf(value);
+        return id + "/" + (value == null ? "" : value.getClass().getSimpleName()) + "/" + text;
     }
 
     @Override
@@ -68,7 +77,11 @@ final class AnnalsVertexProperty<V> implements VertexProperty<V> {
 
     @Override
     public void remove() {
-        vertex.set(key, null);
+        if (isOneOfSeveral) {
+            vertex.change(before -> Values.removing(Patch.of(vertex.instance()), before, key, value));
+        } else {
+            vertex.set(key, null);
+        }
     }
 
     @Override

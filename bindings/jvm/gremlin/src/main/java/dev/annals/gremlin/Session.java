@@ -1,26 +1,35 @@
 package dev.annals.gremlin;
 
 import dev.annals.AnnalsException;
+import dev.annals.Condition;
 import dev.annals.Entity;
 import dev.annals.Find;
 import dev.annals.Instance;
 import dev.annals.Links;
-import dev.annals.Neighbor;
+import dev.annals.NotFoundException;
 import dev.annals.Relationship;
 import dev.annals.Snapshot;
 import dev.annals.Transaction;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.Supplier;
-import java.util.stream.Stream;
+import org.apache.tinkerpop.gremlin.structure.util.TransactionException;
 
-/** The reads and changes of a thread: its transaction, or a snapshot of the past, which cannot be changed. */
+/**
+ * The reads and changes of a thread: its transaction, or a snapshot of the past, which cannot be changed. Threads may share
+ * one; a thread that changes by what it has read locks it for both.
+ */
 final class Session {
     private final Transaction transaction;
     private final Snapshot past;
-    private long changes;
+    // Written under the lock.
+    private volatile long changes;
 
     Session(Transaction transaction) {
         this.transaction = transaction;
@@ -37,19 +46,39 @@ final class Session {
         return changes;
     }
 
-    /** The transaction; to be used for changes and for its end. */
-    Transaction transaction() {
-        return transaction;
+    synchronized void author(String author) {
+        transaction.author(author);
+    }
+
+    synchronized void message(String message) {
+        transaction.message(message);
+    }
+
+    synchronized void committedAt(Instant instant) {
+        transaction.committedAt(instant);
+    }
+
+    /** Errors: {@code TransactionException}, with the reason of the repository. */
+    synchronized void commit() throws TransactionException {
+        try {
+            transaction.commit();
+        } catch (AnnalsException error) {
+            throw new TransactionException(error.getMessage(), error);
+        }
     }
 
     /** Makes a change. */
-    <R> R changing(Function<Transaction, R> change) {
+    synchronized <R> R changing(Function<Transaction, R> change) {
         if (past != null) {
             throw new UnsupportedOperationException(
                     "graph as of position " + past.position() + ": the past cannot be changed; change the graph itself");
         }
-        changes += 1;
-        return guarded(() -> change.apply(transaction));
+        try {
+            return guarded(() -> change.apply(transaction));
+        } finally {
+            // Order: a thread that reads meanwhile must not take what it reads for newer than the change.
+            changes += 1;
+        }
     }
 
     Optional<Entity> entity(String id) {
@@ -60,22 +89,50 @@ final class Session {
         return guarded(() -> past == null ? transaction.relationship(id) : past.relationship(id));
     }
 
-    <I extends Instance> Stream<I> find(Find<I> find) {
-        return guarded(() -> past == null ? transaction.find(find) : past.find(find));
+    /** The hits of a search, page by page. */
+    <I extends Instance> Iterator<I> find(Find<I> find) {
+        return known(Collections.emptyIterator(), () -> {
+            Iterator<I> hits = (past == null ? transaction.find(find) : past.find(find)).iterator();
+            hits.hasNext();
+            return hits;
+        });
     }
 
+    /** The removed instance with an id. */
+    <I extends Instance> Optional<I> removed(Find<I> find, String id) {
+        Iterator<I> found = find(find.onlyDeleted().where(Condition.equal("@id", id)).limit(1));
+        return found.hasNext() ? Optional.of(found.next()) : Optional.empty();
+    }
+
+    /** How many hits a search has. */
     long count(Find<?> find) {
-        return guarded(() -> past == null ? transaction.count(find) : past.count(find));
+        return known(0L, () -> past == null ? transaction.count(find) : past.count(find));
     }
 
-    List<Neighbor> neighbors(String id, Links links) {
-        List<String> ids = List.of(id);
-        Map<String, List<Neighbor>> found =
-                guarded(() -> past == null ? transaction.neighbors(ids, links) : past.neighbors(ids, links));
-        return found.get(id);
+    /** The repository refuses a search for a name that no instance can have. To TinkerPop such a search has no hits. */
+    private static <R> R known(R none, Supplier<R> search) {
+        try {
+            return search.get();
+        } catch (NotFoundException unknown) {
+            return none;
+        } catch (AnnalsException error) {
+            throw AnnalsGraph.exception(error);
+        }
     }
 
-    void close() {
+    /** The vertices next to each vertex, by its id; none of an unknown one. */
+    Map<String, List<Entity>> vertices(Collection<String> ids, Links links) {
+        return guarded(() ->
+                past == null ? transaction.neighborEntities(ids, links) : past.neighborEntities(ids, links));
+    }
+
+    /** The edges of each vertex, by its id; none of an unknown one. */
+    Map<String, List<Relationship>> edges(Collection<String> ids, Links links) {
+        return guarded(() ->
+                past == null ? transaction.neighborRelationships(ids, links) : past.neighborRelationships(ids, links));
+    }
+
+    synchronized void close() {
         if (transaction != null) {
             transaction.close();
         } else {

@@ -16,6 +16,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import org.apache.tinkerpop.gremlin.structure.Property;
@@ -27,7 +28,8 @@ import org.apache.tinkerpop.gremlin.structure.Property;
  * gives has its class in the hidden property {@link #CLASSES}, by its key: {@code b} Byte, {@code s} Short, {@code l}
  * Long within the range of Integer, {@code f} Float, {@code n} BigInteger, {@code c} Character, {@code d} Date,
  * {@code o+02:00} OffsetDateTime of another offset than UTC. For a list it is a list, and for a map a map, of the same;
- * a set is stored as a list, and has a map with the key {@link #SET}.
+ * a set is stored as a list, and has a map with the key {@link #SET}. Several properties with one key are a set of the
+ * repository; it has a map with the key {@link #EACH}, to a list of pairs of a value and its class.
  */
 final class Values {
     /** The hidden property with the classes of others. */
@@ -36,7 +38,13 @@ final class Values {
     /** The key, in the class of a set, of the classes of its members. */
     static final String SET = "~set";
 
+    /** The key, in the class of several values, of the classes of some of them. */
+    static final String EACH = "~each";
+
     private static final String USUAL = "";
+
+    /** The values of several properties with one key; at least one. */
+    record Several(List<Object> values) {}
 
     private Values() {}
 
@@ -64,22 +72,109 @@ final class Values {
         stored.forEach((key, value) -> {
             if (!key.equals(CLASSES)) {
                 Object kind = classes.get(key);
-                given.put(key, given(value, kind == null ? USUAL : kind));
+                if (value instanceof Set<?> set) {
+                    List<List<?>> kinds = eachKind(kind);
+                    given.put(key, new Several(set.stream().map(one -> given(one, kindOf(one, kinds))).toList()));
+                } else {
+                    given.put(key, given(value, kind == null ? USUAL : kind));
+                }
             }
         });
+        // Other doors may leave a set without values.
+        given.values().removeIf(value -> value instanceof Several several && several.values().isEmpty());
         return given;
+    }
+
+    private static List<List<?>> eachKind(Object kind) {
+        List<List<?>> all = new ArrayList<>();
+        if (kind instanceof Map<?, ?> map && map.get(EACH) instanceof List<?> pairs) {
+            pairs.forEach(pair -> all.add((List<?>) pair));
+        }
+        return all;
+    }
+
+    private static Object kindOf(Object stored, List<List<?>> kinds) {
+        return kinds.stream()
+                .filter(pair -> pair.get(0).equals(stored))
+                .findFirst()
+                .<Object>map(pair -> pair.get(1))
+                .orElse(USUAL);
     }
 
     /** A patch that sets one property, or removes it with {@code null}. */
     static Patch patch(Patch patch, Map<String, Object> before, String key, Object value) {
+        Patch changed = value == null ? patch.unset(key) : patch.set(key, stored(value));
+        return withKind(changed, before, key, value == null ? USUAL : kind(value));
+    }
+
+    /**
+     * A patch that adds a value to those of a key; none if the key has it.
+     *
+     * <p>Errors: {@code IllegalArgumentException} if the value, or the one of the key, is a list, a set or a map.
+     */
+    static Optional<Patch> adding(Patch patch, Map<String, Object> before, String key, Object value) {
+        Object stored = single(key, stored(value));
+        Object known = before.get(key);
+        Set<Object> values = new LinkedHashSet<>();
+        List<List<?>> kinds = new ArrayList<>();
+        if (known instanceof Set<?> set) {
+            values.addAll(set);
+            kinds.addAll(eachKind(kind(before, key)));
+        } else if (known != null) {
+            values.add(single(key, known));
+            kinds.add(List.of(known, kind(before, key)));
+        }
+        if (!values.add(stored)) {
+            return Optional.empty();
+        }
+        kinds.add(List.of(stored, kind(value)));
+        Patch changed = known instanceof Set<?> ? patch.add(key, stored) : patch.set(key, values);
+        return Optional.of(withKind(changed, before, key, eachKind(kinds)));
+    }
+
+    /** A patch that removes a value from those of a key; the last one removes the property. None if it is not there. */
+    static Optional<Patch> removing(Patch patch, Map<String, Object> before, String key, Object value) {
+        Object stored = stored(value);
+        Object known = before.get(key);
+        boolean isOnly = known instanceof Set<?> one ? one.equals(Set.of(stored)) : stored.equals(known);
+        if (isOnly) {
+            return Optional.of(patch(patch, before, key, null));
+        }
+        if (!(known instanceof Set<?>)) {
+            return Optional.empty();
+        }
+        List<List<?>> kinds = eachKind(kind(before, key));
+        kinds.removeIf(pair -> pair.get(0).equals(stored));
+        return Optional.of(withKind(patch.remove(key, stored), before, key, eachKind(kinds)));
+    }
+
+    /** A value that may be one of several. */
+    private static Object single(String key, Object stored) {
+        if (stored instanceof Collection<?> || stored instanceof Map<?, ?>) {
+            throw new IllegalArgumentException("property " + key
+                    + ": with the cardinality set, expected values that are no list, set or map, found " + stored);
+        }
+        return stored;
+    }
+
+    private static Object kind(Map<String, Object> properties, String key) {
+        Object kind = properties.get(CLASSES) instanceof Map<?, ?> classes ? classes.get(key) : null;
+        return kind == null ? USUAL : kind;
+    }
+
+    /** The class of several values, of pairs of a value and its class. */
+    private static Object eachKind(List<List<?>> kinds) {
+        List<List<?>> unusual = kinds.stream().filter(pair -> !USUAL.equals(pair.get(1))).toList();
+        return unusual.isEmpty() ? USUAL : Map.of(EACH, unusual);
+    }
+
+    private static Patch withKind(Patch changed, Map<String, Object> before, String key, Object kind) {
         Map<String, Object> classes = new LinkedHashMap<>();
         if (before.get(CLASSES) instanceof Map<?, ?> known) {
-            known.forEach((name, kind) -> classes.put((String) name, kind));
+            known.forEach((name, other) -> classes.put((String) name, other));
         }
         Map<String, Object> former = new LinkedHashMap<>(classes);
         classes.remove(key);
-        Patch changed = value == null ? patch.unset(key) : patch.set(key, stored(value));
-        Object kind = value == null ? USUAL : kind(value);
         if (!USUAL.equals(kind)) {
             classes.put(key, kind);
         }

@@ -1,6 +1,9 @@
 package dev.annals.gremlin;
 
+import static org.junit.Assert.assertEquals;
+
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
@@ -13,7 +16,7 @@ import org.apache.tinkerpop.gremlin.AbstractGraphProvider;
 import org.apache.tinkerpop.gremlin.LoadGraphWith;
 import org.apache.tinkerpop.gremlin.structure.Graph;
 
-/** Gives the suites of TinkerPop graphs in folders of their own. */
+/** Gives the suites of TinkerPop graphs in folders of their own. After each test {@code annals check} examines its folder. */
 public final class AnnalsGraphProvider extends AbstractGraphProvider {
     @SuppressWarnings("rawtypes") // As TinkerPop declares it.
     private static final Set<Class> IMPLEMENTATIONS = Set.of(
@@ -41,8 +44,21 @@ public final class AnnalsGraphProvider extends AbstractGraphProvider {
         }
         String folder = configuration == null ? null : configuration.getString(AnnalsGraph.FOLDER, null);
         if (folder != null && Files.exists(Path.of(folder))) {
+            if (graph != null) {
+                check(folder);
+            }
             delete(Path.of(folder));
         }
+    }
+
+    private static void check(String folder) throws IOException, InterruptedException {
+        String program = System.getProperty("ANNALS_PROGRAM", System.getenv("ANNALS_PROGRAM"));
+        if (program == null) {
+            throw new IllegalStateException("no program: set ANNALS_PROGRAM to the path of annals");
+        }
+        Process process = new ProcessBuilder(program, "-r", folder, "check").redirectErrorStream(true).start();
+        String told = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertEquals("annals check of " + folder + ": " + told, 0, process.waitFor());
     }
 
     private static void delete(Path folder) throws IOException {

@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.Date;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -22,6 +23,8 @@ import org.apache.commons.configuration2.BaseConfiguration;
 import org.apache.tinkerpop.gremlin.process.traversal.IO;
 import org.apache.tinkerpop.gremlin.process.traversal.P;
 import org.apache.tinkerpop.gremlin.process.traversal.dsl.graph.GraphTraversalSource;
+import org.apache.tinkerpop.gremlin.structure.Direction;
+import org.apache.tinkerpop.gremlin.structure.Edge;
 import org.apache.tinkerpop.gremlin.structure.T;
 import org.apache.tinkerpop.gremlin.structure.Vertex;
 import org.apache.tinkerpop.gremlin.structure.VertexProperty.Cardinality;
@@ -182,6 +185,83 @@ public class AnnalsGraphTest {
     }
 
     @Test
+    public void aChangeWhileTheyAreIteratedShows() {
+        try (AnnalsGraph graph = AnnalsGraph.open()) {
+            for (int index = 0; index < 3; index++) {
+                graph.addVertex(T.id, index, "n", 0).addEdge("self", graph.vertices(index).next(), "n", 0);
+            }
+            graph.vertices(0).next().addEdge("to", graph.vertices(1).next());
+            Iterator<Vertex> all = graph.vertices();
+            Iterator<Edge> edges = graph.edges();
+            Iterator<Vertex> next = graph.vertices(0).next().vertices(Direction.OUT, "to");
+            Iterator<Vertex> found = graph.traversal().V().hasLabel("vertex");
+            all.next();
+            found.next();
+            graph.vertices().forEachRemaining(one -> one.property("n", 1));
+            graph.edges().forEachRemaining(one -> one.property("n", 1));
+            all.forEachRemaining(one -> assertEquals((Integer) 1, one.value("n")));
+            edges.forEachRemaining(one -> assertEquals((Integer) 1, one.value("n")));
+            next.forEachRemaining(one -> assertEquals((Integer) 1, one.value("n")));
+            found.forEachRemaining(one -> assertEquals((Integer) 1, one.value("n")));
+        }
+    }
+
+    @Test
+    public void aRemovedElementCanBeAddedAgain() {
+        try (AnnalsGraph graph = AnnalsGraph.open()) {
+            GraphTraversalSource g = graph.traversal();
+            for (Object id : new Object[] {"a", 7, 8L, UUID.randomUUID().toString()}) {
+                Vertex first = graph.addVertex(T.id, id, "n", 1, "m", 5L);
+                Vertex other = graph.addVertex();
+                first.addEdge("to", other, T.id, id, "w", 1, "v", 2);
+                graph.tx().commit();
+                graph.repository().transact(t -> t.classify(graph.text(first), "odd", Map.of()));
+                // In a later transaction.
+                g.V(id).drop().iterate();
+                graph.tx().commit();
+                g.addV().property(T.id, id).property("n", 2).iterate();
+                assertEquals(List.of(Map.of("n", List.of(2))), g.V(id).valueMap().toList());
+                assertEquals("no edge comes back", 0L, (long) g.V(id).bothE().count().next());
+                graph.vertices(id).next().addEdge("to", other, T.id, id, "w", 3);
+                graph.tx().commit();
+                assertEquals(List.of(Map.of("w", 3)), g.V(id).outE().valueMap().toList());
+                assertEquals(Map.of(), ((AnnalsVertex) g.V(id).next()).now().classifications());
+                // In the same transaction.
+                g.V(id).drop().iterate();
+                g.addV().property(T.id, id).property("n", 4L).iterate();
+                g.V(id).drop().iterate();
+                g.addV().property(T.id, id).property("k", 5L).iterate();
+                graph.tx().commit();
+                assertEquals(List.of(Map.of("k", List.of(5L))), g.V(id).valueMap().toList());
+                assertTrue(graph.history(g.V(id).next()).size() > 4);
+            }
+            // Added and removed before the commit.
+            graph.addVertex(T.id, "new").remove();
+            graph.addVertex(T.id, "new", "n", 1);
+            graph.tx().commit();
+            assertEquals((Integer) 1, graph.vertices("new").next().value("n"));
+        }
+    }
+
+    @Test
+    public void anotherElementCannotHaveTheIdOfARemovedOne() {
+        try (AnnalsGraph graph = AnnalsGraph.open()) {
+            Vertex a = graph.addVertex(T.id, "a", T.label, "person");
+            Vertex b = graph.addVertex(T.id, "b");
+            a.addEdge("knows", b, T.id, "e").remove();
+            graph.tx().commit();
+            RuntimeException ends = assertThrows(IllegalArgumentException.class, () -> b.addEdge("knows", a, T.id, "e"));
+            assertTrue(ends.getMessage(), ends.getMessage().contains("expected knows from a to b again, found knows from b to a"));
+            a.remove();
+            RuntimeException label =
+                    assertThrows(IllegalArgumentException.class, () -> graph.addVertex(T.id, "a", T.label, "dog"));
+            assertTrue(label.getMessage(), label.getMessage().contains("expected person again, found dog"));
+            assertTrue(label.getMessage(), label.getMessage().contains("annals.remove=purge"));
+            graph.tx().commit();
+        }
+    }
+
+    @Test
     public void aTraversalThatAddsDoesNotFindWhatItAdds() {
         try (AnnalsGraph graph = AnnalsGraph.open()) {
             for (int count = 0; count < 600; count++) {
@@ -198,9 +278,7 @@ public class AnnalsGraphTest {
             Vertex vertex = graph.addVertex();
             assertThrows(UnsupportedOperationException.class, graph::compute);
             assertThrows(UnsupportedOperationException.class, graph::variables);
-            assertThrows(UnsupportedOperationException.class, () -> graph.tx().createThreadedTx());
             assertThrows(UnsupportedOperationException.class, () -> vertex.property(Cardinality.list, "a", 1));
-            assertThrows(UnsupportedOperationException.class, () -> vertex.property(Cardinality.set, "a", 1));
             assertThrows(UnsupportedOperationException.class, () -> vertex.property(Cardinality.single, "a", 1, "b", 2));
             assertThrows(UnsupportedOperationException.class, () -> vertex.property(Cardinality.single, "a", 1, T.id, "x"));
             assertThrows(UnsupportedOperationException.class, () -> vertex.property("a", 1).property("b", 2));

@@ -7,8 +7,10 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Random;
 import java.util.function.Supplier;
+import org.apache.tinkerpop.gremlin.process.traversal.Operator;
 import org.apache.tinkerpop.gremlin.process.traversal.Order;
 import org.apache.tinkerpop.gremlin.process.traversal.P;
+import org.apache.tinkerpop.gremlin.process.traversal.Scope;
 import org.apache.tinkerpop.gremlin.process.traversal.TextP;
 import org.apache.tinkerpop.gremlin.process.traversal.dsl.graph.GraphTraversal;
 import org.apache.tinkerpop.gremlin.process.traversal.dsl.graph.GraphTraversalSource;
@@ -16,6 +18,7 @@ import org.apache.tinkerpop.gremlin.process.traversal.dsl.graph.__;
 import org.apache.tinkerpop.gremlin.structure.Graph;
 import org.apache.tinkerpop.gremlin.structure.T;
 import org.apache.tinkerpop.gremlin.structure.Vertex;
+import org.apache.tinkerpop.gremlin.structure.VertexProperty;
 import org.apache.tinkerpop.gremlin.tinkergraph.structure.TinkerGraph;
 import org.junit.Rule;
 import org.junit.Test;
@@ -31,7 +34,7 @@ public class OracleTest {
     private static final int TRAVERSALS = Integer.getInteger("annals.traversals", 5_000);
     private static final String[] LABELS = {"person", "software", "place", "unknown"};
     private static final String[] LINKS = {"knows", "created", "likes", "unknown"};
-    private static final String[] KEYS = {"name", "age", "score", "flag", "missing"};
+    private static final String[] KEYS = {"name", "age", "score", "flag", "tag", "missing"};
     private static final String[] NAMES = {"a", "ab", "abc", "b", "\u00e9t\u00e9", "z z"};
 
     @Rule
@@ -54,6 +57,52 @@ public class OracleTest {
         }
     }
 
+    /** Changes between steps; both graphs change alike. */
+    @Test
+    public void randomChangesInTraversalsGiveWhatTinkerGraphGives() {
+        long seed = Long.getLong("annals.seed", System.nanoTime());
+        try (TinkerGraph oracle = TinkerGraph.open();
+                AnnalsGraph graph = AnnalsGraph.open(folder.getRoot().toPath().resolve("graph"))) {
+            fill(oracle, new Random(seed));
+            fill(graph, new Random(seed));
+            for (int index = 0; index < TRAVERSALS / 25; index++) {
+                long own = seed + index;
+                int mark = index;
+                String found = outcome(() -> changing(graph.traversal(), new Random(own), mark));
+                String expected = outcome(() -> changing(oracle.traversal(), new Random(own), mark));
+                String text = changing(oracle.traversal(), new Random(own), mark).toString();
+                assertEquals("seed " + seed + ", change " + index + ": " + text, expected, found);
+                assertEquals("seed " + seed + ", after change " + index + ": " + text, state(oracle), state(graph));
+                if (index % 7 == 0) {
+                    graph.tx().commit();
+                }
+            }
+        }
+    }
+
+    private static String state(Graph graph) {
+        GraphTraversalSource g = graph.traversal();
+        return outcome(() -> g.V().project("id", "out", "in", "mark").by(T.id).by(__.out().id().order().fold())
+                .by(__.inE("made").count()).by(__.values("mark").fold()));
+    }
+
+    /** The order in which links of one vertex come does not count: it is not the same in both graphs. */
+    private static GraphTraversal<?, ?> changing(GraphTraversalSource g, Random random, int mark) {
+        String label = LABELS[random.nextInt(3)];
+        String link = LINKS[random.nextInt(3)];
+        return switch (random.nextInt(8)) {
+            case 0 -> g.V().hasLabel(label).property("mark", mark).both(link).has("mark", mark).id();
+            case 1 -> g.V().hasLabel(label).as("a").out(link).addE("made").from("a").inV().in("made").count();
+            case 2 -> g.V().hasLabel(label).as("a").out(link).addE("made").from("a").inV().local(__.in("made").count());
+            case 3 -> g.V().hasLabel(label).sideEffect(__.outE("made").drop()).local(__.both("made").count());
+            case 4 -> g.V().where(__.in("made")).sideEffect(__.inE("made").drop()).local(__.both().count());
+            case 5 -> g.V().hasLabel(label).where(__.not(__.has("mark", mark))).out(link).property("mark", mark).count();
+            case 6 -> g.V(random.nextInt(60)).out(link).property("mark", mark).in(link).property("mark", mark + 1).dedup().count();
+            default -> g.V(random.nextInt(60)).repeat((GraphTraversal<Vertex, Vertex>) (GraphTraversal<?, ?>) __.out()
+                    .sideEffect(__.property("mark", mark)).has("mark", mark)).times(2).dedup().id();
+        };
+    }
+
     private static void fill(Graph graph, Random random) {
         Vertex[] vertices = new Vertex[60];
         for (int index = 0; index < vertices.length; index++) {
@@ -68,6 +117,10 @@ public class OracleTest {
                 vertices[index].property("score", random.nextInt(9) / 2.0);
             }
             vertices[index].property("flag", random.nextBoolean());
+            for (int tags = random.nextInt(4); tags > 0; tags--) {
+                Object tag = random.nextBoolean() ? (Object) random.nextInt(9) : NAMES[random.nextInt(NAMES.length)];
+                vertices[index].property(VertexProperty.Cardinality.set, "tag", tag);
+            }
         }
         for (int index = 0; index < 180; index++) {
             Vertex from = vertices[random.nextInt(vertices.length)];
@@ -107,7 +160,12 @@ public class OracleTest {
 
     private static GraphTraversal<?, ?> traversal(GraphTraversalSource g, Random random) {
         boolean isOfEdges = random.nextInt(5) == 0;
-        Steps steps = new Steps(random, isOfEdges ? g.E() : g.V(), !isOfEdges);
+        boolean hasSack = random.nextInt(8) == 0;
+        GraphTraversalSource from = hasSack ? g.withSack(1L) : g;
+        Steps steps = new Steps(random, isOfEdges ? from.E() : from.V(), !isOfEdges, hasSack);
+        if (!isOfEdges && random.nextInt(8) == 0) {
+            steps.forgetting();
+        }
         int count = 1 + random.nextInt(6);
         for (int index = 0; index < count; index++) {
             steps.next();
@@ -120,12 +178,29 @@ public class OracleTest {
         private final Random random;
         private GraphTraversal<?, ?> so;
         private boolean isAtVertex;
+        private final boolean hasSack;
         private int flatMaps;
+        private boolean hasDedup;
 
-        Steps(Random random, GraphTraversal<?, ?> so, boolean isAtVertex) {
+        Steps(Random random, GraphTraversal<?, ?> so, boolean isAtVertex, boolean hasSack) {
             this.random = random;
             this.so = so;
             this.isAtVertex = isAtVertex;
+            this.hasSack = hasSack;
+        }
+
+        /** Side effects between steps. They stand first: only g.V() has one order in both graphs. */
+        void forgetting() {
+            hasDedup = true;
+            GraphTraversal<Object, Object> at = (GraphTraversal<Object, Object>) so;
+            flatMaps += 1;
+            so = switch (random.nextInt(3)) {
+                case 0 -> at.local(__.aggregate("x")).out(any(LINKS)).where(P.without("x"));
+                case 1 -> at.sideEffect(__.aggregate("x")).both().where(P.within("x"));
+                default -> at.hasId(random.nextInt(60))
+                        .repeat((GraphTraversal<Object, Object>) (GraphTraversal<?, ?>) __.out().where(P.without("x")).local(__.aggregate("x")))
+                        .emit();
+            };
         }
 
         private String any(String[] all) {
@@ -173,7 +248,10 @@ public class OracleTest {
                 case 6 -> so = at.where(inner());
                 case 7 -> so = at.not(inner());
                 case 8 -> so = at.or(inner(), inner());
-                case 9 -> so = at.dedup();
+                case 9 -> {
+                    so = at.dedup();
+                    hasDedup = true;
+                }
                 case 10 -> so = at.hasLabel(any(LABELS), any(LINKS));
                 case 11 -> so = at.has(key, condition(key)).has(key, condition(key));
                 case 12 -> so = at.union(__.<Object>identity(), __.<Object>filter(inner()));
@@ -192,11 +270,24 @@ public class OracleTest {
                 isAtVertex = true;
                 return;
             }
-            switch (random.nextInt(8)) {
+            switch (random.nextInt(12)) {
+                case 8 -> {
+                    so = at.repeat((GraphTraversal<Object, Object>) (GraphTraversal<?, ?>) __.both(any(LINKS)).dedup()).emit().times(2);
+                    hasDedup = true;
+                }
+                case 9 -> so = at.repeat((GraphTraversal<Object, Object>) (GraphTraversal<?, ?>) __.out().hasLabel(any(LABELS)))
+                        .until(__.or(__.has(any(KEYS)), __.loops().is(3)));
+                case 10 -> so = at.sideEffect(__.out(any(LINKS))).out(any(LINKS)).barrier();
+                case 11 -> so = hasSack
+                        ? at.sack(Operator.sum).by(__.out().count()).out(any(LINKS)).sack(Operator.mult).by(__.constant(2L))
+                        : at.as("a").both(any(LINKS)).where(P.neq("a"));
                 case 0 -> so = at.out();
                 case 1 -> so = at.in(any(LINKS));
                 case 2 -> so = at.both(LINKS[random.nextInt(2)], LINKS[2 + random.nextInt(2)]);
-                case 3 -> so = at.repeat((GraphTraversal<Object, Object>) (GraphTraversal<?, ?>) __.out(any(LINKS)).simplePath()).times(2);
+                case 3 -> {
+                    GraphTraversal<?, ?> out = __.out(any(LINKS));
+                    so = at.repeat((GraphTraversal<Object, Object>) (hasDedup ? out : out.simplePath())).times(2);
+                }
                 case 4 -> so = at.coalesce(__.out(any(LINKS)), __.in());
                 case 5 -> so = at.local(__.out().order().by(T.id).limit(1));
                 default -> {
@@ -208,7 +299,18 @@ public class OracleTest {
 
         GraphTraversal<?, ?> end() {
             GraphTraversal<Object, Object> at = (GraphTraversal<Object, Object>) so;
-            return switch (random.nextInt(14)) {
+            // Which of several ways to an element remains is not the same in both graphs.
+            boolean hasWays = !hasDedup;
+            if (hasSack) {
+                return hasWays ? at.sack() : at.count();
+            }
+            return switch (random.nextInt(20)) {
+                case 19 -> at.order().by("age", random.nextBoolean() ? Order.asc : Order.desc).limit(4).values("age").map(__.math("_ * 1"));
+                case 14 -> at.limit(random.nextInt(40)).count();
+                case 15 -> at.range(random.nextInt(5), 5 + random.nextInt(400)).count();
+                case 16 -> hasWays ? at.path().by(T.id) : at.count();
+                case 17 -> at.limit(1).constant("one");
+                case 18 -> at.tail(3).count();
                 case 0 -> at.count();
                 case 1 -> at.values(any(KEYS));
                 case 2 -> at.groupCount().by(T.label).unfold();
@@ -217,7 +319,7 @@ public class OracleTest {
                 case 5 -> at.values("age").sum();
                 case 6 -> at.values("age").max();
                 case 7 -> at.order().by(T.id, Order.desc).limit(3);
-                case 8 -> at.path().count(org.apache.tinkerpop.gremlin.process.traversal.Scope.local);
+                case 8 -> hasWays ? at.path().count(Scope.local) : at.count();
                 case 9 -> at.values("score").mean();
                 case 10 -> at.label().dedup();
                 case 11 -> at.order().by(T.id).range(1, 4).values(any(KEYS));
