@@ -3,6 +3,7 @@ package annals.lab;
 import dev.annals.ConflictException;
 import dev.annals.Version;
 import dev.annals.gremlin.AnnalsGraph;
+import java.nio.file.Path;
 import java.util.List;
 import org.apache.tinkerpop.gremlin.structure.Graph;
 
@@ -12,6 +13,7 @@ public final class AnnalsPeer extends TinkerPopPeer {
         if (!form.equals("gremlin")) {
             throw new IllegalArgumentException("annals has no form " + form);
         }
+        System.setProperty("dev.annals.library", Path.of(System.getProperty("lab.folder"), "libannals_jvm.so").toString());
     }
 
     @Override

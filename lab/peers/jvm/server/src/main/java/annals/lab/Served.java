@@ -46,7 +46,7 @@ final class Served implements AutoCloseable {
 
         /** Where `install` has put it. */
         Path home() {
-            return Path.of(System.getProperty("lab.servers"), folder);
+            return Path.of(System.getProperty("lab.folder"), folder);
         }
     }
 
