@@ -105,16 +105,25 @@ fn bars(measured: &Measured) -> Option<Block> {
     (!lines.is_empty()).then_some(Block::List(lines))
 }
 
-/// A bar and whether it holds; none if one of its targets has no figure.
+/// A bar and whether it holds; none if one of its targets took no part in the run, or the first one has no figure.
 fn bar_line(measured: &Measured, row: &Row, Bar { target, volume, height }: &Bar) -> Option<String> {
+    let Shown::Value { median, .. } = measured.shown(&row.name, volume, target) else { return None };
     let (found, is_reached) = match height {
         Height::AtMost(most) => {
-            let Shown::Value { median, .. } = measured.shown(&row.name, volume, target) else { return None };
             let [found, bar] = [median, *most].map(|value| value_text(row, value));
             (format!("{found} <= {bar}"), median <= *most)
         }
         Height::TimesOf { target: other, times } => {
-            let ratio = measured.times_of(row, volume, target, other).ok()?.ratio;
+            let Ok(Ratio { ratio, .. }) = measured.times_of(row, volume, target, other) else {
+                let took_part = measured.targets().iter().any(|known| known.name == *other);
+                let text = || {
+                    format!(
+                        "{} at {volume}, {target}: not judged, for want of a figure of {other}",
+                        row.title
+                    )
+                };
+                return took_part.then(text);
+            };
             (format!("{} >= {} times {other}", figure(ratio), figure(*times)), ratio >= *times)
         }
     };
@@ -295,9 +304,10 @@ mod tests {
 
     #[test]
     fn a_bar_beside_another_system_is_judged_if_both_have_figures() {
+        let figures = [("annals", "read", 8.0), ("other", "read", 4.0), ("null", "write", 1.0)]
+            .map(|(target, row, value)| figure(target, row, 0, value));
         let bars_of = |times: f64, other: &str| {
-            let mut found =
-                measured(json!([figure("annals", "read", 0, 8.0), figure("other", "read", 0, 4.0)]));
+            let mut found = measured(json!(figures));
             let row = found.results.run.rows[0].clone();
             found.results.run.rows[0] = row.times_of("annals", "1", times, other);
             bars(&found)
@@ -305,7 +315,8 @@ mod tests {
         let told = |text: &str| Some(Block::List(vec![text.to_owned()]));
         assert_eq!(bars_of(1.0, "other"), told("read at 1, annals: 2.00 >= 1.00 times other: holds"));
         assert_eq!(bars_of(2.1, "other"), told("read at 1, annals: 2.00 >= 2.10 times other: MISSED"));
-        assert_eq!(bars_of(1.0, "null"), None);
+        assert_eq!(bars_of(1.0, "null"), told("read at 1, annals: not judged, for want of a figure of null"));
+        assert_eq!(bars_of(1.0, "absent"), None);
     }
 
     #[test]
