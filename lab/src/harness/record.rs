@@ -53,7 +53,7 @@ pub struct Row {
     pub bars: Vec<Bar>,
 }
 
-/// What the figure of a target at a volume has to reach.
+/// A mark that the figure of a target at a volume has to reach.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Bar {
     pub target: String,
