@@ -7,6 +7,7 @@ mod latencies;
 mod run;
 mod report;
 mod threads;
+mod gremlin_server;
 mod graph;
 mod harness;
 mod lines;

@@ -1,11 +1,18 @@
 //! Every suite of the harness.
 
 use crate::harness::Suite;
-use crate::{datastore, larger, lines, members, methods, threads};
+use crate::{datastore, gremlin_server, larger, lines, members, methods, threads};
 
 /// In the order in which a newcomer should read their pages.
-pub const SUITES: &[&Suite] =
-    &[&threads::SUITE, &methods::SUITE, &datastore::SUITE, &members::SUITE, &lines::SUITE, &larger::SUITE];
+pub const SUITES: &[&Suite] = &[
+    &threads::SUITE,
+    &gremlin_server::SUITE,
+    &methods::SUITE,
+    &datastore::SUITE,
+    &members::SUITE,
+    &lines::SUITE,
+    &larger::SUITE,
+];
 
 #[cfg(test)]
 mod tests {

@@ -26,7 +26,9 @@ pub use install::{DATA, Install, PEERS};
 pub use list::List;
 pub use measuring::{Measuring, OUT_OF_MEMORY, bytes_in};
 pub use peer::Peer;
-pub use record::{Bar, Better, CellRecord, Figure, Form, Record, Row, Syncs, TargetName, TargetRecord};
+pub use record::{
+    Bar, Better, CellRecord, Figure, Form, Height, Record, Row, Syncs, TargetName, TargetRecord,
+};
 pub use results::{Results, newest_runs};
 pub use run::RunSuite;
 pub use server::PeerServer;

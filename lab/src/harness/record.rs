@@ -49,16 +49,26 @@ pub struct Row {
     pub better: Better,
     /// Figures of writes are compared only between targets that are equally durable.
     pub is_write: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub bar: Option<Bar>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bars: Vec<Bar>,
 }
 
-/// The most that the figure of a target at a volume may be. Units: that of the row.
+/// A mark that the figure of a target at a volume has to reach.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Bar {
     pub target: String,
     pub volume: String,
-    pub most: f64,
+    pub height: Height,
+}
+
+/// How high a bar is.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Height {
+    /// At most so much. Units: that of the row.
+    AtMost(f64),
+    /// At least so many times as good as another target at the same volume.
+    TimesOf { target: String, times: f64 },
 }
 
 /// Which of two figures is better.
@@ -73,7 +83,7 @@ impl Row {
     /// A row of reads, of which more is better.
     pub fn new(name: impl Into<String>, title: impl Into<String>, unit: &str) -> Row {
         let (name, title) = (name.into(), title.into());
-        Row { name, title, unit: unit.to_owned(), better: Better::More, is_write: false, bar: None }
+        Row { name, title, unit: unit.to_owned(), better: Better::More, is_write: false, bars: Vec::new() }
     }
 
     /// The same of writes.
@@ -86,9 +96,19 @@ impl Row {
         Row { better: Better::Less, ..self }
     }
 
-    /// The same with a bar.
+    /// The same with one more bar.
     pub fn at_most(self, target: &str, volume: &str, most: f64) -> Row {
-        Row { bar: Some(Bar { target: target.to_owned(), volume: volume.to_owned(), most }), ..self }
+        self.with_bar(target, volume, Height::AtMost(most))
+    }
+
+    /// The same with one more bar: `target` is at least so many times as good as `other`.
+    pub fn times_of(self, target: &str, volume: &str, times: f64, other: &str) -> Row {
+        self.with_bar(target, volume, Height::TimesOf { target: other.to_owned(), times })
+    }
+
+    fn with_bar(mut self, target: &str, volume: &str, height: Height) -> Row {
+        self.bars.push(Bar { target: target.to_owned(), volume: volume.to_owned(), height });
+        self
     }
 }
 

@@ -33,31 +33,38 @@ impl Measured {
     ///
     /// Figures of writes are compared with the Annals that is as durable; others with the first Annals of the run.
     pub fn compare(&self, row: &Row, volume: &str, target: &TargetName) -> Result<Comparison, Apart> {
-        let durability = |name: &str| {
-            self.introduction(name).map(|told| class(&told.durability).to_owned()).unwrap_or_default()
-        };
         let mut is_apart = false;
         for ours in self.of_kind(&[Kind::Ours]) {
-            if row.is_write && durability(&ours.name) != durability(&target.name) {
-                is_apart = true;
-                continue;
-            }
-            let values = |name: &str| self.cell(&row.name, volume, name).map(|cell| &cell.values);
-            if let (Some(own), Some(theirs)) = (values(&ours.name), values(&target.name))
-                && let Some(ratio) = Ratio::of(own, theirs)
-            {
-                return Ok(Comparison {
-                    row: row.name.clone(),
-                    volume: volume.to_owned(),
-                    ours: ours.name.clone(),
-                    target: target.name.clone(),
-                    ratio: ratio.for_row(row),
-                });
+            match self.times_of(row, volume, &ours.name, &target.name) {
+                Err(Apart::Durability) => is_apart = true,
+                Err(Apart::NoFigure) => {}
+                Ok(ratio) => {
+                    return Ok(Comparison {
+                        row: row.name.clone(),
+                        volume: volume.to_owned(),
+                        ours: ours.name.clone(),
+                        target: target.name.clone(),
+                        ratio,
+                    });
+                }
             }
         }
         let has_figure =
             self.cell(&row.name, volume, &target.name).is_some_and(|cell| !cell.values.is_empty());
         Err(if is_apart && has_figure { Apart::Durability } else { Apart::NoFigure })
+    }
+
+    /// How many times as good one target is as another one, in one row at one volume.
+    pub fn times_of(&self, row: &Row, volume: &str, one: &str, other: &str) -> Result<Ratio, Apart> {
+        let durability = |name: &str| {
+            self.introduction(name).map(|told| class(&told.durability).to_owned()).unwrap_or_default()
+        };
+        if row.is_write && durability(one) != durability(other) {
+            return Err(Apart::Durability);
+        }
+        let values = |name: &str| self.cell(&row.name, volume, name).map(|cell| &cell.values);
+        let (Some(own), Some(theirs)) = (values(one), values(other)) else { return Err(Apart::NoFigure) };
+        Ok(Ratio::of(own, theirs).ok_or(Apart::NoFigure)?.for_row(row))
     }
 
     /// All comparisons with other systems. Rows of an open loop offer each target a share of its own peak, so their

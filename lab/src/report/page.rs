@@ -11,7 +11,7 @@ use super::peak::peaks;
 use super::percentiles::{latencies, slowest};
 use super::plots::plots;
 use super::statistics::{Ratio, geometric_mean};
-use crate::harness::{Bar, Kind, Reason, Record, Row, TargetName};
+use crate::harness::{Bar, Height, Kind, Reason, Record, Row, TargetName};
 
 /// How much a page says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,17 +92,43 @@ fn states(measured: &Measured) -> String {
     if used.is_empty() { String::new() } else { format!("Marks: {}.", used.join("; ")) }
 }
 
-/// The figures that have a bar.
+/// The figures that have a bar, unless they say nothing.
 fn bars(measured: &Measured) -> Option<Block> {
-    let line = |row: &Row| {
-        let Bar { target, volume, most } = row.bar.as_ref()?;
-        let Shown::Value { median, .. } = measured.shown(&row.name, volume, target) else { return None };
-        let [found, bar] = [median, *most].map(|value| value_text(row, value));
-        let holds = if median <= *most { "holds" } else { "MISSED" };
-        Some(format!("{} at {volume}, {target}: {found} <= {bar}: {holds}", row.title))
-    };
-    let lines: Vec<String> = measured.rows().into_iter().filter_map(line).collect();
+    if measured.results.run.is_quick {
+        return None;
+    }
+    let lines: Vec<String> = measured
+        .rows()
+        .into_iter()
+        .flat_map(|row| row.bars.iter().filter_map(|bar| bar_line(measured, row, bar)))
+        .collect();
     (!lines.is_empty()).then_some(Block::List(lines))
+}
+
+/// A bar and whether it holds; none if one of its targets took no part in the run, or the first one has no figure.
+fn bar_line(measured: &Measured, row: &Row, Bar { target, volume, height }: &Bar) -> Option<String> {
+    let Shown::Value { median, .. } = measured.shown(&row.name, volume, target) else { return None };
+    let (found, is_reached) = match height {
+        Height::AtMost(most) => {
+            let [found, bar] = [median, *most].map(|value| value_text(row, value));
+            (format!("{found} <= {bar}"), median <= *most)
+        }
+        Height::TimesOf { target: other, times } => {
+            let Ok(Ratio { ratio, .. }) = measured.times_of(row, volume, target, other) else {
+                let took_part = measured.targets().iter().any(|known| known.name == *other);
+                let text = || {
+                    format!(
+                        "{} at {volume}, {target}: not judged, for want of a figure of {other}",
+                        row.title
+                    )
+                };
+                return took_part.then(text);
+            };
+            (format!("{} >= {} times {other}", figure(ratio), figure(*times)), ratio >= *times)
+        }
+    };
+    let holds = if is_reached { "holds" } else { "MISSED" };
+    Some(format!("{} at {volume}, {target}: {found}: {holds}", row.title))
 }
 
 /// A table of ratios for each row of the suite.
@@ -274,5 +300,30 @@ mod tests {
         assert_eq!(bars_of("1", 7.0), told("read at 1, annals: 8.00 <= 7.00: MISSED"));
         assert_eq!(bars_of("1", 8.0), told("read at 1, annals: 8.00 <= 8.00: holds"));
         assert_eq!(bars_of("2", 7.0), None);
+    }
+
+    #[test]
+    fn a_bar_beside_another_system_is_judged_if_both_have_figures() {
+        let figures = [("annals", "read", 8.0), ("other", "read", 4.0), ("null", "write", 1.0)]
+            .map(|(target, row, value)| figure(target, row, 0, value));
+        let bars_of = |times: f64, other: &str| {
+            let mut found = measured(json!(figures));
+            let row = found.results.run.rows[0].clone();
+            found.results.run.rows[0] = row.times_of("annals", "1", times, other);
+            bars(&found)
+        };
+        let told = |text: &str| Some(Block::List(vec![text.to_owned()]));
+        assert_eq!(bars_of(1.0, "other"), told("read at 1, annals: 2.00 >= 1.00 times other: holds"));
+        assert_eq!(bars_of(2.1, "other"), told("read at 1, annals: 2.00 >= 2.10 times other: MISSED"));
+        assert_eq!(bars_of(1.0, "null"), told("read at 1, annals: not judged, for want of a figure of null"));
+        assert_eq!(bars_of(1.0, "absent"), None);
+    }
+
+    #[test]
+    fn a_quick_run_judges_no_bar() {
+        let mut found = measured(json!([figure("annals", "read", 0, 8.0)]));
+        found.results.run.is_quick = true;
+        found.results.run.rows[0] = found.results.run.rows[0].clone().at_most("annals", "1", 7.0);
+        assert_eq!(bars(&found), None);
     }
 }

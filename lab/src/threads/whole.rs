@@ -14,7 +14,7 @@ use crate::outcome::Outcome;
 use crate::run::agree;
 
 /// Longest time to load or to open the graph.
-const LOAD_MAX: Duration = Duration::from_secs(300);
+pub const LOAD_MAX: Duration = Duration::from_secs(300);
 /// Vertices whose ends of two hops are checked.
 const LOOKED_AT: u64 = 50;
 /// Numbers of threads that walk.
@@ -79,7 +79,10 @@ fn measure(cell: &mut Cell, vertices: u64, pending: &mut Pending) -> Outcome<()>
     Ok(())
 }
 
-fn check(system: &mut dyn System, vertices: u64) -> Outcome<()> {
+/// Counts the bulk graph, and reads some ends of two hops.
+///
+/// Errors: if there are others.
+pub fn check(system: &mut dyn System, vertices: u64) -> Outcome<()> {
     let count: Count = system.must(&json!({ "do": "count" }), LOAD_MAX)?;
     agree("the bulk graph", count, Count { vertices, edges: 3 * vertices })?;
     for place in 0..LOOKED_AT {

@@ -57,13 +57,8 @@ fn write_history(disk: &SimulatedDisk, seed: u64, steps: u64) -> Told {
     for step in 0..steps {
         let instant = CLOCK_START + step as i64;
         let mut next = told.acknowledged.clone();
-        let committed = Committed {
-            operations: &operations,
-            instant,
-            author: "ada",
-            message: "",
-            is_always: true,
-        };
+        let committed =
+            Committed { operations: &operations, instant, author: "ada", message: "", is_always: true };
         let is_possible = next.commit(&committed).is_ok();
         let mut transaction = repository.transaction();
         transaction.author("ada").always(true).committed_at(Instant::from_micros(instant).unwrap());

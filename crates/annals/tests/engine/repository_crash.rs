@@ -204,13 +204,7 @@ impl History {
     fn commit(&mut self, operations: &[Timed]) {
         let author = *self.generator.random.choose(&["", "ada", "grace"]);
         self.clock += self.generator.random.below(3) as i64;
-        let committed = Committed {
-            operations,
-            instant: self.clock,
-            author,
-            message: "",
-            is_always: true,
-        };
+        let committed = Committed { operations, instant: self.clock, author, message: "", is_always: true };
         let mut after = Reference::clone(&self.acknowledged());
         let expected = after.commit(&committed);
         if expected.is_ok() {

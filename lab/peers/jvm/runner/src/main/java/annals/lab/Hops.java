@@ -2,7 +2,7 @@ package annals.lab;
 
 import java.util.SplittableRandom;
 
-/** The two reads that begin anywhere: iterations in the bipartite graph and two hops in the bulk graph. */
+/** The reads that begin anywhere: iterations in the bipartite graph; vertices and two hops in the bulk graph. */
 final class Hops {
     /** As many iterations, or steps of walks, share one transaction for reading, as in a program that reads in batches. */
     static final int TRANSACTION_LENGTH = 1_000;
@@ -34,6 +34,14 @@ final class Hops {
                 throw new IllegalStateException("two hops: expected 12 visits, found " + visits);
             }
             return visits;
+        });
+    }
+
+    static Loop.Operation vertex(Worker worker, int thread, long vertices) {
+        SplittableRandom random = new SplittableRandom(thread);
+        return operation(worker, () -> {
+            worker.vertex(random.nextLong(vertices));
+            return 1;
         });
     }
 

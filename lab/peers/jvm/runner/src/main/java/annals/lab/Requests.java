@@ -13,7 +13,7 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Answers the requests of the suite `threads` by means of one system. */
+/** Answers the requests of the suites `threads` and `gremlin-server` by means of one system. */
 final class Requests implements Answers {
     private static final int THREADS_MAX = 100_000;
     private static final double SECONDS_MAX = 86_400;
@@ -51,6 +51,7 @@ final class Requests implements Answers {
             case "bulk" -> loadBulk(whole(request, "vertices", 1, VERTICES_MAX));
             case "two-hops-of" -> twoHopsOf(whole(request, "number", 0, VERTICES_MAX));
             case "two-hops" -> twoHops(plan(request));
+            case "vertex" -> vertex(plan(request));
             case "history-put" -> putHistory(whole(request, "versions", 1, VERTICES_MAX));
             case "history-read" -> readHistory();
             case "reopen" -> reopen();
@@ -184,6 +185,11 @@ final class Requests implements Answers {
     private JsonObject twoHops(Loop.Plan plan) throws Exception {
         expectLoaded(bulkVertices, "bulk");
         return Loop.run(plan, thread -> Hops.twoHops(peer.worker(), thread, bulkVertices));
+    }
+
+    private JsonObject vertex(Loop.Plan plan) throws Exception {
+        expectLoaded(bulkVertices, "bulk");
+        return Loop.run(plan, thread -> Hops.vertex(peer.worker(), thread, bulkVertices));
     }
 
     private JsonObject putHistory(long versions) throws Exception {

@@ -36,6 +36,11 @@ public interface Worker extends AutoCloseable {
     /** The numbers of the vertices two hops away from a vertex of the bulk graph, in any order. */
     long[] twoHopsOf(long number) throws Exception;
 
+    /** Reads a vertex of the bulk graph by its id. The suite `gremlin-server` asks for it. */
+    default void vertex(long number) throws Exception {
+        throw new UnsupportedOperationException("vertex: only systems in Gremlin Server answer this");
+    }
+
     /** Ends the transaction that the reads since the last call have shared, if there is one. */
     void renew() throws Exception;
 

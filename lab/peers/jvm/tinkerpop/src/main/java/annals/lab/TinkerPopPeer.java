@@ -158,9 +158,14 @@ public abstract class TinkerPopPeer implements Peer {
     @Override
     public void putHistory(long versions) {
         for (long version = 1; version <= versions; version++) {
-            vertex(graph, entity).property(VERSION, version);
+            entity().property(VERSION, version);
             commit(graph);
         }
+    }
+
+    /** The entity that `makeEntity` has made. */
+    protected Vertex entity() {
+        return vertex(graph, entity);
     }
 
     static long length(Iterator<?> elements) {
