@@ -29,14 +29,14 @@ impl View<'_> {
     fn entity(&mut self, id: &Id) -> Result<Option<Entity<'_>>> {
         match self {
             View::Snapshot(snapshot) => snapshot.entity(id),
-            View::Transaction(transaction) => transaction.entity(id),
+            View::Transaction(transaction) => transaction.entity_alone(id),
         }
     }
 
     fn relationship(&mut self, id: &Id) -> Result<Option<Relationship<'_>>> {
         match self {
             View::Snapshot(snapshot) => snapshot.relationship(id),
-            View::Transaction(transaction) => transaction.relationship(id),
+            View::Transaction(transaction) => transaction.relationship_alone(id),
         }
     }
 
@@ -222,8 +222,9 @@ fn links(view: &mut View<'_>, input: &mut Reader<'_>, out: &mut Writer) -> Resul
         }
         out.u32(indexes[at]);
         out.u8(u8::from(direction == Direction::In));
-        match parts & 1 {
+        match parts & (1 | 4) {
             0 => out.id(neighbor.relationship.id()),
+            4 => out.text(""),
             _ => out.relationship(&neighbor.relationship),
         }
         match parts & 2 {

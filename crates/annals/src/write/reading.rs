@@ -31,6 +31,33 @@ impl Transaction {
         self.current()?.relationship(id)
     }
 
+    /// The same entity for callers that read only its own fields, not its neighbours: after changes of other instances it
+    /// costs as much as a read of the base.
+    pub fn entity_alone(&mut self, id: &Id) -> Result<Option<Entity<'_>>> {
+        let instance = InstanceId::Entity(id.clone());
+        self.reads.instance(instance.clone());
+        match self.is_left(&instance) {
+            true => self.base().entity(id),
+            false => self.current()?.entity(id),
+        }
+    }
+
+    /// As [`Transaction::entity_alone`], for a relationship.
+    pub fn relationship_alone(&mut self, id: &Id) -> Result<Option<Relationship<'_>>> {
+        let instance = InstanceId::Relationship(id.clone());
+        self.reads.instance(instance.clone());
+        match self.is_left(&instance) {
+            true => self.base().relationship(id),
+            false => self.current()?.relationship(id),
+        }
+    }
+
+    /// True if the own changes leave the fields of an instance as they are in the base.
+    fn is_left(&mut self, instance: &InstanceId) -> bool {
+        // A view that is there already also tells the errors of the changes.
+        self.edits.is_none() && !self.is_broken && self.touched.leaves(&self.record.changes, instance)
+    }
+
     /// The neighbours of an entity, with this transaction's own changes.
     pub fn neighbors(
         &mut self,

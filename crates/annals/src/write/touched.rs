@@ -15,6 +15,8 @@ pub(super) struct Touched {
     types: HashSet<(TypeKind, Arc<str>)>,
     /// The number of the last change that may change instances that it does not name.
     last_wide: Option<usize>,
+    /// True if a change may give an instance that it names another id, type or end, or declares a type.
+    has_shape: bool,
     /// How many changes are listed.
     listed: usize,
 }
@@ -40,6 +42,11 @@ impl Touched {
         self.names(changes, instance) || self.last_wide.is_some()
     }
 
+    /// True if `changes` leave the fields of `instance`, those of its ends and the types as they are.
+    pub(super) fn leaves(&mut self, changes: &[Change], instance: &InstanceId) -> bool {
+        !self.is_changed(changes, instance) && !self.has_shape
+    }
+
     /// True if one of `changes` may have changed an instance of `action`.
     pub(super) fn concerns(&mut self, changes: &[Change], action: &Action) -> bool {
         match (action.instance(), action) {
@@ -54,6 +61,7 @@ impl Touched {
 
     fn list(&mut self, changes: &[Change]) {
         for (number, Change { action, .. }) in changes.iter().enumerate().skip(self.listed) {
+            self.has_shape |= !matches!(action.touches(), Touches::Nothing | Touches::Instance);
             if let Action::DefineType(definition) = action {
                 self.types.insert((definition.kind, Arc::clone(&definition.name)));
             } else {

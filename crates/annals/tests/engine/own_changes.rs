@@ -43,6 +43,46 @@ fn a_creation_and_what_is_given_after_it_are_one_version() {
     assert_eq!((ab.version(), ab.property("n")), (1, Some(4.into())));
 }
 
+#[test]
+fn an_entity_alone_is_read_as_in_the_view() {
+    let repository = CheckedRepository::in_memory();
+    repository
+        .transact(|t| {
+            for name in ["a", "b", "c"] {
+                t.create_entity(new(name).property("n", 1))?;
+            }
+            t.create_relationship(NewRelationship::new("r", id("a"), id("b")).id("ab")?).map(drop)
+        })
+        .unwrap();
+    type Step = fn(&mut Transaction) -> Result<()>;
+    let steps: [Step; 7] = [
+        |t| t.update(&entity("a"), set(2)),
+        |t| t.create_entity(new("d").property("n", 7)).map(drop),
+        |t| t.create_relationship(NewRelationship::new("r", id("b"), id("d")).id("bd")?).map(drop),
+        |t| t.reidentify(&entity("b"), &id("e")),
+        |t| t.delete(&entity("c")),
+        |t| t.restore(&entity("c")),
+        |t| t.purge(&entity("a")),
+    ];
+    let mut transaction = repository.transaction();
+    for (number, step) in steps.into_iter().enumerate() {
+        step(&mut transaction).unwrap();
+        for name in ["a", "b", "c", "d", "e", "nobody"] {
+            let alone = transaction.entity_alone(&id(name)).map(|one| one.map(|one| format!("{one:?}")));
+            let whole = transaction.entity(&id(name)).map(|one| one.map(|one| format!("{one:?}")));
+            let kind = |error: Error| error.kind();
+            assert_eq!(alone.map_err(kind), whole.map_err(kind), "{name} after step {number}");
+        }
+        for name in ["ab", "bd"] {
+            let told = |one: Relationship<'_>| format!("{one:?} {} {}", one.from(), one.to());
+            let alone = transaction.relationship_alone(&id(name)).map(|one| one.map(told));
+            let whole = transaction.relationship(&id(name)).map(|one| one.map(told));
+            let kind = |error: Error| error.kind();
+            assert_eq!(alone.map_err(kind), whole.map_err(kind), "{name} after step {number}");
+        }
+    }
+}
+
 /// Story: a transaction that states its commit instant, to take over a state of last month, made a version of each change.
 #[test]
 fn a_stated_commit_instant_leaves_one_version() {

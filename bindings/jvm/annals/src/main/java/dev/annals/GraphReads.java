@@ -81,6 +81,19 @@ abstract class GraphReads {
     }
 
     /**
+     * The ids of the entities at the other ends of the relationships of many entities. The cheapest form of
+     * {@link #neighbors(Collection, Links)}.
+     *
+     * @param ids the ids of the entities
+     * @param links direction, exact types, and the largest number for one entity
+     * @return the ids by the id of the entity that is asked, one for each relationship; an unknown entity has none
+     */
+    public Map<String, List<String>> neighborIds(Collection<String> ids, Links links) {
+        ids.forEach(InstanceId::check);
+        return view().neighborIds(List.copyOf(ids), links);
+    }
+
+    /**
      * The relationships of many entities. Cheaper than {@link #neighbors(Collection, Links)} if you do not need the
      * entities at the other ends.
      *

@@ -100,6 +100,11 @@ class HttpView implements View {
     }
 
     @Override
+    public Map<String, List<String>> neighborIds(List<String> ids, Links links) {
+        return parts(neighbors(ids, links), neighbor -> neighbor.entity().id());
+    }
+
+    @Override
     public Map<String, List<Relationship>> neighborRelationships(List<String> ids, Links links) {
         return parts(neighbors(ids, links), Neighbor::relationship);
     }

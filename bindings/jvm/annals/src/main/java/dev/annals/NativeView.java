@@ -19,6 +19,7 @@ final class NativeView implements View {
     private static final int LINKS = 4;
     private static final int WITH_RELATIONSHIPS = 1;
     private static final int WITH_ENTITIES = 2;
+    private static final int WITHOUT_RELATIONSHIPS = 4;
 
     private final Handle handle;
     private final Handle repository;
@@ -124,6 +125,15 @@ final class NativeView implements View {
             direction(reader);
             reader.skipText();
             return (Entity) reader.instance();
+        });
+    }
+
+    @Override
+    public Map<String, List<String>> neighborIds(List<String> ids, Links links) {
+        return links(ids, links, WITHOUT_RELATIONSHIPS, reader -> {
+            direction(reader);
+            reader.skipText();
+            return reader.text();
         });
     }
 

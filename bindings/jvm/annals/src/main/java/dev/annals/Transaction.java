@@ -441,6 +441,18 @@ public final class Transaction implements AutoCloseable {
     }
 
     /**
+     * Reads many entities in one call.
+     *
+     * @param ids their ids
+     * @return the entities that exist, by id, in the order of the ids
+     */
+    public Map<String, Entity> entities(Collection<String> ids) {
+        Map<String, Entity> found = new LinkedHashMap<>();
+        view().get(Kind.ENTITY, List.copyOf(ids)).forEach(one -> one.ifPresent(there -> found.put(there.id(), (Entity) there)));
+        return found;
+    }
+
+    /**
      * The entities at the other ends of the relationships of many entities. Cheaper than {@link #neighbors} if you do not
      * need the relationships.
      *
@@ -450,6 +462,18 @@ public final class Transaction implements AutoCloseable {
      */
     public Map<String, List<Entity>> neighborEntities(Collection<String> ids, Links links) {
         return view().neighborEntities(List.copyOf(ids), links);
+    }
+
+    /**
+     * The ids of the entities at the other ends of the relationships of many entities. The cheapest form of
+     * {@link #neighbors}.
+     *
+     * @param ids the ids of the entities
+     * @param links direction, exact types, and the largest number for one entity
+     * @return the ids by the id of the entity that is asked, one for each relationship; an unknown entity has none
+     */
+    public Map<String, List<String>> neighborIds(Collection<String> ids, Links links) {
+        return view().neighborIds(List.copyOf(ids), links);
     }
 
     /**

@@ -22,6 +22,9 @@ interface View extends AutoCloseable {
     /** The same, without the relationships. */
     Map<String, List<Entity>> neighborEntities(List<String> ids, Links links);
 
+    /** The same, only the ids of the entities. */
+    Map<String, List<String>> neighborIds(List<String> ids, Links links);
+
     /** The same, without the entities. */
     Map<String, List<Relationship>> neighborRelationships(List<String> ids, Links links);
 

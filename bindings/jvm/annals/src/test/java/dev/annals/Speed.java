@@ -29,7 +29,6 @@ final class Speed {
                 for (int number = 0; number < ENTITIES; number++) {
                     t.create(made("p" + number, number));
                 }
-                return null;
             });
             System.out.println("get " + read(repository));
             System.out.println("commits " + commit(repository));

@@ -58,6 +58,12 @@ abstract class AnnalsElement<I extends Instance> implements Element {
         return now;
     }
 
+    /** Takes what another element's read found of this one. */
+    void learn(I found, Session session, long changes) {
+        known = new Read<>(found, session, changes);
+        label = found.type();
+    }
+
     IllegalStateException removed() {
         isRemoved = true;
         return new IllegalStateException(

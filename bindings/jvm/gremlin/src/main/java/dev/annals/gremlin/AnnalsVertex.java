@@ -7,6 +7,7 @@ import dev.annals.Links;
 import dev.annals.NewRelationship;
 import dev.annals.Patch;
 import dev.annals.Relationship;
+import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
@@ -23,6 +24,12 @@ import org.apache.tinkerpop.gremlin.structure.util.StringFactory;
 
 /** An entity as a vertex. */
 final class AnnalsVertex extends AnnalsElement<Entity> implements Vertex {
+    /** How many neighbours are read together, when one of them is asked for more than its id. */
+    private static final int READ_TOGETHER = 256;
+
+    // Vertices that are read together with this one; null as soon as they are.
+    private volatile List<AnnalsVertex> together;
+
     AnnalsVertex(AnnalsGraph graph, Entity entity, Session session, long changes) {
         super(graph, entity, session, changes);
     }
@@ -31,9 +38,25 @@ final class AnnalsVertex extends AnnalsElement<Entity> implements Vertex {
         super(graph, id, label);
     }
 
+    /** A vertex that is read with others as soon as one of them is asked for more than its id. */
+    private AnnalsVertex(AnnalsGraph graph, String id, List<AnnalsVertex> together) {
+        super(graph, id, null);
+        this.together = together;
+    }
+
     @Override
     Optional<Entity> read(Session session) {
-        return session.entity(text());
+        List<AnnalsVertex> all = together;
+        if (all == null) {
+            return session.entity(text());
+        }
+        long changes = session.changes();
+        Map<String, Entity> found = session.entities(all.stream().map(AnnalsVertex::text).toList());
+        for (AnnalsVertex vertex : all) {
+            vertex.together = null;
+            Optional.ofNullable(found.get(vertex.text())).ifPresent(entity -> vertex.learn(entity, session, changes));
+        }
+        return Optional.ofNullable(found.get(text()));
     }
 
     @Override
@@ -156,9 +179,15 @@ final class AnnalsVertex extends AnnalsElement<Entity> implements Vertex {
 
     @Override
     public Iterator<Vertex> vertices(Direction direction, String... labels) {
-        Session session = graph.session();
-        Function<Entity, Vertex> vertices = graph.vertices(session);
-        return session.vertices(List.of(text()), links(direction, labels)).get(text()).stream().map(vertices).iterator();
+        List<String> ids = graph.session().ids(text(), links(direction, labels));
+        List<Vertex> vertices = new ArrayList<>(ids.size());
+        for (int start = 0; start < ids.size(); start += READ_TOGETHER) {
+            List<String> part = ids.subList(start, Math.min(start + READ_TOGETHER, ids.size()));
+            List<AnnalsVertex> together = new ArrayList<>(part.size());
+            part.forEach(id -> together.add(new AnnalsVertex(graph, id, together)));
+            vertices.addAll(together);
+        }
+        return vertices.iterator();
     }
 
     /** The links that have one of these labels, or any if there are none. */

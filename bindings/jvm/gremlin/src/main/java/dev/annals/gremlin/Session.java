@@ -126,6 +126,17 @@ final class Session {
                 past == null ? transaction.neighborEntities(ids, links) : past.neighborEntities(ids, links));
     }
 
+    /** The ids of the vertices next to a vertex. */
+    List<String> ids(String id, Links links) {
+        return guarded(() -> (past == null ? transaction.neighborIds(List.of(id), links) : past.neighborIds(List.of(id), links))
+                .get(id));
+    }
+
+    /** The entities with these ids, as far as they are there. */
+    Map<String, Entity> entities(List<String> ids) {
+        return guarded(() -> past == null ? transaction.entities(ids) : past.entities(ids));
+    }
+
     /** The edges of each vertex, by its id; none of an unknown one. */
     Map<String, List<Relationship>> edges(Collection<String> ids, Links links) {
         return guarded(() ->
