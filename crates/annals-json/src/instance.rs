@@ -82,7 +82,8 @@ macro_rules! add_rare_members {
         if let Some(provenance) = $instance.provenance() {
             write_provenance($members, provenance);
         }
-        if $instance.home_version() != u64::from($instance.version()) {
+        // A copy that was classified here may have as many versions here as there.
+        if $instance.home().is_some() || $instance.home_version() != u64::from($instance.version()) {
             $members.add("homeVersion", $instance.home_version());
         }
         if $instance.content_version() != $instance.version() {

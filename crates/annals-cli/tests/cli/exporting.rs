@@ -327,8 +327,16 @@ fn a_plain_export_carries_statuses_homes_new_ids_copies_and_proxies() {
     let shown = |repository: &str, arguments: &[&str]| {
         let mut json = place.json_one(&[&["-r", repository, "get"], arguments].concat());
         // A plain export has what is there, not how it came to be.
-        for what in ["created", "updated", "version", "latestVersion", "position", "validFrom", "homeVersion"]
-        {
+        for what in [
+            "created",
+            "updated",
+            "version",
+            "latestVersion",
+            "position",
+            "validFrom",
+            "homeVersion",
+            "contentVersion",
+        ] {
             json.as_object_mut().unwrap().remove(what);
         }
         if let Some(known) = json["classifications"].as_object_mut() {

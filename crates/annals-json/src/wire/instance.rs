@@ -28,7 +28,7 @@ pub struct Header {
     pub properties: Properties,
     /// Name of its collection, if it is not this one.
     pub home: Option<String>,
-    /// For a copy: the version number at its home.
+    /// For a copy, and for an instance that was one: the version number at its home.
     pub home_version: Option<u64>,
     /// The number of the version without those that changed only classifications, if it differs.
     pub content_version: Option<u64>,

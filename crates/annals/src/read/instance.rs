@@ -99,7 +99,7 @@ macro_rules! instance_methods {
             /// Number of the version without those that changed only classifications, as far as they have records of their
             /// own; the first is 1.
             pub fn content_version(&self) -> u32 {
-                content_version(self.version(), self.header())
+                self.header().content_version(self.version())
             }
 
             /// Its former id; `None` if the id never changed.
@@ -199,11 +199,6 @@ macro_rules! instance_methods {
             }
         }
     };
-}
-
-/// The number of a version without those up to it that changed only classifications.
-pub(in crate::read) fn content_version(version: u32, header: &Header) -> u32 {
-    version.saturating_sub(header.content_offset).max(1)
 }
 
 /// An entity in one version.

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::held::Held;
-use super::instance::{Entity, Relationship, content_version};
+use super::instance::{Entity, Relationship};
 use super::past::PastOf;
 use super::snapshot::Snapshot;
 use super::stored::stored_bytes;
@@ -216,7 +216,7 @@ impl Snapshot {
         let header = self.graph().headers.get(version.header);
         VersionInfo {
             version: version.version,
-            content_version: content_version(version.version, header),
+            content_version: header.content_version(version.version),
             base: version.base,
             position: Position(version.place.position),
             instant: record.instant,

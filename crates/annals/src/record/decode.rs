@@ -5,14 +5,15 @@ use std::sync::Arc;
 use minicbor::Decoder;
 use minicbor::data::Type;
 
+use super::id::decode_id;
 use super::provenance::{decode_origin, decode_provenance, instant};
 use super::type_definition::decode_type;
 use super::value::{self, Read, array, decode_value, malformed, map, room, skip_rest};
 use super::{change_key, record_key, step_code};
 use crate::graph::actions::bag::Bag;
 use crate::model::{
-    Action, Anchor, AnchoredClassification, Change, ClassificationContent, ClassificationCopy, Id,
-    InstanceId, Instant, Patch, PatchStep, Provenance, Record, Stamp, Value,
+    Action, Anchor, AnchoredClassification, Change, ClassificationContent, ClassificationCopy, InstanceId,
+    Instant, Patch, PatchStep, Provenance, Record, Stamp, Value,
 };
 use crate::{Error, ErrorKind, Position, Result};
 
@@ -162,16 +163,6 @@ fn read_frame(
     Ok((record, names))
 }
 
-pub(super) fn id(input: &mut Decoder) -> Read<Id> {
-    match input.datatype()? {
-        Type::Bytes => {
-            let bytes = input.bytes()?.try_into().map_err(|_| malformed("an id of bytes has 16 of them"))?;
-            Ok(Id::from_uuid_bytes(bytes))
-        }
-        _ => Id::new(input.str()?).map_err(|_| malformed("a text id breaks the rules of ids")),
-    }
-}
-
 /// Reads the changes of one record, whose names are known.
 struct Reader<'a, 'b> {
     input: &'a mut Decoder<'b>,
@@ -185,11 +176,11 @@ impl Reader<'_, '_> {
         for _ in 0..map(self.input)? {
             match self.input.u32()? {
                 change_key::ACTION => code = Some(self.input.u32()?),
-                change_key::ID => bag.id = Some(id(self.input)?),
+                change_key::ID => bag.id = Some(decode_id(self.input)?),
                 change_key::NAME => bag.name = Some(self.name()?),
                 change_key::PROPERTIES => bag.properties = Some(self.properties()?),
-                change_key::FROM => bag.from = Some(id(self.input)?),
-                change_key::TO => bag.to = Some(id(self.input)?),
+                change_key::FROM => bag.from = Some(decode_id(self.input)?),
+                change_key::TO => bag.to = Some(decode_id(self.input)?),
                 change_key::VALID_FROM => valid_from = Some(instant(self.input)?),
                 change_key::PATCH => bag.patch = Some(self.patch()?),
                 change_key::ANCHOR => anchor = Some(self.anchor()?),
@@ -198,7 +189,7 @@ impl Reader<'_, '_> {
                 change_key::TYPE => bag.definition = Some(decode_type(self.input)?),
                 change_key::STATUS => bag.status = Some(self.input.str()?.into()),
                 change_key::PROVENANCE => bag.provenance = Some(decode_provenance(self.input)?),
-                change_key::NEW_ID => bag.new_id = Some(id(self.input)?),
+                change_key::NEW_ID => bag.new_id = Some(decode_id(self.input)?),
                 change_key::TEXT => bag.text = Some(self.input.str()?.into()),
                 change_key::ORIGIN => bag.origin = Some(decode_origin(self.input)?),
                 change_key::COPIED => bag.copied = Some(self.copied()?),
@@ -264,8 +255,8 @@ impl Reader<'_, '_> {
                     return Err(malformed("an instance of a list is not [kind, id]"));
                 }
                 let instance = match self.input.u32()? {
-                    0 => InstanceId::Entity(id(self.input)?),
-                    1 => InstanceId::Relationship(id(self.input)?),
+                    0 => InstanceId::Entity(decode_id(self.input)?),
+                    1 => InstanceId::Relationship(decode_id(self.input)?),
                     _ => {
                         return Err(malformed(
                             "an instance of a list is neither an entity nor a relationship",

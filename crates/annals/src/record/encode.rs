@@ -6,6 +6,7 @@ use foldhash::{HashMap, HashMapExt};
 use minicbor::Decoder;
 use smallvec::SmallVec;
 
+use super::id::encode_id;
 use super::provenance::{encode_origin, encode_provenance};
 use super::sink::Sink;
 use super::type_definition::encode_type;
@@ -14,8 +15,8 @@ use super::{change_key, record_key, step_code};
 use crate::graph::actions::bag::{BagRef, Key};
 use crate::log::RECORD_BYTES_MAX;
 use crate::model::{
-    Action, Anchor, AnchoredClassification, Change, ClassificationContent, ClassificationCopy, Id,
-    InstanceId, Instant, Patch, PatchStep, Record, Value,
+    Action, Anchor, AnchoredClassification, Change, ClassificationContent, ClassificationCopy, InstanceId,
+    Instant, Patch, PatchStep, Record, Value,
 };
 
 /// A record without its instant.
@@ -217,13 +218,6 @@ fn encode_copied<'a>(out: &mut Sink, names: &mut Names<'a>, copy: &'a Classifica
 fn encode_instance(out: &mut Sink, instance: &InstanceId) {
     let is_relationship = matches!(instance, InstanceId::Relationship(_));
     encode_id(out.array(2).put(u32::from(is_relationship)), instance.id());
-}
-
-pub(super) fn encode_id(out: &mut Sink, id: &Id) {
-    match id.uuid_bytes() {
-        Some(bytes) => out.bytes(bytes),
-        None => out.str(id.text().unwrap_or_default()),
-    };
 }
 
 fn encode_properties<'a>(out: &mut Sink, names: &mut Names<'a>, properties: &'a [(Arc<str>, Value)]) {

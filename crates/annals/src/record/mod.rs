@@ -5,6 +5,7 @@
 mod binary;
 mod decode;
 mod encode;
+mod id;
 mod named_contents;
 mod provenance;
 mod sink;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use minicbor::Decoder;
 
+use super::id::{decode_id, encode_id};
 use super::provenance_key;
 use super::sink::Sink;
 use super::value::{Read, code_of, malformed, map, variant};
@@ -55,7 +56,7 @@ pub(super) fn encode_provenance(out: &mut Sink, provenance: &Provenance) {
         out.some(key, instant, |out, instant| _ = out.put(instant.micros()));
     }
     out.some(provenance_key::PROPAGATED_FROM, provenance.propagated_from.as_ref(), |out, id| {
-        super::encode::encode_id(out, id)
+        encode_id(out, id)
     });
 }
 
@@ -81,7 +82,7 @@ pub(super) fn decode_provenance(input: &mut Decoder) -> Read<Provenance> {
             }
             provenance_key::EFFECTIVE_FROM => provenance.effective_from = Some(instant(input)?),
             provenance_key::EFFECTIVE_TO => provenance.effective_to = Some(instant(input)?),
-            provenance_key::PROPAGATED_FROM => provenance.propagated_from = Some(super::decode::id(input)?),
+            provenance_key::PROPAGATED_FROM => provenance.propagated_from = Some(decode_id(input)?),
             _ => input.skip()?,
         }
     }

@@ -59,6 +59,11 @@ impl Header {
     pub(crate) fn home(&self) -> Option<&Arc<str>> {
         self.provenance.as_ref()?.home.as_ref()
     }
+
+    /// The number of a version without those up to it that changed only classifications.
+    pub(crate) fn content_version(&self, version: u32) -> u32 {
+        version.saturating_sub(self.content_offset).max(1)
+    }
 }
 
 /// All headers of a graph by number, and numbers by header.

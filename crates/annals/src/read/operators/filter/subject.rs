@@ -6,7 +6,6 @@ use crate::graph::instance::headers::HeaderNumber;
 use crate::graph::instance::row::Row;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::{Id, Instant, ProvenanceKind, Status, TypeKind, Value};
-use crate::read::instance::content_version;
 use crate::read::snapshot::Snapshot;
 use crate::search::Header;
 
@@ -129,7 +128,7 @@ impl<'s> Subject<'s> {
             | Header::EffectiveTo => of_provenance(graph, row.header(), header),
             Header::Version => Some(Value::Integer(row.version().into())),
             Header::ContentVersion => {
-                let version = content_version(row.version(), graph.headers.get(row.header()));
+                let version = graph.headers.get(row.header()).content_version(row.version());
                 Some(Value::Integer(version.into()))
             }
             Header::CreatedAt => instant(row.created().micros),
