@@ -68,15 +68,23 @@ final class Conditions {
                 && primitive.getPrimitiveValue() != null;
     }
 
+    /** A property wins over a header of the same name, where the instance has it. */
     private JsonObject place(String name, Scope scope, Comparison comparison) {
         boolean isProperty =
                 types.possible(scope.type(), scope.category()).contains(name);
+        Optional<JsonObject> header = headers.condition(name, scope, comparison);
         if (!isProperty) {
-            return headers.condition(name, scope, comparison).orElseGet(() -> none());
+            return header.orElseGet(Conditions::none);
         }
+        JsonObject property = comparison.on(property(name));
+        return header.map(one -> any(property, all(Comparison.MISSING.on(property(name)), one)))
+                .orElse(property);
+    }
+
+    private static JsonObject property(String name) {
         JsonObject condition = new JsonObject();
         condition.addProperty("property", name);
-        return comparison.on(condition);
+        return condition;
     }
 
     /** The comparison that a regular expression means. */
@@ -255,13 +263,14 @@ final class Conditions {
     /** How a value is compared. Original: the value of Egeria. */
     record Comparison(String operator, JsonElement value, InstancePropertyValue original, boolean isCaseIgnored) {
         static final Comparison EXISTS = new Comparison("exists", JsonNull.INSTANCE, null, false);
+        static final Comparison MISSING = new Comparison("missing", JsonNull.INSTANCE, null, false);
 
         /** Completes a condition that names its field. A comparison with null holds for no instance. */
         JsonObject on(JsonObject condition) {
             condition.addProperty("operator", operator);
             if (operator.equals("in")) {
                 condition.add("values", value);
-            } else if (!operator.equals("exists")) {
+            } else if (!operator.equals("exists") && !operator.equals("missing")) {
                 if (value.isJsonNull()) {
                     return operator.equals("=") ? missing(condition) : none();
                 }

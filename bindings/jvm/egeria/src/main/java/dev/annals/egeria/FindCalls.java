@@ -3,11 +3,13 @@ package dev.annals.egeria;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import dev.annals.AnnalsException;
+import java.util.ArrayList;
 import java.util.Date;
 import java.util.List;
 import java.util.Optional;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.MatchCriteria;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.SequencingOrder;
+import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.Classification;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.EntityDetail;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.InstanceProperties;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.InstanceStatus;
@@ -155,9 +157,47 @@ abstract class FindCalls extends ReadCalls {
         Conditions.Scope within =
                 new Conditions.Scope(TypeDefCategory.CLASSIFICATION_DEF, Optional.of(classificationName));
         JsonObject search = search(scope, null, limitResultsByStatus, method);
+        if (isBeyond(matchClassificationProperties)) {
+            where(search, Conditions.classified(classificationName, Conditions.all()));
+            return filtered(
+                    search, scope, part, classificationName, matchClassificationProperties, matchCriteria, method);
+        }
         JsonObject match = conditions.match(matchClassificationProperties, matchCriteria, within);
         where(search, Conditions.classified(classificationName, match));
         return entities(search, scope, part, method);
+    }
+
+    private static boolean isBeyond(InstanceProperties match) {
+        return match != null
+                && match.getInstanceProperties() != null
+                && match.getInstanceProperties().keySet().stream().anyMatch(HeaderConditions::isBeyond);
+    }
+
+    /** Examines each entity with the classification: Annals does not search by all headers of classifications. */
+    private List<EntityDetail> filtered(
+            JsonObject search,
+            Conditions.Scope scope,
+            Part part,
+            String name,
+            InstanceProperties match,
+            MatchCriteria criteria,
+            String method)
+            throws InvalidParameterException, RepositoryErrorException, PropertyErrorException, PagingErrorException {
+        List<EntityDetail> all =
+                entities(search, scope, new Part(0, 0, part.property(), part.order(), part.asOf()), method);
+        List<EntityDetail> fitting = new ArrayList<>();
+        for (EntityDetail entity : all == null ? List.<EntityDetail>of() : all) {
+            for (Classification one : entity.getClassifications()) {
+                if (name.equals(one.getName())
+                        && repositoryValidator.verifyMatchingInstancePropertyValues(
+                                match, one, one.getProperties(), criteria)) {
+                    fitting.add(entity);
+                }
+            }
+        }
+        int first = Math.min(part.from(), fitting.size());
+        int end = part.size() == 0 ? fitting.size() : Math.min(first + part.size(), fitting.size());
+        return first == end ? null : new ArrayList<>(fitting.subList(first, end));
     }
 
     @Override

@@ -33,6 +33,19 @@ final class HeaderConditions {
             "maintainedBy", "maintainedBy",
             "reIdentifiedFromGUID", "reidentifiedFrom");
 
+    private static final List<String> OTHERS = List.of(
+            "createTime",
+            "effectiveFrom",
+            "effectiveTo",
+            "updateTime",
+            "updatedBy",
+            "status",
+            "statusOnDelete",
+            "instanceProvenanceType",
+            "metadataCollectionId",
+            "metadataCollectionName",
+            "typeGUID");
+
     private static final List<String> OF_CLASSIFICATIONS =
             List.of("createdBy", "version", "createTime", "updatedBy", "updateTime");
 
@@ -44,6 +57,12 @@ final class HeaderConditions {
         this.types = types;
         this.headers = headers;
         this.ownName = ownName;
+    }
+
+    /** Says whether Annals cannot search by this header of a classification. */
+    static boolean isBeyond(String name) {
+        boolean isHeader = SAME.containsKey(name) || OTHERS.contains(name);
+        return isHeader && !OF_CLASSIFICATIONS.contains(name);
     }
 
     /** Empty if there is no such header. */
