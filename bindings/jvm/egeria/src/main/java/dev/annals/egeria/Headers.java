@@ -56,16 +56,26 @@ final class Headers {
         header.setInstanceLicense(text(json, "license"));
         header.setMaintainedBy(texts(json.getAsJsonArray("maintainedBy")));
         header.setMappingProperties(mappings(mappings));
-        long version = (json.has("homeVersion") ? json.get("homeVersion") : json.get("version")).getAsLong();
         String large = text(mappings, VERSION);
-        header.setVersion(large == null ? version : Long.parseLong(large));
+        header.setVersion(large == null ? version(json) : Long.parseLong(large));
         JsonObject created = json.getAsJsonObject("created");
         header.setCreatedBy(author(created));
         header.setCreateTime(date(created));
         // Annals counts the creation as an update, Egeria does not.
-        boolean isUpdated = header.getVersion() > 1 || !json.get("updated").equals(created);
+        boolean isUpdated = header.getVersion() > 1
+                || json.has("homeVersion") && !json.get("updated").equals(created);
         header.setUpdatedBy(isUpdated ? author(json.getAsJsonObject("updated")) : null);
         header.setUpdateTime(isUpdated ? date(json.getAsJsonObject("updated")) : null);
+    }
+
+    /** The version at home, or that of the content: Egeria counts no classifications. */
+    private static long version(JsonObject json) {
+        for (String name : List.of("homeVersion", "contentVersion")) {
+            if (json.has(name)) {
+                return json.get(name).getAsLong();
+            }
+        }
+        return json.get("version").getAsLong();
     }
 
     void readOrigin(JsonObject json, Classification classification) {
