@@ -68,7 +68,7 @@ final class Conditions {
                 && primitive.getPrimitiveValue() != null;
     }
 
-    /** A property wins over a header of the same name, where the instance has it. */
+    /** A property wins over a header of the same name; the header counts where the instance lacks the property. */
     private JsonObject place(String name, Scope scope, Comparison comparison) {
         boolean isProperty =
                 types.possible(scope.type(), scope.category()).contains(name);
@@ -77,7 +77,10 @@ final class Conditions {
             return header.orElseGet(Conditions::none);
         }
         JsonObject property = comparison.on(property(name));
-        return header.map(one -> any(property, all(Comparison.MISSING.on(property(name)), one)))
+        // No header has a value of an enumeration.
+        boolean isPlain = comparison.original() instanceof PrimitivePropertyValue;
+        return header.filter(one -> isPlain)
+                .map(one -> any(property, all(Comparison.MISSING.on(property(name)), one)))
                 .orElse(property);
     }
 

@@ -224,7 +224,7 @@ abstract class EntityWrites extends GraphCalls {
         writable(entityGUID, method);
         try {
             Histories.Undo undo = undo(Kind.ENTITY, entityGUID, method);
-            return changed(userId, undo.id(), method, undo.operations(Kind.ENTITY, entityGUID));
+            return changed(userId, entityGUID, method, undo.operations(Kind.ENTITY, entityGUID));
         } catch (AnnalsException error) {
             Failures.entity(error, method);
             throw Failures.other(error, method);

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Date;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.HistorySequencingOrder;
 
@@ -58,57 +59,68 @@ final class Histories {
      *
      * @param present the instance with it
      * @param before the instance without it
-     * @param isLast true if no classification was changed later
      */
-    record Undo(JsonObject present, JsonObject before, boolean isLast) {
-        /** The id that the instance has after the undo. */
-        String id() {
-            return Headers.text(isLast ? before : present, "id");
-        }
+    record Undo(JsonObject present, JsonObject before) {
+        private static final List<String> PROVENANCE = List.of(
+                "provenance", "replicatedBy", "license", "maintainedBy", "mappings", "effectiveFrom", "effectiveTo");
 
-        /** Refused if another write comes in between. Classifications stay as they are. */
+        /** Refused if another write comes in between. Classifications, identifier and home stay as they are. */
         JsonObject[] operations(Kind kind, String guid) {
             List<JsonObject> operations = new ArrayList<>();
-            if (isLast) {
-                operations.add(Changes.on("undo", kind, guid));
-            } else {
-                if (!Headers.text(present, "type").equals(Headers.text(before, "type"))) {
-                    operations.add(
-                            Changes.with(Changes.on("retype", kind, guid), "type", Headers.text(before, "type")));
+            if (!isSame("type")) {
+                operations.add(Changes.with(Changes.on("retype", kind, guid), "type", Headers.text(before, "type")));
+            }
+            if (!isSame("status")) {
+                operations.add(
+                        Changes.with(Changes.on("set-status", kind, guid), "status", Headers.text(before, "status")));
+            }
+            if (!PROVENANCE.stream().allMatch(this::isSame)) {
+                JsonObject operation = Changes.on("set-provenance", kind, guid);
+                for (String name : PROVENANCE) {
+                    if (before.has(name)) {
+                        operation.add(name, before.get(name));
+                    }
                 }
-                if (!Headers.text(present, "status").equals(Headers.text(before, "status"))) {
-                    operations.add(Changes.with(
-                            Changes.on("set-status", kind, guid), "status", Headers.text(before, "status")));
+                if (present.has("home")) {
+                    operation.add("home", present.get("home"));
                 }
+                operations.add(operation);
+            }
+            if (operations.isEmpty() || !isSame("properties")) {
                 operations.add(Changes.replace(kind, guid, before.getAsJsonObject("properties")));
             }
-            operations
-                    .get(0)
-                    .addProperty("ifVersion", present.get("latestVersion").getAsInt());
+            int version = present.get("latestVersion").getAsInt();
+            operations.get(0).addProperty("ifVersion", version);
             return operations.toArray(JsonObject[]::new);
+        }
+
+        private boolean isSame(String name) {
+            return Objects.equals(present.get(name), before.get(name));
         }
     }
 
     /**
-     * Finds what an undo takes back: the last version that changed more than classifications. Empty if it is the first.
+     * Finds what an undo takes back: the last record that changed more than classifications. Empty if it is the first.
      *
      * <p>Errors: {@code not-found}: no such instance.
      */
     static Optional<Undo> undo(Store store, Kind kind, String guid) {
         String target = Store.path(kind, guid) + "/history?content=true";
         JsonObject present = null;
-        boolean isFound = false;
-        boolean isLast = true;
+        long changed = 0;
         for (int skip = 0; ; skip += PAGE) {
             List<JsonObject> page = store.list(target, Moment.NOW, skip, PAGE, false).items();
             for (JsonObject version : page) {
                 JsonObject content = version.getAsJsonObject("content");
+                long position = version.get("position").getAsLong();
                 present = present == null ? content : present;
-                if (isFound) {
-                    return Optional.of(new Undo(present, content, isLast));
+                if (changed > position) {
+                    return Optional.of(new Undo(present, content));
                 }
-                isFound = !OF_CLASSIFICATIONS.contains(Headers.text(version, "action"));
-                isLast &= isFound;
+                if (!OF_CLASSIFICATIONS.contains(Headers.text(version, "action"))) {
+                    // One call may have made several versions in its record.
+                    changed = position;
+                }
             }
             if (page.size() < PAGE) {
                 return Optional.empty();

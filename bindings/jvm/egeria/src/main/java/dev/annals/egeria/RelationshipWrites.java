@@ -210,7 +210,7 @@ abstract class RelationshipWrites extends ClassificationWrites {
         try {
             Histories.Undo undo = undo(Kind.RELATIONSHIP, relationshipGUID, method);
             return changedRelationship(
-                    userId, undo.id(), method, undo.operations(Kind.RELATIONSHIP, relationshipGUID));
+                    userId, relationshipGUID, method, undo.operations(Kind.RELATIONSHIP, relationshipGUID));
         } catch (AnnalsException error) {
             Failures.relationship(error, method);
             throw Failures.other(error, method);

@@ -131,7 +131,9 @@ final class RandomCalls {
         Oracle.Item one = end(definition.getEndDef1());
         Oracle.Item two = end(definition.getEndDef2());
         InstanceProperties properties = properties(type);
-        boolean isCopy = random.nextInt(4) == 0 && !one.isDeleted && !two.isDeleted;
+        boolean isCopy = random.nextInt(4) == 0
+                && fits(one, definition.getEndDef1())
+                && fits(two, definition.getEndDef2());
         Oracle.Item made = isCopy
                 ? saveRelationshipCopy(type, one, two, properties)
                 : oracle.create("addRelationship", type, one, two, side -> side.collection()
@@ -141,6 +143,12 @@ final class RandomCalls {
             relationships.add(made);
             read(made);
         }
+    }
+
+    /** The home of a copy has checked it. */
+    private boolean fits(Oracle.Item item, RelationshipEndDef end) {
+        return !item.isDeleted
+                && oracle.memory.helper.isTypeOf("test", item.type, end.getEntityType().getName());
     }
 
     /** Nearly always an entity that fits. */
@@ -186,19 +194,17 @@ final class RandomCalls {
         switch (random.nextInt(12)) {
             case 0, 1, 2 -> {
                 InstanceProperties properties = properties(item.type);
-                Object[] done = oracle.call("updateEntityProperties", side -> side.collection()
-                        .updateEntityProperties(USER, side.guid(item), properties));
+                Object[] done = oracle.call("updateEntityProperties " + item.name, side -> side.collection().updateEntityProperties(USER, side.guid(item), properties));
                 item.canUndo |= done[1] != null;
             }
             case 3 -> {
                 InstanceStatus status = values.of(STATUSES);
-                Object[] done = oracle.call("updateEntityStatus", side -> side.collection()
-                        .updateEntityStatus(USER, side.guid(item), status));
+                Object[] done = oracle.call("updateEntityStatus " + item.name, side -> side.collection().updateEntityStatus(USER, side.guid(item), status));
                 item.canUndo |= done[1] != null;
             }
             case 4 -> {
                 if (item.canUndo) {
-                    oracle.call("undoEntityUpdate", side -> side.collection().undoEntityUpdate(USER, side.guid(item)));
+                    oracle.call("undoEntityUpdate " + item.name, side -> side.collection().undoEntityUpdate(USER, side.guid(item)));
                     item.canUndo = false;
                 }
             }
@@ -206,7 +212,7 @@ final class RandomCalls {
             case 8 -> remove(item);
             case 9 -> {
                 Object[] done =
-                        oracle.call("restoreEntity", side -> side.collection().restoreEntity(USER, side.guid(item)));
+                        oracle.call("restoreEntity " + item.name, side -> side.collection().restoreEntity(USER, side.guid(item)));
                 item.isDeleted &= done[1] == null;
                 item.canUndo = false;
             }
@@ -224,6 +230,10 @@ final class RandomCalls {
                         read(item);
                     }
                     item.canUndo = false;
+                    // The in-memory repository counts it as an update of the relationships.
+                    relationships.stream()
+                            .filter(one -> one.one == item || one.two == item)
+                            .forEach(one -> one.canUndo = false);
                 }
             }
             default -> copyCall(item, type);
@@ -234,12 +244,9 @@ final class RandomCalls {
         String name = values.of(CLASSIFICATIONS);
         InstanceProperties properties = properties(name);
         switch (random.nextInt(4)) {
-            case 0, 1 -> oracle.call("classifyEntity", side -> side.collection()
-                    .classifyEntity(USER, side.guid(item), name, properties));
-            case 2 -> oracle.call("updateEntityClassification", side -> side.collection()
-                    .updateEntityClassification(USER, side.guid(item), name, properties));
-            default -> oracle.call("declassifyEntity", side -> side.collection()
-                    .declassifyEntity(USER, side.guid(item), name));
+            case 0, 1 -> oracle.call("classifyEntity " + item.name, side -> side.collection().classifyEntity(USER, side.guid(item), name, properties));
+            case 2 -> oracle.call("updateEntityClassification " + item.name, side -> side.collection().updateEntityClassification(USER, side.guid(item), name, properties));
+            default -> oracle.call("declassifyEntity " + item.name, side -> side.collection().declassifyEntity(USER, side.guid(item), name));
         }
         item.isClassified = true;
         item.canUndo = false;
@@ -250,9 +257,7 @@ final class RandomCalls {
             return;
         }
         if (random.nextBoolean()) {
-            Object[] done = oracle.call("reHomeEntity", side -> side.collection()
-                    .reHomeEntity(
-                            USER, side.guid(item), type.getGUID(), item.type, HOME, LocalServer.ID, LocalServer.NAME));
+            Object[] done = oracle.call("reHomeEntity " + item.name, side -> side.collection().reHomeEntity(USER, side.guid(item), type.getGUID(), item.type, HOME, LocalServer.ID, LocalServer.NAME));
             item.home = done[1] == null ? item.home : null;
         } else if (!item.isClassified && !item.isDeleted) {
             save(item, properties(item.type));
@@ -313,14 +318,12 @@ final class RandomCalls {
         switch (random.nextInt(8)) {
             case 0, 1 -> {
                 InstanceProperties properties = properties(item.type);
-                Object[] done = oracle.call("updateRelationshipProperties", side -> side.collection()
-                        .updateRelationshipProperties(USER, side.guid(item), properties));
+                Object[] done = oracle.call("updateRelationshipProperties " + item.name, side -> side.collection().updateRelationshipProperties(USER, side.guid(item), properties));
                 item.canUndo |= done[1] != null;
             }
             case 2 -> {
                 if (item.canUndo) {
-                    oracle.call("undoRelationshipUpdate", side -> side.collection()
-                            .undoRelationshipUpdate(USER, side.guid(item)));
+                    oracle.call("undoRelationshipUpdate " + item.name, side -> side.collection().undoRelationshipUpdate(USER, side.guid(item)));
                     item.canUndo = false;
                 }
             }
@@ -331,15 +334,14 @@ final class RandomCalls {
                 item.canUndo = false;
             }
             case 4 -> {
-                Object[] done = oracle.call("restoreRelationship", side -> side.collection()
-                        .restoreRelationship(USER, side.guid(item)));
+                Object[] done = oracle.call("restoreRelationship " + item.name, side -> side.collection().restoreRelationship(USER, side.guid(item)));
                 item.isDeleted &= done[1] == null;
                 item.canUndo = false;
             }
             case 5 -> {
                 String guid = new UUID(random.nextLong(), random.nextLong()).toString();
                 Object[] done = new Object[2];
-                oracle.call("reIdentifyRelationship", side -> {
+                oracle.call("reIdentifyRelationship " + item.name, side -> {
                     done[side.index()] = side.collection()
                             .reIdentifyRelationship(USER, type.getGUID(), item.type, side.guid(item), guid);
                     return "done";
@@ -351,9 +353,7 @@ final class RandomCalls {
                 item.canUndo = false;
             }
             case 6 -> {
-                Object[] done = oracle.call("reHomeRelationship", side -> side.collection()
-                        .reHomeRelationship(
-                                USER, side.guid(item), type.getGUID(), item.type, HOME, LocalServer.ID, LocalServer.NAME));
+                Object[] done = oracle.call("reHomeRelationship " + item.name, side -> side.collection().reHomeRelationship(USER, side.guid(item), type.getGUID(), item.type, HOME, LocalServer.ID, LocalServer.NAME));
                 item.home = done[1] == null ? item.home : null;
                 item.canUndo = false;
             }
@@ -374,9 +374,9 @@ final class RandomCalls {
 
     private void read(Oracle.Item item) {
         if (item.one == null) {
-            oracle.call("getEntityDetail", side -> side.collection().getEntityDetail(USER, side.guid(item)));
+            oracle.call("getEntityDetail " + item.name, side -> side.collection().getEntityDetail(USER, side.guid(item)));
         } else {
-            oracle.call("getRelationship", side -> side.collection().getRelationship(USER, side.guid(item)));
+            oracle.call("getRelationship " + item.name, side -> side.collection().getRelationship(USER, side.guid(item)));
         }
     }
 
@@ -386,22 +386,19 @@ final class RandomCalls {
         switch (random.nextInt(4)) {
             case 0 -> {
                 if (isEntity) {
-                    oracle.call("isEntityKnown", side -> side.collection().isEntityKnown(USER, side.guid(item)));
+                    oracle.call("isEntityKnown " + item.name, side -> side.collection().isEntityKnown(USER, side.guid(item)));
                 } else {
-                    oracle.call("isRelationshipKnown", side -> side.collection()
-                            .isRelationshipKnown(USER, side.guid(item)));
+                    oracle.call("isRelationshipKnown " + item.name, side -> side.collection().isRelationshipKnown(USER, side.guid(item)));
                 }
             }
             case 1 -> {
                 if (isEntity) {
-                    oracle.call("getHomeClassifications", side -> side.collection()
-                            .getHomeClassifications(USER, side.guid(item)));
+                    oracle.call("getHomeClassifications " + item.name, side -> side.collection().getHomeClassifications(USER, side.guid(item)));
                 }
             }
             case 2 -> {
                 if (isEntity) {
-                    oracle.call("getEntitySummary", side -> side.collection()
-                            .getEntitySummary(USER, side.guid(item))
+                    oracle.call("getEntitySummary " + item.name, side -> side.collection().getEntitySummary(USER, side.guid(item))
                             .getGUID()
                             .equals(side.guid(item)));
                 }
@@ -413,15 +410,13 @@ final class RandomCalls {
     private void graphCall(Oracle.Item item) {
         if (random.nextBoolean()) {
             String type = random.nextBoolean() ? null : type(values.of(RELATIONSHIP_TYPES)).getGUID();
-            oracle.call("getRelationshipsForEntity", side -> side.collection()
-                    .getRelationshipsForEntity(USER, side.guid(item), type, 0, null, null, null, null, 0));
+            oracle.call("getRelationshipsForEntity " + item.name, side -> side.collection().getRelationshipsForEntity(USER, side.guid(item), type, 0, null, null, null, null, 0));
         } else if (!item.isDeleted) {
             int level = random.nextInt(3);
             List<String> types = random.nextBoolean()
                     ? null
                     : List.of(type(values.of(RELATIONSHIP_TYPES)).getGUID());
-            oracle.call("getEntityNeighborhood", side -> side.collection()
-                    .getEntityNeighborhood(USER, side.guid(item), null, types, null, null, null, level));
+            oracle.call("getEntityNeighborhood " + item.name + " level " + level + " types " + types, side -> side.collection().getEntityNeighborhood(USER, side.guid(item), null, types, null, null, null, level));
         }
     }
 }

@@ -61,33 +61,33 @@ final class RandomSearches {
         switch (random.nextInt(7)) {
             case 0, 1 -> {
                 InstanceProperties match = match(type);
-                oracle.call("findEntitiesByProperty", side -> side.collection()
+                oracle.call("findEntitiesByProperty " + type.getName() + criteria + match + statuses + classified, side -> side.collection()
                         .findEntitiesByProperty(
                                 USER, guid, match, criteria, 0, statuses, classified, null, null, null, 0));
             }
             case 2, 3 -> {
                 SearchProperties search = search(type, 2);
                 SearchClassifications with = random.nextInt(3) == 0 ? classifications() : null;
-                oracle.call("findEntities", side -> side.collection()
+                oracle.call("findEntities " + type.getName() + search + with + statuses, side -> side.collection()
                         .findEntities(
                                 USER, type.getGUID(), null, search, 0, statuses, with, null, null, null, 0));
             }
             case 4 -> {
                 TypeDef name = oracle.memory.type(values.of(classifications));
                 InstanceProperties match = match(name);
-                oracle.call("findEntitiesByClassification", side -> side.collection()
+                oracle.call("findEntitiesByClassification " + name.getName() + criteria + match + statuses, side -> side.collection()
                         .findEntitiesByClassification(
                                 USER, guid, name.getName(), match, criteria, 0, statuses, null, null, null, 0));
             }
             case 5 -> {
                 InstanceProperties match = match(linking);
-                oracle.call("findRelationshipsByProperty", side -> side.collection()
+                oracle.call("findRelationshipsByProperty " + linking.getName() + criteria + match, side -> side.collection()
                         .findRelationshipsByProperty(
                                 USER, linking.getGUID(), match, criteria, 0, null, null, null, null, 0));
             }
             default -> {
                 SearchProperties search = search(linking, 2);
-                oracle.call("findRelationships", side -> side.collection()
+                oracle.call("findRelationships " + linking.getName() + search, side -> side.collection()
                         .findRelationships(USER, linking.getGUID(), null, search, 0, null, null, null, null, 0));
             }
         }
