@@ -73,8 +73,11 @@ abstract class ClassificationWrites extends EntityWrites {
         repositoryValidator.validateGUID(repositoryName, "entityGUID", guid, method);
         EntityDetail entity = live(guid, method);
         validate(entity, name, properties, method);
+        if (isClassified(entity, name)) {
+            return entity;
+        }
         try {
-            return changed(userId, guid, method, attach(entity, name, source, properties));
+            return changed(userId, guid, method, attach(guid, name, source, properties));
         } catch (AnnalsException error) {
             throw failure(error, method);
         }
@@ -122,7 +125,10 @@ abstract class ClassificationWrites extends EntityWrites {
         EntitySummary entity = stored == null ? proxy : stored;
         repositoryValidator.validateEntityIsNotDeleted(repositoryName, entity, method);
         validate(entity, name, properties, method);
-        operations.addAll(List.of(attach(stored, guid, name, source, properties)));
+        if (isClassified(stored, name)) {
+            return repositoryHelper.getClassificationFromEntity(repositoryName, stored, name, method);
+        }
+        operations.add(attach(guid, name, source, properties));
         return changedClassification(userId, guid, name, operations, method);
     }
 
@@ -160,13 +166,14 @@ abstract class ClassificationWrites extends EntityWrites {
                 repositoryName, name, "classificationProperties", properties, method);
     }
 
-    private JsonObject[] attach(EntitySummary entity, String name, Source source, InstanceProperties properties) {
-        return attach(entity, entity.getGUID(), name, source, properties);
+    /** Egeria's helper ignores a new classification if the entity has one of this name: it is not newer. */
+    private static boolean isClassified(EntitySummary stored, String name) {
+        return stored != null
+                && stored.getClassifications() != null
+                && stored.getClassifications().stream().anyMatch(one -> name.equals(one.getName()));
     }
 
-    /** A classification that is there already makes room. */
-    private JsonObject[] attach(
-            EntitySummary stored, String guid, String name, Source source, InstanceProperties properties) {
+    private JsonObject attach(String guid, String name, Source source, InstanceProperties properties) {
         Classification classification = new Classification();
         classification.setName(name);
         classification.setProperties(properties);
@@ -176,13 +183,7 @@ abstract class ClassificationWrites extends EntityWrites {
         if (source.guid() != null) {
             external(classification, source.guid(), source.name());
         }
-        JsonObject classify = Changes.classify(guid, classification, headers);
-        boolean isThere = stored != null
-                && stored.getClassifications() != null
-                && stored.getClassifications().stream().anyMatch(one -> name.equals(one.getName()));
-        return isThere
-                ? new JsonObject[] {Changes.declassify(guid, name), classify}
-                : new JsonObject[] {classify};
+        return Changes.classify(guid, classification, headers);
     }
 
     private static RepositoryErrorException failure(AnnalsException error, String method)

@@ -1,11 +1,17 @@
 package dev.annals.egeria;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.UUID;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.EntityDetail;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.EntityProxy;
+import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.InstanceGraph;
+import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.InstanceHeader;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.InstanceProperties;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.InstanceProvenanceType;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.InstanceStatus;
@@ -416,7 +422,26 @@ final class RandomCalls {
             List<String> types = random.nextBoolean()
                     ? null
                     : List.of(type(values.of(RELATIONSHIP_TYPES)).getGUID());
-            oracle.call("getEntityNeighborhood " + item.name + " level " + level + " types " + types, side -> side.collection().getEntityNeighborhood(USER, side.guid(item), null, types, null, null, null, level));
+            Object[] found = oracle.call("getEntityNeighborhood " + item.name + " level " + level + " types " + types, side -> side.collection().getEntityNeighborhood(USER, side.guid(item), null, types, null, null, null, level));
+            if (found[1] instanceof InstanceGraph graph) {
+                checkEnds(graph, item.guids[1]);
+            }
         }
+    }
+
+    /** The entities are the start and the ends of the relationships, each once. */
+    private static void checkEnds(InstanceGraph graph, String start) {
+        Set<String> ends = new TreeSet<>(Set.of(start));
+        if (graph.getRelationships() != null) {
+            for (Relationship one : graph.getRelationships()) {
+                ends.add(one.getEntityOneProxy().getGUID());
+                ends.add(one.getEntityTwoProxy().getGUID());
+            }
+        }
+        List<String> entities = graph.getEntities().stream()
+                .map(InstanceHeader::getGUID)
+                .sorted()
+                .toList();
+        assertEquals(List.copyOf(ends), entities, "the entities of a neighbourhood");
     }
 }
