@@ -21,7 +21,7 @@ import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollec
 /**
  * Reads and writes the headers of instances and classifications: status, versions, stamps, provenance.
  *
- * <p>Annals has no place for the name of a home, the origin of a classification, and versions from 2^32 on. They are
+ * <p>Annals has no place for the name of a home, the origin of a classification, and versions beyond 2^31 - 1. They are
  * mappings whose names begin with {@code egeria:}, and do not show among the mappings that Egeria reads.
  */
 final class Headers {
@@ -30,7 +30,7 @@ final class Headers {
     private static final String ORIGIN = RESERVED + "origin";
     private static final String ORIGIN_GUID = RESERVED + "originGUID";
     private static final String VERSION = RESERVED + "version";
-    private static final long VERSION_MAX = (1L << 32) - 1;
+    private static final long VERSION_MAX = Integer.MAX_VALUE;
 
     private final String ownId;
 

@@ -15,17 +15,28 @@ import org.junit.jupiter.api.io.TempDir;
  * <p>{@code -Degeria.calls=50000 -Degeria.seed=7} makes another sequence.
  */
 class OracleTest {
+    private static final int CALLS_OVER_HTTP = 500;
+
     @TempDir
     Path folder;
 
     @Test
-    void a_random_sequence_of_calls_has_the_same_results() throws Exception {
-        int calls = Integer.getInteger("egeria.calls", 5_000);
+    void random_calls_have_the_same_results_in_process() throws Exception {
+        compare(Map.of("folder", folder.resolve("repository").toString()), Integer.getInteger("egeria.calls", 5_000));
+    }
+
+    @Test
+    void random_calls_have_the_same_results_over_a_connection() throws Exception {
+        try (ServedRepository served = new ServedRepository(folder.resolve("served"))) {
+            compare(Map.of("address", served.address()), CALLS_OVER_HTTP);
+        }
+    }
+
+    private static void compare(Map<String, Object> settings, int calls) throws Exception {
         long seed = Long.getLong("egeria.seed", 1);
         assertTrue(Plain.ALLOWED.size() <= 10, "expected at most ten allowed differences");
         try (LocalServer memory = LocalServer.inMemory();
-                LocalServer annals = LocalServer.annals(
-                        Map.of("folder", folder.resolve("repository").toString()))) {
+                LocalServer annals = LocalServer.annals(settings)) {
             Oracle oracle = new Oracle(memory, annals);
             RandomCalls sequence = new RandomCalls(oracle, seed);
             for (int count = 0; count < calls; count++) {

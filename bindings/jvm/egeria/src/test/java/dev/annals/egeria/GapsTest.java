@@ -1,0 +1,282 @@
+package dev.annals.egeria;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Path;
+import java.util.Date;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.OMRSMetadataCollection;
+import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.HistorySequencingOrder;
+import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.Classification;
+import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.ClassificationOrigin;
+import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.EntityDetail;
+import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.EntityProxy;
+import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.InstanceProperties;
+import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.InstanceProvenanceType;
+import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.InstanceStatus;
+import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.Relationship;
+import org.odpi.openmetadata.repositoryservices.ffdc.exception.EntityConflictException;
+import org.odpi.openmetadata.repositoryservices.ffdc.exception.EntityProxyOnlyException;
+import org.odpi.openmetadata.repositoryservices.ffdc.exception.InvalidParameterException;
+
+/** Details in which Egeria asks for more than a plain store has, and that the in-memory repository does not decide. */
+class GapsTest {
+    private static final String USER = LocalServer.USER;
+    private static final String THERE = "5d1f9b7e-6b0e-4a1e-9d5a-222222222222";
+
+    private static LocalServer server;
+    private static OMRSMetadataCollection collection;
+
+    @BeforeAll
+    static void open() throws Exception {
+        server = LocalServer.annals(Map.of());
+        collection = server.collection;
+    }
+
+    @AfterAll
+    static void close() throws Exception {
+        server.close();
+    }
+
+    private static InstanceProperties named(String value) {
+        return server.helper.addStringPropertyToInstance("test", null, "displayName", value, "named");
+    }
+
+    private static String name(EntityDetail entity) {
+        return entity.getProperties().getPropertyValue("displayName").valueAsString();
+    }
+
+    private static EntityDetail term(String name) throws Exception {
+        return collection.addEntity(USER, server.type("GlossaryTerm").getGUID(), named(name), null, null);
+    }
+
+    private static EntityDetail copy(String name) throws Exception {
+        EntityDetail copy = server.helper.getNewEntity(
+                "test", THERE, InstanceProvenanceType.LOCAL_COHORT, "bob", "GlossaryTerm", named(name), null);
+        copy.setMetadataCollectionName("another collection");
+        return copy;
+    }
+
+    // Versions (G2) and undo (G3).
+
+    @Test
+    void classifications_have_versions_of_their_own() throws Exception {
+        EntityDetail term = term("a");
+        EntityDetail classified = collection.classifyEntity(USER, term.getGUID(), "SpineObject", null);
+        assertEquals(1, classified.getClassifications().get(0).getVersion());
+        assertNull(classified.getClassifications().get(0).getUpdateTime());
+        EntityDetail updated = collection.updateEntityProperties(USER, term.getGUID(), named("b"));
+        assertTrue(updated.getVersion() > term.getVersion());
+        assertEquals(1, updated.getClassifications().get(0).getVersion());
+    }
+
+    @Test
+    void an_update_that_changes_nothing_is_a_version() throws Exception {
+        EntityDetail term = term("a");
+        assertEquals(2, collection.updateEntityProperties(USER, term.getGUID(), named("a")).getVersion());
+    }
+
+    @Test
+    void undo_takes_back_the_update_and_leaves_later_classifications() throws Exception {
+        String guid = term("a").getGUID();
+        collection.updateEntityProperties(USER, guid, named("b"));
+        collection.classifyEntity(USER, guid, "SpineObject", null);
+        EntityDetail undone = collection.undoEntityUpdate(USER, guid);
+        assertEquals("a", name(undone));
+        assertEquals("SpineObject", undone.getClassifications().get(0).getName());
+        assertEquals(1, undone.getClassifications().get(0).getVersion());
+        assertEquals("b", name(collection.undoEntityUpdate(USER, guid)), "undoing again makes the update again");
+    }
+
+    @Test
+    void an_entity_without_updates_has_nothing_to_undo() throws Exception {
+        String guid = term("a").getGUID();
+        collection.classifyEntity(USER, guid, "SpineObject", null);
+        assertThrows(InvalidParameterException.class, () -> collection.undoEntityUpdate(USER, guid));
+    }
+
+    // The past (G4).
+
+    @Test
+    void the_millisecond_of_a_creation_shows_the_entity() throws Exception {
+        EntityDetail term = term("a");
+        collection.updateEntityProperties(USER, term.getGUID(), named("b"));
+        assertNotNull(collection.getEntityDetail(USER, term.getGUID(), term.getCreateTime()));
+    }
+
+    @Test
+    void a_history_begins_with_the_version_in_force_then() throws Exception {
+        EntityDetail term = term("a");
+        Thread.sleep(5);
+        Date between = new Date();
+        Thread.sleep(5);
+        EntityDetail updated = collection.updateEntityProperties(USER, term.getGUID(), named("b"));
+        List<EntityDetail> found = collection.getEntityDetailHistory(
+                USER, term.getGUID(), between, null, 0, 0, HistorySequencingOrder.FORWARDS);
+        assertEquals(List.of("a", "b"), found.stream().map(GapsTest::name).toList());
+        assertEquals(
+                List.of("b"),
+                collection
+                        .getEntityDetailHistory(
+                                USER, term.getGUID(), updated.getUpdateTime(), null, 0, 1, HistorySequencingOrder.BACKWARDS)
+                        .stream()
+                        .map(GapsTest::name)
+                        .toList());
+    }
+
+    // Origins of classifications (G5).
+
+    @Test
+    void classifications_keep_their_origin() throws Exception {
+        String guid = term("a").getGUID();
+        collection.classifyEntity(
+                USER, guid, "SpineObject", null, null, ClassificationOrigin.PROPAGATED, "origin", null);
+        Classification found = collection.getEntityDetail(USER, guid).getClassifications().get(0);
+        assertEquals(ClassificationOrigin.PROPAGATED, found.getClassificationOrigin());
+        assertEquals("origin", found.getClassificationOriginGUID());
+        assertNull(found.getMappingProperties());
+    }
+
+    @Test
+    void classifications_of_external_sources_keep_their_home() throws Exception {
+        String guid = term("a").getGUID();
+        collection.classifyEntity(
+                USER, guid, "SpineObject", THERE, "a tool", ClassificationOrigin.ASSIGNED, null, null);
+        Classification found = collection.getEntityDetail(USER, guid).getClassifications().get(0);
+        assertEquals(THERE, found.getMetadataCollectionId());
+        assertEquals("a tool", found.getMetadataCollectionName());
+        assertEquals(LocalServer.ID, found.getReplicatedBy());
+        assertEquals(InstanceProvenanceType.EXTERNAL_SOURCE, found.getInstanceProvenanceType());
+    }
+
+    // Times for which instances count (G6).
+
+    private static InstanceProperties until(String name, long time) {
+        InstanceProperties properties = named(name);
+        properties.setEffectiveToTime(new Date(time));
+        return properties;
+    }
+
+    @Test
+    void an_update_changes_the_time_for_which_an_entity_counts() throws Exception {
+        String guid = term("a").getGUID();
+        EntityDetail updated = collection.updateEntityProperties(USER, guid, until("b", 5_000));
+        assertEquals(new Date(5_000), updated.getProperties().getEffectiveToTime());
+        EntityDetail undone = collection.undoEntityUpdate(USER, guid);
+        assertNull(undone.getProperties().getEffectiveToTime());
+        assertEquals("a", name(undone));
+        collection.updateEntityProperties(USER, guid, until("b", 6_000));
+        EntityDetail without = collection.updateEntityProperties(USER, guid, named("c"));
+        assertNull(without.getProperties().getEffectiveToTime());
+        assertEquals("c", name(without));
+    }
+
+    @Test
+    void an_update_changes_the_time_for_which_a_classification_counts() throws Exception {
+        String guid = term("a").getGUID();
+        InstanceProperties first =
+                server.helper.addStringPropertyToInstance("test", null, "notes", "a", "classification");
+        collection.classifyEntity(USER, guid, "Confidence", first);
+        InstanceProperties second = new InstanceProperties(first);
+        second.setEffectiveFromTime(new Date(7_000));
+        EntityDetail updated = collection.updateEntityClassification(USER, guid, "Confidence", second);
+        assertEquals(
+                new Date(7_000),
+                updated.getClassifications().get(0).getProperties().getEffectiveFromTime());
+    }
+
+    // Proxies (G7).
+
+    @Test
+    void proxies_have_their_type_their_home_and_their_unique_properties() throws Exception {
+        EntityDetail there = copy("a");
+        there.setProperties(server.helper.addStringPropertyToInstance(
+                "test", there.getProperties(), "qualifiedName", "unique", "proxy"));
+        collection.addEntityProxy(USER, server.helper.getNewEntityProxy("test", there));
+        EntityProxy found = (EntityProxy) collection.getEntitySummary(USER, there.getGUID());
+        assertEquals("GlossaryTerm", found.getType().getTypeDefName());
+        assertEquals(THERE, found.getMetadataCollectionId());
+        assertEquals(
+                "unique",
+                found.getUniqueProperties().getPropertyValue("qualifiedName").valueAsString());
+        assertThrows(EntityProxyOnlyException.class, () -> collection.getEntityDetail(USER, there.getGUID()));
+        assertNull(collection.isEntityKnown(USER, there.getGUID()));
+    }
+
+    @Test
+    void copies_of_relationships_bring_proxies_of_their_ends() throws Exception {
+        EntityDetail own = term("a");
+        EntityDetail there = copy("b");
+        Relationship synonym = server.helper.getNewRelationship(
+                "test", THERE, InstanceProvenanceType.LOCAL_COHORT, "bob", "Synonym", null);
+        synonym.setEntityOneProxy(server.helper.getNewEntityProxy("test", own));
+        synonym.setEntityTwoProxy(server.helper.getNewEntityProxy("test", there));
+        collection.saveRelationshipReferenceCopy(USER, synonym);
+        List<Relationship> found = collection.getRelationshipsForEntity(
+                USER, there.getGUID(), null, 0, null, null, null, null, 0);
+        assertEquals(there.getGUID(), found.get(0).getEntityTwoProxy().getGUID());
+        assertEquals(THERE, found.get(0).getEntityTwoProxy().getMetadataCollectionId());
+    }
+
+    // Copies (G9, G12).
+
+    @Test
+    void a_deleted_copy_goes_and_comes_back() throws Exception {
+        EntityDetail copy = copy("a");
+        collection.saveEntityReferenceCopy(USER, copy);
+        EntityDetail deleted = new EntityDetail(copy);
+        deleted.setStatusOnDelete(InstanceStatus.ACTIVE);
+        deleted.setStatus(InstanceStatus.DELETED);
+        deleted.setVersion(2);
+        collection.deleteEntityReferenceCopy(USER, deleted);
+        assertNull(collection.isEntityKnown(USER, copy.getGUID()));
+        copy.setVersion(3);
+        collection.saveEntityReferenceCopy(USER, copy);
+        assertEquals(3, collection.getEntityDetail(USER, copy.getGUID()).getVersion());
+    }
+
+    @Test
+    void copies_keep_the_name_of_their_home_and_large_versions() throws Exception {
+        EntityDetail copy = copy("a");
+        copy.setVersion(1_800_000_000_000L);
+        collection.saveEntityReferenceCopy(USER, copy);
+        EntityDetail found = collection.getEntityDetail(USER, copy.getGUID());
+        assertEquals("another collection", found.getMetadataCollectionName());
+        assertEquals(1_800_000_000_000L, found.getVersion());
+        assertEquals("bob", found.getCreatedBy());
+        assertEquals(copy.getCreateTime(), found.getCreateTime());
+    }
+
+    @Test
+    void an_own_entity_is_no_copy() throws Exception {
+        EntityDetail own = term("a");
+        EntityDetail copy = new EntityDetail(own);
+        copy.setMetadataCollectionId(THERE);
+        assertThrows(EntityConflictException.class, () -> collection.saveEntityReferenceCopy(USER, copy));
+    }
+
+    // Restart.
+
+    @Test
+    void a_restart_finds_everything(@TempDir Path folder) throws Exception {
+        Map<String, Object> settings = Map.of("folder", folder.resolve("repository").toString());
+        String guid;
+        try (LocalServer first = LocalServer.annals(settings)) {
+            guid = first.collection
+                    .addEntity(USER, first.type("GlossaryTerm").getGUID(), named("kept"), null, null)
+                    .getGUID();
+        }
+        try (LocalServer second = LocalServer.annals(settings)) {
+            assertEquals("kept", name(second.collection.getEntityDetail(USER, guid)));
+        }
+    }
+}
