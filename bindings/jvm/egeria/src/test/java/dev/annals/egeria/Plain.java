@@ -34,7 +34,8 @@ final class Plain {
             "versions of classifications beyond 1: the in-memory repository counts an update twice",
             "maintainedBy: Annals keeps what the writer states, Egeria's helper adds each updater (gap G6)",
             "ends of relationships beyond identifier and type: the in-memory repository keeps them as they once were",
-            "old identifiers: the in-memory repository keeps a deleted entity under the old one",
+            "old identifiers: the in-memory repository keeps a deleted entity under the old one, and the old one in"
+                    + " deleted relationships and in loops",
             "relationships of deleted and purged entities: the in-memory repository keeps some and drops copies",
             "entities of a neighbourhood: the in-memory repository follows relationships of deleted entities; the test"
                     + " compares the relationships, and looks whether Annals gives all their ends",

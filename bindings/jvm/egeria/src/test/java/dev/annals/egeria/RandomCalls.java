@@ -236,10 +236,7 @@ final class RandomCalls {
                         read(item);
                     }
                     item.canUndo = false;
-                    // The in-memory repository counts it as an update of the relationships.
-                    relationships.stream()
-                            .filter(one -> one.one == item || one.two == item)
-                            .forEach(one -> one.canUndo = false);
+                    renameEnds(item);
                 }
             }
             default -> copyCall(item, type);
@@ -305,6 +302,22 @@ final class RandomCalls {
         dropRelationships(item);
         entities.remove(item);
         oracle.forget(item);
+    }
+
+    /**
+     * The in-memory repository counts it as an update of the relationships, and leaves the old identifier in deleted
+     * ones and in the second end.
+     */
+    private void renameEnds(Oracle.Item item) {
+        relationships.removeIf(one -> {
+            boolean isOf = one.one == item || one.two == item;
+            one.canUndo &= !isOf;
+            boolean isLeft = isOf && (one.isDeleted || one.one == one.two);
+            if (isLeft) {
+                oracle.forget(one);
+            }
+            return isLeft;
+        });
     }
 
     private void dropRelationships(Oracle.Item entity) {
