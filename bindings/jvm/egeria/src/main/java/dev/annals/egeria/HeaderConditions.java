@@ -27,13 +27,13 @@ final class HeaderConditions {
             "guid", "id",
             "typeName", "type",
             "createdBy", "createdBy",
-            "version", "version",
             "replicatedBy", "replicatedBy",
             "instanceLicense", "license",
             "maintainedBy", "maintainedBy",
             "reIdentifiedFromGUID", "reidentifiedFrom");
 
     private static final List<String> OTHERS = List.of(
+            "version",
             "createTime",
             "effectiveFrom",
             "effectiveTo",
@@ -76,6 +76,7 @@ final class HeaderConditions {
             return Optional.of(comparison.on(header(same)));
         }
         return switch (name) {
+            case "version" -> Optional.of(comparison.on(header(version(isClassification))));
             case "createTime" -> Optional.of(time("createdAt", comparison));
             case "effectiveFrom", "effectiveTo" -> Optional.of(time(name, comparison));
             case "updateTime" -> Optional.of(updated(time("updatedAt", comparison), isClassification));
@@ -96,9 +97,14 @@ final class HeaderConditions {
         return condition;
     }
 
+    /** Egeria counts no changes of classifications as versions of their entity. */
+    private static String version(boolean isClassification) {
+        return isClassification ? "version" : "contentVersion";
+    }
+
     /** Egeria knows no update of a first version. */
     private static JsonObject updated(JsonObject condition, boolean isClassification) {
-        JsonObject later = Conditions.header("version", ">");
+        JsonObject later = Conditions.header(version(isClassification), ">");
         later.addProperty("value", 1);
         if (isClassification) {
             return Conditions.all(later, condition);

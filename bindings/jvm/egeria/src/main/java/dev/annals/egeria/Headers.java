@@ -63,19 +63,19 @@ final class Headers {
         header.setCreateTime(date(created));
         // Annals counts the creation as an update, Egeria does not.
         boolean isUpdated = header.getVersion() > 1
-                || json.has("homeVersion") && !json.get("updated").equals(created);
+                && (!json.has("home") || !json.get("updated").equals(created));
         header.setUpdatedBy(isUpdated ? author(json.getAsJsonObject("updated")) : null);
         header.setUpdateTime(isUpdated ? date(json.getAsJsonObject("updated")) : null);
     }
 
     /** The version at home, or that of the content: Egeria counts no classifications. */
-    private static long version(JsonObject json) {
-        for (String name : List.of("homeVersion", "contentVersion")) {
-            if (json.has(name)) {
-                return json.get(name).getAsLong();
-            }
-        }
-        return json.get("version").getAsLong();
+    private long version(JsonObject json) {
+        // It is left out where it equals the version here.
+        boolean isCopy = json.has("home") && !ownId.equals(text(json, "replicatedBy"));
+        String name = json.has("homeVersion")
+                ? "homeVersion"
+                : json.has("contentVersion") && !isCopy ? "contentVersion" : "version";
+        return json.get(name).getAsLong();
     }
 
     void readOrigin(JsonObject json, Classification classification) {

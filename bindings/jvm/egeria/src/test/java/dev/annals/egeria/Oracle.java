@@ -40,6 +40,7 @@ final class Oracle {
         String[] guids;
         boolean isDeleted;
         boolean isClassified;
+        boolean isRehomed;
         boolean canUndo;
 
         Item(String name, String type, Item one, Item two) {

@@ -30,7 +30,8 @@ import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollec
 final class Plain {
     /** The differences that the comparison leaves out. */
     static final List<String> ALLOWED = List.of(
-            "version, updatedBy of entities: Annals counts changes of classifications (gap G2)",
+            "who updated an entity, and when: in Annals a change of a classification is an update (gap G2)",
+            "versions of re-homed copies that are classified: in Annals it counts (gap G2); the test classifies none",
             "versions of classifications beyond 1: the in-memory repository counts an update twice",
             "maintainedBy: Annals keeps what the writer states, Egeria's helper adds each updater (gap G6)",
             "ends of relationships beyond identifier and type: the in-memory repository keeps them as they once were",
@@ -92,7 +93,7 @@ final class Plain {
                         .sorted()
                         .toList()
                         .toString();
-        return header(entity) + (classifications.equals("[]") ? "" : classifications);
+        return header(entity) + " version " + entity.getVersion() + (classifications.equals("[]") ? "" : classifications);
     }
 
     private String header(InstanceHeader instance) {

@@ -244,6 +244,9 @@ final class RandomCalls {
     }
 
     private void classificationCall(Oracle.Item item) {
+        if (item.isRehomed) {
+            return;
+        }
         String name = values.of(CLASSIFICATIONS);
         InstanceProperties properties = properties(name);
         switch (random.nextInt(4)) {
@@ -261,6 +264,7 @@ final class RandomCalls {
         }
         if (random.nextBoolean()) {
             Object[] done = oracle.call("reHomeEntity " + item.name, side -> side.collection().reHomeEntity(USER, side.guid(item), type.getGUID(), item.type, HOME, LocalServer.ID, LocalServer.NAME));
+            item.isRehomed |= done[1] != null;
             item.home = done[1] == null ? item.home : null;
         } else if (!item.isClassified && !item.isDeleted) {
             save(item, properties(item.type));
