@@ -21,6 +21,7 @@ public class AnnalsRepositoryConnector extends OMRSRepositoryConnector {
     static final String FOLDER = "folder";
 
     private Store store;
+    private AnnalsMetadataCollection collection;
 
     /** Makes a connector; a provider does it. */
     public AnnalsRepositoryConnector() {}
@@ -29,8 +30,8 @@ public class AnnalsRepositoryConnector extends OMRSRepositoryConnector {
     public void setMetadataCollectionId(String id) {
         metadataCollectionId = id;
         if (id != null) {
-            metadataCollection =
-                    new AnnalsMetadataCollection(this, serverName, repositoryHelper, repositoryValidator, id);
+            collection = new AnnalsMetadataCollection(this, serverName, repositoryHelper, repositoryValidator, id);
+            metadataCollection = collection;
         }
     }
 
@@ -72,6 +73,10 @@ public class AnnalsRepositoryConnector extends OMRSRepositoryConnector {
             throw new IllegalStateException("the connector is not started; start it before its collection is used");
         }
         return store;
+    }
+
+    AnnalsMetadataCollection collection() {
+        return collection;
     }
 
     @Override

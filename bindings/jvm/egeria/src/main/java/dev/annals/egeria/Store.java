@@ -9,8 +9,10 @@ import dev.annals.Answer;
 import dev.annals.DeletedException;
 import dev.annals.InstanceId;
 import dev.annals.Kind;
+import dev.annals.LogRecord;
 import dev.annals.NotFoundException;
 import dev.annals.Repository;
+import dev.annals.Snapshot;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -19,6 +21,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /** Sends the requests of the connector. Shape: instances in their JSON form of docs/json.md. */
 final class Store implements AutoCloseable {
@@ -197,6 +200,18 @@ final class Store implements AutoCloseable {
                 pause(Math.min(attempt * 10, PAUSE_MAX_MS));
             }
         }
+    }
+
+    /** The position of the last record. */
+    long position() {
+        try (Snapshot now = repository.snapshot()) {
+            return now.position().orElse(0);
+        }
+    }
+
+    /** Every record behind a position. Close the stream; closing it from another thread ends it. */
+    Stream<LogRecord> follow(long after) {
+        return repository.follow(after);
     }
 
     /** Declares or extends types, all or none. */

@@ -35,9 +35,16 @@ final class CohortServer implements AutoCloseable {
 
     /** Configuration: the properties of AnnalsRepositoryConnector. */
     CohortServer(String name, String id, Map<String, Object> configuration, Path folder) throws Exception {
+        this(name, id, configuration, null, folder);
+    }
+
+    /** Mapper: the properties of AnnalsEventMapper; null for none. */
+    CohortServer(
+            String name, String id, Map<String, Object> configuration, Map<String, Object> mapper, Path folder)
+            throws Exception {
         this.name = name;
         this.id = id;
-        String document = MAPPER.writeValueAsString(configuration(configuration, folder));
+        String document = MAPPER.writeValueAsString(configuration(configuration, mapper, folder));
         RepositoryServicesConfig read = MAPPER.readValue(document, RepositoryServicesConfig.class);
         services = new OMRSOperationalServices(name, "Metadata Server", "tests", USER, null, "http://localhost", 1_000);
         services.initializeAuditLog(read, "Metadata Server");
@@ -46,19 +53,30 @@ final class CohortServer implements AutoCloseable {
         services.setSecurityVerifier(new OpenMetadataServerSecurityVerifier());
     }
 
-    private RepositoryServicesConfig configuration(Map<String, Object> properties, Path folder) {
-        ConnectorConfigurationFactory factory = new ConnectorConfigurationFactory();
+    private static Connection connection(Class<?> provider, Map<String, Object> properties) {
         ConnectorType type = new ConnectorType();
-        type.setConnectorProviderClassName(AnnalsRepositoryConnectorProvider.class.getName());
-        Connection repository = new Connection();
-        repository.setConnectorType(type);
-        repository.setConfigurationProperties(properties);
+        type.setConnectorProviderClassName(provider.getName());
+        Connection connection = new Connection();
+        connection.setConnectorType(type);
+        connection.setConfigurationProperties(properties);
+        return connection;
+    }
+
+    private RepositoryServicesConfig configuration(
+            Map<String, Object> properties, Map<String, Object> mapper, Path folder) {
+        ConnectorConfigurationFactory factory = new ConnectorConfigurationFactory();
+        Connection repository = connection(AnnalsRepositoryConnectorProvider.class, properties);
 
         LocalRepositoryConfig local = new LocalRepositoryConfig();
         local.setMetadataCollectionId(id);
         local.setMetadataCollectionName(name + " collection");
         local.setLocalRepositoryMode(LocalRepositoryMode.PLUGIN_REPOSITORY);
         local.setLocalRepositoryLocalConnection(repository);
+        if (mapper != null) {
+            // Egeria uses event mappers in this mode only.
+            local.setLocalRepositoryMode(LocalRepositoryMode.REPOSITORY_PROXY);
+            local.setEventMapperConnection(connection(AnnalsEventMapperProvider.class, mapper));
+        }
         local.setEventsToSaveRule(OpenMetadataExchangeRule.ALL);
         local.setEventsToSendRule(OpenMetadataExchangeRule.ALL);
 

@@ -4,6 +4,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.annals.Annals;
+import dev.annals.InstanceId;
+import dev.annals.NewEntity;
+import dev.annals.NewRelationship;
+import dev.annals.Patch;
+import dev.annals.Repository;
+import java.net.URI;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.function.Predicate;
@@ -49,6 +56,38 @@ class CohortTest {
 
             one.delete(again);
             await(two, term.getGUID(), found -> found == null);
+        }
+    }
+
+    @Test
+    void what_another_client_writes_reaches_the_cohort_also_after_a_restart() throws Exception {
+        String id = "11111111-1111-4111-8111-111111111111";
+        Map<String, Object> state = Map.of("state", folder.resolve("position").toString());
+        try (ServedRepository served = new ServedRepository(folder.resolve("served"));
+                Repository client = Annals.connect(URI.create(served.address()));
+                CohortServer two = new CohortServer("two", "22222222-2222-4222-8222-222222222222", Map.of(), folder)) {
+            Map<String, Object> settings = Map.of("address", served.address());
+            try (CohortServer one = new CohortServer("one", id, settings, state, folder)) {
+                EntityDetail term = one.add(GLOSSARY_TERM, named("a"));
+                await(two, term.getGUID(), found -> found != null);
+                client.transact(t -> t.create(NewEntity.of("GlossaryTerm").id("other").set("displayName", "b")));
+                EntityDetail copy = await(two, "other", found -> found != null);
+                assertEquals(id, copy.getMetadataCollectionId());
+                client.transact(t -> t.update(Patch.of("other").set("displayName", "c")));
+                await(two, "other", found -> found.getVersion() == 2);
+                client.transact(t -> t.classify("other", "SpineObject", Map.of()));
+                await(two, "other", found -> found.getClassifications() != null);
+                client.transact(t -> t.create(NewRelationship.of("Synonym", "other", term.getGUID()).id("link")));
+            }
+            client.transact(t -> {
+                t.create(NewEntity.of("GlossaryTerm").id("meanwhile").set("displayName", "d"));
+                t.delete(InstanceId.entity("other"));
+            });
+            try (CohortServer again = new CohortServer("one", id, settings, state, folder)) {
+                await(two, "meanwhile", found -> found != null);
+                await(two, "other", found -> found == null);
+                assertTrue(again.known("meanwhile") != null);
+            }
         }
     }
 
