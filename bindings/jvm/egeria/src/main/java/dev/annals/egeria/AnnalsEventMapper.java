@@ -45,7 +45,9 @@ public class AnnalsEventMapper extends OMRSRepositoryEventMapperBase {
         if (!(repositoryConnector instanceof AnnalsRepositoryConnector connector)) {
             throw new ConnectorCheckedException(
                     Failures.definition(
-                            400, "ANNALS-INVALID-ARGUMENT", "expected a connector of Annals, found " + repositoryConnector),
+                            400,
+                            "ANNALS-INVALID-ARGUMENT",
+                            "expected a connector of Annals, found " + repositoryConnector),
                     getClass().getName(),
                     "start");
         }

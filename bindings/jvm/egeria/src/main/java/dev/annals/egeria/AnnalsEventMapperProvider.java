@@ -10,7 +10,8 @@ public class AnnalsEventMapperProvider extends ConnectorProviderBase {
     private static final int COMPONENT_ID = 8281;
     private static final String TYPE_GUID = "0c6e7a5a-6d1e-4f0c-9d0a-2f6a51c7a8e2";
     private static final String NAME = "Annals:OMRSRepositoryEventMapper";
-    private static final String DESCRIPTION = "Sends an event for each change of a repository of Annals, by any client.";
+    private static final String DESCRIPTION =
+            "Sends an event for each change of a repository of Annals, by any client.";
 
     /** Describes the event mapper. */
     public AnnalsEventMapperProvider() {

@@ -73,7 +73,10 @@ public class AnnalsMetadataCollection extends MoveCalls {
     /** Annals stores no deleted copies: the copy goes, and comes back when its home restores it. */
     private void remove(String userId, Kind kind, InstanceHeader instance, String method) {
         if (!store().one(kind, instance.getGUID(), Moment.NOW).items().isEmpty()) {
-            store().commit(userId, method, List.of(purge(kind, instance.getGUID(), instance.getMetadataCollectionId())));
+            store().commit(
+                            userId,
+                            method,
+                            List.of(purge(kind, instance.getGUID(), instance.getMetadataCollectionId())));
         }
     }
 
@@ -166,7 +169,8 @@ public class AnnalsMetadataCollection extends MoveCalls {
         getInstanceParameterValidation(userId, guid, method);
         try {
             List<JsonObject> found = store().one(Kind.ENTITY, guid, moment).items();
-            EntityProxy entity = found.isEmpty() ? null : instances.proxy(found.get(0)).orElse(null);
+            EntityProxy entity =
+                    found.isEmpty() ? null : instances.proxy(found.get(0)).orElse(null);
             List<Classification> own = new ArrayList<>();
             if (entity != null && entity.getClassifications() != null) {
                 entity.getClassifications().stream()
@@ -187,8 +191,9 @@ public class AnnalsMetadataCollection extends MoveCalls {
         validate(userId, entity, classification, method);
         try {
             List<JsonObject> operations = new ArrayList<>();
-            boolean isStored =
-                    !store().one(Kind.ENTITY, entity.getGUID(), Moment.NOW).items().isEmpty();
+            boolean isStored = !store().one(Kind.ENTITY, entity.getGUID(), Moment.NOW)
+                    .items()
+                    .isEmpty();
             if (!isStored && !metadataCollectionId.equals(entity.getMetadataCollectionId())) {
                 operations.add(copy(entity));
             }
@@ -207,8 +212,9 @@ public class AnnalsMetadataCollection extends MoveCalls {
         validate(userId, entity, classification, method);
         try {
             List<JsonObject> operations = new ArrayList<>();
-            boolean isStored =
-                    !store().one(Kind.ENTITY, entity.getGUID(), Moment.NOW).items().isEmpty();
+            boolean isStored = !store().one(Kind.ENTITY, entity.getGUID(), Moment.NOW)
+                    .items()
+                    .isEmpty();
             if (!isStored && !metadataCollectionId.equals(entity.getMetadataCollectionId())) {
                 operations.add(Changes.saveProxy(entity));
             }

@@ -59,7 +59,8 @@ public class AnnalsRepositoryConnector extends OMRSRepositoryConnector {
             address = endpoint.getAddress();
         }
         if (address != null && folder != null) {
-            throw new IllegalArgumentException("expected an address or a folder, found both: " + address + ", " + folder);
+            throw new IllegalArgumentException(
+                    "expected an address or a folder, found both: " + address + ", " + folder);
         }
         if (address != null) {
             return Annals.connect(URI.create(address.toString()));

@@ -63,8 +63,7 @@ final class Changes {
     }
 
     static JsonObject classify(String id, Classification classification, Headers headers) {
-        JsonObject operation =
-                with(on("classify", Kind.ENTITY, id), "classification", classification.getName());
+        JsonObject operation = with(on("classify", Kind.ENTITY, id), "classification", classification.getName());
         operation.add("properties", PropertyForms.properties(classification.getProperties()));
         headers.write(classification, classification.getProperties(), operation);
         return operation;

@@ -64,8 +64,7 @@ abstract class ClassificationWrites extends EntityWrites {
         return classify(userId, entityGUID, classificationName, source, classificationProperties);
     }
 
-    private EntityDetail classify(
-            String userId, String guid, String name, Source source, InstanceProperties properties)
+    private EntityDetail classify(String userId, String guid, String name, Source source, InstanceProperties properties)
             throws InvalidParameterException, RepositoryErrorException, EntityNotKnownException,
                     ClassificationErrorException, PropertyErrorException {
         String method = "classifyEntity";
@@ -148,7 +147,8 @@ abstract class ClassificationWrites extends EntityWrites {
         try {
             Moment after = store().commit(userId, method, operations);
             List<JsonObject> found = store().one(Kind.ENTITY, guid, after).items();
-            EntityProxy entity = found.isEmpty() ? null : instances.proxy(found.get(0)).orElse(null);
+            EntityProxy entity =
+                    found.isEmpty() ? null : instances.proxy(found.get(0)).orElse(null);
             repositoryValidator.validateEntityFromStore(repositoryName, guid, entity, method);
             return repositoryHelper.getClassificationFromEntity(repositoryName, entity, name, method);
         } catch (AnnalsException error) {
@@ -270,8 +270,7 @@ abstract class ClassificationWrites extends EntityWrites {
     /** The time for which a classification counts is given when it is attached, so another time attaches it again. */
     private JsonObject[] change(EntitySummary entity, String name, InstanceProperties properties, String method)
             throws ClassificationErrorException {
-        Classification present =
-                repositoryHelper.getClassificationFromEntity(repositoryName, entity, name, method);
+        Classification present = repositoryHelper.getClassificationFromEntity(repositoryName, entity, name, method);
         if (Changes.isSameTime(present.getProperties(), properties)) {
             return new JsonObject[] {Changes.reclassify(entity.getGUID(), name, properties)};
         }

@@ -70,8 +70,7 @@ final class Conditions {
 
     /** A property wins over a header of the same name; the header counts where the instance lacks the property. */
     private JsonObject place(String name, Scope scope, Comparison comparison) {
-        boolean isProperty =
-                types.possible(scope.type(), scope.category()).contains(name);
+        boolean isProperty = types.possible(scope.type(), scope.category()).contains(name);
         Optional<JsonObject> header = headers.condition(name, scope, comparison);
         if (!isProperty) {
             return header.orElseGet(Conditions::none);

@@ -79,7 +79,8 @@ abstract class EntityWrites extends GraphCalls {
                 initialStatus,
                 method);
         JsonObject operation = creation(type, initialProperties, initialClassifications, initialStatus);
-        headers.write(external(new EntityDetail(), externalSourceGUID, externalSourceName), initialProperties, operation);
+        headers.write(
+                external(new EntityDetail(), externalSourceGUID, externalSourceName), initialProperties, operation);
         return create(userId, operation, method);
     }
 
@@ -93,10 +94,7 @@ abstract class EntityWrites extends GraphCalls {
     }
 
     private JsonObject creation(
-            TypeDef type,
-            InstanceProperties properties,
-            List<Classification> classifications,
-            InstanceStatus status) {
+            TypeDef type, InstanceProperties properties, List<Classification> classifications, InstanceStatus status) {
         String id = UUID.randomUUID().toString();
         JsonObject operation = Changes.create(Kind.ENTITY, id, type.getName(), properties);
         if (status != null) {
@@ -133,7 +131,8 @@ abstract class EntityWrites extends GraphCalls {
     final EntityDetail changed(String userId, String guid, String method, JsonObject... operations)
             throws RepositoryErrorException {
         Moment after = store().commit(userId, method, List.of(operations));
-        return instances.entity(store(), guid, after)
+        return instances
+                .entity(store(), guid, after)
                 .orElseThrow(() -> Failures.repository("entity " + guid + " is not there after its change", method));
     }
 
@@ -189,8 +188,8 @@ abstract class EntityWrites extends GraphCalls {
 
     @Override
     public EntityDetail updateEntityProperties(String userId, String entityGUID, InstanceProperties properties)
-            throws InvalidParameterException, RepositoryErrorException, EntityNotKnownException,
-                    PropertyErrorException, UserNotAuthorizedException {
+            throws InvalidParameterException, RepositoryErrorException, EntityNotKnownException, PropertyErrorException,
+                    UserNotAuthorizedException {
         String method = "updateEntityProperties";
         updateInstancePropertiesPropertyValidation(userId, entityGUID, properties, method);
         EntityDetail entity = writable(entityGUID, method);
@@ -294,8 +293,7 @@ abstract class EntityWrites extends GraphCalls {
         manageInstanceParameterValidation(userId, deletedEntityGUID, "deletedEntityGUID", method);
         deleted(deletedEntityGUID, method);
         try {
-            return changed(
-                    userId, deletedEntityGUID, method, Changes.restoreAlone(Kind.ENTITY, deletedEntityGUID));
+            return changed(userId, deletedEntityGUID, method, Changes.restoreAlone(Kind.ENTITY, deletedEntityGUID));
         } catch (AnnalsException error) {
             Failures.entity(error, method);
             Failures.entityNotDeleted(error, method);

@@ -46,9 +46,10 @@ final class Events {
         String target = "/v1/diff?from=" + (position - 1) + "&to=" + position;
         for (JsonObject change : store.list(target, Moment.NOW, 0, 0, false).items()) {
             String id = Headers.text(change, "id");
-            JsonObject ids = change.get("difference") instanceof JsonObject one && one.get("id") instanceof JsonObject two
-                    ? two
-                    : new JsonObject();
+            JsonObject ids =
+                    change.get("difference") instanceof JsonObject one && one.get("id") instanceof JsonObject two
+                            ? two
+                            : new JsonObject();
             String former = ids.has("before") ? Headers.text(ids, "before") : id;
             if (Headers.text(change, "kind").equals("entity")) {
                 entity(

@@ -6,7 +6,6 @@ import org.odpi.openmetadata.repositoryservices.ffdc.exception.ClassificationErr
 import org.odpi.openmetadata.repositoryservices.ffdc.exception.EntityConflictException;
 import org.odpi.openmetadata.repositoryservices.ffdc.exception.EntityNotDeletedException;
 import org.odpi.openmetadata.repositoryservices.ffdc.exception.EntityNotKnownException;
-import org.odpi.openmetadata.repositoryservices.ffdc.exception.FunctionNotSupportedException;
 import org.odpi.openmetadata.repositoryservices.ffdc.exception.InvalidParameterException;
 import org.odpi.openmetadata.repositoryservices.ffdc.exception.PagingErrorException;
 import org.odpi.openmetadata.repositoryservices.ffdc.exception.PropertyErrorException;
@@ -128,9 +127,16 @@ final class Failures {
     static RepositoryErrorException other(AnnalsException error, String method) throws InvalidParameterException {
         ExceptionMessageDefinition definition = definition(error, method);
         switch (error.kind()) {
-            case "not-home", "wrong-type", "invalid-ends", "missing-end", "invalid-argument", "invalid-expression",
-                    "invalid-property", "already-exists", "home-conflict", "proxy-only" ->
-                throw new InvalidParameterException(definition, CLASS, method, error, "instance");
+            case "not-home",
+                    "wrong-type",
+                    "invalid-ends",
+                    "missing-end",
+                    "invalid-argument",
+                    "invalid-expression",
+                    "invalid-property",
+                    "already-exists",
+                    "home-conflict",
+                    "proxy-only" -> throw new InvalidParameterException(definition, CLASS, method, error, "instance");
             case "time-out", "cancelled" -> {
                 return new RepositoryTimeoutException(definition, CLASS, method, error);
             }
@@ -146,9 +152,5 @@ final class Failures {
 
     static InvalidParameterException parameter(String text, String method, String name) {
         return new InvalidParameterException(definition(400, "ANNALS-INVALID-ARGUMENT", text), CLASS, method, name);
-    }
-
-    static FunctionNotSupportedException unsupported(String text, String method) {
-        return new FunctionNotSupportedException(definition(501, "ANNALS-NOT-SUPPORTED", text), CLASS, method);
     }
 }

@@ -25,7 +25,7 @@ import org.odpi.openmetadata.repositoryservices.ffdc.exception.TypeErrorExceptio
 import org.odpi.openmetadata.repositoryservices.ffdc.exception.UserNotAuthorizedException;
 
 /** Graph queries: relationships of an entity, its neighbourhood, related and linking entities. */
-abstract class GraphCalls extends FindCalls {
+abstract class GraphCalls extends RelationshipFinds {
     private static final int VISITED_MAX = 1_000_000;
 
     /** A level below 0 is as far as relationships lead. Units: steps. */
@@ -75,8 +75,8 @@ abstract class GraphCalls extends FindCalls {
         }
         addOrder(target, sequencingOrder, sequencingProperty);
         try {
-            Store.Found found = store().list(
-                    target.toString(), Moment.of(asOfTime), fromRelationshipElement, pageSize, true);
+            Store.Found found =
+                    store().list(target.toString(), Moment.of(asOfTime), fromRelationshipElement, pageSize, true);
             return instances.relationships(store(), found);
         } catch (AnnalsException error) {
             throw walk(error, method);
@@ -158,8 +158,9 @@ abstract class GraphCalls extends FindCalls {
         try {
             Store.Found found =
                     store().list(target.toString(), Moment.of(asOfTime), fromEntityElement, pageSize, false);
-            return instances.entities(
-                    found.items().stream().map(one -> one.getAsJsonObject("entity")).toList());
+            return instances.entities(found.items().stream()
+                    .map(one -> one.getAsJsonObject("entity"))
+                    .toList());
         } catch (AnnalsException error) {
             throw walk(error, method);
         }
@@ -172,8 +173,8 @@ abstract class GraphCalls extends FindCalls {
             String endEntityGUID,
             List<InstanceStatus> limitResultsByStatus,
             Date asOfTime)
-            throws InvalidParameterException, RepositoryErrorException, EntityNotKnownException,
-                    PropertyErrorException, FunctionNotSupportedException, UserNotAuthorizedException {
+            throws InvalidParameterException, RepositoryErrorException, EntityNotKnownException, PropertyErrorException,
+                    FunctionNotSupportedException, UserNotAuthorizedException {
         String method = "getLinkingEntities";
         getLinkingEntitiesParameterValidation(userId, startEntityGUID, endEntityGUID, limitResultsByStatus, asOfTime);
         StringBuilder target = new StringBuilder("/v1/linking?direction=both&visitedMax=" + VISITED_MAX);

@@ -80,8 +80,7 @@ final class HeaderConditions {
             case "createTime" -> Optional.of(time("createdAt", comparison));
             case "effectiveFrom", "effectiveTo" -> Optional.of(time(name, comparison));
             case "updateTime" -> Optional.of(updated(time("updatedAt", comparison), isClassification));
-            case "updatedBy" ->
-                Optional.of(updated(comparison.on(header("updatedBy")), isClassification));
+            case "updatedBy" -> Optional.of(updated(comparison.on(header("updatedBy")), isClassification));
             case "status", "statusOnDelete" -> Optional.of(lowerCase(comparison).on(header(name)));
             case "instanceProvenanceType" -> Optional.of(provenance(comparison));
             case "metadataCollectionId" -> Optional.of(home(comparison));
@@ -125,8 +124,7 @@ final class HeaderConditions {
             return Conditions.none();
         }
         return switch (comparison.operator()) {
-            case "=" ->
-                Conditions.all(bound(name, ">=", milliseconds), bound(name, "<", milliseconds + 1));
+            case "=" -> Conditions.all(bound(name, ">=", milliseconds), bound(name, "<", milliseconds + 1));
             case "<" -> bound(name, "<", milliseconds);
             case "<=" -> bound(name, "<", milliseconds + 1);
             case ">" -> bound(name, ">=", milliseconds + 1);
@@ -160,8 +158,7 @@ final class HeaderConditions {
         } catch (IllegalArgumentException error) {
             // No name of a provenance: it equals none.
         }
-        return new Conditions.Comparison(
-                        comparison.operator(), new JsonPrimitive(name), comparison.original(), false)
+        return new Conditions.Comparison(comparison.operator(), new JsonPrimitive(name), comparison.original(), false)
                 .on(header("provenance"));
     }
 

@@ -16,8 +16,8 @@ final class Histories {
     private static final int PAGE = 100;
 
     /** Actions that change classifications only. Their versions are no updates of the entity. */
-    private static final List<String> OF_CLASSIFICATIONS = List.of(
-            "classify", "reclassify", "declassify", "save-classification-copy", "purge-classification-copy");
+    private static final List<String> OF_CLASSIFICATIONS =
+            List.of("classify", "reclassify", "declassify", "save-classification-copy", "purge-classification-copy");
 
     private Histories() {}
 
@@ -109,7 +109,8 @@ final class Histories {
         JsonObject present = null;
         long changed = 0;
         for (int skip = 0; ; skip += PAGE) {
-            List<JsonObject> page = store.list(target, Moment.NOW, skip, PAGE, false).items();
+            List<JsonObject> page =
+                    store.list(target, Moment.NOW, skip, PAGE, false).items();
             for (JsonObject version : page) {
                 JsonObject content = version.getAsJsonObject("content");
                 long position = version.get("position").getAsLong();

@@ -77,9 +77,7 @@ final class Instances {
     Optional<EntityProxy> proxy(JsonObject json) throws RepositoryErrorException {
         if (!isProxy(json)) {
             Optional<EntityDetail> entity = entity(json);
-            return entity.isEmpty()
-                    ? Optional.empty()
-                    : Optional.of(helper.getNewEntityProxy(source, entity.get()));
+            return entity.isEmpty() ? Optional.empty() : Optional.of(helper.getNewEntityProxy(source, entity.get()));
         }
         if (!isKnown(json)) {
             return Optional.empty();
@@ -97,8 +95,9 @@ final class Instances {
         JsonObject named = json.getAsJsonObject("classifications");
         if (named != null && named.size() > 0) {
             List<Classification> classifications = new ArrayList<>(named.size());
-            named.entrySet().forEach(one -> classifications.add(classification(
-                    one.getKey(), one.getValue().getAsJsonObject())));
+            named.entrySet()
+                    .forEach(one -> classifications.add(
+                            classification(one.getKey(), one.getValue().getAsJsonObject())));
             entity.setClassifications(classifications);
         }
     }
@@ -177,9 +176,7 @@ final class Instances {
     // One of either.
 
     Optional<EntityDetail> entity(Store store, String guid, Moment moment) {
-        return store.one(Kind.ENTITY, guid, moment).items().stream()
-                .findFirst()
-                .flatMap(this::entity);
+        return store.one(Kind.ENTITY, guid, moment).items().stream().findFirst().flatMap(this::entity);
     }
 
     Optional<Relationship> relationship(Store store, String guid, Moment moment) throws RepositoryErrorException {

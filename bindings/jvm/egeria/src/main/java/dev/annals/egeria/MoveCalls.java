@@ -55,10 +55,7 @@ abstract class MoveCalls extends RelationshipWrites {
 
     @Override
     public EntityDetail reTypeEntity(
-            String userId,
-            String entityGUID,
-            TypeDefSummary currentTypeDefSummary,
-            TypeDefSummary newTypeDefSummary)
+            String userId, String entityGUID, TypeDefSummary currentTypeDefSummary, TypeDefSummary newTypeDefSummary)
             throws InvalidParameterException, RepositoryErrorException, TypeErrorException, PropertyErrorException,
                     ClassificationErrorException, EntityNotKnownException, UserNotAuthorizedException {
         String method = "reTypeEntity";
@@ -129,8 +126,7 @@ abstract class MoveCalls extends RelationshipWrites {
     }
 
     private static JsonObject rehome(Kind kind, InstanceHeader instance) {
-        return Changes.with(
-                Changes.on("rehome", kind, instance.getGUID()), "home", instance.getMetadataCollectionId());
+        return Changes.with(Changes.on("rehome", kind, instance.getGUID()), "home", instance.getMetadataCollectionId());
     }
 
     /** Only the new home itself makes an instance its own. */
@@ -234,8 +230,7 @@ abstract class MoveCalls extends RelationshipWrites {
                 repositoryName, metadataCollectionId, relationship, method);
         validateNewHome(newHomeMetadataCollectionId, method);
         try {
-            return changedRelationship(
-                    userId, relationshipGUID, method, rehome(Kind.RELATIONSHIP, relationship));
+            return changedRelationship(userId, relationshipGUID, method, rehome(Kind.RELATIONSHIP, relationship));
         } catch (AnnalsException error) {
             Failures.relationship(error, method);
             throw Failures.other(error, method);

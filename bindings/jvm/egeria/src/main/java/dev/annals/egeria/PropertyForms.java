@@ -55,9 +55,7 @@ final class PropertyForms {
             return primitive(primitive);
         }
         if (value instanceof EnumPropertyValue element) {
-            return element.getSymbolicName() == null
-                    ? JsonNull.INSTANCE
-                    : new JsonPrimitive(element.getSymbolicName());
+            return element.getSymbolicName() == null ? JsonNull.INSTANCE : new JsonPrimitive(element.getSymbolicName());
         }
         if (value instanceof ArrayPropertyValue array) {
             return list(array);
@@ -78,11 +76,13 @@ final class PropertyForms {
         }
         return switch (value.getPrimitiveDefCategory()) {
             case OM_PRIMITIVE_TYPE_BOOLEAN -> new JsonPrimitive(Boolean.parseBoolean(content.toString()));
-            case OM_PRIMITIVE_TYPE_BYTE, OM_PRIMITIVE_TYPE_SHORT, OM_PRIMITIVE_TYPE_INT, OM_PRIMITIVE_TYPE_LONG ->
-                new JsonPrimitive(new BigDecimal(content.toString()).longValueExact());
+            case OM_PRIMITIVE_TYPE_BYTE,
+                    OM_PRIMITIVE_TYPE_SHORT,
+                    OM_PRIMITIVE_TYPE_INT,
+                    OM_PRIMITIVE_TYPE_LONG -> new JsonPrimitive(new BigDecimal(content.toString()).longValueExact());
             case OM_PRIMITIVE_TYPE_FLOAT, OM_PRIMITIVE_TYPE_DOUBLE -> decimalFraction(content);
-            case OM_PRIMITIVE_TYPE_BIGINTEGER, OM_PRIMITIVE_TYPE_BIGDECIMAL ->
-                form("$decimal", new BigDecimal(content.toString()).toPlainString());
+            case OM_PRIMITIVE_TYPE_BIGINTEGER, OM_PRIMITIVE_TYPE_BIGDECIMAL -> form(
+                    "$decimal", new BigDecimal(content.toString()).toPlainString());
             case OM_PRIMITIVE_TYPE_DATE -> date(milliseconds(content));
             default -> new JsonPrimitive(content.toString());
         };

@@ -197,8 +197,7 @@ final class PropertyValues {
     private static InstanceProperties members(JsonObject object, PrimitiveDefCategory category) {
         JsonObject members = object.get("$map") instanceof JsonObject inner ? inner : object;
         InstanceProperties values = new InstanceProperties();
-        members.entrySet()
-                .forEach(member -> values.setProperty(member.getKey(), item(member.getValue(), category)));
+        members.entrySet().forEach(member -> values.setProperty(member.getKey(), item(member.getValue(), category)));
         return values;
     }
 

@@ -220,8 +220,7 @@ abstract class ReadCalls extends TypeCalls {
             for (JsonObject version : Histories.page(versions, startFromElement, pageSize, order)) {
                 // Each version with its ends as they were when it was written.
                 Moment written = Moment.position(version.get("position").getAsLong());
-                List<Relationship> one =
-                        instances.relationships(store(), new Store.Found(List.of(version), written));
+                List<Relationship> one = instances.relationships(store(), new Store.Found(List.of(version), written));
                 if (one != null) {
                     found.addAll(one);
                 }

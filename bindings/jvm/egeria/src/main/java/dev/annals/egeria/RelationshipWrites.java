@@ -84,12 +84,7 @@ abstract class RelationshipWrites extends ClassificationWrites {
     }
 
     private JsonObject creation(
-            TypeDef type,
-            InstanceProperties properties,
-            String one,
-            String two,
-            InstanceStatus status,
-            String method)
+            TypeDef type, InstanceProperties properties, String one, String two, InstanceStatus status, String method)
             throws InvalidParameterException, RepositoryErrorException, EntityNotKnownException {
         Map<String, JsonObject> ends;
         try {
@@ -120,8 +115,8 @@ abstract class RelationshipWrites extends ClassificationWrites {
     }
 
     private Relationship create(String userId, JsonObject operation, String method)
-            throws InvalidParameterException, RepositoryErrorException, PropertyErrorException,
-                    EntityNotKnownException, StatusNotSupportedException {
+            throws InvalidParameterException, RepositoryErrorException, PropertyErrorException, EntityNotKnownException,
+                    StatusNotSupportedException {
         try {
             return changedRelationship(userId, Headers.text(operation, "id"), method, operation);
         } catch (AnnalsException error) {
@@ -136,7 +131,8 @@ abstract class RelationshipWrites extends ClassificationWrites {
     final Relationship changedRelationship(String userId, String guid, String method, JsonObject... operations)
             throws RepositoryErrorException {
         Moment after = store().commit(userId, method, List.of(operations));
-        return instances.relationship(store(), guid, after)
+        return instances
+                .relationship(store(), guid, after)
                 .orElseThrow(
                         () -> Failures.repository("relationship " + guid + " is not there after its change", method));
     }
@@ -240,8 +236,7 @@ abstract class RelationshipWrites extends ClassificationWrites {
     }
 
     @Override
-    public void purgeRelationship(
-            String userId, String typeDefGUID, String typeDefName, String deletedRelationshipGUID)
+    public void purgeRelationship(String userId, String typeDefGUID, String typeDefName, String deletedRelationshipGUID)
             throws InvalidParameterException, RepositoryErrorException, RelationshipNotKnownException,
                     RelationshipNotDeletedException, UserNotAuthorizedException {
         String method = "purgeRelationship";
@@ -250,8 +245,7 @@ abstract class RelationshipWrites extends ClassificationWrites {
         Relationship relationship = deletedRelationship(deletedRelationshipGUID, method);
         repositoryValidator.validateTypeForInstanceDelete(
                 repositoryName, typeDefGUID, typeDefName, relationship, method);
-        JsonObject purge =
-                Changes.purgeDeleted(Kind.RELATIONSHIP, deletedRelationshipGUID, Changes.type(relationship));
+        JsonObject purge = Changes.purgeDeleted(Kind.RELATIONSHIP, deletedRelationshipGUID, Changes.type(relationship));
         try {
             store().commit(userId, method, List.of(purge));
         } catch (AnnalsException error) {

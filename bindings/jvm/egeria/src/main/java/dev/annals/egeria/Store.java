@@ -65,9 +65,7 @@ final class Store implements AutoCloseable {
     }
 
     private static Moment shown(Answer answer, Moment moment) {
-        return answer.position().isPresent()
-                ? Moment.position(answer.position().getAsLong())
-                : moment;
+        return answer.position().isPresent() ? Moment.position(answer.position().getAsLong()) : moment;
     }
 
     private static JsonObject byId(Kind kind, Collection<String> ids) {

@@ -39,9 +39,7 @@ abstract class TypeCalls extends OMRSDynamicTypeMetadataCollectionBase {
         this.headers = new Headers(id);
         this.instances = new Instances(connector, helper, repositoryName, types, headers);
         this.conditions = new Conditions(
-                helper,
-                types,
-                new HeaderConditions(types, headers, name -> connector.getMetadataCollectionName()));
+                helper, types, new HeaderConditions(types, headers, name -> connector.getMetadataCollectionName()));
     }
 
     /** The open repository, which knows all types. */
@@ -49,10 +47,6 @@ abstract class TypeCalls extends OMRSDynamicTypeMetadataCollectionBase {
         Store store = connector.store();
         types.declare(store);
         return store;
-    }
-
-    final String ownName() {
-        return connector.getMetadataCollectionName();
     }
 
     @Override

@@ -163,8 +163,10 @@ final class TypeForms {
     private static String primitive(PrimitiveDefCategory category) {
         return switch (category) {
             case OM_PRIMITIVE_TYPE_BOOLEAN -> "boolean";
-            case OM_PRIMITIVE_TYPE_BYTE, OM_PRIMITIVE_TYPE_SHORT, OM_PRIMITIVE_TYPE_INT, OM_PRIMITIVE_TYPE_LONG ->
-                "integer";
+            case OM_PRIMITIVE_TYPE_BYTE,
+                    OM_PRIMITIVE_TYPE_SHORT,
+                    OM_PRIMITIVE_TYPE_INT,
+                    OM_PRIMITIVE_TYPE_LONG -> "integer";
             case OM_PRIMITIVE_TYPE_FLOAT, OM_PRIMITIVE_TYPE_DOUBLE -> "float";
             case OM_PRIMITIVE_TYPE_BIGINTEGER, OM_PRIMITIVE_TYPE_BIGDECIMAL -> "decimal";
             case OM_PRIMITIVE_TYPE_DATE -> "timestamp";

@@ -111,12 +111,14 @@ final class TypeTable {
                 names.addAll(attributes(typeName.get()).keySet());
                 List<String> subtypes = helper.getSubTypesOf(source, typeName.get());
                 if (subtypes != null) {
-                    subtypes.forEach(subtype -> names.addAll(findAttributes(subtype).keySet()));
+                    subtypes.forEach(
+                            subtype -> names.addAll(findAttributes(subtype).keySet()));
                 }
             } else {
                 helper.getKnownTypeDefs().stream()
                         .filter(type -> type.getCategory() == category)
-                        .forEach(type -> names.addAll(findAttributes(type.getName()).keySet()));
+                        .forEach(type ->
+                                names.addAll(findAttributes(type.getName()).keySet()));
             }
             return names;
         });

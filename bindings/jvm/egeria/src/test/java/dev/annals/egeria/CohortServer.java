@@ -39,8 +39,7 @@ final class CohortServer implements AutoCloseable {
     }
 
     /** Mapper: the properties of AnnalsEventMapper; null for none. */
-    CohortServer(
-            String name, String id, Map<String, Object> configuration, Map<String, Object> mapper, Path folder)
+    CohortServer(String name, String id, Map<String, Object> configuration, Map<String, Object> mapper, Path folder)
             throws Exception {
         this.name = name;
         this.id = id;

@@ -45,7 +45,8 @@ class CohortTest {
 
             EntityDetail updated = one.update(term.getGUID(), named("b"));
             copy = await(two, term.getGUID(), found -> found.getVersion() == updated.getVersion());
-            assertEquals("b", copy.getProperties().getPropertyValue("displayName").valueAsString());
+            assertEquals(
+                    "b", copy.getProperties().getPropertyValue("displayName").valueAsString());
 
             two.classify(term.getGUID(), "SpineObject");
             EntityDetail classified = await(one, term.getGUID(), found -> found.getClassifications() != null);
@@ -70,14 +71,16 @@ class CohortTest {
             try (CohortServer one = new CohortServer("one", id, settings, state, folder)) {
                 EntityDetail term = one.add(GLOSSARY_TERM, named("a"));
                 await(two, term.getGUID(), found -> found != null);
-                client.transact(t -> t.create(NewEntity.of("GlossaryTerm").id("other").set("displayName", "b")));
+                client.transact(
+                        t -> t.create(NewEntity.of("GlossaryTerm").id("other").set("displayName", "b")));
                 EntityDetail copy = await(two, "other", found -> found != null);
                 assertEquals(id, copy.getMetadataCollectionId());
                 client.transact(t -> t.update(Patch.of("other").set("displayName", "c")));
                 await(two, "other", found -> found.getVersion() == 2);
                 client.transact(t -> t.classify("other", "SpineObject", Map.of()));
                 await(two, "other", found -> found.getClassifications() != null);
-                client.transact(t -> t.create(NewRelationship.of("Synonym", "other", term.getGUID()).id("link")));
+                client.transact(t -> t.create(
+                        NewRelationship.of("Synonym", "other", term.getGUID()).id("link")));
             }
             client.transact(t -> {
                 t.create(NewEntity.of("GlossaryTerm").id("meanwhile").set("displayName", "d"));

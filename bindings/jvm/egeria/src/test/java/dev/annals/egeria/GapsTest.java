@@ -82,7 +82,11 @@ class GapsTest {
     @Test
     void an_update_that_changes_nothing_is_a_version() throws Exception {
         EntityDetail term = term("a");
-        assertEquals(2, collection.updateEntityProperties(USER, term.getGUID(), named("a")).getVersion());
+        assertEquals(
+                2,
+                collection
+                        .updateEntityProperties(USER, term.getGUID(), named("a"))
+                        .getVersion());
     }
 
     @Test
@@ -127,7 +131,13 @@ class GapsTest {
                 List.of("b"),
                 collection
                         .getEntityDetailHistory(
-                                USER, term.getGUID(), updated.getUpdateTime(), null, 0, 1, HistorySequencingOrder.BACKWARDS)
+                                USER,
+                                term.getGUID(),
+                                updated.getUpdateTime(),
+                                null,
+                                0,
+                                1,
+                                HistorySequencingOrder.BACKWARDS)
                         .stream()
                         .map(GapsTest::name)
                         .toList());
@@ -140,7 +150,8 @@ class GapsTest {
         String guid = term("a").getGUID();
         collection.classifyEntity(
                 USER, guid, "SpineObject", null, null, ClassificationOrigin.PROPAGATED, "origin", null);
-        Classification found = collection.getEntityDetail(USER, guid).getClassifications().get(0);
+        Classification found =
+                collection.getEntityDetail(USER, guid).getClassifications().get(0);
         assertEquals(ClassificationOrigin.PROPAGATED, found.getClassificationOrigin());
         assertEquals("origin", found.getClassificationOriginGUID());
         assertNull(found.getMappingProperties());
@@ -151,7 +162,8 @@ class GapsTest {
         String guid = term("a").getGUID();
         collection.classifyEntity(
                 USER, guid, "SpineObject", THERE, "a tool", ClassificationOrigin.ASSIGNED, null, null);
-        Classification found = collection.getEntityDetail(USER, guid).getClassifications().get(0);
+        Classification found =
+                collection.getEntityDetail(USER, guid).getClassifications().get(0);
         assertEquals(THERE, found.getMetadataCollectionId());
         assertEquals("a tool", found.getMetadataCollectionName());
         assertEquals(LocalServer.ID, found.getReplicatedBy());
@@ -221,8 +233,8 @@ class GapsTest {
         synonym.setEntityOneProxy(server.helper.getNewEntityProxy("test", own));
         synonym.setEntityTwoProxy(server.helper.getNewEntityProxy("test", there));
         collection.saveRelationshipReferenceCopy(USER, synonym);
-        List<Relationship> found = collection.getRelationshipsForEntity(
-                USER, there.getGUID(), null, 0, null, null, null, null, 0);
+        List<Relationship> found =
+                collection.getRelationshipsForEntity(USER, there.getGUID(), null, 0, null, null, null, null, 0);
         assertEquals(there.getGUID(), found.get(0).getEntityTwoProxy().getGUID());
         assertEquals(THERE, found.get(0).getEntityTwoProxy().getMetadataCollectionId());
     }
@@ -268,7 +280,8 @@ class GapsTest {
 
     @Test
     void a_restart_finds_everything(@TempDir Path folder) throws Exception {
-        Map<String, Object> settings = Map.of("folder", folder.resolve("repository").toString());
+        Map<String, Object> settings =
+                Map.of("folder", folder.resolve("repository").toString());
         String guid;
         try (LocalServer first = LocalServer.annals(settings)) {
             guid = first.collection

@@ -37,8 +37,7 @@ final class LocalServer implements AutoCloseable {
         OMRSRepositoryContentManager contents = new OMRSRepositoryContentManager(USER, log);
         helper = new OMRSRepositoryContentHelper(contents);
         OMRSRepositoryContentValidator validator = new OMRSRepositoryContentValidator(contents);
-        OMRSRepositoryEventExchangeRule rule =
-                new OMRSRepositoryEventExchangeRule(OpenMetadataExchangeRule.ALL, null);
+        OMRSRepositoryEventExchangeRule rule = new OMRSRepositoryEventExchangeRule(OpenMetadataExchangeRule.ALL, null);
         OMRSRepositoryEventManager events = new OMRSRepositoryEventManager("local", rule, validator, log);
         connector = (LocalOMRSRepositoryConnector) new LocalOMRSConnectorProvider(
                         ID,

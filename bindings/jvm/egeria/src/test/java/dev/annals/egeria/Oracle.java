@@ -17,6 +17,7 @@ final class Oracle {
     private final List<Map<String, String>> names = List.of(new HashMap<>(), new HashMap<>());
     /** Identifiers that an entity had before. Relationships of the in-memory repository may still name them. */
     private final Map<String, String> former = new HashMap<>();
+
     private final List<String> differences = new ArrayList<>();
     private final Map<String, Integer> counts = new TreeMap<>();
     private int nextName;
@@ -145,8 +146,7 @@ final class Oracle {
         if (results[0] == null || results[1] == null) {
             return null;
         }
-        return item(
-                type, one, two, ((InstanceHeader) made[0]).getGUID(), ((InstanceHeader) made[1]).getGUID());
+        return item(type, one, two, ((InstanceHeader) made[0]).getGUID(), ((InstanceHeader) made[1]).getGUID());
     }
 
     Map<String, Integer> counts() {

@@ -40,7 +40,8 @@ final class Plain {
             "relationships of deleted and purged entities: the in-memory repository keeps some and drops copies",
             "entities of a neighbourhood: the in-memory repository follows relationships of deleted entities; the test"
                     + " compares the relationships, and looks whether Annals gives all their ends",
-            "undo without an update, and after a classification: the in-memory repository fails, or undoes the classification",
+            "undo without an update, and after a classification: the in-memory repository fails, or undoes the"
+                    + " classification",
             "where an entity has no classifications, the in-memory repository fails with a NullPointerException");
 
     private final Function<String, String> names;
@@ -93,7 +94,8 @@ final class Plain {
                         .sorted()
                         .toList()
                         .toString();
-        return header(entity) + " version " + entity.getVersion() + (classifications.equals("[]") ? "" : classifications);
+        return header(entity) + " version " + entity.getVersion()
+                + (classifications.equals("[]") ? "" : classifications);
     }
 
     private String header(InstanceHeader instance) {
@@ -121,7 +123,8 @@ final class Plain {
 
     private String end(EntityProxy end) {
         String name = names.apply(end.getGUID());
-        return (name == null ? former.apply(end.getGUID()) : name) + " " + end.getType().getTypeDefName();
+        return (name == null ? former.apply(end.getGUID()) : name) + " "
+                + end.getType().getTypeDefName();
     }
 
     private static String properties(InstanceProperties properties) {

@@ -1,17 +1,11 @@
 package dev.annals.egeria;
 
-import static org.junit.jupiter.api.Assertions.assertEquals;
-
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
-import java.util.Set;
-import java.util.TreeSet;
 import java.util.UUID;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.EntityDetail;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.EntityProxy;
-import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.InstanceGraph;
-import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.InstanceHeader;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.InstanceProperties;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.InstanceProvenanceType;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.InstanceStatus;
@@ -30,14 +24,15 @@ final class RandomCalls {
     private static final List<String> CLASSIFICATIONS = List.of("Confidence", "Retention", "SpineObject", "Memento");
     private static final List<String> RELATIONSHIP_TYPES =
             List.of("Synonym", "RelatedTerm", "SemanticAssignment", "CollectionMembership", "ResourceList");
-    private static final List<InstanceStatus> STATUSES = List.of(
-            InstanceStatus.ACTIVE, InstanceStatus.DRAFT, InstanceStatus.APPROVED, InstanceStatus.FAILED);
+    private static final List<InstanceStatus> STATUSES =
+            List.of(InstanceStatus.ACTIVE, InstanceStatus.DRAFT, InstanceStatus.APPROVED, InstanceStatus.FAILED);
     private static final String USER = LocalServer.USER;
 
     private final Oracle oracle;
     private final Random random;
     private final RandomValues values;
     private final RandomSearches searches;
+    private final RandomReads reads;
     private final List<Oracle.Item> entities = new ArrayList<>();
     private final List<Oracle.Item> relationships = new ArrayList<>();
 
@@ -45,6 +40,7 @@ final class RandomCalls {
         this.oracle = oracle;
         this.random = new Random(seed);
         this.values = new RandomValues(random);
+        this.reads = new RandomReads(oracle, random, values, RELATIONSHIP_TYPES, entities, relationships);
         this.searches = new RandomSearches(oracle, random, values, ENTITY_TYPES, RELATIONSHIP_TYPES, CLASSIFICATIONS);
     }
 
@@ -65,9 +61,9 @@ final class RandomCalls {
         } else if (choice < 80) {
             searches.next();
         } else if (choice < 88) {
-            graphCall(values.of(entities));
+            reads.graph(values.of(entities));
         } else {
-            readCall();
+            reads.next();
         }
     }
 
@@ -102,7 +98,7 @@ final class RandomCalls {
         }
         if (made != null) {
             entities.add(made);
-            read(made);
+            reads.read(made);
         }
     }
 
@@ -117,8 +113,10 @@ final class RandomCalls {
     private void save(Oracle.Item item, InstanceProperties properties) {
         int version = 1 + random.nextInt(4);
         oracle.call("saveEntityReferenceCopy", side -> {
-            EntityDetail copy = side.server().helper.getNewEntity(
-                    "test", HOME, InstanceProvenanceType.LOCAL_COHORT, "bob", item.type, properties, null);
+            EntityDetail copy = side.server()
+                    .helper
+                    .getNewEntity(
+                            "test", HOME, InstanceProvenanceType.LOCAL_COHORT, "bob", item.type, properties, null);
             copy.setGUID(side.guid(item));
             copy.setMetadataCollectionName("there");
             copy.setVersion(version);
@@ -137,24 +135,23 @@ final class RandomCalls {
         Oracle.Item one = end(definition.getEndDef1());
         Oracle.Item two = end(definition.getEndDef2());
         InstanceProperties properties = properties(type);
-        boolean isCopy = random.nextInt(4) == 0
-                && fits(one, definition.getEndDef1())
-                && fits(two, definition.getEndDef2());
+        boolean isCopy =
+                random.nextInt(4) == 0 && fits(one, definition.getEndDef1()) && fits(two, definition.getEndDef2());
         Oracle.Item made = isCopy
                 ? saveRelationshipCopy(type, one, two, properties)
                 : oracle.create("addRelationship", type, one, two, side -> side.collection()
-                        .addRelationship(
-                                USER, definition.getGUID(), properties, side.guid(one), side.guid(two), null));
+                        .addRelationship(USER, definition.getGUID(), properties, side.guid(one), side.guid(two), null));
         if (made != null) {
             relationships.add(made);
-            read(made);
+            reads.read(made);
         }
     }
 
     /** The home of a copy has checked it. */
     private boolean fits(Oracle.Item item, RelationshipEndDef end) {
         return !item.isDeleted
-                && oracle.memory.helper.isTypeOf("test", item.type, end.getEntityType().getName());
+                && oracle.memory.helper.isTypeOf(
+                        "test", item.type, end.getEntityType().getName());
     }
 
     /** Nearly always an entity that fits. */
@@ -162,7 +159,8 @@ final class RandomCalls {
         Oracle.Item any = values.of(entities);
         for (int attempt = 0; attempt < 20; attempt++) {
             any = values.of(entities);
-            if (oracle.memory.helper.isTypeOf("test", any.type, end.getEntityType().getName())) {
+            if (oracle.memory.helper.isTypeOf(
+                    "test", any.type, end.getEntityType().getName())) {
                 return any;
             }
         }
@@ -175,8 +173,9 @@ final class RandomCalls {
         Oracle.Item made = oracle.item(type, one, two, guid, guid);
         made.home = HOME;
         oracle.call("saveRelationshipReferenceCopy", side -> {
-            Relationship copy = side.server().helper.getNewRelationship(
-                    "test", HOME, InstanceProvenanceType.LOCAL_COHORT, "bob", type, properties);
+            Relationship copy = side.server()
+                    .helper
+                    .getNewRelationship("test", HOME, InstanceProvenanceType.LOCAL_COHORT, "bob", type, properties);
             copy.setGUID(guid);
             copy.setMetadataCollectionName("there");
             copy.setEntityOneProxy(proxy(side, one));
@@ -188,9 +187,7 @@ final class RandomCalls {
     }
 
     private static EntityProxy proxy(Oracle.Side side, Oracle.Item item) throws Exception {
-        return side.server()
-                .helper
-                .getNewEntityProxy("test", side.collection().getEntityDetail(USER, side.guid(item)));
+        return side.server().helper.getNewEntityProxy("test", side.collection().getEntityDetail(USER, side.guid(item)));
     }
 
     // Entities.
@@ -200,25 +197,28 @@ final class RandomCalls {
         switch (random.nextInt(12)) {
             case 0, 1, 2 -> {
                 InstanceProperties properties = properties(item.type);
-                Object[] done = oracle.call("updateEntityProperties " + item.name, side -> side.collection().updateEntityProperties(USER, side.guid(item), properties));
+                Object[] done = oracle.call("updateEntityProperties " + item.name, side -> side.collection()
+                        .updateEntityProperties(USER, side.guid(item), properties));
                 item.canUndo |= done[1] != null;
             }
             case 3 -> {
                 InstanceStatus status = values.of(STATUSES);
-                Object[] done = oracle.call("updateEntityStatus " + item.name, side -> side.collection().updateEntityStatus(USER, side.guid(item), status));
+                Object[] done = oracle.call("updateEntityStatus " + item.name, side -> side.collection()
+                        .updateEntityStatus(USER, side.guid(item), status));
                 item.canUndo |= done[1] != null;
             }
             case 4 -> {
                 if (item.canUndo) {
-                    oracle.call("undoEntityUpdate " + item.name, side -> side.collection().undoEntityUpdate(USER, side.guid(item)));
+                    oracle.call("undoEntityUpdate " + item.name, side -> side.collection()
+                            .undoEntityUpdate(USER, side.guid(item)));
                     item.canUndo = false;
                 }
             }
             case 5, 6, 7 -> classificationCall(item);
             case 8 -> remove(item);
             case 9 -> {
-                Object[] done =
-                        oracle.call("restoreEntity " + item.name, side -> side.collection().restoreEntity(USER, side.guid(item)));
+                Object[] done = oracle.call(
+                        "restoreEntity " + item.name, side -> side.collection().restoreEntity(USER, side.guid(item)));
                 item.isDeleted &= done[1] == null;
                 item.canUndo = false;
             }
@@ -233,7 +233,7 @@ final class RandomCalls {
                     });
                     if (done[0] != null && done[1] != null) {
                         oracle.rename(item, guid);
-                        read(item);
+                        reads.read(item);
                     }
                     item.canUndo = false;
                     renameEnds(item);
@@ -250,9 +250,12 @@ final class RandomCalls {
         String name = values.of(CLASSIFICATIONS);
         InstanceProperties properties = properties(name);
         switch (random.nextInt(4)) {
-            case 0, 1 -> oracle.call("classifyEntity " + item.name, side -> side.collection().classifyEntity(USER, side.guid(item), name, properties));
-            case 2 -> oracle.call("updateEntityClassification " + item.name, side -> side.collection().updateEntityClassification(USER, side.guid(item), name, properties));
-            default -> oracle.call("declassifyEntity " + item.name, side -> side.collection().declassifyEntity(USER, side.guid(item), name));
+            case 0, 1 -> oracle.call("classifyEntity " + item.name, side -> side.collection()
+                    .classifyEntity(USER, side.guid(item), name, properties));
+            case 2 -> oracle.call("updateEntityClassification " + item.name, side -> side.collection()
+                    .updateEntityClassification(USER, side.guid(item), name, properties));
+            default -> oracle.call("declassifyEntity " + item.name, side -> side.collection()
+                    .declassifyEntity(USER, side.guid(item), name));
         }
         item.isClassified = true;
         item.canUndo = false;
@@ -263,7 +266,9 @@ final class RandomCalls {
             return;
         }
         if (random.nextBoolean()) {
-            Object[] done = oracle.call("reHomeEntity " + item.name, side -> side.collection().reHomeEntity(USER, side.guid(item), type.getGUID(), item.type, HOME, LocalServer.ID, LocalServer.NAME));
+            Object[] done = oracle.call("reHomeEntity " + item.name, side -> side.collection()
+                    .reHomeEntity(
+                            USER, side.guid(item), type.getGUID(), item.type, HOME, LocalServer.ID, LocalServer.NAME));
             item.isRehomed |= done[1] != null;
             item.home = done[1] == null ? item.home : null;
         } else if (!item.isClassified && !item.isDeleted) {
@@ -341,12 +346,14 @@ final class RandomCalls {
         switch (random.nextInt(8)) {
             case 0, 1 -> {
                 InstanceProperties properties = properties(item.type);
-                Object[] done = oracle.call("updateRelationshipProperties " + item.name, side -> side.collection().updateRelationshipProperties(USER, side.guid(item), properties));
+                Object[] done = oracle.call("updateRelationshipProperties " + item.name, side -> side.collection()
+                        .updateRelationshipProperties(USER, side.guid(item), properties));
                 item.canUndo |= done[1] != null;
             }
             case 2 -> {
                 if (item.canUndo) {
-                    oracle.call("undoRelationshipUpdate " + item.name, side -> side.collection().undoRelationshipUpdate(USER, side.guid(item)));
+                    oracle.call("undoRelationshipUpdate " + item.name, side -> side.collection()
+                            .undoRelationshipUpdate(USER, side.guid(item)));
                     item.canUndo = false;
                 }
             }
@@ -357,7 +364,8 @@ final class RandomCalls {
                 item.canUndo = false;
             }
             case 4 -> {
-                Object[] done = oracle.call("restoreRelationship " + item.name, side -> side.collection().restoreRelationship(USER, side.guid(item)));
+                Object[] done = oracle.call("restoreRelationship " + item.name, side -> side.collection()
+                        .restoreRelationship(USER, side.guid(item)));
                 item.isDeleted &= done[1] == null;
                 item.canUndo = false;
             }
@@ -371,12 +379,20 @@ final class RandomCalls {
                 });
                 if (done[0] != null && done[1] != null) {
                     oracle.rename(item, guid);
-                    read(item);
+                    reads.read(item);
                 }
                 item.canUndo = false;
             }
             case 6 -> {
-                Object[] done = oracle.call("reHomeRelationship " + item.name, side -> side.collection().reHomeRelationship(USER, side.guid(item), type.getGUID(), item.type, HOME, LocalServer.ID, LocalServer.NAME));
+                Object[] done = oracle.call("reHomeRelationship " + item.name, side -> side.collection()
+                        .reHomeRelationship(
+                                USER,
+                                side.guid(item),
+                                type.getGUID(),
+                                item.type,
+                                HOME,
+                                LocalServer.ID,
+                                LocalServer.NAME));
                 item.home = done[1] == null ? item.home : null;
                 item.canUndo = false;
             }
@@ -391,74 +407,5 @@ final class RandomCalls {
                 }
             }
         }
-    }
-
-    // Reads.
-
-    private void read(Oracle.Item item) {
-        if (item.one == null) {
-            oracle.call("getEntityDetail " + item.name, side -> side.collection().getEntityDetail(USER, side.guid(item)));
-        } else {
-            oracle.call("getRelationship " + item.name, side -> side.collection().getRelationship(USER, side.guid(item)));
-        }
-    }
-
-    private void readCall() {
-        boolean isEntity = relationships.isEmpty() || random.nextBoolean();
-        Oracle.Item item = isEntity ? values.of(entities) : values.of(relationships);
-        switch (random.nextInt(4)) {
-            case 0 -> {
-                if (isEntity) {
-                    oracle.call("isEntityKnown " + item.name, side -> side.collection().isEntityKnown(USER, side.guid(item)));
-                } else {
-                    oracle.call("isRelationshipKnown " + item.name, side -> side.collection().isRelationshipKnown(USER, side.guid(item)));
-                }
-            }
-            case 1 -> {
-                if (isEntity) {
-                    oracle.call("getHomeClassifications " + item.name, side -> side.collection().getHomeClassifications(USER, side.guid(item)));
-                }
-            }
-            case 2 -> {
-                if (isEntity) {
-                    oracle.call("getEntitySummary " + item.name, side -> side.collection().getEntitySummary(USER, side.guid(item))
-                            .getGUID()
-                            .equals(side.guid(item)));
-                }
-            }
-            default -> read(item);
-        }
-    }
-
-    private void graphCall(Oracle.Item item) {
-        if (random.nextBoolean()) {
-            String type = random.nextBoolean() ? null : type(values.of(RELATIONSHIP_TYPES)).getGUID();
-            oracle.call("getRelationshipsForEntity " + item.name, side -> side.collection().getRelationshipsForEntity(USER, side.guid(item), type, 0, null, null, null, null, 0));
-        } else if (!item.isDeleted) {
-            int level = random.nextInt(3);
-            List<String> types = random.nextBoolean()
-                    ? null
-                    : List.of(type(values.of(RELATIONSHIP_TYPES)).getGUID());
-            Object[] found = oracle.call("getEntityNeighborhood " + item.name + " level " + level + " types " + types, side -> side.collection().getEntityNeighborhood(USER, side.guid(item), null, types, null, null, null, level));
-            if (found[1] instanceof InstanceGraph graph) {
-                checkEnds(graph, item.guids[1]);
-            }
-        }
-    }
-
-    /** The entities are the start and the ends of the relationships, each once. */
-    private static void checkEnds(InstanceGraph graph, String start) {
-        Set<String> ends = new TreeSet<>(Set.of(start));
-        if (graph.getRelationships() != null) {
-            for (Relationship one : graph.getRelationships()) {
-                ends.add(one.getEntityOneProxy().getGUID());
-                ends.add(one.getEntityTwoProxy().getGUID());
-            }
-        }
-        List<String> entities = graph.getEntities().stream()
-                .map(InstanceHeader::getGUID)
-                .sorted()
-                .toList();
-        assertEquals(List.copyOf(ends), entities, "the entities of a neighbourhood");
     }
 }

@@ -61,29 +61,33 @@ final class RandomSearches {
         switch (random.nextInt(7)) {
             case 0, 1 -> {
                 InstanceProperties match = match(type);
-                oracle.call("findEntitiesByProperty " + type.getName() + criteria + match + statuses + classified, side -> side.collection()
-                        .findEntitiesByProperty(
-                                USER, guid, match, criteria, 0, statuses, classified, null, null, null, 0));
+                oracle.call(
+                        "findEntitiesByProperty " + type.getName() + criteria + match + statuses + classified,
+                        side -> side.collection()
+                                .findEntitiesByProperty(
+                                        USER, guid, match, criteria, 0, statuses, classified, null, null, null, 0));
             }
             case 2, 3 -> {
                 SearchProperties search = search(type, 2);
                 SearchClassifications with = random.nextInt(3) == 0 ? classifications() : null;
                 oracle.call("findEntities " + type.getName() + search + with + statuses, side -> side.collection()
-                        .findEntities(
-                                USER, type.getGUID(), null, search, 0, statuses, with, null, null, null, 0));
+                        .findEntities(USER, type.getGUID(), null, search, 0, statuses, with, null, null, null, 0));
             }
             case 4 -> {
                 TypeDef name = oracle.memory.type(values.of(classifications));
                 InstanceProperties match = match(name);
-                oracle.call("findEntitiesByClassification " + name.getName() + criteria + match + statuses, side -> side.collection()
-                        .findEntitiesByClassification(
-                                USER, guid, name.getName(), match, criteria, 0, statuses, null, null, null, 0));
+                oracle.call(
+                        "findEntitiesByClassification " + name.getName() + criteria + match + statuses,
+                        side -> side.collection()
+                                .findEntitiesByClassification(
+                                        USER, guid, name.getName(), match, criteria, 0, statuses, null, null, null, 0));
             }
             case 5 -> {
                 InstanceProperties match = match(linking);
-                oracle.call("findRelationshipsByProperty " + linking.getName() + criteria + match, side -> side.collection()
-                        .findRelationshipsByProperty(
-                                USER, linking.getGUID(), match, criteria, 0, null, null, null, null, 0));
+                oracle.call(
+                        "findRelationshipsByProperty " + linking.getName() + criteria + match, side -> side.collection()
+                                .findRelationshipsByProperty(
+                                        USER, linking.getGUID(), match, criteria, 0, null, null, null, null, 0));
             }
             default -> {
                 SearchProperties search = search(linking, 2);
@@ -176,8 +180,8 @@ final class RandomSearches {
     private PropertyCondition condition(String name, InstancePropertyValue value) {
         PropertyCondition condition = new PropertyCondition();
         condition.setProperty(name);
-        boolean isNumber = value instanceof PrimitivePropertyValue primitive
-                && primitive.getPrimitiveValue() instanceof Number;
+        boolean isNumber =
+                value instanceof PrimitivePropertyValue primitive && primitive.getPrimitiveValue() instanceof Number;
         List<PropertyComparisonOperator> fitting = new ArrayList<>(List.of(
                 PropertyComparisonOperator.EQ,
                 PropertyComparisonOperator.NEQ,

@@ -13,7 +13,6 @@ import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollec
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.EntityDetail;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.InstanceProperties;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.InstanceStatus;
-import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.Relationship;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.search.SearchClassifications;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.search.SearchProperties;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.typedefs.TypeDefCategory;
@@ -28,9 +27,9 @@ import org.odpi.openmetadata.repositoryservices.ffdc.exception.RepositoryErrorEx
 import org.odpi.openmetadata.repositoryservices.ffdc.exception.TypeErrorException;
 import org.odpi.openmetadata.repositoryservices.ffdc.exception.UserNotAuthorizedException;
 
-/** Searches. Annals finds, orders and pages. */
-abstract class FindCalls extends ReadCalls {
-    FindCalls(
+/** Searches for entities. Annals finds, orders and pages. */
+abstract class EntityFinds extends ReadCalls {
+    EntityFinds(
             AnnalsRepositoryConnector connector,
             String repositoryName,
             OMRSRepositoryHelper helper,
@@ -239,131 +238,15 @@ abstract class FindCalls extends ReadCalls {
         return instances.entities(found(search, scope, part, method).items());
     }
 
-    // Relationships.
-
-    @Override
-    public List<Relationship> findRelationships(
-            String userId,
-            String relationshipTypeGUID,
-            List<String> relationshipSubtypeGUIDs,
-            SearchProperties matchProperties,
-            int fromRelationshipElement,
-            List<InstanceStatus> limitResultsByStatus,
-            Date asOfTime,
-            String sequencingProperty,
-            SequencingOrder sequencingOrder,
-            int pageSize)
-            throws InvalidParameterException, TypeErrorException, RepositoryErrorException, PropertyErrorException,
-                    PagingErrorException, FunctionNotSupportedException, UserNotAuthorizedException {
-        String method = "findRelationships";
-        findRelationshipsParameterValidation(
-                userId,
-                relationshipTypeGUID,
-                relationshipSubtypeGUIDs,
-                matchProperties,
-                fromRelationshipElement,
-                limitResultsByStatus,
-                asOfTime,
-                sequencingProperty,
-                sequencingOrder,
-                pageSize);
-        Part part = new Part(fromRelationshipElement, pageSize, sequencingProperty, sequencingOrder, asOfTime);
-        Conditions.Scope scope = scope(TypeDefCategory.RELATIONSHIP_DEF, relationshipTypeGUID, method);
-        try {
-            JsonObject search = search(scope, relationshipSubtypeGUIDs, limitResultsByStatus, method);
-            where(search, conditions.search(matchProperties, scope, method));
-            return relationships(search, scope, part, method);
-        } catch (Conditions.SearchFault fault) {
-            throw Failures.parameter(fault.getMessage(), method, "matchProperties");
-        }
-    }
-
-    @Override
-    public List<Relationship> findRelationshipsByProperty(
-            String userId,
-            String relationshipTypeGUID,
-            InstanceProperties matchProperties,
-            MatchCriteria matchCriteria,
-            int fromRelationshipElement,
-            List<InstanceStatus> limitResultsByStatus,
-            Date asOfTime,
-            String sequencingProperty,
-            SequencingOrder sequencingOrder,
-            int pageSize)
-            throws InvalidParameterException, TypeErrorException, RepositoryErrorException, PropertyErrorException,
-                    PagingErrorException, FunctionNotSupportedException, UserNotAuthorizedException {
-        String method = "findRelationshipsByProperty";
-        findRelationshipsByPropertyParameterValidation(
-                userId,
-                relationshipTypeGUID,
-                matchProperties,
-                matchCriteria,
-                fromRelationshipElement,
-                limitResultsByStatus,
-                asOfTime,
-                sequencingProperty,
-                sequencingOrder,
-                pageSize);
-        Part part = new Part(fromRelationshipElement, pageSize, sequencingProperty, sequencingOrder, asOfTime);
-        Conditions.Scope scope = scope(TypeDefCategory.RELATIONSHIP_DEF, relationshipTypeGUID, method);
-        JsonObject search = search(scope, null, limitResultsByStatus, method);
-        where(search, conditions.match(matchProperties, matchCriteria, scope));
-        return relationships(search, scope, part, method);
-    }
-
-    @Override
-    public List<Relationship> findRelationshipsByPropertyValue(
-            String userId,
-            String relationshipTypeGUID,
-            String searchCriteria,
-            int fromRelationshipElement,
-            List<InstanceStatus> limitResultsByStatus,
-            Date asOfTime,
-            String sequencingProperty,
-            SequencingOrder sequencingOrder,
-            int pageSize)
-            throws InvalidParameterException, TypeErrorException, RepositoryErrorException, PropertyErrorException,
-                    PagingErrorException, FunctionNotSupportedException, UserNotAuthorizedException {
-        String method = "findRelationshipsByPropertyValue";
-        findRelationshipsByPropertyValueParameterValidation(
-                userId,
-                relationshipTypeGUID,
-                searchCriteria,
-                fromRelationshipElement,
-                limitResultsByStatus,
-                asOfTime,
-                sequencingProperty,
-                sequencingOrder,
-                pageSize);
-        Part part = new Part(fromRelationshipElement, pageSize, sequencingProperty, sequencingOrder, asOfTime);
-        Conditions.Scope scope = scope(TypeDefCategory.RELATIONSHIP_DEF, relationshipTypeGUID, method);
-        JsonObject search = search(scope, null, limitResultsByStatus, method);
-        where(search, conditions.text(searchCriteria));
-        return relationships(search, scope, part, method);
-    }
-
-    private List<Relationship> relationships(JsonObject search, Conditions.Scope scope, Part part, String method)
-            throws InvalidParameterException, RepositoryErrorException, PropertyErrorException, PagingErrorException {
-        Store.Found found = found(search, scope, part, method);
-        try {
-            return instances.relationships(store(), found);
-        } catch (AnnalsException error) {
-            throw Failures.other(error, method);
-        }
-    }
-
     // Parts.
 
-    private Conditions.Scope scope(TypeDefCategory category, String typeGuid, String method)
-            throws TypeErrorException {
+    final Conditions.Scope scope(TypeDefCategory category, String typeGuid, String method) throws TypeErrorException {
         return new Conditions.Scope(
-                category,
-                typeGuid == null ? Optional.empty() : Optional.of(types.name(typeGuid, "typeGUID", method)));
+                category, typeGuid == null ? Optional.empty() : Optional.of(types.name(typeGuid, "typeGUID", method)));
     }
 
     /** A search for instances of the type; if there are subtypes, for those of one of them and of their subtypes. */
-    private JsonObject search(
-            Conditions.Scope scope, List<String> subtypes, List<InstanceStatus> statuses, String method)
+    final JsonObject search(Conditions.Scope scope, List<String> subtypes, List<InstanceStatus> statuses, String method)
             throws TypeErrorException {
         JsonObject search = new JsonObject();
         search.addProperty("kind", scope.category() == TypeDefCategory.ENTITY_DEF ? "entity" : "relationship");
@@ -396,13 +279,13 @@ abstract class FindCalls extends ReadCalls {
                 .toList();
     }
 
-    private static void where(JsonObject search, JsonObject condition) {
+    static void where(JsonObject search, JsonObject condition) {
         JsonArray all = search.has("where") ? search.getAsJsonArray("where") : new JsonArray();
         all.add(condition);
         search.add("where", all);
     }
 
-    private Store.Found found(JsonObject search, Conditions.Scope scope, Part part, String method)
+    final Store.Found found(JsonObject search, Conditions.Scope scope, Part part, String method)
             throws InvalidParameterException, RepositoryErrorException, PropertyErrorException, PagingErrorException {
         Moment moment = Moment.of(part.asOf());
         if (search.has("status") && search.getAsJsonArray("status").isEmpty()) {
