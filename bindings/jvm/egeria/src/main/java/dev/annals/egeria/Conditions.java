@@ -267,8 +267,11 @@ final class Conditions {
         static final Comparison EXISTS = new Comparison("exists", JsonNull.INSTANCE, null, false);
         static final Comparison MISSING = new Comparison("missing", JsonNull.INSTANCE, null, false);
 
-        /** Completes a condition that names its field. A comparison with null holds for no instance. */
+        /** Completes a condition that names its field. A comparison with null or with no values holds for no instance. */
         JsonObject on(JsonObject condition) {
+            if (operator.equals("in") && value.getAsJsonArray().isEmpty()) {
+                return none();
+            }
             condition.addProperty("operator", operator);
             if (operator.equals("in")) {
                 condition.add("values", value);

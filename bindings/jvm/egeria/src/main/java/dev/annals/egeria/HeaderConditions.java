@@ -181,6 +181,9 @@ final class HeaderConditions {
                 .filter(type -> holds(comparison, type.getGUID()))
                 .map(TypeDef::getName)
                 .toList();
+        if (names.isEmpty()) {
+            return Conditions.none();
+        }
         JsonObject condition = Conditions.header("type", "in");
         condition.add("values", Conditions.texts(names));
         return condition;

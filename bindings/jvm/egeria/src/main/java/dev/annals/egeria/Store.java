@@ -192,10 +192,9 @@ final class Store implements AutoCloseable {
                 Answer answer = repository.exchange("POST", "/v1/transactions?always=true", text);
                 return Moment.position(object(answer).get("position").getAsLong());
             } catch (AnnalsException error) {
-                if (!error.isRetryable() || attempt == ATTEMPTS_MAX) {
+                if (!error.isRetryable() || attempt == ATTEMPTS_MAX || !pause(Math.min(attempt * 10, PAUSE_MAX_MS))) {
                     throw error;
                 }
-                pause(Math.min(attempt * 10, PAUSE_MAX_MS));
             }
         }
     }
@@ -219,12 +218,14 @@ final class Store implements AutoCloseable {
         repository.exchange("POST", "/v1/types", body.toString());
     }
 
-    private static void pause(int milliseconds) {
+    /** False if the thread was interrupted. */
+    private static boolean pause(int milliseconds) {
         try {
             Thread.sleep(milliseconds);
+            return true;
         } catch (InterruptedException error) {
             Thread.currentThread().interrupt();
-            throw new IllegalStateException("the thread was interrupted before it repeated a transaction", error);
+            return false;
         }
     }
 

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Date;
 import java.util.List;
 import java.util.Map;
@@ -16,6 +17,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.OMRSMetadataCollection;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.HistorySequencingOrder;
+import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.MatchCriteria;
+import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.SequencingOrder;
+import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.ArrayPropertyValue;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.Classification;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.ClassificationOrigin;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.EntityDetail;
@@ -23,7 +27,12 @@ import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollec
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.InstanceProperties;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.InstanceProvenanceType;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.InstanceStatus;
+import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.PrimitivePropertyValue;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.Relationship;
+import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.search.PropertyComparisonOperator;
+import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.search.PropertyCondition;
+import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.search.SearchProperties;
+import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.typedefs.PrimitiveDefCategory;
 import org.odpi.openmetadata.repositoryservices.ffdc.exception.EntityConflictException;
 import org.odpi.openmetadata.repositoryservices.ffdc.exception.EntityProxyOnlyException;
 import org.odpi.openmetadata.repositoryservices.ffdc.exception.InvalidParameterException;
@@ -106,6 +115,93 @@ class GapsTest {
         String guid = term("a").getGUID();
         collection.classifyEntity(USER, guid, "SpineObject", null);
         assertThrows(InvalidParameterException.class, () -> collection.undoEntityUpdate(USER, guid));
+    }
+
+    // Searches by headers.
+
+    private static int found(String header, PrimitiveDefCategory category, Object value) throws Exception {
+        PrimitivePropertyValue one = new PrimitivePropertyValue();
+        one.setPrimitiveDefCategory(category);
+        one.setPrimitiveValue(value);
+        PropertyCondition condition = new PropertyCondition();
+        condition.setProperty(header);
+        condition.setOperator(PropertyComparisonOperator.EQ);
+        condition.setValue(one);
+        PropertyCondition named = new PropertyCondition();
+        PrimitivePropertyValue name = new PrimitivePropertyValue();
+        name.setPrimitiveDefCategory(PrimitiveDefCategory.OM_PRIMITIVE_TYPE_STRING);
+        name.setPrimitiveValue("searched");
+        named.setProperty("displayName");
+        named.setOperator(PropertyComparisonOperator.EQ);
+        named.setValue(name);
+        SearchProperties search = new SearchProperties();
+        search.setMatchCriteria(MatchCriteria.ALL);
+        search.setConditions(List.of(condition, named));
+        List<EntityDetail> found =
+                collection.findEntities(USER, null, null, search, 0, null, null, null, null, null, 0);
+        return found == null ? 0 : found.size();
+    }
+
+    @Test
+    void searches_find_headers() throws Exception {
+        EntityDetail term = term("searched");
+        PrimitiveDefCategory text = PrimitiveDefCategory.OM_PRIMITIVE_TYPE_STRING;
+        PrimitiveDefCategory date = PrimitiveDefCategory.OM_PRIMITIVE_TYPE_DATE;
+        assertEquals(1, found("guid", text, term.getGUID()));
+        assertEquals(1, found("typeGUID", text, term.getType().getTypeDefGUID()));
+        assertEquals(0, found("typeGUID", text, "unknown"));
+        assertEquals(1, found("typeName", text, "GlossaryTerm"));
+        assertEquals(1, found("createdBy", text, USER));
+        assertEquals(1, found("createTime", date, term.getCreateTime().getTime()));
+        assertEquals(0, found("createTime", date, term.getCreateTime().getTime() + 1));
+        assertEquals(1, found("metadataCollectionId", text, LocalServer.ID));
+        assertEquals(0, found("metadataCollectionId", text, THERE));
+        assertEquals(1, found("metadataCollectionName", text, LocalServer.NAME));
+        assertEquals(1, found("status", text, "ACTIVE"));
+        assertEquals(1, found("version", PrimitiveDefCategory.OM_PRIMITIVE_TYPE_LONG, 1L));
+        assertEquals(0, found("updatedBy", text, USER));
+        assertEquals(0, found("unknown", text, "x"));
+        collection.updateEntityProperties(USER, term.getGUID(), named("searched"));
+        assertEquals(1, found("updatedBy", text, USER));
+        assertEquals(1, found("version", PrimitiveDefCategory.OM_PRIMITIVE_TYPE_LONG, 2L));
+    }
+
+    @Test
+    void a_list_of_no_values_finds_nothing() throws Exception {
+        term("searched for nothing");
+        PropertyCondition condition = new PropertyCondition();
+        condition.setProperty("displayName");
+        condition.setOperator(PropertyComparisonOperator.IN);
+        condition.setValue(new ArrayPropertyValue());
+        SearchProperties search = new SearchProperties();
+        search.setMatchCriteria(MatchCriteria.ALL);
+        search.setConditions(List.of(condition));
+        assertNull(collection.findEntities(USER, null, null, search, 0, null, null, null, null, null, 0));
+    }
+
+    @Test
+    void pages_and_orders_are_those_of_the_whole() throws Exception {
+        for (String name : List.of("page c", "page a", "page b")) {
+            term(name);
+        }
+        InstanceProperties match = named(server.helper.getStartsWithRegex("page "));
+        List<String> found = new ArrayList<>();
+        for (int from = 0; from < 4; from++) {
+            List<EntityDetail> page = collection.findEntitiesByProperty(
+                    USER,
+                    server.type("GlossaryTerm").getGUID(),
+                    match,
+                    MatchCriteria.ALL,
+                    from,
+                    null,
+                    null,
+                    null,
+                    "displayName",
+                    SequencingOrder.PROPERTY_DESCENDING,
+                    1);
+            found.add(page == null ? "none" : name(page.get(0)));
+        }
+        assertEquals(List.of("page c", "page b", "page a", "none"), found);
     }
 
     // The past (G4).
