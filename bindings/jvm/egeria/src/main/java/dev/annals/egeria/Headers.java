@@ -21,7 +21,7 @@ import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollec
 /**
  * Reads and writes the headers of instances and classifications: status, versions, stamps, provenance.
  *
- * <p>Annals has no place for the name of a home, the origin of a classification, and versions beyond 2^31 - 1. They are
+ * <p>Annals has no place for the name of a home, some origins of classifications, and versions beyond 2^31 - 1. They are
  * mappings whose names begin with {@code egeria:}, and do not show among the mappings that Egeria reads.
  */
 final class Headers {
@@ -29,6 +29,7 @@ final class Headers {
     private static final String HOME_NAME = RESERVED + "homeName";
     private static final String ORIGIN = RESERVED + "origin";
     private static final String ORIGIN_GUID = RESERVED + "originGUID";
+    private static final String PROPAGATED_FROM = "propagatedFrom";
     private static final String VERSION = RESERVED + "version";
     private static final long VERSION_MAX = Integer.MAX_VALUE;
 
@@ -79,11 +80,24 @@ final class Headers {
     }
 
     void readOrigin(JsonObject json, Classification classification) {
+        String from = text(json, PROPAGATED_FROM);
         JsonObject mappings = json.getAsJsonObject("mappings");
-        String origin = text(mappings, ORIGIN);
+        boolean isPropagated = from != null || text(mappings, ORIGIN) != null;
         classification.setClassificationOrigin(
-                origin == null ? ClassificationOrigin.ASSIGNED : ClassificationOrigin.valueOf(origin));
-        classification.setClassificationOriginGUID(text(mappings, ORIGIN_GUID));
+                isPropagated ? ClassificationOrigin.PROPAGATED : ClassificationOrigin.ASSIGNED);
+        classification.setClassificationOriginGUID(from == null ? text(mappings, ORIGIN_GUID) : from);
+    }
+
+    /** Annals knows the entity from which a classification was propagated; every other origin is a mapping. */
+    private static void writeOrigin(Classification classification, JsonObject form, JsonObject mappings) {
+        String guid = classification.getClassificationOriginGUID();
+        boolean isPropagated = classification.getClassificationOrigin() == ClassificationOrigin.PROPAGATED;
+        if (isPropagated && guid != null) {
+            form.addProperty(PROPAGATED_FROM, guid);
+        } else {
+            put(mappings, ORIGIN, isPropagated ? ClassificationOrigin.PROPAGATED.name() : null);
+            put(mappings, ORIGIN_GUID, guid);
+        }
     }
 
     /** The properties with the time for which the instance counts; null if there is nothing. */
@@ -191,10 +205,7 @@ final class Headers {
             header.getMappingProperties().forEach((name, value) -> put(mappings, name, text(value)));
         }
         if (header instanceof Classification classification) {
-            if (classification.getClassificationOrigin() == ClassificationOrigin.PROPAGATED) {
-                put(mappings, ORIGIN, ClassificationOrigin.PROPAGATED.name());
-            }
-            put(mappings, ORIGIN_GUID, classification.getClassificationOriginGUID());
+            writeOrigin(classification, form, mappings);
         }
         if (header.getVersion() > VERSION_MAX) {
             put(mappings, VERSION, Long.toString(header.getVersion()));

@@ -241,16 +241,22 @@ class GapsTest {
 
     // Origins of classifications (G5).
 
+    private static void keepsOrigin(ClassificationOrigin origin, String guid) throws Exception {
+        String entity = term("a").getGUID();
+        collection.classifyEntity(USER, entity, "SpineObject", null, null, origin, guid, null);
+        Classification found =
+                collection.getEntityDetail(USER, entity).getClassifications().get(0);
+        assertEquals(origin, found.getClassificationOrigin());
+        assertEquals(guid, found.getClassificationOriginGUID());
+        assertNull(found.getMappingProperties());
+    }
+
     @Test
     void classifications_keep_their_origin() throws Exception {
-        String guid = term("a").getGUID();
-        collection.classifyEntity(
-                USER, guid, "SpineObject", null, null, ClassificationOrigin.PROPAGATED, "origin", null);
-        Classification found =
-                collection.getEntityDetail(USER, guid).getClassifications().get(0);
-        assertEquals(ClassificationOrigin.PROPAGATED, found.getClassificationOrigin());
-        assertEquals("origin", found.getClassificationOriginGUID());
-        assertNull(found.getMappingProperties());
+        keepsOrigin(ClassificationOrigin.PROPAGATED, "origin");
+        keepsOrigin(ClassificationOrigin.PROPAGATED, null);
+        keepsOrigin(ClassificationOrigin.ASSIGNED, "origin");
+        keepsOrigin(ClassificationOrigin.ASSIGNED, null);
     }
 
     @Test
