@@ -36,6 +36,7 @@ pub const SUITE: Suite = Suite {
         egeria::MEMORY,
         egeria::MEMORY_REST,
         egeria::JANUSGRAPH,
+        egeria::ANNALS,
         documents::XTDB,
     ],
     unfair: &[

@@ -28,6 +28,10 @@ pub const MEMORY_REST: Target =
 pub const JANUSGRAPH: Target =
     target("egeria-janusgraph", "janusgraph", "Egeria's repository on JanusGraph, embedded");
 
+/// Annals under the connector of bindings/jvm/egeria, called in the same process.
+pub const ANNALS: Target =
+    target("egeria-annals", "annals", "Annals as a repository of Egeria, embedded");
+
 const fn target(name: &'static str, installed: &'static str, title: &'static str) -> Target {
     let peer = Peer::Scripts { folder: "egeria", name: installed };
     Target { name, title, kind: Kind::Peer, peer: Some(peer) }
@@ -71,7 +75,7 @@ pub fn run(cell: &mut Cell) -> Outcome<()> {
 
 /// Prints what the repository says of itself.
 fn introduce(cell: &mut Cell, end: &End) -> Outcome<()> {
-    let is_in_memory = cell.target.name != JANUSGRAPH.name;
+    let is_in_memory = [MEMORY.name, MEMORY_REST.name].contains(&cell.target.name);
     cell.introduce(TargetRecord {
         version: end.version.clone(),
         // BerkeleyDB syncs its log at each write, and Lucene its files, as strace shows: peers/README.md.

@@ -4,7 +4,10 @@ import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
 import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.TreeMap;
 
 /** Sends requests with JSON through a door, and turns refusals into exceptions. */
@@ -53,6 +56,15 @@ final class Client implements AutoCloseable {
     JsonObject send(String method, String target, Map<String, String> headers) {
         Door.Answer answer = answer(method, target, headers, NONE);
         return answer.body().length == 0 ? new JsonObject() : Json.object(json(answer));
+    }
+
+    Answer exchange(String method, String target, String json) {
+        Map<String, String> headers = json.isEmpty() ? Map.of() : Map.of("content-type", "application/json");
+        Door.Answer answer = answer(method, target, headers, Utf8.encode(json));
+        Optional<String> position = answer.head().header("annals-position");
+        return new Answer(
+                position.isPresent() ? OptionalLong.of(Long.parseLong(position.get())) : OptionalLong.empty(),
+                new String(answer.body(), StandardCharsets.UTF_8));
     }
 
     /** The position that a read shows. */

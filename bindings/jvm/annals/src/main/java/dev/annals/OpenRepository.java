@@ -154,6 +154,11 @@ final class OpenRepository implements Repository {
     }
 
     @Override
+    public Answer exchange(String method, String target, String json) {
+        return client.exchange(method, target, json);
+    }
+
+    @Override
     public InputStream exportLines() {
         return client.stream("GET", "/v1/export", Map.of("accept", "application/x-ndjson"), null)
                 .body();

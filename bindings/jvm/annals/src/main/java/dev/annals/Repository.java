@@ -235,6 +235,17 @@ public interface Repository extends AutoCloseable {
     Candidate candidate(String name);
 
     /**
+     * Sends a request of docs/http.md, for what has no method here. Also in this process.
+     *
+     * @param method such as {@code GET}
+     * @param target path and query, percent-encoded, such as {@code /v1/entities/ada?at=2025}
+     * @param json the body in JSON; empty for none
+     * @return the answer; its body is whole, so read long results page by page
+     * @throws AnnalsException of any kind: the answer is a problem
+     */
+    Answer exchange(String method, String target, String json);
+
+    /**
      * Opens an export: everything that the repository knows now, as JSON Lines. Close it after use.
      *
      * @return the lines in UTF-8

@@ -44,6 +44,21 @@ class ReadsTest {
 
     @ParameterizedTest
     @EnumSource
+    void exchangeSendsAnyRequest(Way way, @TempDir Path folder) {
+        try (Way.Opened opened = way.open(folder)) {
+            Repository repository = opened.repository();
+            String body = "{\"id\": \"a b\", \"type\": \"person\", \"properties\": {\"name\": \"Zoë\"}}";
+            repository.exchange("POST", "/v1/entities", body);
+            Answer read = repository.exchange("GET", "/v1/entities/a%20b", "");
+            assertEquals(1, read.position().orElseThrow());
+            assertTrue(read.json().contains("\"name\":\"Zoë\""), read.json());
+            assertThrows(NotFoundException.class, () -> repository.exchange("GET", "/v1/entities/b", ""));
+            assertThrows(AlreadyExistsException.class, () -> repository.exchange("POST", "/v1/entities", body));
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
     void streamsReadPageByPage(Way way, @TempDir Path folder) {
         List<String> all = IntStream.range(0, SPOKES).mapToObj(ReadsTest::spoke).toList();
         try (Way.Opened opened = way.open(folder)) {

@@ -1,6 +1,7 @@
 package annals.lab.egeria;
 
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 
 import org.odpi.openmetadata.adapters.repositoryservices.ConnectorConfigurationFactory;
@@ -28,6 +29,8 @@ final class LocalRepository {
     private static final String JANUSGRAPH =
         "org.odpi.openmetadata.adapters.repositoryservices.graphrepository.repositoryconnector.GraphOMRSRepositoryConnectorProvider";
 
+    private static final String ANNALS = "dev.annals.egeria.AnnalsRepositoryConnectorProvider";
+
     final OMRSAuditLog log;
     // The exact classes of both: with a supertype, the wrapper would not pass them on to what it wraps.
     final OMRSRepositoryContentHelper helper;
@@ -35,7 +38,7 @@ final class LocalRepository {
     final String collectionId = UUID.randomUUID().toString();
     final LocalOMRSRepositoryConnector connector;
 
-    /** Opens `memory`, or `janusgraph` in the present folder. */
+    /** Opens `memory`, or `janusgraph` or `annals` in the present folder. */
     LocalRepository(String system) throws Exception {
         log = new OMRSAuditLog(new OMRSAuditLogDestination(SERVER, SERVER, "lab", List.of()), -1, SERVER, "a repository under test", null);
         OMRSRepositoryContentManager contents = new OMRSRepositoryContentManager(USER, log);
@@ -72,8 +75,12 @@ final class LocalRepository {
                 return new ConnectorConfigurationFactory().getInMemoryLocalRepositoryLocalConnection();
             case "janusgraph":
                 return of(JANUSGRAPH);
+            case "annals":
+                Connection annals = of(ANNALS);
+                annals.setConfigurationProperties(Map.of("folder", "repository"));
+                return annals;
             default:
-                throw new IllegalArgumentException("expected memory or janusgraph, found " + system);
+                throw new IllegalArgumentException("expected memory, janusgraph or annals, found " + system);
         }
     }
 

@@ -17,6 +17,7 @@ import org.odpi.openmetadata.adminservices.configuration.properties.RepositoryPe
 import org.odpi.openmetadata.conformance.beans.OpenMetadataConformanceProfileResults;
 import org.odpi.openmetadata.conformance.beans.OpenMetadataConformanceRequirementResults;
 import org.odpi.openmetadata.conformance.beans.OpenMetadataConformanceTestEvidence;
+import org.odpi.openmetadata.conformance.beans.OpenMetadataConformanceTestEvidenceType;
 import org.odpi.openmetadata.conformance.workbenches.performance.PerformanceProfile;
 import org.odpi.openmetadata.conformance.workbenches.performance.PerformanceWorkPad;
 import org.odpi.openmetadata.conformance.workbenches.performance.PerformanceWorkbench;
@@ -26,8 +27,9 @@ import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollec
  * Runs Egeria's Performance Test Suite on one of Egeria's repositories, within a budget.
  *
  * <p>Writes `samples_ns.csv` (see TimedCollection) and then `end.json`: {"version": TEXT, "settings": {NAME: TEXT}, "end":
- * "all", "budget" or "stopped", "failures": [{"profile": TEXT, "method": TEXT, "text": TEXT}]}. The method of a failure is
- * empty if the suite does not name it.
+ * "all", "budget" or "stopped", "failures": [{"profile": TEXT, "method": TEXT, "text": TEXT}], "evidence": [{"profile": TEXT,
+ * "status": TEXT, "positive": COUNT, "negative": COUNT, "notSupported": COUNT}]}. The method of a failure is empty if the suite
+ * does not name it. The suite counts what is not supported as positive evidence.
  */
 final class PerformanceSuite {
     /** Time for the evidence of the call that ended last. Units: milliseconds. */
@@ -96,6 +98,7 @@ final class PerformanceSuite {
             .filter(flag -> flag.startsWith("-X")).collect(Collectors.joining(" "))));
         end.put("end", isBudgetSpent ? "budget" : isComplete() ? "all" : "stopped");
         end.put("failures", failures());
+        end.put("evidence", evidence());
         Files.writeString(folder.resolve("end.json"), new ObjectMapper().writeValueAsString(end));
     }
 
@@ -118,6 +121,32 @@ final class PerformanceSuite {
             }
         }
         return failures;
+    }
+
+    private List<Map<String, Object>> evidence() {
+        List<Map<String, Object>> profiles = new ArrayList<>();
+        for (PerformanceProfile profile : pad == null ? new PerformanceProfile[0] : PerformanceProfile.values()) {
+            OpenMetadataConformanceProfileResults results = pad.getProfileResults(profile.getProfileName());
+            long positive = 0;
+            long negative = 0;
+            long notSupported = 0;
+            for (OpenMetadataConformanceRequirementResults one : requirements(profile)) {
+                List<OpenMetadataConformanceTestEvidence> found = one.getPositiveTestEvidence();
+                positive += found == null ? 0 : found.size();
+                negative += one.getNegativeTestEvidence() == null ? 0 : one.getNegativeTestEvidence().size();
+                notSupported += found == null ? 0 : found.stream()
+                    .filter(evidence -> evidence.getTestEvidenceType() == OpenMetadataConformanceTestEvidenceType.NOT_SUPPORTED_FUNCTION)
+                    .count();
+            }
+            Map<String, Object> counts = new LinkedHashMap<>();
+            counts.put("profile", profile.getProfileName());
+            counts.put("status", results == null || results.getConformanceStatus() == null ? "" : results.getConformanceStatus().name());
+            counts.put("positive", positive);
+            counts.put("negative", negative);
+            counts.put("notSupported", notSupported);
+            profiles.add(counts);
+        }
+        return profiles;
     }
 
     private List<OpenMetadataConformanceRequirementResults> requirements(PerformanceProfile profile) {

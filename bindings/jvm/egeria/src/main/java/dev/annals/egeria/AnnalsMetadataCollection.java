@@ -1,0 +1,373 @@
+package dev.annals.egeria;
+
+import com.google.gson.JsonArray;
+import com.google.gson.JsonObject;
+import dev.annals.AnnalsException;
+import dev.annals.Kind;
+import java.util.ArrayList;
+import java.util.Date;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.Classification;
+import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.EntityDetail;
+import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.EntityProxy;
+import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.EntitySummary;
+import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.InstanceHeader;
+import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.InstanceProperties;
+import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.InstanceStatus;
+import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.Relationship;
+import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.repositoryconnector.OMRSRepositoryHelper;
+import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.repositoryconnector.OMRSRepositoryValidator;
+import org.odpi.openmetadata.repositoryservices.ffdc.exception.ClassificationErrorException;
+import org.odpi.openmetadata.repositoryservices.ffdc.exception.EntityConflictException;
+import org.odpi.openmetadata.repositoryservices.ffdc.exception.EntityNotKnownException;
+import org.odpi.openmetadata.repositoryservices.ffdc.exception.HomeEntityException;
+import org.odpi.openmetadata.repositoryservices.ffdc.exception.HomeRelationshipException;
+import org.odpi.openmetadata.repositoryservices.ffdc.exception.InvalidEntityException;
+import org.odpi.openmetadata.repositoryservices.ffdc.exception.InvalidParameterException;
+import org.odpi.openmetadata.repositoryservices.ffdc.exception.InvalidRelationshipException;
+import org.odpi.openmetadata.repositoryservices.ffdc.exception.PropertyErrorException;
+import org.odpi.openmetadata.repositoryservices.ffdc.exception.RelationshipConflictException;
+import org.odpi.openmetadata.repositoryservices.ffdc.exception.RelationshipNotKnownException;
+import org.odpi.openmetadata.repositoryservices.ffdc.exception.RepositoryErrorException;
+import org.odpi.openmetadata.repositoryservices.ffdc.exception.TypeErrorException;
+import org.odpi.openmetadata.repositoryservices.ffdc.exception.UserNotAuthorizedException;
+
+/** Reference copies: instances and classifications that other collections own. */
+public class AnnalsMetadataCollection extends MoveCalls {
+    AnnalsMetadataCollection(
+            AnnalsRepositoryConnector connector,
+            String repositoryName,
+            OMRSRepositoryHelper helper,
+            OMRSRepositoryValidator validator,
+            String id) {
+        super(connector, repositoryName, helper, validator, id);
+    }
+
+    // Entities.
+
+    @Override
+    public void saveEntityReferenceCopy(String userId, EntityDetail entity)
+            throws InvalidParameterException, RepositoryErrorException, TypeErrorException, PropertyErrorException,
+                    HomeEntityException, EntityConflictException, InvalidEntityException, UserNotAuthorizedException {
+        String method = "saveEntityReferenceCopy";
+        referenceInstanceParameterValidation(userId, entity, "entity", method);
+        try {
+            save(userId, entity, method);
+        } catch (AnnalsException error) {
+            Failures.entityConflict(error, method);
+            Failures.property(error, method);
+            throw Failures.other(error, method);
+        }
+    }
+
+    private void save(String userId, EntityDetail entity, String method) {
+        if (entity.getStatus() == InstanceStatus.DELETED) {
+            remove(userId, Kind.ENTITY, entity, method);
+        } else {
+            store().commit(userId, method, List.of(copy(entity)));
+        }
+    }
+
+    /** Annals stores no deleted copies: the copy goes, and comes back when its home restores it. */
+    private void remove(String userId, Kind kind, InstanceHeader instance, String method) {
+        if (!store().one(kind, instance.getGUID(), Moment.NOW).items().isEmpty()) {
+            store().commit(
+                            userId,
+                            method,
+                            List.of(purge(kind, instance.getGUID(), instance.getMetadataCollectionId())));
+        }
+    }
+
+    private static JsonObject purge(Kind kind, String guid, String home) {
+        return Changes.with(Changes.on("purge-copy", kind, guid), "home", home);
+    }
+
+    private JsonObject copy(EntityDetail entity) {
+        JsonObject operation =
+                Changes.with(Changes.on("save-copy", Kind.ENTITY, entity.getGUID()), "type", Changes.type(entity));
+        operation.add("properties", PropertyForms.properties(entity.getProperties()));
+        addHeader(operation, entity, entity.getProperties());
+        JsonArray classifications = new JsonArray();
+        if (entity.getClassifications() != null) {
+            for (Classification one : entity.getClassifications()) {
+                // Classifications of ours are stored already.
+                if (!metadataCollectionId.equals(one.getMetadataCollectionId())) {
+                    classifications.add(copy(entity, one, "name"));
+                }
+            }
+        }
+        operation.add("classifications", classifications);
+        return operation;
+    }
+
+    private void addHeader(JsonObject operation, InstanceHeader instance, InstanceProperties properties) {
+        if (instance.getStatus() != null) {
+            operation.addProperty("status", TypeForms.status(instance.getStatus()));
+        }
+        headers.write(instance, properties, operation);
+        headers.writeOrigin(instance, operation);
+    }
+
+    private JsonObject copy(EntitySummary entity, Classification classification, String name) {
+        Classification owned = new Classification(classification);
+        if (owned.getMetadataCollectionId() == null) {
+            owned.setMetadataCollectionId(entity.getMetadataCollectionId());
+            owned.setMetadataCollectionName(entity.getMetadataCollectionName());
+        }
+        JsonObject form = new JsonObject();
+        form.addProperty(name, owned.getName());
+        form.add("properties", PropertyForms.properties(owned.getProperties()));
+        headers.write(owned, owned.getProperties(), form);
+        headers.writeOrigin(owned, form);
+        return form;
+    }
+
+    @Override
+    public void purgeEntityReferenceCopy(
+            String userId, String entityGUID, String typeDefGUID, String typeDefName, String homeMetadataCollectionId)
+            throws InvalidParameterException, RepositoryErrorException, EntityNotKnownException, HomeEntityException,
+                    UserNotAuthorizedException {
+        String method = "purgeEntityReferenceCopy";
+        manageReferenceInstanceParameterValidation(
+                userId,
+                entityGUID,
+                typeDefGUID,
+                typeDefName,
+                "entityGUID",
+                homeMetadataCollectionId,
+                "homeMetadataCollectionId",
+                method);
+        try {
+            store().commit(userId, method, List.of(purge(Kind.ENTITY, entityGUID, homeMetadataCollectionId)));
+        } catch (AnnalsException error) {
+            Failures.entity(error, method);
+            throw Failures.other(error, method);
+        }
+    }
+
+    // Classifications.
+
+    @Override
+    public List<Classification> getHomeClassifications(String userId, String entityGUID)
+            throws InvalidParameterException, RepositoryErrorException, EntityNotKnownException,
+                    UserNotAuthorizedException {
+        return homeClassifications(userId, entityGUID, Moment.NOW);
+    }
+
+    @Override
+    public List<Classification> getHomeClassifications(String userId, String entityGUID, Date asOfTime)
+            throws InvalidParameterException, RepositoryErrorException, EntityNotKnownException,
+                    UserNotAuthorizedException {
+        return homeClassifications(userId, entityGUID, Moment.of(asOfTime));
+    }
+
+    private List<Classification> homeClassifications(String userId, String guid, Moment moment)
+            throws InvalidParameterException, RepositoryErrorException, EntityNotKnownException {
+        String method = "getHomeClassifications";
+        getInstanceParameterValidation(userId, guid, method);
+        try {
+            List<JsonObject> found = store().one(Kind.ENTITY, guid, moment).items();
+            EntityProxy entity =
+                    found.isEmpty() ? null : instances.proxy(found.get(0)).orElse(null);
+            List<Classification> own = new ArrayList<>();
+            if (entity != null && entity.getClassifications() != null) {
+                entity.getClassifications().stream()
+                        .filter(one -> metadataCollectionId.equals(one.getMetadataCollectionId()))
+                        .forEach(own::add);
+            }
+            return own.isEmpty() ? null : own;
+        } catch (AnnalsException error) {
+            throw Failures.other(error, method);
+        }
+    }
+
+    @Override
+    public void saveClassificationReferenceCopy(String userId, EntityDetail entity, Classification classification)
+            throws InvalidParameterException, RepositoryErrorException, TypeErrorException, EntityConflictException,
+                    InvalidEntityException, PropertyErrorException, UserNotAuthorizedException {
+        String method = "saveClassificationReferenceCopy";
+        validate(userId, entity, classification, method);
+        try {
+            List<JsonObject> operations = new ArrayList<>();
+            boolean isStored = !store().one(Kind.ENTITY, entity.getGUID(), Moment.NOW)
+                    .items()
+                    .isEmpty();
+            if (!isStored && !metadataCollectionId.equals(entity.getMetadataCollectionId())) {
+                operations.add(copy(entity));
+            }
+            operations.add(saveClassification(entity, classification));
+            store().commit(userId, method, operations);
+        } catch (AnnalsException error) {
+            throw classificationFailure(error, method);
+        }
+    }
+
+    @Override
+    public void saveClassificationReferenceCopy(String userId, EntityProxy entity, Classification classification)
+            throws InvalidParameterException, RepositoryErrorException, TypeErrorException, EntityConflictException,
+                    InvalidEntityException, PropertyErrorException, UserNotAuthorizedException {
+        String method = "saveClassificationReferenceCopy";
+        validate(userId, entity, classification, method);
+        try {
+            List<JsonObject> operations = new ArrayList<>();
+            boolean isStored = !store().one(Kind.ENTITY, entity.getGUID(), Moment.NOW)
+                    .items()
+                    .isEmpty();
+            if (!isStored && !metadataCollectionId.equals(entity.getMetadataCollectionId())) {
+                operations.add(Changes.saveProxy(entity));
+            }
+            operations.add(saveClassification(entity, classification));
+            store().commit(userId, method, operations);
+        } catch (AnnalsException error) {
+            throw classificationFailure(error, method);
+        }
+    }
+
+    private void validate(String userId, EntitySummary entity, Classification classification, String method)
+            throws InvalidParameterException, RepositoryErrorException, TypeErrorException, PropertyErrorException {
+        basicRequestValidation(userId, method);
+        repositoryValidator.validateGUID(repositoryName, "entityGUID", entity.getGUID(), method);
+        repositoryValidator.validateInstanceType(repositoryName, entity);
+        try {
+            repositoryValidator.validateClassification(
+                    repositoryName, "classification", classification.getName(), Changes.type(entity), method);
+        } catch (ClassificationErrorException error) {
+            throw new TypeErrorException(error);
+        }
+        repositoryValidator.validateClassificationProperties(
+                repositoryName, classification.getName(), "classification", classification.getProperties(), method);
+    }
+
+    private JsonObject saveClassification(EntitySummary entity, Classification classification) {
+        JsonObject operation = copy(entity, classification, "classification");
+        Changes.on("save-classification-copy", Kind.ENTITY, entity.getGUID())
+                .entrySet()
+                .forEach(member -> operation.add(member.getKey(), member.getValue()));
+        return operation;
+    }
+
+    private static RepositoryErrorException classificationFailure(AnnalsException error, String method)
+            throws InvalidParameterException, EntityConflictException, PropertyErrorException {
+        Failures.entityConflict(error, method);
+        Failures.property(error, method);
+        return Failures.other(error, method);
+    }
+
+    @Override
+    public void purgeClassificationReferenceCopy(String userId, EntityDetail entity, Classification classification)
+            throws InvalidParameterException, TypeErrorException, PropertyErrorException, EntityConflictException,
+                    InvalidEntityException, RepositoryErrorException, UserNotAuthorizedException {
+        purgeClassification(userId, entity, classification);
+    }
+
+    @Override
+    public void purgeClassificationReferenceCopy(String userId, EntityProxy entity, Classification classification)
+            throws InvalidParameterException, TypeErrorException, PropertyErrorException, EntityConflictException,
+                    InvalidEntityException, RepositoryErrorException, UserNotAuthorizedException {
+        purgeClassification(userId, entity, classification);
+    }
+
+    /** A classification that is not there is no error. */
+    private void purgeClassification(String userId, EntitySummary entity, Classification classification)
+            throws InvalidParameterException, RepositoryErrorException {
+        String method = "purgeClassificationReferenceCopy";
+        basicRequestValidation(userId, method);
+        String home = classification.getMetadataCollectionId() == null
+                ? entity.getMetadataCollectionId()
+                : classification.getMetadataCollectionId();
+        JsonObject operation = Changes.with(
+                Changes.with(
+                        Changes.on("purge-classification-copy", Kind.ENTITY, entity.getGUID()),
+                        "classification",
+                        classification.getName()),
+                "home",
+                home);
+        try {
+            store().commit(userId, method, List.of(operation));
+        } catch (AnnalsException error) {
+            if (!error.kind().equals("not-found") && !error.kind().equals("deleted")) {
+                throw Failures.other(error, method);
+            }
+        }
+    }
+
+    // Relationships.
+
+    @Override
+    public void saveRelationshipReferenceCopy(String userId, Relationship relationship)
+            throws InvalidParameterException, RepositoryErrorException, TypeErrorException, EntityNotKnownException,
+                    PropertyErrorException, HomeRelationshipException, RelationshipConflictException,
+                    InvalidRelationshipException, UserNotAuthorizedException {
+        String method = "saveRelationshipReferenceCopy";
+        referenceInstanceParameterValidation(userId, relationship, "relationship", method);
+        try {
+            if (relationship.getStatus() == InstanceStatus.DELETED) {
+                remove(userId, Kind.RELATIONSHIP, relationship, method);
+            } else {
+                store().commit(userId, method, List.of(copy(relationship)));
+            }
+        } catch (AnnalsException error) {
+            Failures.relationshipConflict(error, method);
+            Failures.end(error, method);
+            Failures.property(error, method);
+            throw Failures.other(error, method);
+        }
+    }
+
+    private JsonObject copy(Relationship relationship) {
+        EntityProxy one = relationship.getEntityOneProxy();
+        EntityProxy two = relationship.getEntityTwoProxy();
+        JsonObject operation = Changes.with(
+                Changes.on("save-copy", Kind.RELATIONSHIP, relationship.getGUID()), "type", Changes.type(relationship));
+        operation.addProperty("from", one.getGUID());
+        operation.addProperty("to", two.getGUID());
+        operation.add("properties", PropertyForms.properties(relationship.getProperties()));
+        addHeader(operation, relationship, relationship.getProperties());
+        Map<String, JsonObject> stored =
+                store().entities(new LinkedHashSet<>(List.of(one.getGUID(), two.getGUID())), Moment.NOW);
+        JsonArray proxies = new JsonArray();
+        for (EntityProxy end : List.of(one, two)) {
+            boolean isOwn = metadataCollectionId.equals(end.getMetadataCollectionId());
+            if (!isOwn && !stored.containsKey(end.getGUID())) {
+                JsonObject proxy = Changes.saveProxy(end);
+                proxy.remove("action");
+                proxy.remove("kind");
+                proxies.add(proxy);
+            }
+        }
+        if (!proxies.isEmpty()) {
+            operation.add("proxies", proxies);
+        }
+        return operation;
+    }
+
+    @Override
+    public void purgeRelationshipReferenceCopy(
+            String userId,
+            String relationshipGUID,
+            String typeDefGUID,
+            String typeDefName,
+            String homeMetadataCollectionId)
+            throws InvalidParameterException, RepositoryErrorException, RelationshipNotKnownException,
+                    HomeRelationshipException, UserNotAuthorizedException {
+        String method = "purgeRelationshipReferenceCopy";
+        manageReferenceInstanceParameterValidation(
+                userId,
+                relationshipGUID,
+                typeDefGUID,
+                typeDefName,
+                "relationshipGUID",
+                homeMetadataCollectionId,
+                "homeMetadataCollectionId",
+                method);
+        JsonObject purge = purge(Kind.RELATIONSHIP, relationshipGUID, homeMetadataCollectionId);
+        try {
+            store().commit(userId, method, List.of(purge));
+        } catch (AnnalsException error) {
+            Failures.relationship(error, method);
+            throw Failures.other(error, method);
+        }
+    }
+}

@@ -1,0 +1,91 @@
+package dev.annals.egeria;
+
+import dev.annals.Annals;
+import dev.annals.AnnalsException;
+import dev.annals.Repository;
+import java.net.URI;
+import java.nio.file.Path;
+import java.util.Map;
+import org.odpi.openmetadata.frameworks.connectors.ffdc.ConnectorCheckedException;
+import org.odpi.openmetadata.frameworks.connectors.properties.EndpointProperties;
+import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.repositoryconnector.OMRSRepositoryConnector;
+
+/**
+ * Keeps the metadata of a server of Egeria in a repository of Annals.
+ *
+ * <p>Configuration properties: {@code address} of a server of Annals (or the address of the endpoint), or {@code folder}
+ * of a repository that this process opens; neither is a repository in memory.
+ */
+public class AnnalsRepositoryConnector extends OMRSRepositoryConnector {
+    static final String ADDRESS = "address";
+    static final String FOLDER = "folder";
+
+    private Store store;
+    private AnnalsMetadataCollection collection;
+
+    /** Makes a connector; a provider does it. */
+    public AnnalsRepositoryConnector() {}
+
+    @Override
+    public void setMetadataCollectionId(String id) {
+        metadataCollectionId = id;
+        if (id != null) {
+            collection = new AnnalsMetadataCollection(this, serverName, repositoryHelper, repositoryValidator, id);
+            metadataCollection = collection;
+        }
+    }
+
+    @Override
+    public synchronized void start() throws ConnectorCheckedException {
+        super.start();
+        try {
+            Repository repository = open();
+            store = new Store(repository);
+            if (metadataCollectionId != null) {
+                store.name(metadataCollectionId);
+            }
+        } catch (AnnalsException | IllegalArgumentException error) {
+            throw new ConnectorCheckedException(
+                    Failures.definition(error, "start"), getClass().getName(), "start", error);
+        }
+    }
+
+    private Repository open() {
+        Map<String, Object> settings = connectionProperties.getConfigurationProperties();
+        Object address = settings == null ? null : settings.get(ADDRESS);
+        Object folder = settings == null ? null : settings.get(FOLDER);
+        EndpointProperties endpoint = connectionProperties.getEndpoint();
+        if (address == null && endpoint != null && folder == null) {
+            address = endpoint.getAddress();
+        }
+        if (address != null && folder != null) {
+            throw new IllegalArgumentException(
+                    "expected an address or a folder, found both: " + address + ", " + folder);
+        }
+        if (address != null) {
+            return Annals.connect(URI.create(address.toString()));
+        }
+        return folder == null ? Annals.inMemory() : Annals.open(Path.of(folder.toString()));
+    }
+
+    /** The open repository. Errors: a logic error before the start and after the end. */
+    synchronized Store store() {
+        if (store == null) {
+            throw new IllegalStateException("the connector is not started; start it before its collection is used");
+        }
+        return store;
+    }
+
+    AnnalsMetadataCollection collection() {
+        return collection;
+    }
+
+    @Override
+    public synchronized void disconnect() throws ConnectorCheckedException {
+        super.disconnect();
+        if (store != null) {
+            store.close();
+            store = null;
+        }
+    }
+}

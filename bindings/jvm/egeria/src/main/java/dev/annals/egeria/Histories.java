@@ -1,0 +1,131 @@
+package dev.annals.egeria;
+
+import com.google.gson.JsonObject;
+import dev.annals.Kind;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Date;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.HistorySequencingOrder;
+
+/** Reads the versions of an instance. */
+final class Histories {
+    private static final int PAGE = 100;
+
+    /** Actions that change classifications only. Their versions are no updates of the entity. */
+    private static final List<String> OF_CLASSIFICATIONS =
+            List.of("classify", "reclassify", "declassify", "save-classification-copy", "purge-classification-copy");
+
+    private Histories() {}
+
+    /**
+     * The versions of a time, newest first, with the one that was in force at its beginning.
+     *
+     * <p>Shape: instances as each version showed them. Errors: {@code not-found}: no such instance.
+     */
+    static List<JsonObject> versions(Store store, Kind kind, String guid, Date from, Date to) {
+        String target = Store.path(kind, guid) + "/history?content=true";
+        if (to != null) {
+            // All microseconds of the millisecond count.
+            Instant end = Instant.ofEpochMilli(to.getTime()).plusNanos(999_000);
+            target += "&to=" + end;
+        }
+        List<JsonObject> versions = new ArrayList<>();
+        for (JsonObject version : store.list(target, Moment.NOW, 0, 0, false).items()) {
+            versions.add(version.getAsJsonObject("content"));
+            Instant written = PropertyValues.instant(Headers.text(version, "instant"));
+            if (from != null && !written.isAfter(Instant.ofEpochMilli(from.getTime()))) {
+                return versions;
+            }
+        }
+        return versions;
+    }
+
+    static List<JsonObject> page(List<JsonObject> newestFirst, int start, int size, HistorySequencingOrder order) {
+        List<JsonObject> ordered = new ArrayList<>(newestFirst);
+        if (order == HistorySequencingOrder.FORWARDS) {
+            Collections.reverse(ordered);
+        }
+        int first = Math.min(start, ordered.size());
+        int end = size == 0 ? ordered.size() : (int) Math.min((long) first + size, ordered.size());
+        return ordered.subList(first, end);
+    }
+
+    /**
+     * The last update of an instance.
+     *
+     * @param present the instance with it
+     * @param before the instance without it
+     */
+    record Undo(JsonObject present, JsonObject before) {
+        private static final List<String> PROVENANCE = List.of(
+                "provenance", "replicatedBy", "license", "maintainedBy", "mappings", "effectiveFrom", "effectiveTo");
+
+        /** Refused if another write comes in between. Classifications, identifier and home stay as they are. */
+        JsonObject[] operations(Kind kind, String guid) {
+            List<JsonObject> operations = new ArrayList<>();
+            if (!isSame("type")) {
+                operations.add(Changes.with(Changes.on("retype", kind, guid), "type", Headers.text(before, "type")));
+            }
+            if (!isSame("status")) {
+                operations.add(
+                        Changes.with(Changes.on("set-status", kind, guid), "status", Headers.text(before, "status")));
+            }
+            if (!PROVENANCE.stream().allMatch(this::isSame)) {
+                JsonObject operation = Changes.on("set-provenance", kind, guid);
+                for (String name : PROVENANCE) {
+                    if (before.has(name)) {
+                        operation.add(name, before.get(name));
+                    }
+                }
+                if (present.has("home")) {
+                    operation.add("home", present.get("home"));
+                }
+                operations.add(operation);
+            }
+            if (operations.isEmpty() || !isSame("properties")) {
+                operations.add(Changes.replace(kind, guid, before.getAsJsonObject("properties")));
+            }
+            int version = present.get("latestVersion").getAsInt();
+            operations.get(0).addProperty("ifVersion", version);
+            return operations.toArray(JsonObject[]::new);
+        }
+
+        private boolean isSame(String name) {
+            return Objects.equals(present.get(name), before.get(name));
+        }
+    }
+
+    /**
+     * Finds what an undo takes back: the last record that changed more than classifications. Empty if it is the first.
+     *
+     * <p>Errors: {@code not-found}: no such instance.
+     */
+    static Optional<Undo> undo(Store store, Kind kind, String guid) {
+        String target = Store.path(kind, guid) + "/history?content=true";
+        JsonObject present = null;
+        long changed = 0;
+        for (int skip = 0; ; skip += PAGE) {
+            List<JsonObject> page =
+                    store.list(target, Moment.NOW, skip, PAGE, false).items();
+            for (JsonObject version : page) {
+                JsonObject content = version.getAsJsonObject("content");
+                long position = version.get("position").getAsLong();
+                present = present == null ? content : present;
+                if (changed > position) {
+                    return Optional.of(new Undo(present, content));
+                }
+                if (!OF_CLASSIFICATIONS.contains(Headers.text(version, "action"))) {
+                    // One call may have made several versions in its record.
+                    changed = position;
+                }
+            }
+            if (page.size() < PAGE) {
+                return Optional.empty();
+            }
+        }
+    }
+}
