@@ -71,11 +71,14 @@ final class Headers {
 
     /** The version at home, or that of the content: Egeria counts no classifications. */
     private long version(JsonObject json) {
-        // It is left out where it equals the version here.
-        boolean isCopy = json.has("home") && !ownId.equals(text(json, "replicatedBy"));
-        String name = json.has("homeVersion")
-                ? "homeVersion"
-                : json.has("contentVersion") && !isCopy ? "contentVersion" : "version";
+        boolean isForeign = json.has("home") && !ownId.equals(text(json, "replicatedBy"));
+        boolean isExternal = json.has("home") && !isForeign;
+        String name = "version";
+        if (json.has("homeVersion") && !isExternal) {
+            name = "homeVersion";
+        } else if (json.has("contentVersion") && !isForeign) {
+            name = "contentVersion";
+        }
         return json.get(name).getAsLong();
     }
 

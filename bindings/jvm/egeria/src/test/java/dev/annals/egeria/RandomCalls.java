@@ -265,7 +265,7 @@ final class RandomCalls {
         if (item.home == null) {
             return;
         }
-        if (random.nextBoolean()) {
+        if (!item.isClassified && random.nextBoolean()) {
             Object[] done = oracle.call("reHomeEntity " + item.name, side -> side.collection()
                     .reHomeEntity(
                             USER, side.guid(item), type.getGUID(), item.type, HOME, LocalServer.ID, LocalServer.NAME));
