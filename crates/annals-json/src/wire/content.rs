@@ -61,6 +61,7 @@ pub struct SentBack {
     pub valid_from: Option<Instant>,
     pub position: Option<u64>,
     pub home_version: Option<u64>,
+    pub content_version: Option<u64>,
     pub reidentified_from: Option<String>,
 }
 

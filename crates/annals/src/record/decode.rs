@@ -5,7 +5,7 @@ use std::sync::Arc;
 use minicbor::Decoder;
 use minicbor::data::Type;
 
-use super::id::decode_id;
+use super::coded_id::decode_id;
 use super::provenance::{decode_origin, decode_provenance, instant};
 use super::type_definition::decode_type;
 use super::value::{self, Read, array, decode_value, malformed, map, room, skip_rest};

@@ -6,7 +6,7 @@ use foldhash::{HashMap, HashMapExt};
 use minicbor::Decoder;
 use smallvec::SmallVec;
 
-use super::id::encode_id;
+use super::coded_id::encode_id;
 use super::provenance::{encode_origin, encode_provenance};
 use super::sink::Sink;
 use super::type_definition::encode_type;

@@ -5,7 +5,7 @@
 mod binary;
 mod decode;
 mod encode;
-mod id;
+mod coded_id;
 mod named_contents;
 mod provenance;
 mod sink;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use minicbor::Decoder;
 
-use super::id::{decode_id, encode_id};
+use super::coded_id::{decode_id, encode_id};
 use super::provenance_key;
 use super::sink::Sink;
 use super::value::{Read, code_of, malformed, map, variant};
