@@ -3,7 +3,7 @@
 use annals::action;
 use std::collections::{HashSet, VecDeque};
 
-use annals::{Error, ErrorKind, InstanceId, Position, Repository, Result, Ticket, Transaction};
+use annals::{Error, ErrorKind, HeldTimer, InstanceId, Position, Repository, Result, Ticket, Transaction};
 
 use super::jsonl::RecordLine;
 use super::loader::is_fatal;
@@ -38,6 +38,8 @@ pub struct HistoryLoader<'r> {
     // The instances that records in progress write; a record that writes the same instance has to wait, or it would
     // conflict.
     touched: HashSet<InstanceId>,
+    // A commit of the history that must be confirmed may be late: its end would take the next position.
+    _timer: HeldTimer,
 }
 
 impl<'r> HistoryLoader<'r> {
@@ -57,6 +59,7 @@ impl<'r> HistoryLoader<'r> {
             in_flight: VecDeque::new(),
             in_flight_changes: 0,
             touched: HashSet::new(),
+            _timer: repository.candidates().hold_timer(),
         }
     }
 

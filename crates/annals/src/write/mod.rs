@@ -35,8 +35,8 @@ mod candidate;
 pub use built_on::BuiltOn;
 pub(crate) use candidate::start as start_confirming;
 pub use candidate::{
-    CANDIDATES_MAX, CONFIRM_WITHIN_MAX, Candidate, CandidateCommit, CandidateConflict, Candidates, Keep,
-    Unconfirmed,
+    CANDIDATES_MAX, CONFIRM_WITHIN_MAX, Candidate, CandidateCommit, CandidateConflict, Candidates, HeldTimer,
+    Keep, Unconfirmed,
 };
 pub(crate) use leader::{prepare, start};
 pub(crate) use queue::{Committer, Limits};

@@ -53,6 +53,8 @@ pub(crate) struct Committer {
     pub(crate) contents: Option<Contents>,
     /// Set by the first serializable transaction: from then on the sequencer stores what records touch.
     pub(super) is_remembering: Arc<AtomicBool>,
+    /// While it is shared, commits without a confirmation in time wait.
+    pub(super) held_timer: Arc<()>,
     pub(super) clock: WallClock,
     pub(super) observer: Option<Arc<dyn Observer>>,
     limits: Limits,
@@ -106,6 +108,7 @@ impl Committer {
             source,
             contents,
             is_remembering: Arc::default(),
+            held_timer: Arc::default(),
             clock,
             observer,
             limits,

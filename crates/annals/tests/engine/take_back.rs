@@ -213,6 +213,28 @@ fn the_timer_refuses_where_others_built_and_the_candidate_says_why() {
     assert_eq!(candidates.get("c").unwrap().unconfirmed, None);
 }
 
+/// Story: the copy of a history had a commit that nobody confirmed in time; its timer took that back in the middle of the
+/// import, whose next record then found its position taken.
+#[test]
+fn the_timer_waits_while_it_is_held() {
+    let repository = CheckedRepository::in_memory();
+    set(&repository, "/config/host", 1);
+    let candidates = repository.candidates();
+    candidates.open("c", "").unwrap();
+    candidates.edit("c", |t| t.tree().set(&path("/config/host"), 2)).unwrap();
+    let (one, other) = (candidates.hold_timer(), candidates.hold_timer());
+    let how =
+        CandidateCommit { confirm_within: Some(Duration::from_millis(1)), ..CandidateCommit::default() };
+    candidates.commit("c", &how).unwrap();
+    let position = repository.snapshot().position();
+    drop(one);
+    std::thread::sleep(Duration::from_millis(700));
+    assert_eq!(repository.snapshot().position(), position);
+    drop(other);
+    assert!(repository.wait_for(position.next(), Duration::from_secs(20)));
+    assert_eq!(leaf(&repository, "/config/host"), Some(1.into()));
+}
+
 /// Story: an edit was rebased with "mine" onto an instance that only had the id.
 #[test]
 fn a_rebase_never_moves_an_edit_to_another_instance_of_the_id() {

@@ -83,6 +83,10 @@ type Commit = (Arc<str>, Position);
 type Failed = HashMap<Commit, std::time::Instant>;
 
 fn take_back_late(committer: &Arc<Committer>, failed: &mut Failed) -> Result<()> {
+    let is_held = || Arc::strong_count(&committer.held_timer) > 1;
+    if is_held() {
+        return Ok(());
+    }
     let late = |candidate: &Candidate| {
         let waiting = candidate.unconfirmed.as_ref();
         waiting.is_some_and(|waiting| waiting.confirm_before <= (committer.clock)())
@@ -103,7 +107,7 @@ fn take_back_late(committer: &Arc<Committer>, failed: &mut Failed) -> Result<()>
             // It may have been confirmed, or taken back and committed again, since the list was made.
             let is_late =
                 Stored::read(t.base(), &candidate.name).is_ok_and(|stored| late(stored.candidate()));
-            if !is_late {
+            if !is_late || is_held() {
                 return Ok(());
             }
             let text = format!("candidate {}: taken back, since nobody confirmed it in time", candidate.name);

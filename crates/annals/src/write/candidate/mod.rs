@@ -47,6 +47,10 @@ pub struct Candidates {
     committer: Arc<Committer>,
 }
 
+/// Holds the timer of commits that must be confirmed, until it is dropped.
+#[derive(Debug)]
+pub struct HeldTimer(#[expect(dead_code, reason = "its owners are counted")] Arc<()>);
+
 impl Candidates {
     pub(crate) fn new(committer: Arc<Committer>) -> Candidates {
         Candidates { committer }
@@ -200,6 +204,12 @@ impl Candidates {
             t.author(author).message(&format!("candidate {name}: taken back"));
             confirm::take_back(t, name, keep)
         })
+    }
+
+    /// Lets commits that nobody confirmed in time wait as long as the result is kept: an import of a history must not be
+    /// interrupted by the end of such a commit.
+    pub fn hold_timer(&self) -> HeldTimer {
+        HeldTimer(Arc::clone(&self.committer.held_timer))
     }
 
     /// Ends a candidate without committing its edits.

@@ -20,6 +20,7 @@ import java.util.OptionalInt;
  * @param mappings texts by name
  * @param effectiveFrom the instant from which the instance counts
  * @param effectiveTo the instant up to which the instance counts
+ * @param propagatedFrom of a classification: the id of the entity from which it was propagated
  * @param reidentifiedFrom the former id
  * @param statusOnDelete the status that a deleted instance had
  * @param isProxy true if the repository stores only a proxy
@@ -35,6 +36,7 @@ public record Provenance(
         Map<String, String> mappings,
         Optional<Instant> effectiveFrom,
         Optional<Instant> effectiveTo,
+        Optional<String> propagatedFrom,
         Optional<String> reidentifiedFrom,
         Optional<String> statusOnDelete,
         boolean isProxy,
@@ -54,6 +56,7 @@ public record Provenance(
                 Map.copyOf(mappings),
                 Json.optional(json, "effectiveFrom").map(Instant::parse),
                 Json.optional(json, "effectiveTo").map(Instant::parse),
+                Json.optional(json, "propagatedFrom"),
                 Json.optional(json, "reidentifiedFrom"),
                 Json.optional(json, "statusOnDelete"),
                 Json.flag(json, "isProxy"),

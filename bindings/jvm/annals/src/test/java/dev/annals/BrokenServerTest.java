@@ -12,7 +12,9 @@ import java.net.Socket;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 
 /** Servers that answer half, late, or something else: each call ends in time with a clear error. */
@@ -24,6 +26,8 @@ class BrokenServerTest {
     /** Gives every connection this answer; then waits, or closes the connection. */
     private static final class Answering implements AutoCloseable {
         private final ServerSocket socket;
+        // The machine closes sockets that nobody holds.
+        private final List<Socket> open = new CopyOnWriteArrayList<>();
 
         Answering(String answer, boolean isClosing) throws IOException {
             socket = new ServerSocket(0, 10, InetAddress.getLoopbackAddress());
@@ -36,6 +40,7 @@ class BrokenServerTest {
             try {
                 while (true) {
                     Socket connection = socket.accept();
+                    open.add(connection);
                     connection.getInputStream().read(new byte[64 * 1024]);
                     connection.getOutputStream().write(answer.getBytes(StandardCharsets.UTF_8));
                     connection.getOutputStream().flush();

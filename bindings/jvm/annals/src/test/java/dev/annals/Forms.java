@@ -76,6 +76,7 @@ final class Forms {
         provenance.reidentifiedFrom().ifPresent(text -> json.addProperty("reidentifiedFrom", text));
         provenance.effectiveFrom().ifPresent(time -> json.addProperty("effectiveFrom", time.toString()));
         provenance.effectiveTo().ifPresent(time -> json.addProperty("effectiveTo", time.toString()));
+        provenance.propagatedFrom().ifPresent(id -> json.addProperty("propagatedFrom", id));
         json.add("maintainedBy", Json.array(provenance.maintainedBy()));
         JsonObject mappings = new JsonObject();
         provenance.mappings().forEach(mappings::addProperty);
