@@ -83,7 +83,7 @@ impl Graph {
     /// The header of a version that changed only classifications.
     fn header_classified(&mut self, header: HeaderNumber) -> HeaderNumber {
         let header = Header::clone(self.headers.get(header));
-        self.enter_header(Header { content_offset: header.content_offset + 1, ..header })
+        self.enter_header(Header { content_offset: header.content_offset.saturating_add(1), ..header })
     }
 
     /// The instance with one more version in its past: a correction that leaves the version in force unchanged.
