@@ -2,9 +2,11 @@
 //!
 //! A sight is two sets of slots, so that every operator asks with one bit whether it may show an instance.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+use super::grant::{Grant, Merged, merged};
 use super::operators::filter::condition::Filter;
 use super::snapshot::Snapshot;
 use super::source::Source;
@@ -14,7 +16,6 @@ use crate::graph::structures::slot_set::SlotSet;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::{Id, TypeKind};
 use crate::read::held::Held;
-use crate::search::Find;
 use crate::structures::number::narrow;
 use crate::{Error, ErrorKind, Position, Result};
 
@@ -24,19 +25,6 @@ pub const GRANTS_MAX: usize = 100_000;
 const ASKED_UNCHECKED: u32 = 4_096;
 /// Over this count of records a sight is made anew. Units: records.
 const RECORDS_BEHIND_MAX: u64 = 1_000;
-
-/// Entities that a reader may see, and relationships between visible entities.
-///
-/// A grant that names a type, a classification or a container that does not exist admits nothing.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Grant {
-    /// The entities: by types and conditions, without conditions on relationships. Its order and page are ignored.
-    pub entities: Find,
-    /// Id of a container: only this entity and those below it. `None`: anywhere.
-    pub under: Option<Id>,
-    /// The types of relationships, with their subtypes; empty for all.
-    pub relationships: Vec<Arc<str>>,
-}
 
 /// The rights of a reader: an entity is visible if a grant admits it as it is now and, in a read of the past, also as it
 /// was then. A relationship is visible if a grant admits its type and both its ends are visible.
@@ -58,6 +46,8 @@ pub struct Grant {
 /// ```
 pub struct Sight {
     grants: Vec<Grant>,
+    /// The same, as few as possible.
+    merged: Vec<Merged>,
     kept: Mutex<Option<Kept>>,
 }
 
@@ -111,7 +101,8 @@ impl Sight {
             return Err(Error::new(ErrorKind::TooLarge, text));
         }
         grants.iter().try_for_each(Grant::check)?;
-        Ok(Sight { grants, kept: Mutex::default() })
+        let merged = merged(&grants);
+        Ok(Sight { grants, merged, kept: Mutex::default() })
     }
 
     /// The grants.
@@ -126,29 +117,6 @@ impl std::fmt::Debug for Sight {
     }
 }
 
-impl Grant {
-    /// Errors: `InvalidArgument` if it cannot be a grant.
-    pub fn check(&self) -> Result<()> {
-        let Find { filter, subtypes, statuses, with_proxies, deleted, .. } = &self.entities;
-        let plain = Find::all();
-        let is_more = !subtypes.is_empty()
-            || !statuses.is_empty()
-            || *with_proxies != plain.with_proxies
-            || *deleted != plain.deleted;
-        if is_more {
-            let text = "grant: expected a search by types and conditions, found one that picks subtypes, statuses, \
-                        deleted ones or proxies; say it as a condition, such as @status = draft";
-            return Err(Error::new(ErrorKind::InvalidArgument, text));
-        }
-        if filter.asks_for_links() {
-            let text =
-                "grant: expected conditions on the entity itself, found one on relationships; leave it out";
-            return Err(Error::new(ErrorKind::InvalidArgument, text));
-        }
-        filter.check_bounds()
-    }
-}
-
 impl Snapshot {
     /// The same snapshot as a reader with the grants of `sight` sees it: everything hidden is as if it were absent.
     ///
@@ -159,7 +127,7 @@ impl Snapshot {
         let present = now.visible_by(sight)?;
         let visible = match self.view() {
             None => Arc::clone(&present),
-            Some(_) => Arc::new(Rules::of(&whole, &sight.grants)?.visible(&whole, Some(&present))?),
+            Some(_) => Arc::new(Rules::of(&whole, sight)?.visible(&whole, Some(&present))?),
         };
         Ok(whole.with_sight(Arc::new(Seen { sight: Arc::clone(sight), present, visible })))
     }
@@ -170,7 +138,7 @@ impl Snapshot {
         let then = self.unsighted().with_view(view);
         let visible = match view {
             None => Arc::clone(present),
-            Some(_) => Arc::new(Rules::of(&then, &sight.grants)?.visible(&then, Some(present))?),
+            Some(_) => Arc::new(Rules::of(&then, sight)?.visible(&then, Some(present))?),
         };
         Ok(Some(Arc::new(Seen { sight: Arc::clone(sight), present: Arc::clone(present), visible })))
     }
@@ -202,7 +170,7 @@ impl Snapshot {
     ) -> Result<()> {
         let Some(Seen { sight, present, .. }) = self.sight() else { return Ok(()) };
         let whole = self.unsighted();
-        let rules = Rules::of(&whole.with_view(None), &sight.grants)?;
+        let rules = Rules::of(&whole.with_view(None), sight)?;
         let mut kept = Vec::with_capacity(versions.len());
         for version in versions.drain(..) {
             let is_seen = if kind == TypeKind::Relationship {
@@ -233,7 +201,7 @@ impl Snapshot {
         {
             return Ok(Arc::clone(&kept.sets));
         }
-        let rules = Rules::of(self, &sight.grants)?;
+        let rules = Rules::of(self, sight)?;
         let newer = match known.filter(|kept| kept.position < position && self.pending().is_none()) {
             Some(kept) => rules.caught_up(self, &kept)?,
             None => None,
@@ -258,31 +226,34 @@ impl Snapshot {
 
 impl Rules {
     /// The grants in the view of `snapshot`, which has no sight.
-    fn of(snapshot: &Snapshot, grants: &[Grant]) -> Result<Rules> {
-        let kind = TypeKind::Entity;
-        let mut rules = Vec::with_capacity(grants.len());
-        for grant in grants {
-            let find = &grant.entities;
-            let named = find.types.iter().flat_map(|name| snapshot.types_named(kind, name));
-            let mut types: Vec<Symbol> = named.collect();
-            types.sort_unstable();
-            let filter = match Filter::new(snapshot, kind, &find.filter) {
+    fn of(snapshot: &Snapshot, sight: &Sight) -> Result<Rules> {
+        let mut rules = Vec::with_capacity(sight.merged.len());
+        for merged in &sight.merged {
+            let named = |names: &Vec<Arc<str>>| {
+                let mut types: Vec<Symbol> =
+                    names.iter().flat_map(|name| snapshot.types_named(TypeKind::Entity, name)).collect();
+                types.sort_unstable();
+                types.dedup();
+                types
+            };
+            let filter = match Filter::new(snapshot, TypeKind::Entity, &merged.filter) {
                 // An unknown name admits nothing.
                 Err(error) if error.kind() == ErrorKind::NotFound => continue,
                 filter => filter?,
             };
-            let under = grant.under.as_ref().map(|id| below(snapshot, id)).transpose()?;
-            rules.push(Rule { types: (!find.types.is_empty()).then_some(types), filter, under });
+            let under = merged.under.as_ref().map(|roots| below(snapshot, roots)).transpose()?;
+            rules.push(Rule { types: merged.types.as_ref().map(named), filter, under });
         }
-        let named = grants.iter().all(|grant| !grant.relationships.is_empty()).then(|| {
-            let names = grants.iter().flat_map(|grant| &grant.relationships);
-            let mut types: TypeNames =
-                names.flat_map(|name| snapshot.types_named(TypeKind::Relationship, name)).collect();
+        let links = sight.grants.iter().all(|grant| !grant.relationships.is_empty()).then(|| {
+            let names: BTreeSet<&Arc<str>> =
+                sight.grants.iter().flat_map(|grant| &grant.relationships).collect();
+            let of = |name: &Arc<str>| snapshot.types_named(TypeKind::Relationship, name);
+            let mut types: TypeNames = names.into_iter().flat_map(of).collect();
             types.sort_unstable();
             types.dedup();
             types
         });
-        Ok(Rules { rules, links: named })
+        Ok(Rules { rules, links })
     }
 
     fn admit_link(&self, type_name: Symbol) -> bool {
@@ -397,11 +368,12 @@ impl Rules {
     }
 }
 
-/// An entity and everything that it contains in the view of `snapshot`.
-fn below(snapshot: &Snapshot, id: &Id) -> Result<SlotSet> {
+/// Entities and everything that they contain in the view of `snapshot`.
+fn below(snapshot: &Snapshot, roots: &[Id]) -> Result<SlotSet> {
     let mut found = SlotSet::new();
-    let root = snapshot.slot_of(TypeKind::Entity, id).filter(|slot| snapshot.sees(TypeKind::Entity, *slot));
-    let mut open: Vec<u32> = root.into_iter().collect();
+    let root =
+        |id| snapshot.slot_of(TypeKind::Entity, id).filter(|slot| snapshot.sees(TypeKind::Entity, *slot));
+    let mut open: Vec<u32> = roots.iter().filter_map(root).collect();
     while let Some(slot) = open.pop() {
         snapshot.check_cancelled()?;
         if found.insert(slot) {

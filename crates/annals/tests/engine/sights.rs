@@ -331,3 +331,59 @@ fn a_grant_that_cannot_be_one_is_refused() {
     let sight = Arc::new(Sight::new(vec![grant]).unwrap());
     assert_eq!(repository.snapshot().seen_by(&sight).unwrap().entities_count(), 0);
 }
+
+#[test]
+fn several_grants_admit_what_each_of_them_admits() {
+    let repository = Repository::in_memory();
+    let mut random = Random(number_from_environment("ANNALS_SIGHT_SEED", fresh_seed()));
+    let contains = TypeDefinition::relationship("contains").containing();
+    repository.transact(|t| t.define_type(contains.clone())).unwrap();
+    for number in 0..40 {
+        let owner: Value = match random.below(3) {
+            0 => Value::from(random.below(3) as i64),
+            1 => Value::from(["ada", "Ada", "bob"][random.below(3)]),
+            _ => Value::set([Value::from("ada"), Value::from(1)]).unwrap(),
+        };
+        let parent = (number > 0 && random.one_in(2)).then(|| id(&format!("e{}", random.below(number))));
+        let type_name = *random.choose(&["a", "b", "c"]);
+        repository
+            .transact(|t| {
+                let new =
+                    NewEntity::new(type_name).id(&format!("e{number}"))?.property("owner", owner.clone());
+                let own = t.create_entity(new)?;
+                let Some(parent) = parent.clone() else { return Ok(()) };
+                let contained = NewRelationship::new("contains", parent, own);
+                t.create_relationship(contained.property("name", format!("n{number}"))).map(drop)
+            })
+            .unwrap();
+    }
+    let ids = |grants: Vec<Grant>| {
+        let sight = Arc::new(Sight::new(grants).unwrap());
+        let seen = repository.snapshot().seen_by(&sight).unwrap();
+        let page = seen.find_entities(&"*".parse().unwrap()).unwrap();
+        page.items.iter().map(|one| one.id().to_string()).collect::<std::collections::BTreeSet<_>>()
+    };
+    for round in 0..200 {
+        let grants: Vec<Grant> = (0..1 + random.below(6))
+            .map(|_| {
+                let types = *random.choose(&["*", "a", "b", "a, c"]);
+                let condition = *random.choose(&[
+                    "",
+                    " where owner = 1",
+                    " where owner = 2",
+                    " where owner = 'ada'",
+                    " where owner = 'Ada'",
+                    " where owner = 'ADA' nocase",
+                    " where owner in (1, 'bob')",
+                    " where owner != 1",
+                    " where owner = 'ada' and @type = b",
+                ]);
+                let under = random.one_in(3).then(|| id(&format!("e{}", random.below(40))));
+                let entities = format!("{types}{condition}").parse().unwrap();
+                Grant { entities, under, relationships: Vec::new() }
+            })
+            .collect();
+        let each = grants.iter().flat_map(|grant| ids(vec![grant.clone()])).collect();
+        assert_eq!(ids(grants.clone()), each, "round {round}: {grants:#?}");
+    }
+}
