@@ -3,12 +3,15 @@ package dev.annals.egeria;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import dev.annals.AnnalsException;
+import dev.annals.AsOf;
+import dev.annals.Instance;
+import dev.annals.InstanceId;
 import dev.annals.Kind;
+import dev.annals.Snapshot;
 import java.util.ArrayList;
 import java.util.Date;
-import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
+import java.util.Optional;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.Classification;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.EntityDetail;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.EntityProxy;
@@ -29,7 +32,6 @@ import org.odpi.openmetadata.repositoryservices.ffdc.exception.InvalidParameterE
 import org.odpi.openmetadata.repositoryservices.ffdc.exception.InvalidRelationshipException;
 import org.odpi.openmetadata.repositoryservices.ffdc.exception.PropertyErrorException;
 import org.odpi.openmetadata.repositoryservices.ffdc.exception.RelationshipConflictException;
-import org.odpi.openmetadata.repositoryservices.ffdc.exception.RelationshipNotKnownException;
 import org.odpi.openmetadata.repositoryservices.ffdc.exception.RepositoryErrorException;
 import org.odpi.openmetadata.repositoryservices.ffdc.exception.TypeErrorException;
 import org.odpi.openmetadata.repositoryservices.ffdc.exception.UserNotAuthorizedException;
@@ -72,7 +74,7 @@ public class AnnalsMetadataCollection extends MoveCalls {
 
     /** Annals stores no deleted copies: the copy goes, and comes back when its home restores it. */
     private void remove(String userId, Kind kind, InstanceHeader instance, String method) {
-        if (!store().one(kind, instance.getGUID(), Moment.NOW).items().isEmpty()) {
+        if (store().isKnown(new InstanceId(kind, instance.getGUID()))) {
             store().commit(
                             userId,
                             method,
@@ -127,7 +129,7 @@ public class AnnalsMetadataCollection extends MoveCalls {
     @Override
     public void purgeEntityReferenceCopy(
             String userId, String entityGUID, String typeDefGUID, String typeDefName, String homeMetadataCollectionId)
-            throws InvalidParameterException, RepositoryErrorException, EntityNotKnownException, HomeEntityException,
+            throws InvalidParameterException, RepositoryErrorException, HomeEntityException,
                     UserNotAuthorizedException {
         String method = "purgeEntityReferenceCopy";
         manageReferenceInstanceParameterValidation(
@@ -139,11 +141,21 @@ public class AnnalsMetadataCollection extends MoveCalls {
                 homeMetadataCollectionId,
                 "homeMetadataCollectionId",
                 method);
+        purge(userId, Kind.ENTITY, entityGUID, homeMetadataCollectionId, method);
+    }
+
+    /**
+     * Removes a copy. One that is not there is no error: Egeria's sources say that its interface declares the exception
+     * for it in error, and servers purge copies of which they never heard.
+     */
+    private void purge(String userId, Kind kind, String guid, String home, String method)
+            throws InvalidParameterException, RepositoryErrorException {
         try {
-            store().commit(userId, method, List.of(purge(Kind.ENTITY, entityGUID, homeMetadataCollectionId)));
+            store().commit(userId, method, List.of(purge(kind, guid, home)));
         } catch (AnnalsException error) {
-            Failures.entity(error, method);
-            throw Failures.other(error, method);
+            if (!Failures.isUnknown(error)) {
+                throw Failures.other(error, method);
+            }
         }
     }
 
@@ -153,7 +165,7 @@ public class AnnalsMetadataCollection extends MoveCalls {
     public List<Classification> getHomeClassifications(String userId, String entityGUID)
             throws InvalidParameterException, RepositoryErrorException, EntityNotKnownException,
                     UserNotAuthorizedException {
-        return homeClassifications(userId, entityGUID, Moment.NOW);
+        return homeClassifications(userId, entityGUID, AsOf.NOW);
     }
 
     @Override
@@ -163,14 +175,14 @@ public class AnnalsMetadataCollection extends MoveCalls {
         return homeClassifications(userId, entityGUID, Moment.of(asOfTime));
     }
 
-    private List<Classification> homeClassifications(String userId, String guid, Moment moment)
+    private List<Classification> homeClassifications(String userId, String guid, AsOf time)
             throws InvalidParameterException, RepositoryErrorException, EntityNotKnownException {
         String method = "getHomeClassifications";
         getInstanceParameterValidation(userId, guid, method);
-        try {
-            List<JsonObject> found = store().one(Kind.ENTITY, guid, moment).items();
+        try (Snapshot snapshot = store().at(time)) {
+            Optional<Instance> found = snapshot.known(InstanceId.entity(guid));
             EntityProxy entity =
-                    found.isEmpty() ? null : instances.proxy(found.get(0)).orElse(null);
+                    found.isEmpty() ? null : instances.proxy(found.get()).orElse(null);
             List<Classification> own = new ArrayList<>();
             if (entity != null && entity.getClassifications() != null) {
                 entity.getClassifications().stream()
@@ -191,9 +203,7 @@ public class AnnalsMetadataCollection extends MoveCalls {
         validate(userId, entity, classification, method);
         try {
             List<JsonObject> operations = new ArrayList<>();
-            boolean isStored = !store().one(Kind.ENTITY, entity.getGUID(), Moment.NOW)
-                    .items()
-                    .isEmpty();
+            boolean isStored = store().isKnown(InstanceId.entity(entity.getGUID()));
             if (!isStored && !metadataCollectionId.equals(entity.getMetadataCollectionId())) {
                 operations.add(copy(entity));
             }
@@ -212,9 +222,7 @@ public class AnnalsMetadataCollection extends MoveCalls {
         validate(userId, entity, classification, method);
         try {
             List<JsonObject> operations = new ArrayList<>();
-            boolean isStored = !store().one(Kind.ENTITY, entity.getGUID(), Moment.NOW)
-                    .items()
-                    .isEmpty();
+            boolean isStored = store().isKnown(InstanceId.entity(entity.getGUID()));
             if (!isStored && !metadataCollectionId.equals(entity.getMetadataCollectionId())) {
                 operations.add(Changes.saveProxy(entity));
             }
@@ -287,7 +295,7 @@ public class AnnalsMetadataCollection extends MoveCalls {
         try {
             store().commit(userId, method, List.of(operation));
         } catch (AnnalsException error) {
-            if (!error.kind().equals("not-found") && !error.kind().equals("deleted")) {
+            if (!Failures.isUnknown(error)) {
                 throw Failures.other(error, method);
             }
         }
@@ -325,12 +333,10 @@ public class AnnalsMetadataCollection extends MoveCalls {
         operation.addProperty("to", two.getGUID());
         operation.add("properties", PropertyForms.properties(relationship.getProperties()));
         addHeader(operation, relationship, relationship.getProperties());
-        Map<String, JsonObject> stored =
-                store().entities(new LinkedHashSet<>(List.of(one.getGUID(), two.getGUID())), Moment.NOW);
         JsonArray proxies = new JsonArray();
         for (EntityProxy end : List.of(one, two)) {
             boolean isOwn = metadataCollectionId.equals(end.getMetadataCollectionId());
-            if (!isOwn && !stored.containsKey(end.getGUID())) {
+            if (!isOwn && !store().isKnown(InstanceId.entity(end.getGUID()))) {
                 JsonObject proxy = Changes.saveProxy(end);
                 proxy.remove("action");
                 proxy.remove("kind");
@@ -350,8 +356,8 @@ public class AnnalsMetadataCollection extends MoveCalls {
             String typeDefGUID,
             String typeDefName,
             String homeMetadataCollectionId)
-            throws InvalidParameterException, RepositoryErrorException, RelationshipNotKnownException,
-                    HomeRelationshipException, UserNotAuthorizedException {
+            throws InvalidParameterException, RepositoryErrorException, HomeRelationshipException,
+                    UserNotAuthorizedException {
         String method = "purgeRelationshipReferenceCopy";
         manageReferenceInstanceParameterValidation(
                 userId,
@@ -362,12 +368,6 @@ public class AnnalsMetadataCollection extends MoveCalls {
                 homeMetadataCollectionId,
                 "homeMetadataCollectionId",
                 method);
-        JsonObject purge = purge(Kind.RELATIONSHIP, relationshipGUID, homeMetadataCollectionId);
-        try {
-            store().commit(userId, method, List.of(purge));
-        } catch (AnnalsException error) {
-            Failures.relationship(error, method);
-            throw Failures.other(error, method);
-        }
+        purge(userId, Kind.RELATIONSHIP, relationshipGUID, homeMetadataCollectionId, method);
     }
 }

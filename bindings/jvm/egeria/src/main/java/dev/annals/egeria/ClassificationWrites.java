@@ -2,9 +2,12 @@ package dev.annals.egeria;
 
 import com.google.gson.JsonObject;
 import dev.annals.AnnalsException;
-import dev.annals.Kind;
+import dev.annals.Instance;
+import dev.annals.InstanceId;
+import dev.annals.Snapshot;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.Classification;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.ClassificationOrigin;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.EntityDetail;
@@ -144,11 +147,10 @@ abstract class ClassificationWrites extends EntityWrites {
             String userId, String guid, String name, List<JsonObject> operations, String method)
             throws InvalidParameterException, RepositoryErrorException, EntityNotKnownException,
                     ClassificationErrorException, PropertyErrorException {
-        try {
-            Moment after = store().commit(userId, method, operations);
-            List<JsonObject> found = store().one(Kind.ENTITY, guid, after).items();
+        try (Snapshot after = store().at(store().commit(userId, method, operations))) {
+            Optional<Instance> found = after.known(InstanceId.entity(guid));
             EntityProxy entity =
-                    found.isEmpty() ? null : instances.proxy(found.get(0)).orElse(null);
+                    found.isEmpty() ? null : instances.proxy(found.get()).orElse(null);
             repositoryValidator.validateEntityFromStore(repositoryName, guid, entity, method);
             return repositoryHelper.getClassificationFromEntity(repositoryName, entity, name, method);
         } catch (AnnalsException error) {

@@ -3,6 +3,9 @@ package dev.annals.egeria;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import dev.annals.AnnalsException;
+import dev.annals.Find;
+import dev.annals.Instance;
+import dev.annals.Snapshot;
 import java.util.ArrayList;
 import java.util.Date;
 import java.util.List;
@@ -235,7 +238,7 @@ abstract class EntityFinds extends ReadCalls {
 
     private List<EntityDetail> entities(JsonObject search, Conditions.Scope scope, Part part, String method)
             throws InvalidParameterException, RepositoryErrorException, PropertyErrorException, PagingErrorException {
-        return instances.entities(found(search, scope, part, method).items());
+        return found(search, scope, part, method, (snapshot, found) -> instances.entities(found));
     }
 
     // Parts.
@@ -285,11 +288,16 @@ abstract class EntityFinds extends ReadCalls {
         search.add("where", all);
     }
 
-    final Store.Found found(JsonObject search, Conditions.Scope scope, Part part, String method)
+    /** Makes Egeria's instances of what a snapshot shows. */
+    interface Shown<T> {
+        List<T> of(Snapshot snapshot, List<? extends Instance> found) throws RepositoryErrorException;
+    }
+
+    /** Null if there are none. */
+    final <T> List<T> found(JsonObject search, Conditions.Scope scope, Part part, String method, Shown<T> shown)
             throws InvalidParameterException, RepositoryErrorException, PropertyErrorException, PagingErrorException {
-        Moment moment = Moment.of(part.asOf());
         if (search.has("status") && search.getAsJsonArray("status").isEmpty()) {
-            return new Store.Found(List.of(), moment);
+            return null;
         }
         Optional<JsonObject> order = order(part.order(), part.property());
         if (order.isPresent() && isPossible(order.get(), scope)) {
@@ -297,8 +305,15 @@ abstract class EntityFinds extends ReadCalls {
             keys.add(order.get());
             search.add("orderBy", keys);
         }
-        try {
-            return store().find(search, moment, part.from(), part.size());
+        if (part.size() > 0) {
+            search.addProperty("limit", part.size());
+        }
+        if (part.from() > 0) {
+            search.addProperty("offset", part.from());
+        }
+        try (Snapshot snapshot = store().at(Moment.of(part.asOf()))) {
+            return shown.of(
+                    snapshot, snapshot.find(Find.json(search.toString())).toList());
         } catch (AnnalsException error) {
             Failures.property(error, method);
             Failures.page(error, method);

@@ -53,7 +53,7 @@ final class Failures {
         };
     }
 
-    private static boolean isUnknown(AnnalsException error) {
+    static boolean isUnknown(AnnalsException error) {
         return error.kind().equals("not-found") || error.kind().equals("deleted");
     }
 

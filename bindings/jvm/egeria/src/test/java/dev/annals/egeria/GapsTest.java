@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.Date;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -33,6 +34,7 @@ import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollec
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.search.PropertyCondition;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.search.SearchProperties;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.typedefs.PrimitiveDefCategory;
+import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.typedefs.TypeDef;
 import org.odpi.openmetadata.repositoryservices.ffdc.exception.EntityConflictException;
 import org.odpi.openmetadata.repositoryservices.ffdc.exception.EntityProxyOnlyException;
 import org.odpi.openmetadata.repositoryservices.ffdc.exception.InvalidParameterException;
@@ -368,6 +370,20 @@ class GapsTest {
         assertEquals(1_800_000_000_000L, found.getVersion());
         assertEquals("bob", found.getCreatedBy());
         assertEquals(copy.getCreateTime(), found.getCreateTime());
+    }
+
+    @Test
+    void the_purge_of_a_copy_that_is_not_there_does_nothing() throws Exception {
+        String guid = UUID.randomUUID().toString();
+        TypeDef term = server.type("GlossaryTerm");
+        TypeDef relationship = server.type("TermAnchor");
+        collection.purgeEntityReferenceCopy(USER, guid, term.getGUID(), term.getName(), THERE);
+        collection.purgeRelationshipReferenceCopy(USER, guid, relationship.getGUID(), relationship.getName(), THERE);
+        EntityDetail copy = copy("a");
+        collection.saveEntityReferenceCopy(USER, copy);
+        collection.purgeEntityReferenceCopy(USER, copy.getGUID(), term.getGUID(), term.getName(), THERE);
+        assertNull(collection.isEntityKnown(USER, copy.getGUID()));
+        collection.purgeEntityReferenceCopy(USER, copy.getGUID(), term.getGUID(), term.getName(), THERE);
     }
 
     @Test
