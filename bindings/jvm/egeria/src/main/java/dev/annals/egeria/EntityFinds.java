@@ -8,8 +8,10 @@ import dev.annals.Instance;
 import dev.annals.Snapshot;
 import java.util.ArrayList;
 import java.util.Date;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.MatchCriteria;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.SequencingOrder;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.Classification;
@@ -175,7 +177,7 @@ abstract class EntityFinds extends ReadCalls {
                 && match.getInstanceProperties().keySet().stream().anyMatch(HeaderConditions::isBeyond);
     }
 
-    /** Examines each entity with the classification: Annals does not search by all headers of classifications. */
+    /** Examines the entities with the classification: Annals does not search by all headers of classifications. */
     private List<EntityDetail> filtered(
             JsonObject search,
             Conditions.Scope scope,
@@ -185,21 +187,37 @@ abstract class EntityFinds extends ReadCalls {
             MatchCriteria criteria,
             String method)
             throws InvalidParameterException, RepositoryErrorException, PropertyErrorException, PagingErrorException {
-        List<EntityDetail> all =
-                entities(search, scope, new Part(0, 0, part.property(), part.order(), part.asOf()), method);
-        List<EntityDetail> fitting = new ArrayList<>();
-        for (EntityDetail entity : all == null ? List.<EntityDetail>of() : all) {
-            for (Classification one : entity.getClassifications()) {
-                if (name.equals(one.getName())
-                        && repositoryValidator.verifyMatchingInstancePropertyValues(
-                                match, one, one.getProperties(), criteria)) {
-                    fitting.add(entity);
+        Part all = new Part(0, 0, part.property(), part.order(), part.asOf());
+        return found(search, scope, all, method, (snapshot, found) -> {
+            List<EntityDetail> page = new ArrayList<>();
+            int skipped = 0;
+            for (Iterator<? extends Instance> each = found.iterator(); each.hasNext(); ) {
+                EntityDetail entity = instances.entity(each.next()).orElse(null);
+                if (entity == null || !isMatch(entity, name, match, criteria)) {
+                    continue;
+                }
+                if (skipped < part.from()) {
+                    skipped++;
+                    continue;
+                }
+                page.add(entity);
+                if (page.size() == part.size()) {
+                    break;
                 }
             }
+            return page.isEmpty() ? null : page;
+        });
+    }
+
+    private boolean isMatch(EntityDetail entity, String name, InstanceProperties match, MatchCriteria criteria)
+            throws InvalidParameterException, RepositoryErrorException {
+        for (Classification one : entity.getClassifications()) {
+            if (name.equals(one.getName())) {
+                return repositoryValidator.verifyMatchingInstancePropertyValues(
+                        match, one, one.getProperties(), criteria);
+            }
         }
-        int first = Math.min(part.from(), fitting.size());
-        int end = part.size() == 0 ? fitting.size() : Math.min(first + part.size(), fitting.size());
-        return first == end ? null : new ArrayList<>(fitting.subList(first, end));
+        return false;
     }
 
     @Override
@@ -238,7 +256,7 @@ abstract class EntityFinds extends ReadCalls {
 
     private List<EntityDetail> entities(JsonObject search, Conditions.Scope scope, Part part, String method)
             throws InvalidParameterException, RepositoryErrorException, PropertyErrorException, PagingErrorException {
-        return found(search, scope, part, method, (snapshot, found) -> instances.entities(found));
+        return found(search, scope, part, method, (snapshot, found) -> instances.entities(found.toList()));
     }
 
     // Parts.
@@ -290,7 +308,8 @@ abstract class EntityFinds extends ReadCalls {
 
     /** Makes Egeria's instances of what a snapshot shows. */
     interface Shown<T> {
-        List<T> of(Snapshot snapshot, List<? extends Instance> found) throws RepositoryErrorException;
+        List<T> of(Snapshot snapshot, Stream<? extends Instance> found)
+                throws InvalidParameterException, RepositoryErrorException;
     }
 
     /** Null if there are none. */
@@ -312,8 +331,7 @@ abstract class EntityFinds extends ReadCalls {
             search.addProperty("offset", part.from());
         }
         try (Snapshot snapshot = store().at(Moment.of(part.asOf()))) {
-            return shown.of(
-                    snapshot, snapshot.find(Find.json(search.toString())).toList());
+            return shown.of(snapshot, snapshot.find(Find.json(search.toString())));
         } catch (AnnalsException error) {
             Failures.property(error, method);
             Failures.page(error, method);

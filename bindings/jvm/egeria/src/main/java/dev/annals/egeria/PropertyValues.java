@@ -25,8 +25,8 @@ import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollec
 /**
  * Makes Egeria's values of those of Annals.
  *
- * <p>Annals does not say whether a number is an int or a long: the declaration of the attribute does. A value that no type
- * declares, or that another client wrote with another class, has the category that fits it.
+ * <p>Annals does not say whether a number is an int or a long: the declaration of the attribute does. A value that no
+ * type declares, or that another client wrote with another class, has the category that fits it.
  */
 final class PropertyValues {
     private PropertyValues() {}

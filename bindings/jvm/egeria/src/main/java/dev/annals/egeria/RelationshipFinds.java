@@ -134,6 +134,11 @@ abstract class RelationshipFinds extends EntityFinds {
 
     private List<Relationship> relationships(JsonObject search, Conditions.Scope scope, Part part, String method)
             throws InvalidParameterException, RepositoryErrorException, PropertyErrorException, PagingErrorException {
-        return found(search, scope, part, method, instances::relationships);
+        return found(
+                search,
+                scope,
+                part,
+                method,
+                (snapshot, found) -> instances.relationships(snapshot, found.toList()));
     }
 }
