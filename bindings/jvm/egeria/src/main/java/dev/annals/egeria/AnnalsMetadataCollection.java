@@ -141,21 +141,32 @@ public class AnnalsMetadataCollection extends MoveCalls {
                 homeMetadataCollectionId,
                 "homeMetadataCollectionId",
                 method);
-        purge(userId, Kind.ENTITY, entityGUID, homeMetadataCollectionId, method);
+        if (!purge(userId, InstanceId.entity(entityGUID), typeDefName, homeMetadataCollectionId, method)) {
+            throw new HomeEntityException(Failures.home(entityGUID), getClass().getName(), method);
+        }
     }
 
     /**
      * Removes a copy. One that is not there is no error: Egeria's sources say that its interface declares the exception
-     * for it in error, and servers purge copies of which they never heard.
+     * for it in error, and servers purge copies of which they never heard. An instance whose home is this collection is
+     * purged if it is deleted; false if it is live.
      */
-    private void purge(String userId, Kind kind, String guid, String home, String method)
+    private boolean purge(String userId, InstanceId id, String type, String home, String method)
             throws InvalidParameterException, RepositoryErrorException {
+        JsonObject operation = metadataCollectionId.equals(home)
+                ? Changes.purgeDeleted(id.kind(), id.id(), type)
+                : purge(id.kind(), id.id(), home);
         try {
-            store().commit(userId, method, List.of(purge(kind, guid, home)));
+            store().commit(userId, method, List.of(operation));
+            return true;
         } catch (AnnalsException error) {
+            if (error.kind().equals("not-deleted")) {
+                return false;
+            }
             if (!Failures.isUnknown(error)) {
                 throw Failures.other(error, method);
             }
+            return true;
         }
     }
 
@@ -368,6 +379,8 @@ public class AnnalsMetadataCollection extends MoveCalls {
                 homeMetadataCollectionId,
                 "homeMetadataCollectionId",
                 method);
-        purge(userId, Kind.RELATIONSHIP, relationshipGUID, homeMetadataCollectionId, method);
+        if (!purge(userId, InstanceId.relationship(relationshipGUID), typeDefName, homeMetadataCollectionId, method)) {
+            throw new HomeRelationshipException(Failures.home(relationshipGUID), getClass().getName(), method);
+        }
     }
 }

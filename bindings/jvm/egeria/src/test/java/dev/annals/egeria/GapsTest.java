@@ -37,6 +37,8 @@ import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollec
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.typedefs.TypeDef;
 import org.odpi.openmetadata.repositoryservices.ffdc.exception.EntityConflictException;
 import org.odpi.openmetadata.repositoryservices.ffdc.exception.EntityProxyOnlyException;
+import org.odpi.openmetadata.repositoryservices.ffdc.exception.HomeEntityException;
+import org.odpi.openmetadata.repositoryservices.ffdc.exception.HomeRelationshipException;
 import org.odpi.openmetadata.repositoryservices.ffdc.exception.InvalidParameterException;
 
 /** Details in which Egeria asks for more than a plain store has, and that the in-memory repository does not decide. */
@@ -384,6 +386,28 @@ class GapsTest {
         collection.purgeEntityReferenceCopy(USER, copy.getGUID(), term.getGUID(), term.getName(), THERE);
         assertNull(collection.isEntityKnown(USER, copy.getGUID()));
         collection.purgeEntityReferenceCopy(USER, copy.getGUID(), term.getGUID(), term.getName(), THERE);
+    }
+
+    /** Egeria's conformance suite cleans up so after a re-homing. */
+    @Test
+    void an_own_relationship_is_purged_as_a_copy_only_if_it_is_deleted() throws Exception {
+        TypeDef type = server.type("RelatedTerm");
+        String own = term("a").getMetadataCollectionId();
+        String guid = collection
+                .addRelationship(
+                        USER, type.getGUID(), null, term("a").getGUID(), term("b").getGUID(), null)
+                .getGUID();
+        assertThrows(
+                HomeRelationshipException.class,
+                () -> collection.purgeRelationshipReferenceCopy(USER, guid, type.getGUID(), type.getName(), own));
+        collection.deleteRelationship(USER, type.getGUID(), type.getName(), guid);
+        collection.purgeRelationshipReferenceCopy(USER, guid, type.getGUID(), type.getName(), own);
+        assertNull(collection.isRelationshipKnown(USER, guid));
+        String entity = term("c").getGUID();
+        TypeDef term = server.type("GlossaryTerm");
+        assertThrows(
+                HomeEntityException.class,
+                () -> collection.purgeEntityReferenceCopy(USER, entity, term.getGUID(), term.getName(), own));
     }
 
     @Test

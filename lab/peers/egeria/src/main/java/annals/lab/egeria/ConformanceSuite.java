@@ -27,6 +27,7 @@ import org.odpi.openmetadata.conformance.workbenches.repository.RepositoryConfor
  */
 final class ConformanceSuite {
     private static final int FAILURES_MAX = 1_000;
+    private static final int TEXT_MAX = 600;
 
     private volatile RepositoryConformanceWorkPad pad;
     private volatile Throwable failure;
@@ -104,11 +105,16 @@ final class ConformanceSuite {
         failure.put("profile", profile.getName());
         failure.put("requirement", requirement.getName());
         failure.put("test", evidence.getTestCaseId());
-        failure.put("assertion", evidence.getAssertionId());
+        failure.put("assertion", brief(evidence.getAssertionId()));
         ExceptionBean exception = evidence.getConformanceException();
-        failure.put("text", exception == null
+        failure.put("text", brief(exception == null
             ? evidence.getPropertyName() + " = " + evidence.getPropertyValue()
-            : exception.getExceptionClassName() + ": " + exception.getErrorMessage());
+            : exception.getExceptionClassName() + ": " + exception.getErrorMessage()));
         return failure;
+    }
+
+    /** The suite adds whole instances. */
+    private static String brief(String text) {
+        return text == null || text.length() <= TEXT_MAX ? text : text.substring(0, TEXT_MAX) + "…";
     }
 }
