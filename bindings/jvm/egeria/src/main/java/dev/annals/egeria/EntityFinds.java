@@ -3,6 +3,7 @@ package dev.annals.egeria;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import dev.annals.AnnalsException;
+import dev.annals.Entity;
 import dev.annals.Find;
 import dev.annals.Instance;
 import dev.annals.Snapshot;
@@ -192,15 +193,15 @@ abstract class EntityFinds extends ReadCalls {
             List<EntityDetail> page = new ArrayList<>();
             int skipped = 0;
             for (Iterator<? extends Instance> each = found.iterator(); each.hasNext(); ) {
-                EntityDetail entity = instances.entity(each.next()).orElse(null);
-                if (entity == null || !isMatch(entity, name, match, criteria)) {
+                Instance entity = each.next();
+                if (!isMatch((Entity) entity, name, match, criteria)) {
                     continue;
                 }
                 if (skipped < part.from()) {
                     skipped++;
                     continue;
                 }
-                page.add(entity);
+                instances.entity(entity).ifPresent(page::add);
                 if (page.size() == part.size()) {
                     break;
                 }
@@ -209,15 +210,10 @@ abstract class EntityFinds extends ReadCalls {
         });
     }
 
-    private boolean isMatch(EntityDetail entity, String name, InstanceProperties match, MatchCriteria criteria)
+    private boolean isMatch(Entity entity, String name, InstanceProperties match, MatchCriteria criteria)
             throws InvalidParameterException, RepositoryErrorException {
-        for (Classification one : entity.getClassifications()) {
-            if (name.equals(one.getName())) {
-                return repositoryValidator.verifyMatchingInstancePropertyValues(
-                        match, one, one.getProperties(), criteria);
-            }
-        }
-        return false;
+        Classification one = instances.classification(entity.classifications().get(name));
+        return repositoryValidator.verifyMatchingInstancePropertyValues(match, one, one.getProperties(), criteria);
     }
 
     @Override

@@ -107,7 +107,7 @@ final class Instances {
         }
     }
 
-    private Classification classification(dev.annals.Classification found) {
+    Classification classification(dev.annals.Classification found) {
         Classification classification = new Classification();
         headers.read(found, classification, connector.getMetadataCollectionName());
         classification.setName(found.name());

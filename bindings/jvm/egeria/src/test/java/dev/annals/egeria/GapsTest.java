@@ -170,6 +170,59 @@ class GapsTest {
         assertEquals(1, found("version", PrimitiveDefCategory.OM_PRIMITIVE_TYPE_LONG, 2L));
     }
 
+    /** Annals finds some headers of classifications, and the connector examines the others. */
+    @Test
+    void entities_are_found_by_headers_of_their_classifications_page_by_page() throws Exception {
+        List<String> own = new ArrayList<>();
+        for (String name : List.of("a", "b", "c")) {
+            own.add(collection
+                    .classifyEntity(USER, term(name).getGUID(), "ObjectIdentifier", null)
+                    .getGUID());
+        }
+        EntityDetail copy = copy("d");
+        Classification theirs = new Classification();
+        theirs.setName("ObjectIdentifier");
+        theirs.setVersion(1);
+        theirs.setMetadataCollectionId(THERE);
+        theirs.setMetadataCollectionName("another collection");
+        copy.setClassifications(List.of(theirs));
+        collection.saveEntityReferenceCopy(USER, copy);
+        own.sort(null);
+        List<String> all = new ArrayList<>(own);
+        all.add(copy.getGUID());
+        all.sort(null);
+        assertEquals(own, classified("metadataCollectionId", LocalServer.ID));
+        assertEquals(List.of(copy.getGUID()), classified("metadataCollectionId", THERE));
+        assertEquals(own, classified("metadataCollectionName", LocalServer.NAME));
+        assertEquals(List.of(copy.getGUID()), classified("metadataCollectionName", "another collection"));
+        assertEquals(all, classified("typeName", "ObjectIdentifier"));
+        assertEquals(List.of(), classified("typeName", "else"));
+    }
+
+    private static List<String> classified(String header, String value) throws Exception {
+        String exact = server.helper.getExactMatchRegex(value);
+        InstanceProperties match = server.helper.addStringPropertyToInstance("test", null, header, exact, "match");
+        List<String> found = new ArrayList<>();
+        while (true) {
+            List<EntityDetail> page = collection.findEntitiesByClassification(
+                    USER,
+                    null,
+                    "ObjectIdentifier",
+                    match,
+                    MatchCriteria.ALL,
+                    found.size(),
+                    null,
+                    null,
+                    null,
+                    SequencingOrder.GUID,
+                    2);
+            if (page == null) {
+                return found;
+            }
+            page.forEach(one -> found.add(one.getGUID()));
+        }
+    }
+
     @Test
     void a_list_of_no_values_finds_nothing() throws Exception {
         term("searched for nothing");
