@@ -4,8 +4,8 @@ use std::sync::{Arc, LazyLock};
 
 use annals::action::{Bag, BagRef, Field, Form, Key};
 use annals::{
-    Action, Change, ClassificationContent, Id, InstanceId, Instant, Patch, PatchStep, Position, Record,
-    Result, TypeKind, Value,
+    Action, Change, ClassificationContent, Id, InstanceId, Instant, Patch, PatchStep, Position, Provenance,
+    Record, Result, TypeKind, Value,
 };
 use serde_json::{Value as Json, json};
 
@@ -203,15 +203,14 @@ pub fn actions() -> Vec<&'static str> {
 static MEMBERS: LazyLock<Vec<&str>> = LazyLock::new(|| {
     let fields = Action::FORMS.iter().flat_map(|form| form.fields);
     // Only compactions write lists of instances, so no operation has one.
-    let fields = fields.filter(|field| field.key != Key::Instances).map(|field| field.name);
-    let told = [PROVENANCE_FIELDS, ORIGIN_FIELDS].concat();
-    let mut members = vec!["action", "kind", "validFrom"];
-    for name in fields.chain(told) {
-        if !members.contains(&name) {
-            members.push(name);
+    let fields = fields.filter(|field| field.key != Key::Instances);
+    let mut all = vec!["action", "kind", "validFrom"];
+    for name in fields.flat_map(members) {
+        if !all.contains(&name) {
+            all.push(name);
         }
     }
-    members
+    all
 });
 
 /// The creation of an entity, or of a relationship; without an id it gets a new one.
@@ -250,13 +249,40 @@ pub fn action_from_json(json: &Json) -> Result<Action> {
         return Err(invalid(format!("operation: unknown action {verb:?}; expected one of {known}")));
     };
     let kind = match (form.kinds, second) {
-        ([], _) => return action(form, Bag::default(), fields),
+        ([], _) => {
+            check_members(form, fields)?;
+            return action(form, Bag::default(), fields);
+        }
         ([kind], None) => *kind,
         _ if instance_kind(fields)? == "entity" => TypeKind::Entity,
         _ => TypeKind::Relationship,
     };
     let form = second.filter(|form| form.kinds == [kind]).unwrap_or(form);
+    check_members(form, fields)?;
     of_form(form, kind, fields)
+}
+
+/// Refuses members that the action would not read.
+fn check_members(form: &Form, fields: &Object) -> Result<()> {
+    let is_read = |name: &str| {
+        ["action", "kind", "validFrom"].contains(&name)
+            || form.fields.iter().any(|field| members(field).any(|member| member == name))
+    };
+    let Some(name) = fields.keys().find(|name| !is_read(name)) else { return Ok(()) };
+    let own: Vec<&str> = form.fields.iter().flat_map(members).collect();
+    let (verb, own) = (form.verb, own.join(", "));
+    Err(invalid(format!("operation {verb}: expected only {own}, found {name:?}, which it would not read")))
+}
+
+/// The members of an entry.
+fn members(field: &Field) -> impl Iterator<Item = &'static str> {
+    let (own, more): (_, &[&[&'static str]]) = match field.key {
+        Key::Provenance => (None, &[PROVENANCE_FIELDS]),
+        Key::Origin => (None, &[ORIGIN_FIELDS]),
+        Key::CopiedOne => (Some(field.name), &[&["properties"], PROVENANCE_FIELDS, ORIGIN_FIELDS]),
+        _ => (Some(field.name), &[]),
+    };
+    own.into_iter().chain(more.iter().flat_map(|names| names.iter().copied()))
 }
 
 fn of_form(form: &Form, kind: TypeKind, fields: &Object) -> Result<Action> {
@@ -266,6 +292,11 @@ fn of_form(form: &Form, kind: TypeKind, fields: &Object) -> Result<Action> {
 /// The action of this form, with the members of `fields`.
 fn action(form: &Form, mut bag: Bag, fields: &Object) -> Result<Action> {
     form.fields.iter().try_for_each(|field| take_entry(&mut bag, field, fields))?;
+    // A change of content that states the provenance of a new instance takes away what there was.
+    let is_change = ["update", "replace", "reclassify"].contains(&form.verb);
+    if is_change && bag.provenance.is_none() && states_provenance(fields) {
+        bag.provenance = Some(Provenance::default());
+    }
     Action::from_bag(form, bag)
         .ok_or_else(|| invalid(format!("operation {}: expected all that it needs, found less", form.verb)))
 }
@@ -300,7 +331,8 @@ fn take_entry(bag: &mut Bag, field: &Field, fields: &Object) -> Result<()> {
         }
         Key::Provenance if field.is_required => bag.provenance = Some(provenance_from_json(fields, what)?),
         Key::Provenance => bag.provenance = optional_provenance(fields, what)?.map(Arc::unwrap_or_clone),
-        Key::Origin => bag.origin = Some(origin(fields, what)?),
+        Key::Origin if field.is_required => bag.origin = Some(origin(fields, what)?),
+        Key::Origin => bag.origin = optional_origin(fields, what)?,
         Key::Copied => bag.copied = Some(classification_copies(fields, what)?),
         Key::CopiedOne => {
             bag.copied = Some(vec![classification_copy(fields, what, text(fields, what, name)?)?]);

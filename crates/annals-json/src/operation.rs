@@ -14,7 +14,7 @@ use super::candidate::keep_from_text;
 use super::change::{action_from_json, instance};
 use super::tree_operation::{TreeOperation, tree_operation_from_json};
 use super::{
-    Object, array, boolean, invalid, number, object, only, optional_text, proxy_from_json,
+    Object, PROXY_FIELDS, array, boolean, invalid, number, object, only, optional_text, proxy_from_json,
     type_patch_from_json,
 };
 
@@ -128,7 +128,7 @@ pub fn operation_from_json(json: &Json) -> Result<Operation> {
         Some("save-copy") if fields.contains_key("proxies") => {
             let proxies = array(fields, what, "proxies")?.iter().map(|json| {
                 let fields = object(json, "proxy")?;
-                only(fields, "proxy", &["id", "type", "properties", "home"])?;
+                only(fields, "proxy", &PROXY_FIELDS)?;
                 proxy_from_json(fields, "proxy")
             });
             match action_from_json(&without(fields, &["proxies"]))? {
@@ -287,6 +287,7 @@ impl Operation {
             What::Act(Action::SaveEntity(copy)) => {
                 transaction.save_entity_copy((**copy).clone()).map(|()| None)
             }
+            What::Act(Action::SaveProxy(proxy)) => transaction.save_proxy((**proxy).clone()).map(|()| None),
             What::Act(action) => transaction.push_action(action.clone()).map(|()| None),
             What::SaveRelationship(copy, proxies) => {
                 transaction.save_relationship_copy((**copy).clone(), proxies.clone()).map(|()| None)

@@ -1,7 +1,7 @@
 //! Provenance, and copies of instances of other collections, as JSON.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use annals::{
     ClassificationCopy, CopyHeader, EntityCopy, EntityProxy, Id, Instant, Provenance, ProvenanceKind,
@@ -131,11 +131,16 @@ pub fn provenance_from_json(fields: &Object, what: &str) -> Result<Provenance> {
 /// The same; `None` if there are no such members.
 pub fn optional_provenance(fields: &Object, what: &str) -> Result<Option<Arc<Provenance>>> {
     // Most objects have none, and checking this is cheaper than looking each one up.
-    if !fields.keys().any(|name| PROVENANCE_FIELDS.contains(&&**name)) {
+    if !states_provenance(fields) {
         return Ok(None);
     }
     let provenance = provenance_from_json(fields, what)?;
     Ok((provenance != Provenance::default()).then(|| Arc::new(provenance)))
+}
+
+/// True if an object has a member of a provenance.
+pub fn states_provenance(fields: &Object) -> bool {
+    fields.keys().any(|name| PROVENANCE_FIELDS.contains(&&**name))
 }
 
 fn string(json: &Json, what: &str, key: &str) -> Result<Arc<str>> {
@@ -172,6 +177,12 @@ pub(super) fn origin(fields: &Object, what: &str) -> Result<(u32, Stamp, Stamp)>
         .ok_or_else(|| invalid(format!("{what}: expected \"created\", with an instant, found nothing")))?;
     let updated = stamp_from_json(fields, what, "updated")?.unwrap_or_else(|| created.clone());
     Ok((version, created, updated))
+}
+
+/// The same; `None` if there are no such members.
+pub(super) fn optional_origin(fields: &Object, what: &str) -> Result<Option<(u32, Stamp, Stamp)>> {
+    let is_told = ORIGIN_FIELDS.iter().any(|name| fields.contains_key(*name));
+    is_told.then(|| origin(fields, what)).transpose()
 }
 
 fn header(fields: &Object, what: &str) -> Result<CopyHeader> {
@@ -245,12 +256,21 @@ pub fn classification_copy(fields: &Object, what: &str, name: &str) -> Result<Cl
     })
 }
 
+/// The members of a proxy.
+pub static PROXY_FIELDS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
+    [&["id", "type", "properties", "classifications", "status"], PROVENANCE_FIELDS, ORIGIN_FIELDS].concat()
+});
+
 /// A proxy from its members.
 pub fn proxy_from_json(fields: &Object, what: &str) -> Result<EntityProxy> {
+    text(fields, what, "home")?;
     Ok(EntityProxy {
         id: Id::new(text(fields, what, "id")?)?,
         type_name: text(fields, what, "type")?.into(),
         properties: properties_from_json(fields.get("properties"), "properties")?,
-        home: text(fields, what, "home")?.into(),
+        classifications: classification_copies(fields, what)?,
+        provenance: provenance_from_json(fields, what)?,
+        status: optional_text(fields, what, "status")?.map(Into::into),
+        origin: optional_origin(fields, what)?,
     })
 }

@@ -433,13 +433,18 @@ fn entity_change(entity: &Entity, wanted: Wanted) -> Option<Action> {
             instance,
             properties: wanted.properties,
             classifications: Some(contents),
+            provenance: None,
         }));
     }
     update(instance, patch_steps(|name| entity.property(name), entity.properties(), &wanted.properties))
 }
 
 fn update(instance: InstanceId, steps: Vec<PatchStep>) -> Option<Action> {
-    (!steps.is_empty()).then_some(Action::Update(action::Update { instance, patch: Patch { steps } }))
+    (!steps.is_empty()).then_some(Action::Update(action::Update {
+        instance,
+        patch: Patch { steps },
+        provenance: None,
+    }))
 }
 
 fn patch_steps<'v>(

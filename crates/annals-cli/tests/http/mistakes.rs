@@ -134,3 +134,38 @@ fn what_is_no_instant_is_told_which_forms_there_are() {
         assert_eq!(answer.json()["parameter"], "at");
     }
 }
+
+#[test]
+fn a_read_by_a_former_id_names_the_new_one() {
+    let (_folder, server) = catalogue();
+    assert_eq!(server.send("PUT", "/v1/entities/t/id", &json!({"newId": "orders"})).status, 200);
+    for path in ["/v1/entities/t", "/v1/entities/t/summary", "/v1/entities/t/neighbors"] {
+        told(&server.get(path), 410, "deleted", "orders");
+    }
+    assert_eq!(server.get("/v1/entities/t/history").status, 200);
+    assert_eq!(server.get("/v1/entities/t?atPosition=2").json()["id"], "t");
+}
+
+#[test]
+fn a_replacement_changes_the_provenance_that_it_states_and_refuses_another_status() {
+    let (_folder, server) = catalogue();
+    let mut entity = server.get("/v1/entities/t").json();
+    entity["effectiveTo"] = "2030-01-01T00:00:00Z".into();
+    entity["license"] = "MIT".into();
+    let put = |body: &Json| server.send("PUT", "/v1/entities/t", body);
+    let replaced = put(&entity).json();
+    assert_eq!(
+        (&replaced["effectiveTo"], &replaced["license"]),
+        (&entity["effectiveTo"], &entity["license"])
+    );
+    assert_eq!((&replaced["version"], &replaced["properties"]), (&json!(2), &entity["properties"]));
+    // Members of a provenance replace all of it; a body without any leaves it.
+    let body = json!({"type": "table", "properties": {"name": "sales"}});
+    assert_eq!(put(&body).json()["license"], "MIT");
+    let mut plain = body.clone();
+    plain["provenance"] = "local".into();
+    let replaced = put(&plain).json();
+    assert_eq!((&replaced["license"], &replaced["effectiveTo"]), (&Json::Null, &Json::Null), "{replaced}");
+    plain["status"] = "draft".into();
+    told(&put(&plain), 400, "invalid-argument", "status");
+}

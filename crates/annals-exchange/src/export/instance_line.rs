@@ -32,8 +32,6 @@ impl<'s> Lines<'s> {
         });
         if entity.is_proxy() {
             json["isProxy"] = true.into();
-            json["home"] = entity.home().into();
-            return json;
         }
         // Also if there are none: a merge of a line without this member leaves the classifications that it finds.
         json["classifications"] = entity.classifications().map(|known| self.carried(&known)).collect();

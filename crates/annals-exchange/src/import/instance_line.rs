@@ -4,11 +4,11 @@
 use std::sync::Arc;
 
 use annals::action;
-use annals::{Action, Id, InstanceId, NewEntity, NewRelationship, Result, Value};
+use annals::{Action, ClassificationCopy, Id, InstanceId, NewEntity, NewRelationship, Result, Value};
 use annals_json::{
-    ORIGIN_FIELDS, Object, PROVENANCE_FIELDS, array, boolean, classification_copy, classification_from_json,
-    entity_copy, invalid, object, only, optional_provenance, optional_text, proxy_from_json,
-    relationship_copy, text, value_from_json,
+    ORIGIN_FIELDS, Object, PROVENANCE_FIELDS, PROXY_FIELDS, array, boolean, classification_copy,
+    classification_from_json, entity_copy, invalid, object, only, optional_provenance, optional_text,
+    proxy_from_json, relationship_copy, text, value_from_json,
 };
 use serde_json::Value as Json;
 
@@ -19,8 +19,8 @@ pub fn entity_operations(json: &Json) -> Result<Vec<Operation>> {
     let what = "entity";
     let fields = object(json, what)?;
     let actions = if boolean(fields, what, "isProxy", false)? {
-        only(fields, what, &["id", "type", "properties", "home", "isProxy", "validFrom"])?;
-        vec![Action::SaveProxy(Box::new(proxy_from_json(fields, what)?))]
+        only(fields, what, &[&PROXY_FIELDS[..], &["isProxy", "validFrom"]].concat())?;
+        proxy(fields, what)?
     } else if is_copy(fields) {
         let own = ["id", "type", "properties", "classifications", "validFrom", "status"];
         only(fields, what, &[&own, PROVENANCE_FIELDS, ORIGIN_FIELDS].concat())?;
@@ -137,14 +137,39 @@ fn own_entity(fields: &Object, what: &str) -> Result<Vec<Action>> {
 }
 
 fn copied_entity(fields: &Object, what: &str) -> Result<Vec<Action>> {
+    let mut copy = entity_copy(&without_classifications(fields), what)?;
+    let (id, home) = (copy.id.clone(), copy.header.provenance.home.clone());
+    let (own, mut later) = classifications_of(fields, what, &id, home.as_ref())?;
+    copy.classifications = own;
+    later.insert(0, Action::SaveEntity(Box::new(copy)));
+    Ok(later)
+}
+
+fn proxy(fields: &Object, what: &str) -> Result<Vec<Action>> {
+    let mut proxy = proxy_from_json(&without_classifications(fields), what)?;
+    let (own, mut later) = classifications_of(fields, what, &proxy.id, proxy.provenance.home.as_ref())?;
+    proxy.classifications = own;
+    later.insert(0, Action::SaveProxy(Box::new(proxy)));
+    Ok(later)
+}
+
+fn without_classifications(fields: &Object) -> Object {
     let mut bare = fields.clone();
     bare.remove("classifications");
-    let mut copy = entity_copy(&bare, what)?;
-    let (id, home) = (copy.id.clone(), copy.header.provenance.home.clone());
-    let mut later = Vec::new();
+    bare
+}
+
+/// The classifications of an entity of another collection: those of its home, and the actions for all others.
+fn classifications_of(
+    fields: &Object,
+    what: &str,
+    id: &Id,
+    home: Option<&Arc<str>>,
+) -> Result<(Vec<ClassificationCopy>, Vec<Action>)> {
+    let (mut own, mut later) = (Vec::new(), Vec::new());
     for json in array(fields, what, "classifications")? {
         match foreign_classification(json)? {
-            Some(known) if known.provenance.home == home => copy.classifications.push(known),
+            Some(known) if known.provenance.home.as_ref() == home => own.push(known),
             Some(known) => later.push(Action::SaveClassification(action::SaveClassification {
                 entity: id.clone(),
                 copy: Box::new(known),
@@ -155,11 +180,10 @@ fn copied_entity(fields: &Object, what: &str) -> Result<Vec<Action>> {
             })),
         }
     }
-    later.insert(0, Action::SaveEntity(Box::new(copy)));
-    Ok(later)
+    Ok((own, later))
 }
 
-fn foreign_classification(json: &Json) -> Result<Option<annals::ClassificationCopy>> {
+fn foreign_classification(json: &Json) -> Result<Option<ClassificationCopy>> {
     let what = "classification";
     let fields = object(json, what)?;
     if !is_copy(fields) {

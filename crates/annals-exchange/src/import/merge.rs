@@ -281,14 +281,15 @@ impl Merge {
         let instance = instance.clone();
         if self.options.is_replacing || classifications.is_some() {
             let is_other = !is_equal || classifications.is_some();
-            let replace = action::Replace { instance, properties: wanted, classifications };
+            let replace = action::Replace { instance, properties: wanted, classifications, provenance: None };
             return is_other.then_some(Action::Replace(replace));
         }
         let gone = were.iter().filter(|(name, _)| value_of(&wanted, name).is_none());
         let mut steps: Vec<PatchStep> = gone.map(|(name, _)| PatchStep::Unset(Arc::clone(name))).collect();
         let new = wanted.into_iter().filter(|(name, value)| value_of(were, name) != Some(value));
         steps.extend(new.map(|(name, value)| PatchStep::Set(name, value)));
-        (!is_equal).then(|| Action::Update(action::Update { instance, patch: Patch { steps } }))
+        (!is_equal)
+            .then(|| Action::Update(action::Update { instance, patch: Patch { steps }, provenance: None }))
     }
 
     /// The relationship of this type between these ends, with these values of the keys.

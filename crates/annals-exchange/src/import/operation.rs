@@ -73,6 +73,7 @@ impl Operation {
             Action::CreateRelationship(new) => transaction.create_relationship(new).map(drop),
             Action::Classify(action::Classify { entity: id, content }) => transaction.classify(&id, content),
             Action::SaveEntity(copy) => transaction.save_entity_copy(*copy),
+            Action::SaveProxy(proxy) => transaction.save_proxy(*proxy),
             other => transaction.push_action(other),
         }
     }

@@ -82,7 +82,7 @@ impl Model {
         }
         fields.check(type_name)?;
         let name = name.map(str::to_owned);
-        let content = Content { id: id.to_owned(), is_live: true, fields, name, ends };
+        let content = Content { id: id.to_owned(), is_live: true, fields, name, ends, license: None };
         let versions = vec![Version { content, place, base: None }];
         self.add(Known {
             is_link,
@@ -117,6 +117,9 @@ impl Model {
             Change::Set { is_link, id, n } => {
                 self.write_if((*is_link, id), place, |content| content.fields.n = Some(*n))
             }
+            Change::License { is_link, id, n, license } => self.write_if((*is_link, id), place, |content| {
+                (content.fields.n, content.license) = (Some(*n), *license);
+            }),
             Change::Store { id, byte } => {
                 self.write_if((false, id), place, |content| content.fields.stored = Some(*byte))
             }
@@ -210,7 +213,7 @@ impl Model {
         };
         fields.check("node")?;
         self.write(age, place, |content| {
-            (content.is_live, content.fields) = (true, fields.clone());
+            (content.is_live, content.fields, content.license) = (true, fields.clone(), None);
         });
         Ok(true)
     }

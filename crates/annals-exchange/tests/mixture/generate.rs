@@ -182,7 +182,11 @@ impl World {
         let (is_link, id, (has_sure_base, has_sure_bases)) = self.random.choose(&all).clone();
         let random = &mut self.random;
         Some(match kind {
-            7..10 => Change::Set { is_link, id, n: fields.n.unwrap_or_default() },
+            7 => {
+                let license = random.one_in(3).then(|| random.below(3) as u8);
+                Change::License { is_link, id, n: fields.n.unwrap_or_default(), license }
+            }
+            8 | 9 => Change::Set { is_link, id, n: fields.n.unwrap_or_default() },
             10 if !is_link => Change::Store { id, byte: random.below(4) as u8 },
             11..13 => Change::Delete { is_link, id },
             13..15 => Change::Restore { is_link, id, with: is_link || random.one_in(2) },

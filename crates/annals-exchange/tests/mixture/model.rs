@@ -53,6 +53,8 @@ pub struct Content {
     pub name: Option<String>,
     /// The ends of a relationship.
     pub ends: Option<[Age; 2]>,
+    /// The license of its provenance.
+    pub license: Option<u8>,
 }
 
 #[derive(Clone, Debug)]
@@ -140,6 +142,13 @@ pub enum Change {
         is_link: bool,
         id: String,
         n: i64,
+    },
+    /// Gives a property a value, and another provenance, in one version.
+    License {
+        is_link: bool,
+        id: String,
+        n: i64,
+        license: Option<u8>,
     },
     Store {
         id: String,
@@ -251,6 +260,7 @@ impl Change {
             | Change::PurgeCopy { id } => Some((false, id)),
             Change::Relink { id, .. } | Change::Rename { id, .. } => Some((true, id)),
             Change::Set { is_link, id, .. }
+            | Change::License { is_link, id, .. }
             | Change::Delete { is_link, id }
             | Change::Restore { is_link, id, .. }
             | Change::Purge { is_link, id }
@@ -483,6 +493,7 @@ impl Model {
                 fields: seen.fields.clone(),
                 name: seen.name.clone(),
                 ends,
+                license: seen.license,
             };
             let Some(age) = self.named(*is_link, &(*birth, id.clone())) else {
                 let type_name = type_named(&seen.type_name);

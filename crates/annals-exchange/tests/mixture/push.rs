@@ -75,6 +75,11 @@ fn push(t: &mut Transaction, change: &Change, stored: &[Value]) -> Result<()> {
             t.create_relationship(n.iter().fold(new, |new, n| new.property("n", *n))).map(drop)
         }
         Change::Set { is_link, id, n } => t.update(&instance(*is_link, id), Patch::new().set("n", *n)),
+        Change::License { is_link, id, n, license } => {
+            let license = license.map(|license| license.to_string().into());
+            let provenance = Provenance { license, ..Provenance::default() };
+            t.update_with_provenance(&instance(*is_link, id), Patch::new().set("n", *n), provenance)
+        }
         Change::Store { id, .. } => {
             let value = stored.first().expect("it is stored before").clone();
             t.update(&instance(false, id), Patch::new().set("content", value))

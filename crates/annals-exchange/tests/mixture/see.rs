@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use annals::{Entity, Id, Relationship, Repository, Snapshot, Value};
+use annals::{Entity, Id, Provenance, Relationship, Repository, Snapshot, Value};
 
 use crate::model::{Age, Content, Fields, Known, Model};
 
@@ -16,6 +16,8 @@ pub struct Seen {
     pub fields: Fields,
     /// The name of the child of a relationship that contains.
     pub name: Option<String>,
+    /// The license of its provenance.
+    pub license: Option<u8>,
     /// True if it belongs to the other collection.
     pub is_copy: bool,
     /// Birth and id of each end.
@@ -27,6 +29,10 @@ fn number(value: Option<Value>) -> Option<i64> {
         Some(Value::Integer(number)) => Some(number),
         _ => None,
     }
+}
+
+fn license(provenance: Option<&Provenance>) -> Option<u8> {
+    provenance?.license.as_ref().map(|license| license.parse().expect("a number"))
 }
 
 fn entity(repository: &Repository, entity: &Entity<'_>) -> Seen {
@@ -44,6 +50,7 @@ fn entity(repository: &Repository, entity: &Entity<'_>) -> Seen {
         type_name: entity.type_name().to_owned(),
         fields: Fields { n: number(entity.property("n")), code: number(entity.property("code")), stored },
         name: None,
+        license: license(entity.provenance()),
         is_copy: entity.home().is_some(),
         ends: None,
     }
@@ -59,6 +66,7 @@ fn relationship(relationship: &Relationship<'_>) -> Seen {
         type_name: relationship.type_name().to_owned(),
         fields: Fields { n: number(relationship.property("n")), ..Fields::default() },
         name: relationship.property("name").and_then(|name| name.as_str().map(str::to_owned)),
+        license: license(relationship.provenance()),
         is_copy: false,
         ends: Some(ends),
     }
@@ -95,6 +103,7 @@ pub fn of_model(model: &Model, position: u64, kept: &Model) -> BTreeMap<Name, Se
             type_name: known.type_name.to_owned(),
             fields: content.fields.clone(),
             name: content.name,
+            license: content.license,
             is_copy: known.is_copy,
             ends: content.ends.map(|ends| ends.map(end)),
         };

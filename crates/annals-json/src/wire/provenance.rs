@@ -163,6 +163,12 @@ pub struct Proxy {
     pub r#type: String,
     pub properties: Option<Properties>,
     pub home: String,
+    #[serde(flatten)]
+    pub provenance: ProvenanceMembers,
+    #[serde(flatten)]
+    pub origin: OriginMembers,
+    pub status: Option<String>,
+    pub classifications: Option<Vec<Map<String, Json>>>,
 }
 
 /// A classification with its state at its home.

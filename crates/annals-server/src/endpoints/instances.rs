@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use annals::{Action, ErrorKind, Id, InstanceId, Receipt, Snapshot, Status, Transaction, TypeKind};
 use annals_json::{
-    Object, PROVENANCE_FIELDS, Seen, creation_from_json, object, only, patch_from_json, undo_from_text,
-    upsert,
+    Object, PROVENANCE_FIELDS, Seen, creation_from_json, object, only, patch_from_json, states_provenance,
+    undo_from_text, upsert,
 };
 use axum::body::Body;
 use http::{Method, Response, StatusCode};
@@ -154,7 +154,7 @@ impl Collection {
 
 /// Why a snapshot does not show an instance: it never existed, or it is deleted.
 pub fn unseen(snapshot: &Snapshot, id: &InstanceId) -> Problem {
-    if let Err(error) = snapshot.check_known(id) {
+    if let Err(error) = snapshot.check_present_id(id) {
         return error.into();
     }
     let is_deleted = |last: &annals::VersionInfo| last.is_in_force && last.status == Status::Deleted;
@@ -210,6 +210,7 @@ async fn put(of: Collection, mut call: Box<Call>) -> Outcome {
     only(fields, "body", &[known_fields(of), &header_fields, &extra, PROVENANCE_FIELDS].concat())?;
     check_same(fields, "id", &id.id().to_string())?;
     let states_classifications = fields.contains_key("classifications");
+    let is_stated = states_provenance(fields);
     let mut new = fields.clone();
     new.insert("id".into(), id.id().to_string().into());
     let instance = id.clone();
@@ -219,7 +220,11 @@ async fn put(of: Collection, mut call: Box<Call>) -> Outcome {
             check_header(&new, &found)?;
             keep_header(&mut new, &found);
         }
-        let is_created = upsert(transaction, creation_from_json(of.kind, &new)?, states_classifications)?;
+        let mut creation = creation_from_json(of.kind, &new)?;
+        if is_stated {
+            state_provenance(&mut creation);
+        }
+        let is_created = upsert(transaction, creation, states_classifications)?;
         Ok(if is_created { StatusCode::CREATED } else { StatusCode::OK })
     };
     write_with_status(of, call, Weight::Light, id, Box::new(work)).await
@@ -368,11 +373,25 @@ fn push_creation(transaction: &mut Transaction, action: Action) -> Result<(), Pr
     Ok(())
 }
 
+/// Sent members of a provenance replace all of it, also if they are those of a new instance.
+fn state_provenance(creation: &mut Action) {
+    let provenance = match creation {
+        Action::CreateEntity(new) => &mut new.provenance,
+        Action::CreateRelationship(new) => &mut new.provenance,
+        _ => return,
+    };
+    provenance.get_or_insert_default();
+}
+
 /// Header fields that a replacement cannot change must be equal if they are sent.
 fn check_header(fields: &Object, found: &Seen) -> Result<(), Problem> {
     match found {
-        Seen::Entity(entity) => check_same(fields, "type", entity.type_name()),
+        Seen::Entity(entity) => {
+            check_same(fields, "status", entity.status_name())?;
+            check_same(fields, "type", entity.type_name())
+        }
         Seen::Relationship(relationship) => {
+            check_same(fields, "status", relationship.status_name())?;
             check_same(fields, "type", relationship.type_name())?;
             check_same(fields, "from", &relationship.from().to_string())?;
             check_same(fields, "to", &relationship.to().to_string())
@@ -380,11 +399,9 @@ fn check_header(fields: &Object, found: &Seen) -> Result<(), Problem> {
     }
 }
 
-/// Sets the header fields to those of the instance, so that a replacement changes only the content.
+/// Sets the header fields that a replacement does not change to those of the instance.
 fn keep_header(fields: &mut Object, found: &Seen) {
-    for name in ["status"].iter().chain(PROVENANCE_FIELDS) {
-        fields.remove(*name);
-    }
+    fields.remove("status");
     match found {
         Seen::Entity(entity) => {
             fields.insert("type".into(), entity.type_name().into());

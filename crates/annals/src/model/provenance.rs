@@ -190,8 +190,30 @@ pub struct EntityProxy {
     pub type_name: Arc<str>,
     /// Its unique properties by name.
     pub properties: Vec<(Arc<str>, Value)>,
-    /// Name of the collection that it belongs to.
-    pub home: Arc<str>,
+    /// Its classifications.
+    pub classifications: Vec<ClassificationCopy>,
+    /// Its provenance; the home is required.
+    pub provenance: Provenance,
+    /// Its status at its home.
+    pub status: Option<Arc<str>>,
+    /// Its version number at its home, from 1, and instants and authors of its creation and its latest change there, if
+    /// they are known.
+    pub origin: Option<(u32, Stamp, Stamp)>,
+}
+
+impl EntityProxy {
+    /// A proxy of an entity of the collection `home`, without more fields.
+    pub fn new(id: Id, type_name: &str, home: &str) -> EntityProxy {
+        EntityProxy {
+            id,
+            type_name: type_name.into(),
+            properties: Vec::new(),
+            classifications: Vec::new(),
+            provenance: Provenance::of_home(home),
+            status: None,
+            origin: None,
+        }
+    }
 }
 
 /// A classification of another collection, to be stored here with its state there.

@@ -187,9 +187,17 @@ impl Draft for Made<'_> {
         Ok(())
     }
 
-    fn reclassify(&mut self, name: &Arc<str>, patch: &Patch) -> Result<()> {
+    fn reclassify(
+        &mut self,
+        name: &Arc<str>,
+        patch: &Patch,
+        provenance: Option<&Arc<Provenance>>,
+    ) -> Result<()> {
         let Some(mut known) = self.take_classification(name)? else { return Ok(()) };
         apply_patch(&mut known.properties, patch, |name| symbol(self.graph, name))?;
+        if let Some(given) = provenance {
+            known.header = header_of(self.graph, self.graph.own_provenance(given)?)?;
+        }
         known.version += 1;
         known.updated = self.stamp;
         self.content.classifications.push(known);

@@ -194,6 +194,9 @@ fn copied_stamp<'a>(action: &'a Action, id: &InstanceId) -> Option<&'a crate::mo
         (Action::SaveRelationship(copy), InstanceId::Relationship(id)) if copy.id == *id => {
             Some(&copy.header.updated)
         }
+        (Action::SaveProxy(proxy), InstanceId::Entity(id)) if proxy.id == *id => {
+            proxy.origin.as_ref().map(|(_, _, updated)| updated)
+        }
         _ => None,
     }
 }

@@ -317,6 +317,17 @@ impl Snapshot {
         Err(Error::new(ErrorKind::NotFound, text).with("validAt", valid_from))
     }
 
+    /// Why a read does not find an instance that has another id now, or became known after this snapshot.
+    ///
+    /// Errors: `Deleted` for a former id, in the present; those of [`Snapshot::check_known`].
+    pub fn check_present_id(&self, id: &InstanceId) -> Result<()> {
+        let is_former = |error: &Error| error.kind() == ErrorKind::Deleted;
+        match self.view().is_none().then(|| self.known(id).err()).flatten().filter(is_former) {
+            Some(error) => Err(error),
+            None => self.check_known(id),
+        }
+    }
+
     /// The same as [`Snapshot::known`], for any id that the instance ever had.
     fn known_ever(&self, id: &InstanceId) -> Result<(u32, Arc<Instance>)> {
         let table = self.graph().table(kind_of(id));

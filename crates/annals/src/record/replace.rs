@@ -120,8 +120,11 @@ mod tests {
         let secret =
             Action::CreateEntity(secret.property("secret name", "secret value").property("shared", 1));
         let patch = Patch::new().set("shared", 2).unset("own");
-        let kept =
-            Action::Update(action::Update { instance: InstanceId::Entity(Id::new("kept").unwrap()), patch });
+        let kept = Action::Update(action::Update {
+            instance: InstanceId::Entity(Id::new("kept").unwrap()),
+            patch,
+            provenance: None,
+        });
         let changes: Vec<Change> = [secret, kept].map(Change::from).into();
         let bytes = encode_record(&record(changes.clone()));
         let voided = replace_changes(Position(7), &bytes, &[void(0)]).unwrap();

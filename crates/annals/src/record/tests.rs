@@ -205,10 +205,18 @@ fn header_action() -> impl Strategy<Value = Action> {
             let copy = RelationshipCopy { id, type_name, from, to, properties, header };
             Action::SaveRelationship(Box::new(copy))
         }),
-        (id(), properties()).prop_map(|(id, properties)| {
-            let (type_name, home) = ("t".into(), "h".into());
-            Action::SaveProxy(Box::new(EntityProxy { id, type_name, properties, home }))
-        }),
+        (id(), properties(), provenance(), classification(), any::<bool>()).prop_map(
+            move |(id, properties, given, known, is_told)| {
+                let told = header(given);
+                let provenance = Provenance { home: Some("h".into()), ..told.provenance };
+                let origin = is_told.then_some((told.version, told.created, told.updated));
+                let (classifications, status) =
+                    if is_told { (vec![known], told.status) } else { (vec![], None) };
+                let proxy = EntityProxy::new(id, "t", "h");
+                let proxy = EntityProxy { properties, classifications, provenance, status, origin, ..proxy };
+                Action::SaveProxy(Box::new(proxy))
+            }
+        ),
         (id(), classification()).prop_map(|(id, copy)| Action::SaveClassification(
             action::SaveClassification { entity: id, copy: Box::new(copy) }
         )),
@@ -242,13 +250,17 @@ fn action() -> impl Strategy<Value = Action> {
             })
         }),
         header_action(),
-        (instance(), patch())
-            .prop_map(|(instance, patch)| Action::Update(action::Update { instance, patch })),
+        (instance(), patch()).prop_map(|(instance, patch)| Action::Update(action::Update {
+            instance,
+            patch,
+            provenance: None
+        })),
         (instance(), properties(), proptest::option::of(proptest::collection::vec(content(), 0..3)))
             .prop_map(|(instance, properties, classes)| Action::Replace(action::Replace {
                 instance,
                 properties,
-                classifications: classes
+                classifications: classes,
+                provenance: None
             })),
         instance().prop_map(|instance| Action::Delete(action::Delete { instance })),
         (instance(), any::<bool>()).prop_map(|(instance, with)| Action::Restore(action::Restore {
@@ -265,7 +277,8 @@ fn action() -> impl Strategy<Value = Action> {
         (id(), patch()).prop_map(|(id, patch)| Action::Reclassify(action::Reclassify {
             entity: id,
             name: "c".into(),
-            patch
+            patch,
+            provenance: None
         })),
         id().prop_map(|id| Action::Declassify(action::Declassify { entity: id, name: "c".into() })),
         definition().prop_map(|definition| Action::DefineType(Box::new(definition))),
@@ -349,8 +362,7 @@ fn unknown_keys_are_skipped() {
     assert_eq!(decode_record(Position(1), &bytes).unwrap(), record);
 }
 
-/// Later versions may write content versions, origins of classifications and headers of proxies there: docs/formats.md,
-/// "Room".
+/// Later versions may write content versions and origins of classifications there: docs/formats.md, "Room".
 #[test]
 fn parts_and_keys_that_a_later_version_writes_are_read_over() {
     let cbor = |write: &dyn Fn(&mut minicbor::Encoder<&mut Vec<u8>>)| {
@@ -404,5 +416,6 @@ fn parts_and_keys_that_a_later_version_writes_are_read_over() {
     let Action::SaveEntity(copy) = &changes[1].action else { panic!("{changes:?}") };
     assert_eq!((copy.header.version, copy.classifications[0].version), (3, 3));
     let Action::SaveProxy(proxy) = &changes[2].action else { panic!("{changes:?}") };
-    assert_eq!(proxy.id, Id::new("g").unwrap());
+    assert_eq!((&proxy.id, proxy.status.as_deref()), (&Id::new("g").unwrap(), Some("draft")));
+    assert_eq!(proxy.origin.as_ref().map(|(version, ..)| *version), Some(3));
 }

@@ -15,7 +15,7 @@ use crate::graph::kind_of;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::{
     Action, Anchor, AnchoredClassification, Change, ClassificationContent, ClassificationCopy, InstanceId,
-    Patch, Stamp, Value, ValueRef,
+    Patch, Provenance, Stamp, Value, ValueRef,
 };
 use crate::read::Snapshot;
 use crate::structures::number::narrow;
@@ -85,11 +85,18 @@ fn is_possible(graph: &Graph, before: &Instance, own: &[&Change]) -> bool {
             matches!(change.action, Action::Replace(action::Replace { classifications: Some(_), .. }))
         });
     // An anchor holds only the stored fields of a provenance.
-    let is_kept = |content: &ClassificationContent| match &content.provenance {
-        None => true,
-        Some(given) => graph.own_provenance(given).is_ok_and(|kept| kept.as_ref() == Some(given)),
+    let is_kept = |given: &Arc<Provenance>| {
+        graph.own_provenance(given).is_ok_and(|kept| kept.unwrap_or_default() == *given)
     };
-    let says_other = own.iter().any(|change| !change.action.given_classifications().iter().all(is_kept));
+    let says_other = own.iter().any(|change| {
+        let contents = change.action.given_classifications().iter();
+        let mut given =
+            contents.filter_map(|content| content.provenance.as_ref()).chain(match &change.action {
+                Action::Reclassify(action) => action.provenance.as_ref(),
+                _ => None,
+            });
+        !given.all(is_kept)
+    });
     are_contents
         && is_plain
         && !says_other
@@ -184,12 +191,20 @@ impl Draft for Coming<'_> {
         Ok(())
     }
 
-    fn reclassify(&mut self, name: &Arc<str>, patch: &Patch) -> Result<()> {
+    fn reclassify(
+        &mut self,
+        name: &Arc<str>,
+        patch: &Patch,
+        provenance: Option<&Arc<Provenance>>,
+    ) -> Result<()> {
         let known = self.classifications.iter_mut().find(|known| known.content.name == *name);
         let known = known.ok_or_else(|| not_anchored(name))?;
         let mut patched = self.names.properties(&known.content.properties);
         apply_patch(&mut patched, patch, |name| Ok(self.names.symbol(name)))?;
         known.content.properties = self.names.named(&patched);
+        if let Some(given) = provenance {
+            known.content.provenance = Some(given).filter(|given| ***given != Provenance::default()).cloned();
+        }
         known.version += 1;
         known.updated = self.stamp.clone();
         Ok(())

@@ -38,11 +38,11 @@ impl Transaction {
                 let graph = self.typed()?.graph();
                 graph.read_as_declared(TypeKind::Relationship, &new.type_name, &mut new.properties);
             }
-            Action::Update(action::Update { instance, patch }) => {
+            Action::Update(action::Update { instance, patch, .. }) => {
                 let Some(type_name) = self.type_of(instance)? else { return Ok(()) };
                 read_patch(self.typed()?.graph(), kind_of(instance), &type_name, patch);
             }
-            Action::Replace(action::Replace { instance, properties, classifications }) => {
+            Action::Replace(action::Replace { instance, properties, classifications, .. }) => {
                 if let Some(contents) = classifications {
                     self.typed()?.graph().read_classifications_as_declared(contents);
                 }

@@ -51,7 +51,8 @@ impl Transaction {
     }
 
     /// Stores a copy of an entity of another collection, with its state there. The copy replaces an older copy from the
-    /// same home, or a proxy; classifications of other homes stay.
+    /// same home, or a proxy; classifications of other homes stay, and those of this repository, which the copy does not
+    /// change.
     ///
     /// Errors, at commit: `HomeConflict` if the stored entity belongs to another home, or to this repository.
     pub fn save_entity_copy(&mut self, mut copy: EntityCopy) -> Result<()> {
@@ -65,7 +66,13 @@ impl Transaction {
         let last = self.base.instant_of(self.base.position()).unwrap_or_default();
         let snapshot = if is_changed { self.current()? } else { &self.base };
         let kept: Vec<ClassificationCopy> = match snapshot.entity_summary(&copy.id)? {
-            Some(known) => known.classifications().map(|known| known.to_copy()).collect(),
+            Some(known) => {
+                // This repository is the home of its own classifications, so the copy may have old ones.
+                let collection = snapshot.graph().collection.as_ref();
+                copy.classifications
+                    .retain(|given| given.provenance.home.as_ref() != collection || collection.is_none());
+                known.classifications().map(|known| known.to_copy()).collect()
+            }
             None => Vec::new(),
         };
         let mut stamped = Vec::new();
@@ -89,6 +96,18 @@ impl Transaction {
         Ok(())
     }
 
+    /// Stores what is known of an entity of another collection, so that relationships can lead to it. Its
+    /// classifications are of its home unless they state another one.
+    ///
+    /// Errors, at commit: `AlreadyExists` if the entity is here; `HomeConflict` if it belongs to this repository.
+    pub fn save_proxy(&mut self, mut proxy: EntityProxy) -> Result<()> {
+        let home = &proxy.provenance.home;
+        for known in &mut proxy.classifications {
+            known.provenance.home = known.provenance.home.take().or_else(|| home.clone());
+        }
+        self.push(Box::new(proxy))
+    }
+
     /// Stores a copy of a relationship of another collection, with its state there. It first stores those `proxies`
     /// whose entities are not known here, so that the relationship can lead to them.
     ///
@@ -100,7 +119,7 @@ impl Transaction {
     ) -> Result<()> {
         for proxy in proxies {
             if !self.knows_entity(&proxy.id) {
-                self.push(Box::new(proxy))?;
+                self.save_proxy(proxy)?;
             }
         }
         self.push(Box::new(copy))

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::transaction::Transaction;
 use crate::Result;
+use crate::graph::actions as action;
 use crate::graph::instance::patch::patch_entries;
 use crate::graph::kind_of;
 use crate::model::{Action, InstanceId, Patch, PatchStep, TypeKind};
@@ -81,6 +82,10 @@ impl Transaction {
 
 /// One action for both; `None` if there is none.
 fn merged(first: &Action, then: &Action) -> Option<Action> {
+    // A provenance is checked with the change that states it.
+    if then.bag().provenance.is_some() && !matches!(then, Action::Classify(_)) {
+        return None;
+    }
     let mut merged = first.clone();
     match (&mut merged, then) {
         (Action::CreateEntity(new), Action::Update(update)) => {
@@ -92,7 +97,9 @@ fn merged(first: &Action, then: &Action) -> Option<Action> {
         (Action::Replace(first), Action::Update(update)) => {
             patch_entries(&mut first.properties, &update.patch).ok()?;
         }
-        (Action::Update(_), Action::Replace(_)) => merged = then.clone(),
+        (Action::Update(first), Action::Replace(replace)) => {
+            merged = action::Replace { provenance: first.provenance.take(), ..replace.clone() }.into();
+        }
         // Classifications have versions, too: each change of them counts.
         (_, Action::Replace(replace)) if replace.classifications.is_some() => return None,
         (Action::CreateEntity(new), Action::Replace(replace)) => {

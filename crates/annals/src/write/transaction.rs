@@ -21,7 +21,7 @@ use crate::graph::{check_conflicts, find_conflict, kind_of};
 use crate::memory::Charge;
 use crate::model::{
     Action, Change, ClassificationContent, Id, InstanceId, Instant, NewEntity, NewRelationship, Patch,
-    Record, Stamp, TypeKind, Value, check_name,
+    Provenance, Record, Stamp, TypeKind, Value, check_name,
 };
 use crate::read::{Pending, Snapshot};
 use crate::record::{CHANGES_MAX, RECORD_BYTES_MAX, RecordBody, each_named_content};
@@ -189,13 +189,46 @@ impl Transaction {
 
     /// Changes some properties.
     pub fn update(&mut self, instance: &InstanceId, patch: Patch) -> Result<()> {
-        self.push(action::Update { instance: instance.clone(), patch })
+        self.push(action::Update { instance: instance.clone(), patch, provenance: None })
     }
 
     /// Replaces all properties; classifications stay.
     pub fn replace(&mut self, instance: &InstanceId, properties: Vec<(Arc<str>, Value)>) -> Result<()> {
         check_properties(&properties)?;
-        self.push(action::Replace { instance: instance.clone(), properties, classifications: None })
+        self.push(action::Replace {
+            instance: instance.clone(),
+            properties,
+            classifications: None,
+            provenance: None,
+        })
+    }
+
+    /// Changes some properties, and replaces the provenance except the home, in one version.
+    ///
+    /// Errors: at commit, `InvalidArgument` for another home, and for a valid time before the present version's: a
+    /// correction of the past changes only properties.
+    pub fn update_with_provenance(
+        &mut self,
+        instance: &InstanceId,
+        patch: Patch,
+        provenance: Provenance,
+    ) -> Result<()> {
+        let provenance = Some(Arc::new(provenance));
+        self.push(action::Update { instance: instance.clone(), patch, provenance })
+    }
+
+    /// Replaces all properties, and the provenance except the home, in one version.
+    ///
+    /// Errors: as [`Transaction::update_with_provenance`].
+    pub fn replace_with_provenance(
+        &mut self,
+        instance: &InstanceId,
+        properties: Vec<(Arc<str>, Value)>,
+        provenance: Provenance,
+    ) -> Result<()> {
+        check_properties(&properties)?;
+        let (instance, provenance) = (instance.clone(), Some(Arc::new(provenance)));
+        self.push(action::Replace { instance, properties, classifications: None, provenance })
     }
 
     /// Deletes an instance: a new version with status deleted. An entity's live relationships, and everything that it
@@ -232,7 +265,26 @@ impl Transaction {
 
     /// Changes some properties of a classification.
     pub fn reclassify(&mut self, entity: &Id, classification: &str, patch: Patch) -> Result<()> {
-        self.push(action::Reclassify { entity: entity.clone(), name: classification.into(), patch })
+        self.push(action::Reclassify {
+            entity: entity.clone(),
+            name: classification.into(),
+            patch,
+            provenance: None,
+        })
+    }
+
+    /// Changes some properties of a classification, and replaces its provenance, in one version.
+    ///
+    /// Errors: as [`Transaction::update_with_provenance`].
+    pub fn reclassify_with_provenance(
+        &mut self,
+        entity: &Id,
+        classification: &str,
+        patch: Patch,
+        provenance: Provenance,
+    ) -> Result<()> {
+        let (name, provenance) = (classification.into(), Some(Arc::new(provenance)));
+        self.push(action::Reclassify { entity: entity.clone(), name, patch, provenance })
     }
 
     /// Removes a classification from an entity.

@@ -70,7 +70,12 @@ impl Transaction {
             }
             number = before.base;
         };
-        let action = action::Replace { instance: instance.clone(), properties, classifications: None };
+        let action = action::Replace {
+            instance: instance.clone(),
+            properties,
+            classifications: None,
+            provenance: None,
+        };
         self.returning(|t| t.push_always(action.into()))
     }
 }
@@ -93,12 +98,15 @@ fn undone(
         now: graph.headers.get(known.header),
     };
     match Action::take_back(&step) {
+        Some(Action::SetProvenance(set)) => {
+            undone_content(snapshot, instance, slot, known, before, Some(set))
+        }
         Some(action) => Ok(vec![action]),
-        None => undone_content(snapshot, instance, slot, known, before),
+        None => undone_content(snapshot, instance, slot, known, before, None),
     }
 }
 
-/// The changes that restore the content of the version before. In an instance of another collection, only
+/// The changes that restore the content of the version before, and its provenance if `set` does. In an instance of another collection, only
 /// classifications can have changed here.
 fn undone_content(
     snapshot: &Snapshot,
@@ -106,14 +114,20 @@ fn undone_content(
     slot: u32,
     known: &Instance,
     before: PastVersion,
+    set: Option<action::SetProvenance>,
 ) -> Result<Vec<Action>> {
     let kind = kind_of(instance);
     let content = snapshot.instance(kind, slot, snapshot.content(kind, slot, before)?)?;
+    let is_classified_alike = content.classifications() == known.classifications();
     if content.properties == known.properties {
-        if content.classifications() == known.classifications() {
+        if is_classified_alike {
+            if let Some(set) = set {
+                return Ok(vec![set.into()]);
+            }
             return Ok(vec![Action::Update(action::Update {
                 instance: instance.clone(),
                 patch: Patch::new(),
+                provenance: None,
             })]);
         }
         if !snapshot.graph().is_own(known.header) {
@@ -123,11 +137,13 @@ fn undone_content(
             }
         }
     }
-    let classifications = matches!(instance, InstanceId::Entity(_)).then(|| {
+    let classifications = (!is_classified_alike).then(|| {
         content.classifications().iter().map(|known| snapshot.classification_content(known)).collect()
     });
     let properties = snapshot.named_properties(&content.properties);
-    Ok(vec![Action::Replace(action::Replace { instance: instance.clone(), properties, classifications })])
+    let provenance = set.map(|set| Arc::new(*set.provenance));
+    let replace = action::Replace { instance: instance.clone(), properties, classifications, provenance };
+    Ok(vec![replace.into()])
 }
 
 fn undone_classifications(snapshot: &Snapshot, id: &Id, now: &Instance, before: &Instance) -> Vec<Action> {
@@ -140,13 +156,16 @@ fn undone_classifications(snapshot: &Snapshot, id: &Id, now: &Instance, before: 
         let content = snapshot.classification_content(known);
         match now.classification(known.name) {
             None => actions.push(Action::Classify(action::Classify { entity: id.clone(), content })),
-            Some(other) if other.properties != known.properties => {
+            Some(other) if (&other.properties, other.header) != (&known.properties, known.header) => {
+                let is_other = other.header != known.header;
+                let provenance = is_other.then(|| content.provenance.clone().unwrap_or_default());
                 let steps = content.properties.into_iter().map(|(name, value)| PatchStep::Set(name, value));
                 let steps = [PatchStep::Clear].into_iter().chain(steps).collect();
                 actions.push(Action::Reclassify(action::Reclassify {
                     entity: id.clone(),
                     name: name(known),
                     patch: Patch { steps },
+                    provenance,
                 }));
             }
             Some(_) => {}

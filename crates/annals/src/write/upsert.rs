@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::transaction::Transaction;
 use crate::graph::Graph;
 use crate::graph::instance::unpacked::Instance;
-use crate::model::{Action, Id, InstanceId, NewEntity, NewRelationship, Provenance};
+use crate::model::{Action, Id, InstanceId, NewEntity, NewRelationship};
 use crate::{Error, ErrorKind, Result};
 
 impl Transaction {
@@ -54,8 +54,9 @@ impl Transaction {
             instance: instance.clone(),
             properties: entity.properties,
             classifications,
+            provenance: entity.provenance,
         });
-        self.put(&instance, content, entity.status, entity.provenance)?;
+        self.put(&instance, content, entity.status)?;
         Ok(false)
     }
 
@@ -76,34 +77,21 @@ impl Transaction {
             instance: instance.clone(),
             properties: relationship.properties,
             classifications: None,
+            provenance: relationship.provenance,
         });
-        self.put(&instance, content, relationship.status, relationship.provenance)?;
+        self.put(&instance, content, relationship.status)?;
         Ok(false)
     }
 
-    /// Replaces the content of a live instance; status and provenance, if stated and different, change in versions of
-    /// their own.
-    fn put(
-        &mut self,
-        instance: &InstanceId,
-        content: Action,
-        status: Option<Arc<str>>,
-        provenance: Option<Arc<Provenance>>,
-    ) -> Result<()> {
-        let status =
-            status.map(|status| Action::SetStatus(action::SetStatus { instance: instance.clone(), status }));
-        let provenance = provenance.map(|given| {
-            Action::SetProvenance(action::SetProvenance {
-                instance: instance.clone(),
-                provenance: Box::new(Provenance::clone(&given)),
-            })
-        });
-        // Order: compare before the content is pushed, because comparing a touched instance takes longer. With
-        // `always`, an upsert makes one version if nothing differs.
-        let mut header: Vec<Action> = status.into_iter().chain(provenance).collect();
-        header.retain(|action| !self.changes_nothing(action));
-        self.push(content)?;
-        header.into_iter().try_for_each(|action| self.push_always(action))
+    /// Replaces the content of a live instance; its status, if stated and different, changes in a version of its own.
+    fn put(&mut self, instance: &InstanceId, content: Action, status: Option<Arc<str>>) -> Result<()> {
+        let status = status.map(|status| action::SetStatus { instance: instance.clone(), status }.into());
+        // With `always`, an upsert makes one version if nothing differs. Order: the provenance in `content` may be one
+        // that only its source may change.
+        if let Some(status) = status.filter(|status| !self.changes_nothing(status)) {
+            self.push_always(status)?;
+        }
+        self.push(content)
     }
 
     /// The live instance with this id, after the changes so far. Whether it exists counts as a read.

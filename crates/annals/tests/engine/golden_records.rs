@@ -92,6 +92,7 @@ const STEPS: [Step; 22] = [
             instance: entity("book"),
             properties: vec![("pages".into(), 13.into())],
             classifications,
+            provenance: None,
         }))
     },
     |t| t.classify(&id("book"), ClassificationContent::new("old").property("age", 180)),
@@ -210,10 +211,8 @@ const LIFECYCLE_STEPS: [Step; 19] = [
     |t| t.save_entity_copy(entity_copy("x", 7)),
     |t| {
         t.push_action(Action::SaveProxy(Box::new(EntityProxy {
-            id: id("far"),
-            type_name: "thing".into(),
             properties: vec![("key".into(), Value::from("f"))],
-            home: "there".into(),
+            ..EntityProxy::new(id("far"), "thing", "there")
         })))
     },
     |t| t.save_relationship_copy(relationship_copy("s", "x", "far"), []),

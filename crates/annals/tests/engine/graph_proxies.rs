@@ -17,10 +17,8 @@ fn with_proxy() -> (Repository, Position) {
         RelationshipCopy { id: id(name), type_name, from: id(from), to: id(to), properties, header: there(1) }
     };
     let far = || EntityProxy {
-        id: id("far"),
-        type_name: "t".into(),
         properties: vec![("size".into(), 2.into())],
-        home: "there".into(),
+        ..EntityProxy::new(id("far"), "t", "there")
     };
     let (_, receipt) = repository
         .transact(|t| {

@@ -305,6 +305,7 @@ fn a_correction_of_a_classification_may_bring_new_names() {
         instance: entity("a"),
         properties: Vec::new(),
         classifications: Some(vec![content]),
+        provenance: None,
     });
     repository.transact(|t| t.valid_from(Some(at(25))).push_action(replaced.clone())).unwrap();
     let snapshot = repository.snapshot();

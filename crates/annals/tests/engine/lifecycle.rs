@@ -354,11 +354,13 @@ fn a_proxy_is_an_end_and_a_summary_until_the_whole_entity_comes() {
     assert_eq!(neighbors(&snapshot, "own"), ["far"]);
     assert_eq!(refused(&repository, |t| t.update(&entity("far"), Patch::new())), ErrorKind::NotHome);
     assert_eq!(refused(&repository, |t| t.rehome(&entity("far"), "there")), ErrorKind::ProxyOnly);
-    let classify = |t: &mut Transaction| t.classify(&id("far"), ClassificationContent::new("c"));
-    assert_eq!(refused(&repository, classify), ErrorKind::ProxyOnly);
+    commit(&repository, |t| t.classify(&id("far"), ClassificationContent::new("c")));
+    let classified = |t: &mut Transaction| t.declassify(&id("far"), "c");
+    assert_eq!(found(&repository.snapshot(), &Find::all().classified("c")), [] as [&str; 0]);
+    commit(&repository, classified);
     commit(&repository, |t| t.save_entity_copy(copy_of("far", "there", 3)));
     assert_eq!(repository.snapshot().entities_count(), 2);
-    let before = then(&repository, 2);
+    let before = then(&repository, 4);
     let with = |find: Find| found(&before, &find.with_proxies());
     let is_key = Find::all().matching("key", Operator::Equal, "far");
     assert_eq!(with(is_key.clone()), ["far"], "as of then it is found as the proxy it was");

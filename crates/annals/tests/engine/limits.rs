@@ -221,12 +221,7 @@ fn dots_are_no_ids_for_what_is_new() {
             classifications: Vec::new(),
             header,
         };
-        let proxy = EntityProxy {
-            id: id.clone(),
-            type_name: "t".into(),
-            properties: Vec::new(),
-            home: "there".into(),
-        };
+        let proxy = EntityProxy::new(id.clone(), "t", "there");
         let relationship = NewRelationship {
             id: id.clone(),
             ..NewRelationship::new("t", ada.id().clone(), ada.id().clone())

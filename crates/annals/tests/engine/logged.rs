@@ -499,6 +499,7 @@ fn what_is_replaced_is_found_by_the_classification_that_it_lost() {
                 instance: entity("a"),
                 properties: Vec::new(),
                 classifications: Some(Vec::new()),
+                provenance: None,
             }))
         })
         .unwrap();

@@ -144,7 +144,7 @@ impl History {
                 operations.extend(stored.iter().map(|stored| {
                     let instance = InstanceId::Entity(self.generator.entity());
                     let patch = Patch::new().set("content", stored.value());
-                    (None, Operation::Act(action::Update { instance, patch }.into()))
+                    (None, Operation::Act(action::Update { instance, patch, provenance: None }.into()))
                 }));
                 self.commit(&operations);
             }

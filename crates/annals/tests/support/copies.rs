@@ -35,5 +35,5 @@ pub fn link_copy(text: &str, from: &str, to: &str, home: &str) -> RelationshipCo
 
 pub fn proxy(text: &str, home: &str) -> EntityProxy {
     let properties = vec![("key".into(), Value::from(text))];
-    EntityProxy { id: id(text), type_name: "t".into(), properties, home: home.into() }
+    EntityProxy { properties, ..EntityProxy::new(id(text), "t", home) }
 }

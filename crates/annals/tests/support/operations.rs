@@ -207,6 +207,11 @@ impl Generator {
         }
     }
 
+    /// The provenance that a change of content states.
+    fn stated_provenance(&mut self) -> Option<Arc<Provenance>> {
+        (self.has_homes && self.random.one_in(6)).then(|| Arc::new(self.provenance()))
+    }
+
     fn stamp(&mut self) -> Stamp {
         // Times of elsewhere lie before, among and after those of here.
         let known = if self.instants.is_empty() { 0 } else { *self.random.choose(&self.instants) };
@@ -270,7 +275,13 @@ impl Generator {
                 id: self.entity(),
                 type_name: (*self.random.choose(&ENTITY_TYPES)).into(),
                 properties: self.properties(),
-                home: self.home(),
+                classifications: Vec::from_iter(self.random.one_in(3).then(|| self.classification_copy())),
+                provenance: self.copy_header().provenance,
+                status: self.random.one_in(4).then(|| "draft".into()),
+                origin: self.random.one_in(2).then(|| {
+                    let header = self.copy_header();
+                    (header.version, header.created, header.updated)
+                }),
             })),
             18..=22 => Action::SaveRelationship(Box::new(RelationshipCopy {
                 id: relationship_id(self.random.below(relationships)),
@@ -368,7 +379,11 @@ impl Generator {
                 }
                 Action::CreateRelationship(new)
             }
-            27..=52 => Action::Update(action::Update { instance: self.instance(), patch: self.patch() }),
+            27..=52 => Action::Update(action::Update {
+                instance: self.instance(),
+                patch: self.patch(),
+                provenance: self.stated_provenance(),
+            }),
             53..=58 => {
                 let instance = self.instance();
                 let classifications = matches!(instance, InstanceId::Entity(_)) && self.random.one_in(3);
@@ -377,6 +392,7 @@ impl Generator {
                     instance,
                     properties: self.properties(),
                     classifications: contents,
+                    provenance: self.stated_provenance(),
                 })
             }
             59..=63 => Action::Delete(action::Delete { instance: self.instance() }),
@@ -395,6 +411,7 @@ impl Generator {
                 entity: self.entity(),
                 name: (*self.random.choose(&CLASSIFICATIONS)).into(),
                 patch: self.patch(),
+                provenance: self.stated_provenance(),
             }),
             94..=97 => Action::Declassify(action::Declassify {
                 entity: self.entity(),
@@ -441,13 +458,22 @@ impl Generator {
             let action = match (self.random.below(8), &instance) {
                 (0, _) => {
                     let (instance, properties) = (instance.clone(), self.properties());
-                    Action::Replace(action::Replace { instance, properties, classifications: None })
+                    Action::Replace(action::Replace {
+                        instance,
+                        properties,
+                        classifications: None,
+                        provenance: None,
+                    })
                 }
                 (1, InstanceId::Entity(entity)) => {
                     let (entity, content) = (entity.clone(), self.classification());
                     Action::Classify(action::Classify { entity, content })
                 }
-                _ => Action::Update(action::Update { instance: instance.clone(), patch: self.patch() }),
+                _ => Action::Update(action::Update {
+                    instance: instance.clone(),
+                    patch: self.patch(),
+                    provenance: None,
+                }),
             };
             operations.push((None, Operation::Act(action)));
         }

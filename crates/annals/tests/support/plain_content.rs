@@ -49,15 +49,11 @@ impl Reference {
         known.in_force().status == Status::Active && known.live_from <= valid
     }
 
-    pub(super) fn replace(
-        &mut self,
-        context: Context<'_>,
-        instance: &InstanceId,
-        properties: &[(Arc<str>, Value)],
-        contents: Option<&[ClassificationContent]>,
-    ) -> Outcome {
+    pub(super) fn replace(&mut self, context: Context<'_>, replace: &action::Replace) -> Outcome {
+        let action::Replace { instance, properties, classifications: contents, provenance } = replace;
         let key = self.live(instance)?;
         self.check_own_at(key)?;
+        let stated = self.stated(context, key, provenance.as_deref())?;
         let mut given = Vec::new();
         if let Some(contents) = contents {
             let present = &self.at(key).in_force().image.classifications;
@@ -98,7 +94,9 @@ impl Reference {
                 image.classifications.insert(name, next);
             }
             Ok(())
-        })
+        })?;
+        self.state(key, stated);
+        Ok(())
     }
 
     pub(super) fn classify(
@@ -109,9 +107,6 @@ impl Reference {
     ) -> Outcome {
         let key = self.live(&InstanceId::Entity(id.clone()))?;
         let now = self.at(key).in_force();
-        if now.shape.is_proxy {
-            return Err(ErrorKind::ProxyOnly);
-        }
         let name = content.name.to_string();
         let provenance = self.own_provenance(content.provenance.as_deref())?;
         if let Some(known) = now.image.classifications.get(&name) {
@@ -219,18 +214,20 @@ impl Reference {
                 status: was.status_name.as_str().into(),
             })]);
         }
-        if (&was.provenance, was.is_proxy) != (&is.provenance, is.is_proxy) {
-            let given = was.provenance.clone().unwrap_or_default();
+        let (old, new) = (&before.image, &now.image);
+        let is_other = (&was.provenance, was.is_proxy) != (&is.provenance, is.is_proxy);
+        let provenance = is_other.then(|| Arc::new(was.provenance.clone().unwrap_or_default()));
+        if let (Some(given), true) = (&provenance, old == new) {
             return Ok(vec![Action::SetProvenance(action::SetProvenance {
                 instance: instance.clone(),
-                provenance: Box::new(given),
+                provenance: Box::new(Provenance::clone(given)),
             })]);
         }
-        let (old, new) = (&before.image, &now.image);
         if old == new {
             return Ok(vec![Action::Update(action::Update {
                 instance: instance.clone(),
                 patch: Patch::new(),
+                provenance: None,
             })]);
         }
         if !self.is_own(is.provenance.as_ref()) && old.properties == new.properties {
@@ -239,12 +236,14 @@ impl Reference {
                 return Ok(actions);
             }
         }
+        let is_classified_otherwise = old.classifications != new.classifications;
         let contents = old.classifications.iter().map(|(name, known)| content_of(name, known));
-        let contents = matches!(instance, InstanceId::Entity(_)).then(|| contents.collect());
+        let contents = is_classified_otherwise.then(|| contents.collect());
         Ok(vec![Action::Replace(action::Replace {
             instance: instance.clone(),
             properties: entries(&old.properties),
             classifications: contents,
+            provenance,
         })])
     }
 }
@@ -268,13 +267,18 @@ fn undone_classifications(id: &Id, old: &Image, new: &Image) -> Vec<Action> {
                 entity: id.clone(),
                 content: content_of(name, known),
             })),
-            Some(other) if other.properties != known.properties => {
+            Some(other)
+                if (&other.properties, &other.provenance) != (&known.properties, &known.provenance) =>
+            {
+                let is_other = other.provenance != known.provenance;
+                let provenance = || Arc::new(known.provenance.clone().unwrap_or_default());
                 let set = |patch: Patch, (name, value): (&String, &Value)| patch.set(name, value.clone());
                 let patch = known.properties.iter().fold(Patch::new().clear(), set);
                 actions.push(Action::Reclassify(action::Reclassify {
                     entity: id.clone(),
                     name: name.as_str().into(),
                     patch,
+                    provenance: is_other.then(provenance),
                 }));
             }
             Some(_) => {}

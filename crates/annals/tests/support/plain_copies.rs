@@ -49,7 +49,11 @@ impl Reference {
         let instance = InstanceId::Entity(copy.id.clone());
         let home = &copy.header.provenance.home;
         let mut image = Image { properties: map_of(&copy.properties), ..Image::default() };
+        let is_known = self.find(&instance).ok().and_then(|key| self.at(key).live(PRESENT)).is_some();
         for given in &copy.classifications {
+            if is_known && self.collection.is_some() && given.provenance.home == self.collection {
+                continue;
+            }
             let mut given = given.clone();
             given.provenance.home = given.provenance.home.or_else(|| home.clone());
             let copied = self.copied(&given);
@@ -120,11 +124,22 @@ impl Reference {
 
     pub(super) fn save_proxy(&mut self, context: Context<'_>, proxy: &EntityProxy) -> Outcome {
         self.check_new(TypeKind::Entity, &proxy.id)?;
-        let provenance = Provenance::of_home(&proxy.home);
-        self.foreign_home(&provenance)?;
-        let image = Image { properties: map_of(&proxy.properties), ..Image::default() };
-        let shape = first_shape(&proxy.id, &proxy.type_name, "active", Some(provenance));
-        self.enter(context, TypeKind::Entity, "save-proxy", Shape { is_proxy: true, ..shape }, image);
+        self.foreign_home(&proxy.provenance)?;
+        let mut image = Image { properties: map_of(&proxy.properties), ..Image::default() };
+        for given in &proxy.classifications {
+            if image.classifications.insert(given.name.to_string(), self.copied(given)).is_some() {
+                return Err(ErrorKind::AlreadyExists);
+            }
+        }
+        let status = proxy.status.as_deref().unwrap_or("active");
+        let shape = first_shape(&proxy.id, &proxy.type_name, status, Some(proxy.provenance.clone()));
+        let home_version = proxy.origin.as_ref().map_or(1, |(version, ..)| u64::from(*version));
+        let shape = Shape { is_proxy: true, home_version, ..shape };
+        let key = self.enter(context, TypeKind::Entity, "save-proxy", shape, image);
+        if let Some((_, created, updated)) = &proxy.origin {
+            let version = self.at_mut(key).versions.last_mut().expect("just written");
+            (version.created, version.updated) = (stamp_of(created), stamp_of(updated));
+        }
         Ok(())
     }
 
@@ -177,6 +192,36 @@ impl Reference {
         let kept = if home.is_some() { Some(given) } else { self.own_provenance(Some(&given))? };
         self.reshape(context, key, "set-provenance", |shape| shape.provenance = kept);
         Ok(())
+    }
+
+    /// The provenance after a change of content that states one; `None` if it states none.
+    pub(super) fn stated(
+        &self,
+        context: Context<'_>,
+        key: Key,
+        given: Option<&Provenance>,
+    ) -> std::result::Result<Option<Option<Provenance>>, ErrorKind> {
+        let Some(given) = given else { return Ok(None) };
+        let now = self.at(key).in_force();
+        let home = now.shape.home().cloned();
+        let is_other_home = given.home.is_some() && given.home != home && given.home != self.collection;
+        if is_other_home {
+            return Err(ErrorKind::InvalidArgument);
+        }
+        let given = Provenance { home: home.clone(), ..given.clone() };
+        let stated = if home.is_some() { Some(given) } else { self.own_provenance(Some(&given))? };
+        match stated == now.shape.provenance {
+            true => Ok(None),
+            false if context.valid < now.valid_from => Err(ErrorKind::InvalidArgument),
+            false => Ok(Some(stated)),
+        }
+    }
+
+    /// Gives the version that was just written the stated provenance.
+    pub(super) fn state(&mut self, key: Key, stated: Option<Option<Provenance>>) {
+        if let Some(provenance) = stated {
+            self.at_mut(key).versions.last_mut().expect("just written").shape.provenance = provenance;
+        }
     }
 
     pub(super) fn rehome(&mut self, context: Context<'_>, instance: &InstanceId, home: &Arc<str>) -> Outcome {

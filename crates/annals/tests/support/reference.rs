@@ -295,14 +295,15 @@ impl Reference {
         match action {
             Action::CreateEntity(new) => self.create_entity(context, new),
             Action::CreateRelationship(new) => self.create_relationship(context, new),
-            Action::Update(action::Update { instance, patch }) => {
+            Action::Update(action::Update { instance, patch, provenance }) => {
                 let key = self.live(instance)?;
                 self.check_own_at(key)?;
-                self.change(context, key, "update", |image, _| apply_patch(&mut image.properties, patch))
+                let stated = self.stated(context, key, provenance.as_deref())?;
+                self.change(context, key, "update", |image, _| apply_patch(&mut image.properties, patch))?;
+                self.state(key, stated);
+                Ok(())
             }
-            Action::Replace(action::Replace { instance, properties, classifications: contents }) => {
-                self.replace(context, instance, properties, contents.as_deref())
-            }
+            Action::Replace(replace) => self.replace(context, replace),
             Action::Delete(action::Delete { instance }) => self.delete(context, instance),
             Action::Restore(action::Restore { instance, with_relationships: with }) => {
                 self.restore(context, instance, *with)
@@ -314,14 +315,22 @@ impl Reference {
                 Ok(())
             }
             Action::Classify(action::Classify { entity: id, content }) => self.classify(context, id, content),
-            Action::Reclassify(action::Reclassify { entity: id, name, patch }) => {
+            Action::Reclassify(action::Reclassify { entity: id, name, patch, provenance }) => {
                 let key = self.live(&InstanceId::Entity(id.clone()))?;
                 self.check_classification(context, key, name)?;
+                if provenance.is_some() && context.valid < self.at(key).in_force().valid_from {
+                    return Err(ErrorKind::InvalidArgument);
+                }
+                let stated =
+                    provenance.as_deref().map(|given| self.own_provenance(Some(given))).transpose()?;
                 self.change(context, key, "reclassify", |image, is_correction| {
                     let Some(known) = image.classifications.get_mut(&**name) else {
                         return if is_correction { Ok(()) } else { Err(ErrorKind::NotFound) };
                     };
                     apply_patch(&mut known.properties, patch)?;
+                    if let Some(stated) = stated {
+                        known.provenance = stated;
+                    }
                     known.version += 1;
                     known.updated = context.stamp();
                     Ok(())

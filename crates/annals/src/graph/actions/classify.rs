@@ -70,7 +70,6 @@ impl Act for Classify {
         let Classify { entity, content } = self;
         let instance = InstanceId::Entity(entity.clone());
         let (slot, before) = graph.live(&instance)?;
-        graph.check_whole(&instance, &before)?;
         let classification = graph.new_classification(context, &before, content)?;
         let name = classification.name;
         if context.valid_from < before.valid_from {

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use super::context::Context;
-use super::headers::proxy_only;
 use super::lifecycle::check_not_before;
 use super::version::first_version;
 use crate::graph::instance::headers::{Header, HeaderNumber};
@@ -136,8 +135,27 @@ impl Graph {
         Instance { header: told(instance.header), past, ..instance.clone() }
     }
 
-    fn stamp_from(&mut self, given: &crate::model::Stamp) -> Stamp {
+    pub(super) fn stamp_from(&mut self, given: &crate::model::Stamp) -> Stamp {
         Stamp { micros: given.instant.micros(), author: self.authors.intern(&given.author) }
+    }
+
+    /// The copied classifications of an entity, each name once.
+    pub(super) fn copied_classifications(
+        &mut self,
+        entity: &Id,
+        copies: &[ClassificationCopy],
+    ) -> Result<Vec<Classification>> {
+        let mut classifications: Vec<Classification> = Vec::with_capacity(copies.len());
+        for copy in copies {
+            let copied = self.copied_classification(copy)?;
+            if classifications.iter().any(|other| other.name == copied.name) {
+                let text =
+                    format!("entity {entity}: classification {} is given twice; give it once", copy.name);
+                return Err(Error::new(ErrorKind::AlreadyExists, text));
+            }
+            classifications.push(copied);
+        }
+        Ok(classifications)
     }
 
     pub(super) fn copied_classification(&mut self, copy: &ClassificationCopy) -> Result<Classification> {
@@ -166,14 +184,9 @@ impl Graph {
     pub(crate) fn provenance_header(&mut self, provenance: Option<Arc<Provenance>>) -> HeaderNumber {
         self.enter_header(Header { provenance, ..Header::default() })
     }
-
-    /// Refuses a proxy where the whole entity is needed.
-    pub(crate) fn check_whole(&self, instance: &InstanceId, found: &Instance) -> Result<()> {
-        if self.headers.get(found.header).is_proxy { Err(proxy_only(instance)) } else { Ok(()) }
-    }
 }
 
-fn check_version(what: impl std::fmt::Display, version: u32) -> Result<()> {
+pub(super) fn check_version(what: impl std::fmt::Display, version: u32) -> Result<()> {
     if (1..1 << 31).contains(&version) {
         return Ok(());
     }

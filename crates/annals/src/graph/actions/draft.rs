@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::Result;
-use crate::model::{ClassificationContent, ClassificationCopy, Patch, Value};
+use crate::model::{ClassificationContent, ClassificationCopy, Patch, Provenance, Value};
 
 /// Properties and classifications of an instance that are changed step by step. The changes were checked before.
 pub(crate) trait Draft {
@@ -20,8 +20,13 @@ pub(crate) trait Draft {
     /// Adds a classification.
     fn classify(&mut self, content: &ClassificationContent) -> Result<()>;
 
-    /// Changes some properties of a classification.
-    fn reclassify(&mut self, name: &Arc<str>, patch: &Patch) -> Result<()>;
+    /// Changes some properties of a classification and, if given, its provenance.
+    fn reclassify(
+        &mut self,
+        name: &Arc<str>,
+        patch: &Patch,
+        provenance: Option<&Arc<Provenance>>,
+    ) -> Result<()>;
 
     /// Removes a classification.
     fn declassify(&mut self, name: &Arc<str>) -> Result<()>;

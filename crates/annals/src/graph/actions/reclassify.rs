@@ -7,12 +7,14 @@ use super::bag::{Bag, BagRef, Field, Key};
 use super::content::{check_steps, not_classified, successor};
 use super::context::Context;
 use super::draft::Draft;
+use super::lifecycle::check_not_before;
 use super::version::Part;
 use crate::Result;
 use crate::graph::Graph;
 use crate::graph::instance::patch::{ValueChange, apply_patch};
+use crate::graph::instance::unpacked::Classification;
 use crate::graph::put::Corrected;
-use crate::model::{Id, InstanceId, Patch, PatchStep, TypeKind};
+use crate::model::{Id, InstanceId, Patch, PatchStep, Provenance, TypeKind};
 
 /// Changes some properties of a classification.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,6 +25,8 @@ pub struct Reclassify {
     pub name: Arc<str>,
     /// The change.
     pub patch: Patch,
+    /// The new provenance of the classification; `None` leaves it unchanged.
+    pub provenance: Option<Arc<Provenance>>,
 }
 
 impl Act for Reclassify {
@@ -32,6 +36,7 @@ impl Act for Reclassify {
         Field::required(Key::Id, "id"),
         Field::required(Key::Name, "classification"),
         Field::required(Key::Patch, "patch"),
+        Field::optional(Key::Provenance, "provenance"),
     ];
     const TOUCHES: Touches = Touches::Instance;
     const CAN_BE_TAKEN_BACK: bool = true;
@@ -39,11 +44,21 @@ impl Act for Reclassify {
     const MAY_CHANGE_NOTHING: bool = true;
 
     fn bag(&self) -> BagRef<'_> {
-        BagRef { name: Some(&self.name), patch: Some(&self.patch), ..BagRef::of_entity(&self.entity) }
+        BagRef {
+            name: Some(&self.name),
+            patch: Some(&self.patch),
+            provenance: self.provenance.as_deref(),
+            ..BagRef::of_entity(&self.entity)
+        }
     }
 
     fn of(bag: Bag) -> Option<Self> {
-        Some(Reclassify { entity: bag.id?, name: bag.name?, patch: bag.patch? })
+        Some(Reclassify {
+            entity: bag.id?,
+            name: bag.name?,
+            patch: bag.patch?,
+            provenance: bag.provenance.map(Arc::new),
+        })
     }
 
     fn classification(&self) -> Option<&Arc<str>> {
@@ -55,19 +70,31 @@ impl Act for Reclassify {
         let Some(known) = graph.names.find(&self.name).and_then(|name| known.classification(name)) else {
             return Ok(false);
         };
-        Ok(graph.is_own(known.header) && graph.leaves(&known.properties, &self.patch)?)
+        if !graph.is_own(known.header) || !graph.leaves(&known.properties, &self.patch)? {
+            return Ok(false);
+        }
+        let given = self.provenance.as_ref().map(|given| graph.own_provenance(given)).transpose()?;
+        Ok(given.is_none_or(|given| given == graph.headers.get(known.header).provenance))
     }
 
     fn content(&self, draft: &mut dyn Draft) -> Result<()> {
-        draft.reclassify(&self.name, &self.patch)
+        draft.reclassify(&self.name, &self.patch, self.provenance.as_ref())
     }
 
     fn apply(&self, graph: &mut Graph, context: Context) -> Result<()> {
-        let Reclassify { entity, name, patch } = self;
+        let Reclassify { entity, name, patch, provenance } = self;
         let instance = InstanceId::Entity(entity.clone());
         let (slot, before) = graph.live(&instance)?;
         check_steps(patch)?;
         let symbol = graph.symbol("classification", name)?;
+        let header = match provenance {
+            Some(given) => {
+                check_not_before(context, &before)?;
+                let stored = graph.own_provenance(given)?;
+                Some(graph.provenance_header(stored))
+            }
+            None => None,
+        };
         if context.valid_from < before.valid_from {
             let after = graph.corrected(&instance, &before, context, Part::Classifications)?;
             // Reading history needs every name of the record.
@@ -94,7 +121,8 @@ impl Act for Reclassify {
         )?;
         let touched = changes.iter().map(ValueChange::name);
         graph.check_properties(TypeKind::Classification, symbol, &properties, touched)?;
-        let changed = successor(Some(known), symbol, context, properties);
+        let header = header.unwrap_or(known.header);
+        let changed = Classification { header, ..successor(Some(known), symbol, context, properties) };
         let mut after = graph.next_classified_version(&before, context);
         let others = before.classifications().iter().filter(|other| other.name != symbol).cloned();
         after.set_classifications(others.chain([changed]).collect());

@@ -9,9 +9,10 @@ use super::draft::Draft;
 use super::version::Part;
 use crate::Result;
 use crate::graph::instance::patch::differences;
+use crate::graph::instance::unpacked::Instance;
 use crate::graph::put::Corrected;
 use crate::graph::{Graph, kind_of};
-use crate::model::{ClassificationContent, InstanceId, Value};
+use crate::model::{ClassificationContent, InstanceId, Provenance, Value};
 
 /// Replaces the whole content.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,6 +23,8 @@ pub struct Replace {
     pub properties: Vec<(Arc<str>, Value)>,
     /// All its classifications, for an entity; `None` leaves them unchanged.
     pub classifications: Option<Vec<ClassificationContent>>,
+    /// Its new provenance, without the home; `None` leaves it unchanged.
+    pub provenance: Option<Arc<Provenance>>,
 }
 
 impl Act for Replace {
@@ -31,6 +34,7 @@ impl Act for Replace {
         Field::required(Key::Id, "id"),
         Field::required(Key::Properties, "properties"),
         Field::optional(Key::Classifications, "classifications"),
+        Field::optional(Key::Provenance, "provenance"),
     ];
     const TOUCHES: Touches = Touches::Instance;
     const CAN_BE_TAKEN_BACK: bool = true;
@@ -41,6 +45,7 @@ impl Act for Replace {
         BagRef {
             properties: Some(&self.properties),
             classifications: self.classifications.as_deref(),
+            provenance: self.provenance.as_deref(),
             ..BagRef::of(&self.instance)
         }
     }
@@ -50,6 +55,7 @@ impl Act for Replace {
             instance: bag.instance()?,
             properties: bag.properties?,
             classifications: bag.classifications,
+            provenance: bag.provenance.map(Arc::new),
         })
     }
 
@@ -59,7 +65,9 @@ impl Act for Replace {
 
     fn is_unchanged(&self, graph: &Graph) -> Result<bool> {
         let known = graph.own(&self.instance)?;
-        if !graph.are_equal(&known.properties, &self.properties) {
+        if !graph.are_equal(&known.properties, &self.properties)
+            || !graph.leaves_provenance(&self.instance, self.provenance.as_deref())?
+        {
             return Ok(false);
         }
         self.classifications.as_ref().map_or(Ok(true), |contents| graph.carries_just(&known, contents))
@@ -70,12 +78,13 @@ impl Act for Replace {
     }
 
     fn apply(&self, graph: &mut Graph, context: Context) -> Result<()> {
-        let Replace { instance, properties, .. } = self;
+        let Replace { instance, properties, provenance, .. } = self;
         let classifications = self.classifications.as_deref();
         let kind = kind_of(instance);
         let (slot, before) = graph.live(instance)?;
         graph.check_own(instance, before.header)?;
         let properties = graph.properties(properties)?;
+        let header = graph.header_with(context, instance, &before, provenance.as_deref())?;
         if context.valid_from < before.valid_from {
             let after = graph.corrected(instance, &before, context, Part::Content)?;
             let classified = match classifications {
@@ -88,7 +97,7 @@ impl Act for Replace {
             graph.correct(kind, slot, &after, Corrected { written, values, classified });
             return Ok(());
         }
-        let mut after = before.next_version(context);
+        let mut after = Instance { header, ..before.next_version(context) };
         let changes = differences(&before.properties, &properties);
         after.properties = properties;
         graph.check_growth(instance, &before.properties, &after.properties)?;

@@ -3,11 +3,10 @@
 use super::act::{Act, Codes, Touches};
 use super::bag::{Bag, BagRef, Field, Key};
 use super::context::Context;
+use crate::Result;
 use crate::graph::Graph;
 use crate::graph::instance::patch::differences;
-use crate::graph::instance::unpacked::Classification;
 use crate::model::{EntityCopy, Id, InstanceId, TypeKind};
-use crate::{Error, ErrorKind, Result};
 
 /// Stores a copy of an entity of another collection, replacing an older copy or a proxy.
 pub type SaveEntity = Box<EntityCopy>;
@@ -55,15 +54,7 @@ impl Act for SaveEntity {
         let instance = InstanceId::Entity(copy.id.clone());
         let type_name = graph.symbol("type", &copy.type_name)?;
         let properties = graph.properties(&copy.properties)?;
-        let mut classifications: Vec<Classification> = Vec::with_capacity(copy.classifications.len());
-        for known in &copy.classifications {
-            let copied = graph.copied_classification(known)?;
-            if classifications.iter().any(|other| other.name == copied.name) {
-                let text = format!("{instance}: classification {} is given twice; give it once", known.name);
-                return Err(Error::new(ErrorKind::AlreadyExists, text));
-            }
-            classifications.push(copied);
-        }
+        let classifications = graph.copied_classifications(&copy.id, &copy.classifications)?;
         let known = graph.known_copy(context, &instance, &copy.header.provenance)?;
         let mut after =
             graph.copied(context, known.as_ref(), &copy.id, type_name, [u32::MAX; 2], &copy.header)?;

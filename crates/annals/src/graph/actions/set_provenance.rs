@@ -5,7 +5,8 @@ use std::sync::Arc;
 use super::act::{Act, Codes, Step, Touches};
 use super::bag::{Bag, BagRef, Field, Key};
 use super::context::Context;
-use crate::graph::instance::headers::Header;
+use super::lifecycle::check_not_before;
+use crate::graph::instance::headers::{Header, HeaderNumber};
 use crate::graph::instance::unpacked::Instance;
 use crate::graph::{Graph, kind_of};
 use crate::model::{InstanceId, Provenance};
@@ -38,10 +39,7 @@ impl Act for SetProvenance {
     }
 
     fn is_unchanged(&self, graph: &Graph) -> Result<bool> {
-        let known = graph.own(&self.instance)?;
-        let header = graph.headers.get(known.header);
-        let is_given_back = graph.is_given_back(header, &self.provenance);
-        Ok(!is_given_back && graph.provenance_after(header, &self.provenance)? == header.provenance)
+        graph.leaves_provenance(&self.instance, Some(&self.provenance))
     }
 
     fn take_back(step: &Step) -> Option<Self> {
@@ -83,6 +81,43 @@ impl Graph {
         let given = Arc::new(Provenance { home: known.home().cloned(), ..given.clone() });
         given.check_of_instance()?;
         if known.home().is_some() { Ok(Some(given)) } else { self.own_provenance(&given) }
+    }
+
+    /// The header of the next version of `before`, whose change states `given` beside its content.
+    ///
+    /// Errors: `InvalidArgument` for another home, and for a correction of the past, which changes only content.
+    pub(super) fn header_with(
+        &mut self,
+        context: Context,
+        instance: &InstanceId,
+        before: &Instance,
+        given: Option<&Provenance>,
+    ) -> Result<HeaderNumber> {
+        let Some(given) = given else { return Ok(before.header) };
+        let known = Header::clone(self.headers.get(before.header));
+        if self.is_given_back(&known, given) {
+            let home = given.home.as_deref().unwrap_or_default();
+            let text =
+                format!("{instance}: expected the home that it has, or none, found {home}; re-home it");
+            return Err(Error::new(ErrorKind::InvalidArgument, text));
+        }
+        let provenance = self.provenance_after(&known, given)?;
+        if provenance == known.provenance {
+            return Ok(before.header);
+        }
+        check_not_before(context, before)?;
+        Ok(self.enter_header(Header { provenance, ..known }))
+    }
+
+    /// True if the instance has this provenance already, or none is given.
+    pub(super) fn leaves_provenance(
+        &self,
+        instance: &InstanceId,
+        given: Option<&Provenance>,
+    ) -> Result<bool> {
+        let Some(given) = given else { return Ok(true) };
+        let header = self.headers.get(self.own(instance)?.header);
+        Ok(!self.is_given_back(header, given) && self.provenance_after(header, given)? == header.provenance)
     }
 
     /// Undoes the re-homing of an instance: it gets its former home back.

@@ -1,5 +1,7 @@
 //! Changes some properties.
 
+use std::sync::Arc;
+
 use super::act::{Act, Codes, Touches};
 use super::bag::{Bag, BagRef, Field, Key};
 use super::content::check_steps;
@@ -11,7 +13,7 @@ use crate::graph::instance::patch::apply_patch;
 use crate::graph::instance::unpacked::Instance;
 use crate::graph::put::Corrected;
 use crate::graph::{Graph, kind_of};
-use crate::model::{InstanceId, Patch, PatchStep, Value};
+use crate::model::{InstanceId, Patch, PatchStep, Provenance, Value};
 
 /// Changes some properties.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,27 +22,42 @@ pub struct Update {
     pub instance: InstanceId,
     /// The change.
     pub patch: Patch,
+    /// Its new provenance, without the home; `None` leaves it unchanged.
+    pub provenance: Option<Arc<Provenance>>,
 }
 
 impl Act for Update {
     const NAME: &'static str = "update";
     const CODES: Codes = Codes::Both(3, 4);
-    const FIELDS: &'static [Field] = &[Field::required(Key::Id, "id"), Field::required(Key::Patch, "patch")];
+    const FIELDS: &'static [Field] = &[
+        Field::required(Key::Id, "id"),
+        Field::required(Key::Patch, "patch"),
+        Field::optional(Key::Provenance, "provenance"),
+    ];
     const TOUCHES: Touches = Touches::Instance;
     const CAN_BE_TAKEN_BACK: bool = true;
     const IS_ANCHORED: bool = true;
     const MAY_CHANGE_NOTHING: bool = true;
 
     fn bag(&self) -> BagRef<'_> {
-        BagRef { patch: Some(&self.patch), ..BagRef::of(&self.instance) }
+        BagRef {
+            patch: Some(&self.patch),
+            provenance: self.provenance.as_deref(),
+            ..BagRef::of(&self.instance)
+        }
     }
 
     fn of(bag: Bag) -> Option<Self> {
-        Some(Update { instance: bag.instance()?, patch: bag.patch? })
+        Some(Update {
+            instance: bag.instance()?,
+            patch: bag.patch?,
+            provenance: bag.provenance.map(Arc::new),
+        })
     }
 
     fn is_unchanged(&self, graph: &Graph) -> Result<bool> {
-        graph.leaves_instance(&self.instance, &self.patch)
+        Ok(graph.leaves_instance(&self.instance, &self.patch)?
+            && graph.leaves_provenance(&self.instance, self.provenance.as_deref())?)
     }
 
     fn content(&self, draft: &mut dyn Draft) -> Result<()> {
@@ -48,15 +65,16 @@ impl Act for Update {
     }
 
     fn apply(&self, graph: &mut Graph, context: Context) -> Result<()> {
-        let Update { instance, patch } = self;
+        let Update { instance, patch, provenance } = self;
         let kind = kind_of(instance);
         let (slot, before) = graph.live(instance)?;
         graph.check_own(instance, before.header)?;
         check_steps(patch)?;
+        let header = graph.header_with(context, instance, &before, provenance.as_deref())?;
         if context.valid_from < before.valid_from {
             return graph.correct_values(context, instance, slot, &before, patch);
         }
-        let mut after = before.next_version(context);
+        let mut after = Instance { header, ..before.next_version(context) };
         let changes = apply_patch(&mut after.properties, patch, |name| graph.symbol("property", name))?;
         graph.check_growth(instance, &before.properties, &after.properties)?;
         graph.check_changes(kind, slot, &after, &changes)?;

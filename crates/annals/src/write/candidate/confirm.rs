@@ -47,7 +47,9 @@ fn check_is_commit(t: &Transaction, position: Position, stored: &Stored) -> Resu
             t.base().source().log().read(position, ReadLimit { records: 1, ..ReadLimit::default() })?
         {
             is_commit = decode_record(position, &bytes)?.changes.iter().any(|change| {
-                let Action::Update(action::Update { instance, patch }) = &change.action else { return false };
+                let Action::Update(action::Update { instance, patch, .. }) = &change.action else {
+                    return false;
+                };
                 *instance == stored.instance && patch.sets(CONFIRM_BEFORE)
             });
         }

@@ -184,17 +184,17 @@ impl Stored {
 /// The changes that restore an instance instead of creating it; any other change is unchanged.
 fn brought_back(change: Change) -> Vec<Change> {
     let Change { action, valid_from, .. } = change;
-    let (instance, properties, classifications) = match action {
-        Action::CreateEntity(NewEntity { id, properties, classifications, .. }) => {
-            (InstanceId::Entity(id), properties, Some(classifications))
+    let (instance, properties, classifications, provenance) = match action {
+        Action::CreateEntity(NewEntity { id, properties, classifications, provenance, .. }) => {
+            (InstanceId::Entity(id), properties, Some(classifications), provenance)
         }
-        Action::CreateRelationship(NewRelationship { id, properties, .. }) => {
-            (InstanceId::Relationship(id), properties, None)
+        Action::CreateRelationship(NewRelationship { id, properties, provenance, .. }) => {
+            (InstanceId::Relationship(id), properties, None, provenance)
         }
         action => return vec![Change { valid_from, ..Change::from(action) }],
     };
     let restore = action::Restore { instance: instance.clone(), with_relationships: false };
-    let replace = action::Replace { instance, properties, classifications };
+    let replace = action::Replace { instance, properties, classifications, provenance };
     [Action::from(restore), replace.into()].map(|action| Change { valid_from, ..Change::from(action) }).into()
 }
 

@@ -55,7 +55,7 @@ pub(super) fn moved(
     if !is_elsewhere {
         for (name, value) in changed {
             let patch = Patch::new().set(name, value);
-            plan.actions.push(action::Update { instance: instance.clone(), patch }.into());
+            plan.actions.push(action::Update { instance: instance.clone(), patch, provenance: None }.into());
         }
         plan.change(&known, &item, kind.properties)?;
         return Ok(plan.actions);

@@ -171,7 +171,7 @@ impl<'g> Plan<'g> {
     fn set_order(&mut self, relationship: Id, order: Vec<u8>) {
         let instance = InstanceId::Relationship(relationship);
         let patch = Patch::new().set(ORDER_PROPERTY, Value::Bytes(order.into()));
-        self.actions.push(action::Update { instance, patch }.into());
+        self.actions.push(action::Update { instance, patch, provenance: None }.into());
     }
 
     /// Adds the properties and the children of `item` to an existing item.
@@ -211,7 +211,7 @@ impl<'g> Plan<'g> {
         }
         if !steps.is_empty() {
             let instance = InstanceId::Entity(known.id.clone());
-            self.actions.push(action::Update { instance, patch: Patch { steps } }.into());
+            self.actions.push(action::Update { instance, patch: Patch { steps }, provenance: None }.into());
         }
         self.children(known, &item.children)
     }
@@ -236,7 +236,7 @@ impl<'g> Plan<'g> {
         let steps: Vec<PatchStep> = set.map(|(name, value)| PatchStep::Set(name, value)).collect();
         if !steps.is_empty() {
             let instance = InstanceId::Entity(known.id.clone());
-            self.actions.push(action::Update { instance, patch: Patch { steps } }.into());
+            self.actions.push(action::Update { instance, patch: Patch { steps }, provenance: None }.into());
         }
         self.children(known, &item.children)
     }

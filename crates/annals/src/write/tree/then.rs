@@ -184,10 +184,16 @@ impl Then {
                 (before.name, before.header, &before.properties)
                     == (after.name, after.header, &after.properties)
             });
+        // A copy has the provenance of its home, and a re-homed instance keeps its home.
+        let provenance_of = |graph: &Graph, found: &Instance| {
+            graph.headers.get(found.header).provenance.clone().unwrap_or_default()
+        };
+        let (is, was) = (provenance_of(now, &before), provenance_of(self.snapshot.graph(), &after));
+        let provenance = (is != was && is.home == was.home && now.is_own(before.header)).then_some(was);
         if is_entity && !is_classified_alike {
             let properties = named(now, &after.properties);
             let classifications = Some(classified(&after));
-            actions.push(action::Replace { instance, properties, classifications }.into());
+            actions.push(action::Replace { instance, properties, classifications, provenance }.into());
             return Ok(());
         }
         let gone = before.properties.iter().filter(|(name, _)| after.properties.get(*name).is_none());
@@ -195,8 +201,8 @@ impl Then {
         let other =
             after.properties.iter().filter(|(name, value)| before.properties.get(*name) != Some(value));
         steps.extend(other.map(|(symbol, value)| PatchStep::Set(name(symbol), value.clone())));
-        if !steps.is_empty() {
-            actions.push(action::Update { instance, patch: Patch { steps } }.into());
+        if !steps.is_empty() || provenance.is_some() {
+            actions.push(action::Update { instance, patch: Patch { steps }, provenance }.into());
         }
         Ok(())
     }

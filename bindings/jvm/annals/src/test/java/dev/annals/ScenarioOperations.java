@@ -105,7 +105,12 @@ final class ScenarioOperations {
                 }
                 return isPlain;
             }
-            case "replace" -> t.replace(id(o), properties(o));
+            case "replace" -> {
+                if (!only(o, "kind", "id", "properties")) {
+                    return false;
+                }
+                t.replace(id(o), properties(o));
+            }
             case "declassify" -> t.declassify(Json.text(o, "id"), Json.text(o, "classification"));
             case "set-status" -> t.setStatus(id(o), Json.text(o, "status"));
             case "retype" -> t.retype(id(o), Json.text(o, "type"));
