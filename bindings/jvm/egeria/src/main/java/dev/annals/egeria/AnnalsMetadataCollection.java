@@ -1,6 +1,5 @@
 package dev.annals.egeria;
 
-import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import dev.annals.AnnalsException;
 import dev.annals.AsOf;
@@ -17,7 +16,6 @@ import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollec
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.EntityProxy;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.EntitySummary;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.InstanceHeader;
-import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.InstanceProperties;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.InstanceStatus;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.Relationship;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.repositoryconnector.OMRSRepositoryHelper;
@@ -68,7 +66,7 @@ public class AnnalsMetadataCollection extends MoveCalls {
         if (entity.getStatus() == InstanceStatus.DELETED) {
             remove(userId, Kind.ENTITY, entity, method);
         } else {
-            store().commit(userId, method, List.of(copy(entity)));
+            store().commit(userId, method, List.of(copies.entity(entity)));
         }
     }
 
@@ -84,46 +82,6 @@ public class AnnalsMetadataCollection extends MoveCalls {
 
     private static JsonObject purge(Kind kind, String guid, String home) {
         return Changes.with(Changes.on("purge-copy", kind, guid), "home", home);
-    }
-
-    private JsonObject copy(EntityDetail entity) {
-        JsonObject operation =
-                Changes.with(Changes.on("save-copy", Kind.ENTITY, entity.getGUID()), "type", Changes.type(entity));
-        operation.add("properties", PropertyForms.properties(entity.getProperties()));
-        addHeader(operation, entity, entity.getProperties());
-        JsonArray classifications = new JsonArray();
-        if (entity.getClassifications() != null) {
-            for (Classification one : entity.getClassifications()) {
-                // Classifications of ours are stored already.
-                if (!metadataCollectionId.equals(one.getMetadataCollectionId())) {
-                    classifications.add(copy(entity, one, "name"));
-                }
-            }
-        }
-        operation.add("classifications", classifications);
-        return operation;
-    }
-
-    private void addHeader(JsonObject operation, InstanceHeader instance, InstanceProperties properties) {
-        if (instance.getStatus() != null) {
-            operation.addProperty("status", TypeForms.status(instance.getStatus()));
-        }
-        headers.write(instance, properties, operation);
-        headers.writeOrigin(instance, operation);
-    }
-
-    private JsonObject copy(EntitySummary entity, Classification classification, String name) {
-        Classification owned = new Classification(classification);
-        if (owned.getMetadataCollectionId() == null) {
-            owned.setMetadataCollectionId(entity.getMetadataCollectionId());
-            owned.setMetadataCollectionName(entity.getMetadataCollectionName());
-        }
-        JsonObject form = new JsonObject();
-        form.addProperty(name, owned.getName());
-        form.add("properties", PropertyForms.properties(owned.getProperties()));
-        headers.write(owned, owned.getProperties(), form);
-        headers.writeOrigin(owned, form);
-        return form;
     }
 
     @Override
@@ -216,9 +174,9 @@ public class AnnalsMetadataCollection extends MoveCalls {
             List<JsonObject> operations = new ArrayList<>();
             boolean isStored = store().isKnown(InstanceId.entity(entity.getGUID()));
             if (!isStored && !metadataCollectionId.equals(entity.getMetadataCollectionId())) {
-                operations.add(copy(entity));
+                operations.add(copies.entity(entity));
             }
-            operations.add(saveClassification(entity, classification));
+            operations.add(copies.classification(entity, classification));
             store().commit(userId, method, operations);
         } catch (AnnalsException error) {
             throw classificationFailure(error, method);
@@ -235,9 +193,9 @@ public class AnnalsMetadataCollection extends MoveCalls {
             List<JsonObject> operations = new ArrayList<>();
             boolean isStored = store().isKnown(InstanceId.entity(entity.getGUID()));
             if (!isStored && !metadataCollectionId.equals(entity.getMetadataCollectionId())) {
-                operations.add(Changes.saveProxy(entity));
+                operations.add(copies.proxy(entity));
             }
-            operations.add(saveClassification(entity, classification));
+            operations.add(copies.classification(entity, classification));
             store().commit(userId, method, operations);
         } catch (AnnalsException error) {
             throw classificationFailure(error, method);
@@ -257,14 +215,6 @@ public class AnnalsMetadataCollection extends MoveCalls {
         }
         repositoryValidator.validateClassificationProperties(
                 repositoryName, classification.getName(), "classification", classification.getProperties(), method);
-    }
-
-    private JsonObject saveClassification(EntitySummary entity, Classification classification) {
-        JsonObject operation = copy(entity, classification, "classification");
-        Changes.on("save-classification-copy", Kind.ENTITY, entity.getGUID())
-                .entrySet()
-                .forEach(member -> operation.add(member.getKey(), member.getValue()));
-        return operation;
     }
 
     private static RepositoryErrorException classificationFailure(AnnalsException error, String method)
@@ -325,7 +275,7 @@ public class AnnalsMetadataCollection extends MoveCalls {
             if (relationship.getStatus() == InstanceStatus.DELETED) {
                 remove(userId, Kind.RELATIONSHIP, relationship, method);
             } else {
-                store().commit(userId, method, List.of(copy(relationship)));
+                store().commit(userId, method, List.of(copies.relationship(relationship, store())));
             }
         } catch (AnnalsException error) {
             Failures.relationshipConflict(error, method);
@@ -333,31 +283,6 @@ public class AnnalsMetadataCollection extends MoveCalls {
             Failures.property(error, method);
             throw Failures.other(error, method);
         }
-    }
-
-    private JsonObject copy(Relationship relationship) {
-        EntityProxy one = relationship.getEntityOneProxy();
-        EntityProxy two = relationship.getEntityTwoProxy();
-        JsonObject operation = Changes.with(
-                Changes.on("save-copy", Kind.RELATIONSHIP, relationship.getGUID()), "type", Changes.type(relationship));
-        operation.addProperty("from", one.getGUID());
-        operation.addProperty("to", two.getGUID());
-        operation.add("properties", PropertyForms.properties(relationship.getProperties()));
-        addHeader(operation, relationship, relationship.getProperties());
-        JsonArray proxies = new JsonArray();
-        for (EntityProxy end : List.of(one, two)) {
-            boolean isOwn = metadataCollectionId.equals(end.getMetadataCollectionId());
-            if (!isOwn && !store().isKnown(InstanceId.entity(end.getGUID()))) {
-                JsonObject proxy = Changes.saveProxy(end);
-                proxy.remove("action");
-                proxy.remove("kind");
-                proxies.add(proxy);
-            }
-        }
-        if (!proxies.isEmpty()) {
-            operation.add("proxies", proxies);
-        }
-        return operation;
     }
 
     @Override

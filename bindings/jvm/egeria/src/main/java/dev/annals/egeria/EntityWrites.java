@@ -13,7 +13,6 @@ import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollec
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.EntityDetail;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.EntityProxy;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.InstanceAuditHeader;
-import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.InstanceHeader;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.InstanceProperties;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.InstanceProvenanceType;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.InstanceStatus;
@@ -151,7 +150,7 @@ abstract class EntityWrites extends GraphCalls {
         // A proxy says less than an entity that is stored already.
         if (known(entityProxy.getGUID(), AsOf.NOW, method).isEmpty()) {
             try {
-                store().commit(userId, method, List.of(Changes.saveProxy(entityProxy)));
+                store().commit(userId, method, List.of(copies.proxy(entityProxy)));
             } catch (AnnalsException error) {
                 throw Failures.other(error, method);
             }
@@ -202,10 +201,9 @@ abstract class EntityWrites extends GraphCalls {
         TypeDef type = getTypeDefForInstance(entity, method);
         repositoryValidator.validateNewPropertiesForType(repositoryName, "properties", type, properties, method);
         JsonObject replace = Changes.replace(Kind.ENTITY, entityGUID, properties);
+        writeTime(entity, entity.getProperties(), properties, replace);
         try {
-            return Changes.isSameTime(entity.getProperties(), properties)
-                    ? changed(userId, entityGUID, method, replace)
-                    : changed(userId, entityGUID, method, provenance(Kind.ENTITY, entity, properties), replace);
+            return changed(userId, entityGUID, method, replace);
         } catch (AnnalsException error) {
             Failures.entity(error, method);
             Failures.property(error, method);
@@ -213,11 +211,12 @@ abstract class EntityWrites extends GraphCalls {
         }
     }
 
-    /** Only this operation changes the time for which an instance counts; it makes a version of its own. */
-    final JsonObject provenance(Kind kind, InstanceHeader instance, InstanceProperties properties) {
-        JsonObject operation = Changes.on("set-provenance", kind, instance.getGUID());
-        headers.write(instance, properties, operation);
-        return operation;
+    /** Adds the provenance to a change of content if the time for which it counts is another one. */
+    final void writeTime(
+            InstanceAuditHeader header, InstanceProperties before, InstanceProperties after, JsonObject operation) {
+        if (!Changes.isSameTime(before, after)) {
+            headers.write(header, after, operation);
+        }
     }
 
     @Override

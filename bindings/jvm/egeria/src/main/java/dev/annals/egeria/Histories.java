@@ -76,20 +76,14 @@ final class Histories {
                 operations.add(
                         Changes.with(Changes.on("set-status", kind, guid), "status", Headers.text(before, "status")));
             }
-            if (!PROVENANCE.stream().allMatch(this::isSame)) {
-                JsonObject operation = Changes.on("set-provenance", kind, guid);
-                for (String name : PROVENANCE) {
-                    if (before.has(name)) {
-                        operation.add(name, before.get(name));
-                    }
-                }
-                if (present.has("home")) {
-                    operation.add("home", present.get("home"));
+            boolean isOfSameProvenance = PROVENANCE.stream().allMatch(this::isSame);
+            if (operations.isEmpty() || !isOfSameProvenance || !isSame("properties")) {
+                JsonObject operation = Changes.replace(kind, guid, before.getAsJsonObject("properties"));
+                if (!isOfSameProvenance) {
+                    operation.addProperty("provenance", "local");
+                    PROVENANCE.stream().filter(before::has).forEach(name -> operation.add(name, before.get(name)));
                 }
                 operations.add(operation);
-            }
-            if (operations.isEmpty() || !isSame("properties")) {
-                operations.add(Changes.replace(kind, guid, before.getAsJsonObject("properties")));
             }
             int version = present.get("latestVersion").getAsInt();
             operations.get(0).addProperty("ifVersion", version);

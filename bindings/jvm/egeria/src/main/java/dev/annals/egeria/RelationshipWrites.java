@@ -186,15 +186,9 @@ abstract class RelationshipWrites extends ClassificationWrites {
         TypeDef type = getTypeDefForInstance(relationship, method);
         repositoryValidator.validateNewPropertiesForType(repositoryName, "properties", type, properties, method);
         JsonObject replace = Changes.replace(Kind.RELATIONSHIP, relationshipGUID, properties);
+        writeTime(relationship, relationship.getProperties(), properties, replace);
         try {
-            return Changes.isSameTime(relationship.getProperties(), properties)
-                    ? changedRelationship(userId, relationshipGUID, method, replace)
-                    : changedRelationship(
-                            userId,
-                            relationshipGUID,
-                            method,
-                            provenance(Kind.RELATIONSHIP, relationship, properties),
-                            replace);
+            return changedRelationship(userId, relationshipGUID, method, replace);
         } catch (AnnalsException error) {
             Failures.relationship(error, method);
             Failures.property(error, method);

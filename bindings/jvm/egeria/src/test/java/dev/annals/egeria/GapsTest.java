@@ -342,9 +342,11 @@ class GapsTest {
         String guid = term("a").getGUID();
         EntityDetail updated = collection.updateEntityProperties(USER, guid, until("b", 5_000));
         assertEquals(new Date(5_000), updated.getProperties().getEffectiveToTime());
+        assertEquals(2, updated.getVersion());
         EntityDetail undone = collection.undoEntityUpdate(USER, guid);
         assertNull(undone.getProperties().getEffectiveToTime());
         assertEquals("a", name(undone));
+        assertEquals(3, undone.getVersion());
         collection.updateEntityProperties(USER, guid, until("b", 6_000));
         EntityDetail without = collection.updateEntityProperties(USER, guid, named("c"));
         assertNull(without.getProperties().getEffectiveToTime());
@@ -363,6 +365,8 @@ class GapsTest {
         assertEquals(
                 new Date(7_000),
                 updated.getClassifications().get(0).getProperties().getEffectiveFromTime());
+        assertEquals(2, updated.getClassifications().get(0).getVersion());
+        assertEquals(1, updated.getVersion());
     }
 
     // Proxies (G7).
@@ -381,6 +385,48 @@ class GapsTest {
                 found.getUniqueProperties().getPropertyValue("qualifiedName").valueAsString());
         assertThrows(EntityProxyOnlyException.class, () -> collection.getEntityDetail(USER, there.getGUID()));
         assertNull(collection.isEntityKnown(USER, there.getGUID()));
+    }
+
+    @Test
+    void proxies_keep_their_headers_and_their_classifications() throws Exception {
+        EntityDetail there = copy("a");
+        there.setVersion(7);
+        there.setUpdatedBy("zoe");
+        there.setUpdateTime(new Date(there.getCreateTime().getTime() + 1_000));
+        there.setInstanceLicense("CC0");
+        there.setMaintainedBy(List.of("bob", "zoe"));
+        Classification theirs = new Classification();
+        theirs.setName("SpineObject");
+        theirs.setVersion(3);
+        theirs.setCreatedBy("bob");
+        theirs.setCreateTime(there.getCreateTime());
+        there.setClassifications(List.of(theirs));
+        EntityProxy proxy = server.helper.getNewEntityProxy("test", there);
+        collection.addEntityProxy(USER, proxy);
+        EntityProxy found = (EntityProxy) collection.getEntitySummary(USER, there.getGUID());
+        assertEquals(7, found.getVersion());
+        assertEquals("bob", found.getCreatedBy());
+        assertEquals(there.getCreateTime(), found.getCreateTime());
+        assertEquals("zoe", found.getUpdatedBy());
+        assertEquals(there.getUpdateTime(), found.getUpdateTime());
+        assertEquals("CC0", found.getInstanceLicense());
+        assertEquals(List.of("bob", "zoe"), found.getMaintainedBy());
+        assertEquals("another collection", found.getMetadataCollectionName());
+        Classification kept = found.getClassifications().get(0);
+        assertEquals("SpineObject", kept.getName());
+        assertEquals(3, kept.getVersion());
+        assertEquals(THERE, kept.getMetadataCollectionId());
+    }
+
+    @Test
+    void proxies_are_classified_here() throws Exception {
+        EntityProxy proxy = server.helper.getNewEntityProxy("test", copy("a"));
+        Classification made = collection.classifyEntity(USER, proxy, "SpineObject", null);
+        assertEquals(LocalServer.ID, made.getMetadataCollectionId());
+        EntityProxy found = (EntityProxy) collection.getEntitySummary(USER, proxy.getGUID());
+        assertEquals("SpineObject", found.getClassifications().get(0).getName());
+        collection.declassifyEntity(USER, proxy, "SpineObject");
+        assertNull(collection.getEntitySummary(USER, proxy.getGUID()).getClassifications());
     }
 
     @Test
