@@ -17,8 +17,7 @@ use crate::outcome::Outcome;
 const RESERVE_SECONDS: u64 = 10;
 
 /// The volumes at which Annals under Egeria is judged.
-const JUDGED: [&str; 7] =
-    ["0005-02", "0010-05", "0020-10", "0040-10", "0080-10", "0160-10", "0320-10"];
+const JUDGED: [&str; 7] = ["0005-02", "0010-05", "0020-10", "0040-10", "0080-10", "0160-10", "0320-10"];
 /// Most time of a read by id under Egeria.
 const READ_MS_MAX: f64 = 0.025;
 /// Most time of a write under Egeria beyond two durable writes of the machine.

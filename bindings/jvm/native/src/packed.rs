@@ -5,8 +5,8 @@
 use std::sync::Arc;
 
 use annals::{
-    ClassificationRef, Entity, Error, ErrorKind, Id, Instant, Provenance, ProvenanceKind, Relationship, Result,
-    StampRef, Status, Value, ValueRef, ValueSet,
+    ClassificationRef, Entity, Error, ErrorKind, Id, Instant, Provenance, ProvenanceKind, Relationship,
+    Result, StampRef, Status, Value, ValueRef, ValueSet,
 };
 use annals_json::{json_from_slice, value_from_json, value_to_json};
 

@@ -186,9 +186,7 @@ fn write_known(snapshot: &Snapshot, kind: TypeKind, id: &Id, out: &mut Writer) -
     Ok(match kind {
         TypeKind::Relationship => match snapshot.relationship(id)? {
             Some(found) => Some(out.relationship(&found)),
-            None => {
-                snapshot.find_relationships(&of_id())?.items.first().map(|found| out.relationship(found))
-            }
+            None => snapshot.find_relationships(&of_id())?.items.first().map(|found| out.relationship(found)),
         },
         _ => match snapshot.entity_summary(id)? {
             Some(found) => Some(out.entity(&found)),
