@@ -11,6 +11,7 @@ use futures_util::StreamExt;
 use futures_util::stream::unfold;
 use http::header::HOST;
 use http::{HeaderValue, Request, Response, StatusCode};
+use http_body::Frame;
 use http_body_util::BodyExt;
 use tokio::runtime::{Handle, Runtime};
 use tokio::sync::{mpsc, watch};
@@ -76,13 +77,48 @@ impl InProcess {
         Ok(InProcess { router: router(&door), door, runtime: Some(runtime) })
     }
 
+    /// Ends all requests, also those that wait; further ones end at once.
+    pub fn stop(&self) {
+        self.door.stop();
+    }
+
+    /// Sends a request with its whole body, and reads the whole answer. The calling thread works on it.
+    ///
+    /// Errors: `Closed`; `Io` if the door ends the answer before its end; `TooLarge` for a body of more than `bytes_max`.
+    pub fn answer(
+        &self,
+        head: Request<()>,
+        body: Vec<u8>,
+        bytes_max: usize,
+    ) -> Result<(Response<()>, Vec<u8>)> {
+        let runtime = self.runtime.as_ref().ok_or_else(closed)?;
+        let request = with_host(head).map(|()| Body::from(body));
+        let router = self.router.clone();
+        let answered = async move {
+            let answer = router.oneshot(request).await.unwrap_or_else(|never| match never {});
+            let (parts, mut body) = answer.into_parts();
+            let mut whole = Vec::new();
+            while let Some(frame) = body.frame().await {
+                append(&mut whole, data(frame)?, bytes_max)?;
+            }
+            Ok((Response::from_parts(parts, ()), whole))
+        };
+        let mut stopping = self.door.stopping();
+        runtime.block_on(async {
+            tokio::select! {
+                biased;
+                _ = stopping.wait_for(|is_stopping| *is_stopping) => Err(closed()),
+                answer = answered => answer,
+            }
+        })
+    }
+
     /// Sends a request; with `has_body`, its body follows by [`Exchange::write`] and [`Exchange::finish`].
     ///
     /// Errors: `Closed`.
     pub fn send(&self, head: Request<()>, has_body: bool) -> Result<Exchange> {
         let runtime = self.runtime.as_ref().ok_or_else(closed)?.handle().clone();
-        let (mut head, ()) = head.into_parts();
-        head.headers.entry(HOST).or_insert(HeaderValue::from_static("localhost"));
+        let (head, ()) = with_host(head).into_parts();
         let (request, body) = if has_body {
             let (sender, receiver) = mpsc::channel(PARTS_MAX);
             let parts = unfold(receiver, |mut receiver: mpsc::Receiver<Bytes>| async move {
@@ -168,15 +204,9 @@ impl Exchange {
                     _ = is_closed.wait_for(|is_closed| *is_closed) => Err(closed()),
                 }
             })?;
-            match frame {
-                None => return Ok(None),
-                Some(Err(source)) => return Err(Error::io("read an answer", std::io::Error::other(source))),
-                // Trailers are left out.
-                Some(Ok(frame)) => {
-                    if let Ok(part) = frame.into_data() {
-                        return Ok(Some(part));
-                    }
-                }
+            let Some(frame) = frame else { return Ok(None) };
+            if let Some(part) = data(frame)? {
+                return Ok(Some(part));
             }
         }
     }
@@ -200,13 +230,7 @@ impl Exchange {
         let mut body = Vec::new();
         let status = self.head()?.status();
         while let Some(part) = self.read()? {
-            if body.len() + part.len() > bytes_max {
-                let text = format!(
-                    "answer: expected at most {bytes_max} bytes; ask for pages, or read it as a stream"
-                );
-                return Err(Error::new(ErrorKind::TooLarge, text));
-            }
-            body.extend_from_slice(&part);
+            append(&mut body, Some(part), bytes_max)?;
         }
         Ok((status, body))
     }
@@ -218,6 +242,28 @@ impl Drop for Exchange {
             waiting.abort();
         }
     }
+}
+
+fn with_host(mut head: Request<()>) -> Request<()> {
+    head.headers_mut().entry(HOST).or_insert(HeaderValue::from_static("localhost"));
+    head
+}
+
+/// The bytes of a frame; `None` for trailers, which are left out.
+fn data(frame: std::result::Result<Frame<Bytes>, axum::Error>) -> Result<Option<Bytes>> {
+    let frame = frame.map_err(|source| Error::io("read an answer", std::io::Error::other(source)))?;
+    Ok(frame.into_data().ok())
+}
+
+fn append(body: &mut Vec<u8>, part: Option<Bytes>, bytes_max: usize) -> Result<()> {
+    let Some(part) = part else { return Ok(()) };
+    if body.len() + part.len() > bytes_max {
+        let text =
+            format!("answer: expected at most {bytes_max} bytes; ask for pages, or read it as a stream");
+        return Err(Error::new(ErrorKind::TooLarge, text));
+    }
+    body.extend_from_slice(&part);
+    Ok(())
 }
 
 fn closed() -> Error {
@@ -270,6 +316,27 @@ mod tests {
         closer.close();
         let start = std::time::Instant::now();
         assert_eq!(reader.join().unwrap().unwrap_err().kind(), ErrorKind::Closed);
+        assert!(start.elapsed() < Duration::from_secs(5));
+    }
+
+    #[test]
+    fn the_calling_thread_works_on_whole_requests() {
+        let door = InProcess::new(Repository::in_memory(), Limits::default()).unwrap();
+        let create = br#"{"id": "a", "type": "t", "properties": {"n": 1}}"#.to_vec();
+        let (head_of, body) = door.answer(head("POST", "/v1/entities"), create, 1 << 20).unwrap();
+        assert_eq!(head_of.status(), StatusCode::CREATED);
+        assert_eq!(serde_json::from_slice::<serde_json::Value>(&body).unwrap()["id"], "a");
+        let missing = door.answer(head("GET", "/v1/entities/b"), Vec::new(), 1 << 20).unwrap();
+        assert_eq!(missing.0.status(), StatusCode::NOT_FOUND);
+        let long = door.answer(head("GET", "/openapi.json"), Vec::new(), 10);
+        assert_eq!(long.unwrap_err().kind(), ErrorKind::TooLarge);
+        let start = std::time::Instant::now();
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| door.answer(head("GET", "/v1/feed?wait=30"), Vec::new(), 1 << 20));
+            std::thread::sleep(Duration::from_millis(50));
+            door.stop();
+            assert_eq!(waiting.join().unwrap().unwrap_err().kind(), ErrorKind::Closed);
+        });
         assert!(start.elapsed() < Duration::from_secs(5));
     }
 

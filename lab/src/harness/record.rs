@@ -24,6 +24,9 @@ pub struct Run {
     pub command: String,
     /// Shape: name, what was found.
     pub environment: Vec<(String, String)>,
+    /// Median of a small durable write before the run; runs before it was kept have none. Units: microseconds.
+    #[serde(default)]
+    pub sync_us: Option<f64>,
     /// Reasons to distrust all figures.
     pub doubts: Vec<String>,
     pub unfair: Vec<String>,
@@ -67,6 +70,8 @@ pub struct Bar {
 pub enum Height {
     /// At most so much. Units: that of the row.
     AtMost(f64),
+    /// At most so many durable writes of the machine, and so much more. Units: `more` is milliseconds, as the row.
+    Syncs { times: f64, more: f64 },
     /// At least so many times as good as another target at the same volume.
     TimesOf { target: String, times: f64 },
 }
@@ -104,6 +109,11 @@ impl Row {
     /// The same with one more bar: `target` is at least so many times as good as `other`.
     pub fn times_of(self, target: &str, volume: &str, times: f64, other: &str) -> Row {
         self.with_bar(target, volume, Height::TimesOf { target: other.to_owned(), times })
+    }
+
+    /// The same with one more bar: at most `times` durable writes of the machine, and `more` milliseconds.
+    pub fn syncs(self, target: &str, volume: &str, times: f64, more: f64) -> Row {
+        self.with_bar(target, volume, Height::Syncs { times, more })
     }
 
     fn with_bar(mut self, target: &str, volume: &str, height: Height) -> Row {

@@ -230,6 +230,7 @@ mod tests {
             started: String::new(),
             command: String::new(),
             environment: Vec::new(),
+            sync_us: None,
             doubts: Vec::new(),
             unfair: Vec::new(),
         };

@@ -223,6 +223,7 @@ impl RunSuite {
             is_quick: self.quick,
             started: now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
             command: command_line(without_places(std::env::args().skip(1))),
+            sync_us: Some(machine.sync_us),
             environment: machine.facts.into_iter().map(|(name, found)| (name.to_owned(), found)).collect(),
             doubts,
             unfair: suite.unfair.iter().map(|text| (*text).to_owned()).collect(),

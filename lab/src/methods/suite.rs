@@ -16,6 +16,13 @@ use crate::outcome::Outcome;
 /// Time of a cell that no call may use: for the figures. Units: seconds.
 const RESERVE_SECONDS: u64 = 10;
 
+/// The volumes at which Annals under Egeria is judged.
+const JUDGED: [&str; 7] = ["0005-02", "0010-05", "0020-10", "0040-10", "0080-10", "0160-10", "0320-10"];
+/// Most time of a read by id under Egeria.
+const READ_MS_MAX: f64 = 0.025;
+/// Most time of a write under Egeria beyond two durable writes of the machine.
+const WRITE_MS_MORE: f64 = 0.2;
+
 /// The page.
 pub const SUITE: Suite = Suite {
     name: "methods",
@@ -62,9 +69,21 @@ pub const SUITE: Suite = Suite {
 fn rows() -> Vec<Row> {
     let row = |row: &super::row::Row| {
         let found = Row::new(row.name(), row.title(), "ms").less();
-        if matches!(row.bar, Bar::Write) { found.of_writes() } else { found }
+        let found = if matches!(row.bar, Bar::Write) { found.of_writes() } else { found };
+        JUDGED.iter().fold(found, |found, volume| with_bar(found, row.bar, volume))
     };
     ROWS.iter().map(row).collect()
+}
+
+/// The bar of Annals under Egeria: of reads by id and of writes in time, of all others beside Egeria's own repository.
+fn with_bar(row: Row, bar: Bar, volume: &str) -> Row {
+    let ours = egeria::ANNALS.name;
+    match bar {
+        Bar::Read => row.at_most(ours, volume, READ_MS_MAX),
+        Bar::Write => row.syncs(ours, volume, 2.0, WRITE_MS_MORE),
+        Bar::Free => row,
+        _ => row.times_of(ours, volume, 1.0, egeria::MEMORY.name),
+    }
 }
 
 fn run(cell: &mut Cell) -> Outcome<()> {

@@ -113,6 +113,11 @@ fn bar_line(measured: &Measured, row: &Row, Bar { target, volume, height }: &Bar
             let [found, bar] = [median, *most].map(|value| value_text(row, value));
             (format!("{found} <= {bar}"), median <= *most)
         }
+        Height::Syncs { times, more } => {
+            let most = times * measured.results.run.sync_us? / 1_000.0 + more;
+            let [found, bar, more] = [median, most, *more].map(|value| value_text(row, value));
+            (format!("{found} <= {bar}, {} fdatasync + {more}", figure(*times)), median <= most)
+        }
         Height::TimesOf { target: other, times } => {
             let Ok(Ratio { ratio, .. }) = measured.times_of(row, volume, target, other) else {
                 let took_part = measured.targets().iter().any(|known| known.name == *other);
@@ -300,6 +305,26 @@ mod tests {
         assert_eq!(bars_of("1", 7.0), told("read at 1, annals: 8.00 <= 7.00: MISSED"));
         assert_eq!(bars_of("1", 8.0), told("read at 1, annals: 8.00 <= 8.00: holds"));
         assert_eq!(bars_of("2", 7.0), None);
+    }
+
+    #[test]
+    fn a_bar_in_durable_writes_of_the_machine_is_judged_if_the_run_measured_them() {
+        let bars_of = |sync_us: Option<f64>, more: f64| {
+            let mut found = measured(json!([figure("annals", "read", 0, 8.0)]));
+            found.results.run.sync_us = sync_us;
+            found.results.run.rows[0] = found.results.run.rows[0].clone().syncs("annals", "1", 2.0, more);
+            bars(&found)
+        };
+        let told = |text: &str| Some(Block::List(vec![text.to_owned()]));
+        assert_eq!(
+            bars_of(Some(3_500.0), 1.0),
+            told("read at 1, annals: 8.00 <= 8.00, 2.00 fdatasync + 1.00: holds")
+        );
+        assert_eq!(
+            bars_of(Some(3_500.0), 0.5),
+            told("read at 1, annals: 8.00 <= 7.50, 2.00 fdatasync + 0.500: MISSED")
+        );
+        assert_eq!(bars_of(None, 1.0), None);
     }
 
     #[test]

@@ -33,6 +33,8 @@ pub fn resident_bytes_max() -> u64 {
 pub struct Machine {
     /// Shape: name, value.
     pub facts: Vec<(&'static str, String)>,
+    /// Median of a small durable write before the run. Units: microseconds.
+    pub sync_us: f64,
     /// Processes that wanted a core before the run, on average over the last minute.
     load: f64,
 }
@@ -45,17 +47,18 @@ impl Machine {
         let load = load();
         let source = env!("CARGO_MANIFEST_DIR");
         let commit = first_line("git", &["-C", source, "describe", "--always", "--dirty", "--exclude=*"]);
+        let (disk, sync_us) = disk(folder)?;
         let facts = vec![
             ("processor", processor()),
             ("memory", memory()),
-            ("disk", disk(folder)?),
+            ("disk", disk),
             ("kernel", kernel()),
             ("Annals", format!("{}, built with the profile {}", env!("CARGO_PKG_VERSION"), profile())),
             ("compiler", first_line("rustc", &["--version"])),
             ("commit", commit.replace("-dirty", ", with changes that are not committed")),
             ("load before", format!("{load:.2}")),
         ];
-        Ok(Machine { facts, load })
+        Ok(Machine { facts, sync_us, load })
     }
 
     /// Adds the version that the program with this name prints.
@@ -97,8 +100,10 @@ fn kernel() -> String {
     format!("Linux {}", read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default().trim())
 }
 
-/// The file system of the folder, and the time of a small durable write there.
-fn disk(folder: &Path) -> Outcome<String> {
+/// The file system of the folder, and the median of a small durable write there.
+///
+/// Units: microseconds.
+fn disk(folder: &Path) -> Outcome<(String, f64)> {
     let path = folder.join("sync");
     let (mut file, mut latencies) = (RawFile::create(&path)?, Latencies::new()?);
     for _ in 0..SYNCS {
@@ -109,7 +114,9 @@ fn disk(folder: &Path) -> Outcome<String> {
     let mounts = read_to_string("/proc/self/mountinfo").unwrap_or_default();
     let on = file_system(&mounts, &folder.canonicalize()?);
     let on = on.unwrap_or_else(|| "unknown file system".into());
-    Ok(format!("{on}; a write of {SYNC_BYTES} bytes with fdatasync takes {sync:.0} µs (median of {SYNCS})"))
+    let text =
+        format!("{on}; a write of {SYNC_BYTES} bytes with fdatasync takes {sync:.0} µs (median of {SYNCS})");
+    Ok((text, sync))
 }
 
 /// Source: proc_pid_mountinfo(5): the mount point is the fifth field; type and device follow a lone hyphen. Of two mounts at one

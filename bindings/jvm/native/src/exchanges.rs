@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use annals::Result;
 use annals_server::Exchange;
+use http::Response;
 use serde_json::json;
 
 use crate::handles::{self, Thing};
@@ -16,14 +17,10 @@ const ANSWER_BYTES_MAX: usize = 64 << 20;
 /// Sends a request with its whole body, and reads the whole answer. Shape: the head as JSON in a packed text, then the
 /// body.
 pub fn exchange(repository: i64, head: &[u8], body: Option<Vec<u8>>) -> Result<Vec<u8>> {
-    let mut exchange = handles::repository(repository)?.send(head, body.is_some())?;
-    if let Some(body) = body {
-        exchange.write(body);
-        exchange.finish();
-    }
+    let opened = handles::repository(repository)?;
+    let (answer, body) = opened.answer(head, body.unwrap_or_default(), ANSWER_BYTES_MAX)?;
     let mut out = Writer::default();
-    out.bytes(&head_of(&mut exchange)?);
-    let (_, body) = exchange.whole(ANSWER_BYTES_MAX)?;
+    out.bytes(&form_of(&answer));
     out.0.extend_from_slice(&body);
     Ok(out.0)
 }
@@ -68,11 +65,14 @@ fn with<T>(handle: i64, work: impl FnOnce(&mut Exchange) -> Result<T>) -> Result
 }
 
 fn head_of(exchange: &mut Exchange) -> Result<Vec<u8>> {
-    let answer = exchange.head()?;
+    exchange.head().map(form_of)
+}
+
+fn form_of<B>(answer: &Response<B>) -> Vec<u8> {
     let headers: BTreeMap<&str, &str> = answer
         .headers()
         .iter()
         .map(|(name, value)| (name.as_str(), value.to_str().unwrap_or_default()))
         .collect();
-    Ok(json!({ "status": answer.status().as_u16(), "headers": headers }).to_string().into_bytes())
+    json!({ "status": answer.status().as_u16(), "headers": headers }).to_string().into_bytes()
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use annals::{Options, Repository, Result};
 use annals_json::{Object, invalid};
 use annals_server::{Exchange, InProcess, Limits};
-use http::Request;
+use http::{Request, Response};
 
 use crate::argument::{flag, number, object, text};
 
@@ -59,6 +59,14 @@ impl Opened {
         self.door()?.send(request(&head)?, has_body)
     }
 
+    /// Sends a request with its whole body to the door, and reads the whole answer, of at most `bytes_max` bytes.
+    ///
+    /// Errors: as [`Opened::send`]; `TooLarge`.
+    pub fn answer(&self, head: &[u8], body: Vec<u8>, bytes_max: usize) -> Result<(Response<()>, Vec<u8>)> {
+        let head = object(head, "request")?;
+        self.door()?.answer(request(&head)?, body, bytes_max)
+    }
+
     fn door(&self) -> Result<Arc<InProcess>> {
         let mut door = self.door.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(door) = &*door {
@@ -74,7 +82,10 @@ impl Opened {
     pub fn close(&self) -> Result<()> {
         let door = self.door.lock().unwrap_or_else(PoisonError::into_inner).take();
         let repository = self.repository.lock().unwrap_or_else(PoisonError::into_inner).take();
-        drop(door);
+        // A thread that works on a request holds the door, too.
+        if let Some(door) = door {
+            door.stop();
+        }
         repository.map_or(Ok(()), Repository::close)
     }
 }

@@ -5,7 +5,8 @@
 use std::sync::Arc;
 
 use annals::{
-    Entity, Error, ErrorKind, Id, Instant, Relationship, Result, Status, Value, ValueRef, ValueSet,
+    ClassificationRef, Entity, Error, ErrorKind, Id, Instant, Provenance, ProvenanceKind, Relationship,
+    Result, StampRef, Status, Value, ValueRef, ValueSet,
 };
 use annals_json::{json_from_slice, value_from_json, value_to_json};
 
@@ -27,21 +28,54 @@ mod tag {
     pub const JSON: u8 = 12;
 }
 
+/// The parts of a provenance that follow its flags.
+mod part {
+    pub const KIND: u16 = 1;
+    pub const HOME: u16 = 1 << 1;
+    pub const HOME_VERSION: u16 = 1 << 2;
+    pub const REPLICATED_BY: u16 = 1 << 3;
+    pub const LICENSE: u16 = 1 << 4;
+    pub const MAINTAINED_BY: u16 = 1 << 5;
+    pub const MAPPINGS: u16 = 1 << 6;
+    pub const EFFECTIVE_FROM: u16 = 1 << 7;
+    pub const EFFECTIVE_TO: u16 = 1 << 8;
+    pub const PROPAGATED_FROM: u16 = 1 << 9;
+    pub const REIDENTIFIED_FROM: u16 = 1 << 10;
+    pub const STATUS_ON_DELETE: u16 = 1 << 11;
+    pub const IS_PROXY: u16 = 1 << 12;
+}
+
+/// The headers beside the provenance that few instances have.
+#[derive(Default)]
+struct Rare<'i> {
+    home_version: Option<u64>,
+    reidentified_from: Option<&'i Id>,
+    status_on_delete: Option<&'i str>,
+    is_proxy: bool,
+}
+
 /// Writes the fields that entities and relationships have after their properties.
 macro_rules! header {
-    ($out:expr, $instance:expr) => {{
+    ($out:expr, $instance:expr, $is_proxy:expr) => {{
         let (out, instance): (&mut Writer, _) = (&mut *$out, $instance);
         out.u32(instance.version());
         out.u32(instance.latest_version());
         out.u32(instance.content_version());
         out.i64(i64::try_from(instance.position().0).unwrap_or(i64::MAX));
-        for stamp in [instance.created(), instance.updated()] {
-            out.i64(stamp.instant.micros());
-            out.text(stamp.author);
-        }
+        out.stamp(&instance.created());
+        out.stamp(&instance.updated());
         out.i64(instance.valid_from().micros());
         out.text(instance.status_name());
         out.u8(u8::from(instance.status() == Status::Deleted));
+        let home_version = instance.home_version();
+        let has_own = instance.home().is_some() || home_version != u64::from(instance.version());
+        let rare = Rare {
+            home_version: has_own.then_some(home_version),
+            reidentified_from: instance.reidentified_from(),
+            status_on_delete: instance.status_on_delete(),
+            is_proxy: $is_proxy,
+        };
+        out.provenance(instance.provenance(), &rare);
     }};
 }
 
@@ -166,23 +200,97 @@ impl Writer {
         written.unwrap_or_else(|never| match never {});
     }
 
+    fn stamp(&mut self, stamp: &StampRef<'_>) {
+        self.i64(stamp.instant.micros());
+        self.text(stamp.author);
+    }
+
+    /// Writes flags, and behind them the parts that are there.
+    fn provenance(&mut self, provenance: Option<&Provenance>, rare: &Rare<'_>) {
+        let at = self.0.len();
+        self.0.extend_from_slice(&[0, 0]);
+        let mut flags = 0;
+        if let Some(known) = provenance {
+            if known.kind != ProvenanceKind::Local {
+                flags |= part::KIND;
+                self.text(known.kind.name());
+            }
+            self.part(&mut flags, part::HOME, known.home.as_deref(), Writer::text);
+        }
+        self.part(&mut flags, part::HOME_VERSION, rare.home_version, |out, number| {
+            out.i64(i64::try_from(number).unwrap_or(i64::MAX));
+        });
+        if let Some(known) = provenance {
+            self.part(&mut flags, part::REPLICATED_BY, known.replicated_by.as_deref(), Writer::text);
+            self.part(&mut flags, part::LICENSE, known.license.as_deref(), Writer::text);
+            if !known.maintained_by.is_empty() {
+                flags |= part::MAINTAINED_BY;
+                self.count(known.maintained_by.len());
+                known.maintained_by.iter().for_each(|name| self.text(name));
+            }
+            if !known.mappings.is_empty() {
+                flags |= part::MAPPINGS;
+                self.count(known.mappings.len());
+                for (name, text) in &known.mappings {
+                    self.text(name);
+                    self.text(text);
+                }
+            }
+            let instant = |out: &mut Writer, instant: Instant| out.i64(instant.micros());
+            self.part(&mut flags, part::EFFECTIVE_FROM, known.effective_from, instant);
+            self.part(&mut flags, part::EFFECTIVE_TO, known.effective_to, instant);
+            self.part(&mut flags, part::PROPAGATED_FROM, known.propagated_from.as_ref(), Writer::id);
+        }
+        self.part(&mut flags, part::REIDENTIFIED_FROM, rare.reidentified_from, Writer::id);
+        self.part(&mut flags, part::STATUS_ON_DELETE, rare.status_on_delete, Writer::text);
+        if rare.is_proxy {
+            flags |= part::IS_PROXY;
+        }
+        self.0[at..at + 2].copy_from_slice(&flags.to_le_bytes());
+    }
+
+    fn part<T>(&mut self, flags: &mut u16, flag: u16, part: Option<T>, write: impl FnOnce(&mut Writer, T)) {
+        if let Some(part) = part {
+            *flags |= flag;
+            write(self, part);
+        }
+    }
+
+    /// Writes the length of the bytes that `write` writes before them, so that a reader can skip them.
+    fn measured(&mut self, write: impl FnOnce(&mut Writer)) {
+        let at = self.0.len();
+        self.u32(0);
+        write(self);
+        let length = u32::try_from(self.0.len() - at - 4).unwrap_or(u32::MAX).to_le_bytes();
+        self.0[at..at + 4].copy_from_slice(&length);
+    }
+
     pub fn entity(&mut self, entity: &Entity<'_>) {
         self.u8(0);
         self.id(entity.id());
         self.text(entity.type_name());
         self.properties(entity.property_refs());
-        header!(self, entity);
-        let written = self.counted::<std::convert::Infallible>(|out| {
-            let mut count = 0;
-            for classification in entity.classifications() {
-                out.text(classification.name());
-                out.u32(classification.version());
-                out.properties(classification.property_refs());
-                count += 1;
-            }
-            Ok(count)
+        self.measured(|out| {
+            header!(out, entity, entity.is_proxy());
+            let written = out.counted::<std::convert::Infallible>(|out| {
+                let mut count = 0;
+                for classification in entity.classifications() {
+                    out.classification(&classification);
+                    count += 1;
+                }
+                Ok(count)
+            });
+            written.unwrap_or_else(|never| match never {});
         });
-        written.unwrap_or_else(|never| match never {});
+    }
+
+    fn classification(&mut self, classification: &ClassificationRef<'_>) {
+        self.text(classification.name());
+        self.u32(classification.version());
+        self.stamp(&classification.created());
+        self.stamp(&classification.updated());
+        self.properties(classification.property_refs());
+        self.provenance(classification.provenance(), &Rare::default());
     }
 
     pub fn relationship(&mut self, relationship: &Relationship<'_>) {
@@ -192,7 +300,7 @@ impl Writer {
         self.id(relationship.from());
         self.id(relationship.to());
         self.properties(relationship.property_refs());
-        header!(self, relationship);
+        self.measured(|out| header!(out, relationship, false));
     }
 }
 

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use annals::{
-    AsOf, Direction, Entity, Find, Id, Page, Relationship, Result, Snapshot, Transaction, TypeKind,
+    AsOf, Deleted, Direction, Entity, Expression, Find, Header, Id, Operator, Page, Relationship, Result,
+    Snapshot, Transaction, TypeKind,
 };
 use annals_json::{Object, as_of_from_json, find_from_json, invalid};
 
@@ -157,9 +158,42 @@ pub fn read(view: i64, operation: i32, request: &[u8]) -> Result<Vec<u8>> {
             }
             write_page(&mut view, kind, &find, &mut out)
         }
-        other => Err(invalid(format!("read: expected an operation of 0 to 5, found {other}"))),
+        6 => {
+            let kind = kind_of(input.u8()?.into())?;
+            let ids = input.ids()?;
+            input.end()?;
+            let snapshot = view.snapshot()?;
+            out.count(ids.len());
+            for id in &ids {
+                let at = out.0.len();
+                out.u8(0);
+                out.0[at] = u8::from(write_known(snapshot, kind, id, &mut out)?);
+            }
+            Ok(())
+        }
+        other => Err(invalid(format!("read: expected an operation of 0 to 6, found {other}"))),
     })?;
     Ok(out.0)
+}
+
+/// Writes an instance, also a deleted one, or a proxy.
+fn write_known(snapshot: &Snapshot, kind: TypeKind, id: &Id, out: &mut Writer) -> Result<bool> {
+    let of_id = || {
+        Find::all()
+            .filter(Expression::header(Header::Id, Operator::Equal, id.to_string()))
+            .deleted(Deleted::Only)
+    };
+    Ok(match kind {
+        TypeKind::Relationship => match snapshot.relationship(id)? {
+            Some(found) => Some(out.relationship(&found)),
+            None => snapshot.find_relationships(&of_id())?.items.first().map(|found| out.relationship(found)),
+        },
+        _ => match snapshot.entity_summary(id)? {
+            Some(found) => Some(out.entity(&found)),
+            None => snapshot.find_entities(&of_id())?.items.first().map(|found| out.entity(found)),
+        },
+    }
+    .is_some())
 }
 
 /// A search and the kind of its results.

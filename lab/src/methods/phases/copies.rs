@@ -37,9 +37,8 @@ pub fn save_relationships(run: &mut Run, type_number: usize, one: &RelationshipT
     let archive = run.archive;
     for number in 0..run.volume.instances {
         let (id, properties) = (run.values.id(), run.values.all(&one.attributes, number));
-        let proxies = one
-            .ends
-            .map(|end| EntityProxy::new(run.values.id(), &archive.entities[end].name, ELSEWHERE));
+        let proxies =
+            one.ends.map(|end| EntityProxy::new(run.values.id(), &archive.entities[end].name, ELSEWHERE));
         let copy = RelationshipCopy {
             id: id.clone(),
             type_name: Arc::clone(&one.name),

@@ -47,6 +47,21 @@ public final class Find<T extends Instance> {
         return types.length == 0 ? find : find.type(types);
     }
 
+    /**
+     * A search in its JSON form, which docs/search.md describes. Its member {@code kind} says what it finds.
+     *
+     * @param json the form
+     * @return the search
+     * @throws AnnalsException kind {@code invalid-argument}: no JSON object
+     */
+    public static Find<? extends Instance> json(String json) {
+        JsonObject members = Json.object(Json.parse(json));
+        Kind kind = Json.optional(members, "kind").map(Kind::of).orElse(Kind.ENTITY);
+        return kind == Kind.ENTITY
+                ? new Find<Entity>(kind, members)
+                : new Find<Relationship>(kind, members);
+    }
+
     Kind kind() {
         return kind;
     }

@@ -22,6 +22,7 @@ interface Header {
             Instant validFrom,
             String status,
             boolean isDeleted,
+            Provenance provenance,
             Map<String, Classification> classifications)
             implements Header {
         @Override
@@ -40,6 +41,7 @@ interface Header {
                     Json.instant(json, "validFrom"),
                     Json.text(json, "status"),
                     Json.text(json, "status").equals("deleted"),
+                    Provenance.of(json),
                     classifications(json.get("classifications")));
         }
 
@@ -48,12 +50,11 @@ interface Header {
                 return Map.of();
             }
             Map<String, Classification> found = new LinkedHashMap<>();
-            members.entrySet().forEach(member -> {
-                JsonObject one = member.getValue().getAsJsonObject();
-                Map<String, Object> properties = Values.map(one.getAsJsonObject("properties"));
-                found.put(
-                        member.getKey(), new Classification(member.getKey(), Json.number(one, "version"), properties));
-            });
+            members.entrySet()
+                    .forEach(member -> found.put(
+                            member.getKey(),
+                            Classification.of(
+                                    member.getKey(), member.getValue().getAsJsonObject())));
             return Collections.unmodifiableMap(found);
         }
     }
@@ -85,18 +86,19 @@ interface Header {
             int latestVersion = reader.u32();
             int contentVersion = reader.u32();
             long position = reader.i64();
-            Stamp created = new Stamp(reader.instant(), reader.name());
-            Stamp updated = new Stamp(reader.instant(), reader.name());
+            Stamp created = reader.stamp();
+            Stamp updated = reader.stamp();
             Instant validFrom = reader.instant();
             String status = reader.name();
             boolean isDeleted = reader.u8() == 1;
+            Provenance provenance = reader.provenance();
             Map<String, Classification> classifications = Map.of();
             int count = hasClassifications ? reader.u32() : 0;
             if (count > 0) {
                 Map<String, Classification> found = new LinkedHashMap<>();
                 for (int index = 0; index < count; index++) {
-                    String name = reader.name();
-                    found.put(name, new Classification(name, reader.u32(), reader.properties()));
+                    Classification one = Classification.of(reader);
+                    found.put(one.name(), one);
                 }
                 classifications = Collections.unmodifiableMap(found);
             }
@@ -110,6 +112,7 @@ interface Header {
                     validFrom,
                     status,
                     isDeleted,
+                    provenance,
                     classifications);
         }
     }

@@ -37,27 +37,58 @@ class HttpView implements View {
 
     @Override
     public List<Optional<Instance>> get(Kind kind, List<String> ids) {
-        Map<String, Instance> found = new HashMap<>();
-        for (int start = 0; start < ids.size(); start += Pages.SIZE) {
-            List<String> some = ids.subList(start, Math.min(ids.size(), start + Pages.SIZE));
-            read(kind, some, found);
+        return placed(ids, read(kind, ids, false));
+    }
+
+    @Override
+    public List<Optional<Instance>> known(Kind kind, List<String> ids) {
+        // Reads of one are usual, and cost one request.
+        Map<String, Instance> found = ids.size() == 1 ? new HashMap<>() : read(kind, ids, true);
+        if (kind == Kind.ENTITY || ids.size() == 1) {
+            // Proxies are in no index.
+            for (String id : ids) {
+                if (!found.containsKey(id)) {
+                    summary(kind, id).ifPresent(one -> found.put(id, one));
+                }
+            }
         }
+        return placed(ids, found);
+    }
+
+    private Optional<Instance> summary(Kind kind, String id) {
+        String target = "/v1/" + kind.path() + "/" + Utf8.percent(id) + (kind == Kind.ENTITY ? "/summary" : "");
+        try {
+            return Optional.of(Instance.of(kind, open().get(time.on(target))));
+        } catch (DeletedException error) {
+            return Optional.ofNullable(read(kind, List.of(id), true).get(id));
+        } catch (NotFoundException error) {
+            return Optional.empty();
+        }
+    }
+
+    private static List<Optional<Instance>> placed(List<String> ids, Map<String, Instance> found) {
         List<Optional<Instance>> all = new ArrayList<>(ids.size());
         ids.forEach(id -> all.add(Optional.ofNullable(found.get(id))));
         return all;
     }
 
-    private void read(Kind kind, List<String> ids, Map<String, Instance> found) {
-        Condition one = byId(ids);
-        if (kind == Kind.ENTITY) {
-            Find<Entity> find = Find.entities().where(one);
-            Pages.stream(find.limit(), find.after(), (limit, after) -> page(find, limit, after))
-                    .forEach(entity -> found.put(entity.id(), entity));
-        } else {
-            Find<Relationship> find = Find.relationships().where(one);
-            Pages.stream(find.limit(), find.after(), (limit, after) -> page(find, limit, after))
-                    .forEach(relationship -> found.put(relationship.id(), relationship));
+    private Map<String, Instance> read(Kind kind, List<String> ids, boolean isWithDeleted) {
+        Map<String, Instance> found = new HashMap<>();
+        for (int start = 0; start < ids.size(); start += Pages.SIZE) {
+            Condition one = byId(ids.subList(start, Math.min(ids.size(), start + Pages.SIZE)));
+            if (kind == Kind.ENTITY) {
+                read(Find.entities().where(one), isWithDeleted, found);
+            } else {
+                read(Find.relationships().where(one), isWithDeleted, found);
+            }
         }
+        return found;
+    }
+
+    private <T extends Instance> void read(Find<T> live, boolean isWithDeleted, Map<String, Instance> found) {
+        Find<T> find = isWithDeleted ? live.withDeleted() : live;
+        Pages.stream(find.limit(), find.after(), (limit, after) -> page(find, limit, after))
+                .forEach(one -> found.put(one.id(), one));
     }
 
     Condition byId(List<String> ids) {

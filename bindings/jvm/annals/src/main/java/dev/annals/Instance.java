@@ -181,6 +181,15 @@ public abstract sealed class Instance permits Entity, Relationship {
         return header().isDeleted();
     }
 
+    /**
+     * How the instance came here, and the headers that few instances have.
+     *
+     * @return its provenance
+     */
+    public final Provenance provenance() {
+        return header().provenance();
+    }
+
     @Override
     public final boolean equals(Object other) {
         return other instanceof Instance instance

@@ -17,6 +17,7 @@ final class NativeView implements View {
     private static final int FIND = 2;
     private static final int COUNT = 3;
     private static final int LINKS = 4;
+    private static final int KNOWN = 6;
     private static final int WITH_RELATIONSHIPS = 1;
     private static final int WITH_ENTITIES = 2;
     private static final int WITHOUT_RELATIONSHIPS = 4;
@@ -81,12 +82,22 @@ final class NativeView implements View {
 
     @Override
     public List<Optional<Instance>> get(Kind kind, List<String> ids) {
+        return many(GET_MANY, kind, ids, NativeView::live);
+    }
+
+    @Override
+    public List<Optional<Instance>> known(Kind kind, List<String> ids) {
+        return many(KNOWN, kind, ids, Optional::of);
+    }
+
+    private List<Optional<Instance>> many(
+            int operation, Kind kind, List<String> ids, Function<Instance, Optional<Instance>> shown) {
         PackReader reader =
-                read(GET_MANY, new PackWriter().u8(kind.ordinal()).texts(ids).bytes());
+                read(operation, new PackWriter().u8(kind.ordinal()).texts(ids).bytes());
         int count = reader.u32();
         List<Optional<Instance>> all = new ArrayList<>(count);
         for (int index = 0; index < count; index++) {
-            all.add(reader.u8() == 0 ? Optional.empty() : live(reader.instance()));
+            all.add(reader.u8() == 0 ? Optional.empty() : shown.apply(reader.instance()));
         }
         return all;
     }

@@ -131,28 +131,30 @@ final class PackReader {
         String from = isRelationship ? text() : "";
         String to = isRelationship ? text() : "";
         Map<String, Object> properties = properties();
+        int length = u32();
         Header header = new Header.Packed(bytes, at, !isRelationship);
-        skipHeader(!isRelationship);
+        at += length;
         return isRelationship
                 ? new Relationship(id, type, from, to, properties, header)
                 : new Entity(id, type, properties, header);
     }
 
-    private void skipHeader(boolean hasClassifications) {
-        at += 4 + 4 + 4 + 8 + 8;
-        skipText();
-        at += 8;
-        skipText();
-        at += 8;
-        skipText();
-        at += 1;
-        if (hasClassifications) {
-            int count = u32();
-            for (int index = 0; index < count; index++) {
-                skipText();
-                at += 4;
-                properties();
-            }
+    Stamp stamp() {
+        return new Stamp(instant(), name());
+    }
+
+    Provenance provenance() {
+        at += 2;
+        int flags = (bytes[at - 2] & 0xff) | (bytes[at - 1] & 0xff) << 8;
+        return flags == 0 ? Provenance.LOCAL : Provenance.of(flags, this);
+    }
+
+    List<String> texts() {
+        int count = u32();
+        List<String> texts = new ArrayList<>(Math.min(count, 1_024));
+        for (int index = 0; index < count; index++) {
+            texts.add(text());
         }
+        return texts;
     }
 }

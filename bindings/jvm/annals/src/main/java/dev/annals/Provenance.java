@@ -24,7 +24,6 @@ import java.util.OptionalInt;
  * @param reidentifiedFrom the former id
  * @param statusOnDelete the status that a deleted instance had
  * @param isProxy true if the repository stores only a proxy
- * @param classifications the provenance of each classification of an entity, by its name
  */
 public record Provenance(
         String kind,
@@ -39,8 +38,10 @@ public record Provenance(
         Optional<String> propagatedFrom,
         Optional<String> reidentifiedFrom,
         Optional<String> statusOnDelete,
-        boolean isProxy,
-        Map<String, Provenance> classifications) {
+        boolean isProxy) {
+    /** Of an instance of this repository without any such header. */
+    static final Provenance LOCAL = of(new JsonObject());
+
     static Provenance of(JsonObject json) {
         Map<String, String> mappings = new LinkedHashMap<>();
         if (json.get("mappings") instanceof JsonObject members) {
@@ -59,15 +60,37 @@ public record Provenance(
                 Json.optional(json, "propagatedFrom"),
                 Json.optional(json, "reidentifiedFrom"),
                 Json.optional(json, "statusOnDelete"),
-                Json.flag(json, "isProxy"),
-                classifications(json));
+                Json.flag(json, "isProxy"));
     }
 
-    private static Map<String, Provenance> classifications(JsonObject json) {
-        Map<String, Provenance> found = new LinkedHashMap<>();
-        if (json.get("classifications") instanceof JsonObject members) {
-            members.keySet().forEach(name -> found.put(name, of(members.getAsJsonObject(name))));
+    /** Reads the packed form, whose flags are not 0. */
+    static Provenance of(int flags, PackReader reader) {
+        return new Provenance(
+                has(flags, 0) ? reader.name() : "local",
+                has(flags, 1) ? Optional.of(reader.name()) : Optional.empty(),
+                has(flags, 2) ? OptionalInt.of((int) Math.min(Integer.MAX_VALUE, reader.i64())) : OptionalInt.empty(),
+                has(flags, 3) ? Optional.of(reader.name()) : Optional.empty(),
+                has(flags, 4) ? Optional.of(reader.text()) : Optional.empty(),
+                has(flags, 5) ? List.copyOf(reader.texts()) : List.of(),
+                has(flags, 6) ? mappings(reader) : Map.of(),
+                has(flags, 7) ? Optional.of(reader.instant()) : Optional.empty(),
+                has(flags, 8) ? Optional.of(reader.instant()) : Optional.empty(),
+                has(flags, 9) ? Optional.of(reader.text()) : Optional.empty(),
+                has(flags, 10) ? Optional.of(reader.text()) : Optional.empty(),
+                has(flags, 11) ? Optional.of(reader.name()) : Optional.empty(),
+                has(flags, 12));
+    }
+
+    private static boolean has(int flags, int bit) {
+        return (flags & 1 << bit) != 0;
+    }
+
+    private static Map<String, String> mappings(PackReader reader) {
+        Map<String, String> mappings = new LinkedHashMap<>();
+        int count = reader.u32();
+        for (int index = 0; index < count; index++) {
+            mappings.put(reader.name(), reader.text());
         }
-        return Map.copyOf(found);
+        return Map.copyOf(mappings);
     }
 }

@@ -92,10 +92,37 @@ public final class Snapshot extends GraphReads implements AutoCloseable {
         return many(Kind.RELATIONSHIP, ids, Relationship.class::cast);
     }
 
+    /**
+     * An instance, also a deleted one, and a proxy of an entity of another collection.
+     *
+     * @param id its id
+     * @return the instance; empty if the repository does not know it
+     */
+    public Optional<Instance> known(InstanceId id) {
+        return view().known(id.kind(), List.of(id.id())).get(0);
+    }
+
+    /**
+     * The same of many.
+     *
+     * @param kind their kind
+     * @param ids their ids
+     * @return the instances by id, in the order of the ids; without those that the repository does not know
+     */
+    public Map<String, Instance> known(Kind kind, Collection<String> ids) {
+        ids.forEach(InstanceId::check);
+        return present(view().known(kind, List.copyOf(ids)), Instance.class::cast);
+    }
+
     private <T extends Instance> Map<String, T> many(Kind kind, Collection<String> ids, Function<Instance, T> cast) {
         ids.forEach(InstanceId::check);
+        return present(view().get(kind, List.copyOf(ids)), cast);
+    }
+
+    private static <T extends Instance> Map<String, T> present(
+            List<Optional<Instance>> all, Function<Instance, T> cast) {
         Map<String, T> found = new LinkedHashMap<>();
-        view().get(kind, List.copyOf(ids)).forEach(one -> one.map(cast).ifPresent(item -> found.put(item.id(), item)));
+        all.forEach(one -> one.map(cast).ifPresent(item -> found.put(item.id(), item)));
         return found;
     }
 
@@ -253,30 +280,6 @@ public final class Snapshot extends GraphReads implements AutoCloseable {
             Query query = page(ends, OptionalLong.of(limit), after);
             return Page.of(client.get(query.on("/v1/diff")), InstanceChange::of);
         });
-    }
-
-    /**
-     * How an instance came here, and the headers that few instances have. Also of a proxy.
-     *
-     * @param instance the instance
-     * @return the provenance
-     * @throws AnnalsException kind {@code not-found} or {@code deleted}
-     */
-    public Provenance provenance(InstanceId instance) {
-        String target = of(instance) + (instance.kind() == Kind.ENTITY ? "/summary" : "");
-        return Provenance.of(get(target, Query.NONE));
-    }
-
-    /**
-     * The same of one version.
-     *
-     * @param instance the instance
-     * @param number the number of the version, from 1
-     * @return the provenance as it was
-     * @throws AnnalsException kind {@code not-found}: no such version
-     */
-    public Provenance provenance(InstanceId instance, int number) {
-        return Provenance.of(getAsOf(of(instance) + "/versions/" + number, Query.NONE));
     }
 
     // Types, trees, contents.

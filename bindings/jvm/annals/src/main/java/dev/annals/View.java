@@ -12,6 +12,9 @@ interface View extends AutoCloseable {
     /** Live instances, each in the place of its id. */
     List<Optional<Instance>> get(Kind kind, List<String> ids);
 
+    /** Instances, each in the place of its id; also deleted ones, and proxies. */
+    List<Optional<Instance>> known(Kind kind, List<String> ids);
+
     <T extends Instance> Page<T> find(Find<T> find);
 
     long count(Find<?> find);

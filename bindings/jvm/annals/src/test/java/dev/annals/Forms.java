@@ -36,6 +36,7 @@ final class Forms {
             json.addProperty("from", relationship.from());
             json.addProperty("to", relationship.to());
         }
+        add(json, instance.provenance());
         return json;
     }
 
@@ -44,7 +45,10 @@ final class Forms {
         entity.classifications().forEach((name, classification) -> {
             JsonObject one = new JsonObject();
             one.addProperty("version", classification.version());
+            one.add("created", of(classification.created()));
+            one.add("updated", of(classification.updated()));
             one.add("properties", Values.json(classification.properties()));
+            add(one, classification.provenance());
             all.add(name, one);
         });
         return all;
@@ -54,16 +58,6 @@ final class Forms {
         JsonObject json = new JsonObject();
         json.addProperty("instant", stamp.instant().toString());
         json.addProperty("author", stamp.author());
-        return json;
-    }
-
-    static JsonObject of(Instance instance, Provenance provenance) {
-        JsonObject json = of(instance);
-        add(json, provenance);
-        provenance
-                .classifications()
-                .forEach((name, one) ->
-                        add(json.getAsJsonObject("classifications").getAsJsonObject(name), one));
         return json;
     }
 

@@ -11,6 +11,8 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -56,6 +58,79 @@ class ReadsTest {
             assertThrows(AlreadyExistsException.class, () -> repository.exchange("POST", "/v1/entities", body));
         }
     }
+
+    /** What the packed form and the JSON form say of an instance. */
+    @ParameterizedTest
+    @EnumSource
+    void instancesHaveTheirProvenanceAndDeletedOnesAndProxiesAreKnown(Way way, @TempDir Path folder) {
+        try (Way.Opened opened = way.open(folder)) {
+            Repository repository = opened.repository();
+            repository.exchange("PUT", "/v1/collection", "{\"collection\": \"here\"}");
+            repository.exchange("POST", "/v1/transactions", KNOWN_OPERATIONS);
+            try (Snapshot snapshot = repository.snapshot()) {
+                Map<String, Instance> known =
+                        snapshot.known(Kind.ENTITY, List.of("own", "copy", "gone", "proxy", "nowhere"));
+                assertEquals(List.of("own", "copy", "gone", "proxy"), List.copyOf(known.keySet()));
+                assertEquals(Provenance.LOCAL, known.get("own").provenance());
+                assertEquals(
+                        new Provenance(
+                                "content-pack",
+                                Optional.of("there"),
+                                OptionalInt.of(7),
+                                Optional.of("else"),
+                                Optional.of("CC0"),
+                                List.of("ada", "bob"),
+                                Map.of("key", "5"),
+                                Optional.of(Instant.parse("2026-01-01T00:00:00Z")),
+                                Optional.of(Instant.parse("2027-01-01T00:00:00Z")),
+                                Optional.empty(),
+                                Optional.empty(),
+                                Optional.empty(),
+                                false),
+                        known.get("copy").provenance());
+                assertEquals(
+                        new Stamp(Instant.parse("2025-01-01T00:00:00Z"), "zoe"),
+                        known.get("copy").created());
+                Classification marked =
+                        ((Entity) known.get("own")).classifications().get("marked");
+                assertEquals(Optional.of("copy"), marked.provenance().propagatedFrom());
+                assertEquals("ada", marked.created().author());
+                assertEquals(marked.created(), marked.updated());
+                assertEquals(Map.of("level", 3L), marked.properties());
+                assertTrue(known.get("gone").isDeleted());
+                assertEquals(Optional.of("active"), known.get("gone").provenance().statusOnDelete());
+                assertTrue(known.get("proxy").provenance().isProxy());
+                for (Instance one : known.values()) {
+                    assertEquals(Optional.of(one), snapshot.known(one.instanceId()));
+                }
+                assertEquals(Optional.empty(), snapshot.known(InstanceId.entity("nowhere")));
+                Instance link = snapshot.known(InstanceId.relationship("link")).orElseThrow();
+                assertTrue(link.isDeleted());
+                assertEquals("copy", ((Relationship) link).to());
+                assertEquals(
+                        List.of(known.get("copy"), known.get("own")),
+                        snapshot.find(Find.json("{\"kind\": \"entity\", \"orderBy\": [\"@id\"]}"))
+                                .toList());
+            }
+        }
+    }
+
+    private static final String KNOWN_OPERATIONS =
+            """
+            {"author": "ada", "operations": [
+              {"action": "save-copy", "kind": "entity", "id": "copy", "type": "t", "properties": {}, "home": "there",
+               "provenance": "content-pack", "replicatedBy": "else", "license": "CC0", "maintainedBy": ["ada", "bob"],
+               "mappings": {"key": "5"}, "effectiveFrom": "2026-01-01T00:00:00Z", "effectiveTo": "2027-01-01T00:00:00Z",
+               "version": 7, "created": {"instant": "2025-01-01T00:00:00Z", "author": "zoe"},
+               "updated": {"instant": "2025-01-02T00:00:00Z", "author": "zoe"}},
+              {"action": "save-proxy", "kind": "entity", "id": "proxy", "type": "t", "properties": {}, "home": "there"},
+              {"action": "create", "kind": "entity", "id": "own", "type": "t", "properties": {}, "classifications": [
+                {"name": "marked", "properties": {"level": 3}, "propagatedFrom": "copy"}]},
+              {"action": "create", "kind": "entity", "id": "gone", "type": "t", "properties": {}},
+              {"action": "create", "kind": "relationship", "id": "link", "type": "r", "from": "gone", "to": "copy",
+               "properties": {}},
+              {"action": "delete", "kind": "entity", "id": "gone"}]}
+            """;
 
     @ParameterizedTest
     @EnumSource

@@ -75,9 +75,7 @@ final class ScenarioDoor {
         String id = Json.text(step, "id");
         return switch (verb) {
             case "get" -> get(snapshot, instance(step));
-            case "version" -> Forms.of(
-                    snapshot.version(instance(step), Json.number(step, "number")),
-                    snapshot.provenance(instance(step), Json.number(step, "number")));
+            case "version" -> Forms.of(snapshot.version(instance(step), Json.number(step, "number")));
             case "history" -> history(snapshot, step);
             case "difference" -> Forms.of(
                     snapshot.difference(instance(step), Json.number(step, "from"), Json.number(step, "to")));
@@ -86,7 +84,7 @@ final class ScenarioDoor {
                             .toList(),
                     Forms::of);
             case "neighbors" -> Forms.page(
-                    snapshot.neighborsPage(id, links(step)), neighbor -> neighbor(snapshot, neighbor));
+                    snapshot.neighborsPage(id, links(step)), Forms::of);
             case "degree" -> number("degree", snapshot.degree(id, links(step)));
             case "relationships" -> Forms.page(snapshot.relationshipsPage(id, links(step)), Forms::of);
             case "reach" -> Forms.page(snapshot.reachPage(id, walk(step)), Forms::of);
@@ -136,16 +134,7 @@ final class ScenarioDoor {
     private static JsonElement get(Snapshot snapshot, InstanceId id) {
         Optional<? extends Instance> found =
                 id.kind() == Kind.ENTITY ? snapshot.entity(id.id()) : snapshot.relationship(id.id());
-        return found.<JsonElement>map(one -> Forms.of(one, snapshot.provenance(id)))
-                .orElse(JsonNull.INSTANCE);
-    }
-
-    /** Instances on a page do not show whether they are proxies. */
-    private static JsonObject neighbor(Snapshot snapshot, Neighbor neighbor) {
-        JsonObject json = Forms.of(neighbor);
-        Provenance provenance = snapshot.provenance(neighbor.entity().instanceId());
-        json.add("entity", Forms.of(neighbor.entity(), provenance));
-        return json;
+        return found.<JsonElement>map(Forms::of).orElse(JsonNull.INSTANCE);
     }
 
     private static JsonElement history(Snapshot snapshot, JsonObject step) {

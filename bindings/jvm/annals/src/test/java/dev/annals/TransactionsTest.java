@@ -87,9 +87,7 @@ class TransactionsTest {
                 assertEquals(Map.of("up", true), b.properties());
                 assertEquals(
                         "a",
-                        snapshot.provenance(InstanceId.entity("z"))
-                                .reidentifiedFrom()
-                                .orElseThrow());
+                        z.provenance().reidentifiedFrom().orElseThrow());
                 assertEquals(
                         "why\nnot",
                         snapshot.history("b").reduce((x, y) -> y).orElseThrow().message());

@@ -18,6 +18,7 @@ import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollec
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.InstanceType;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.Relationship;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.repositoryeventmapper.OMRSRepositoryEventMapperBase;
+import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.repositoryeventmapper.OMRSRepositoryEventProcessor;
 import org.odpi.openmetadata.repositoryservices.ffdc.exception.OMRSCheckedExceptionBase;
 
 /**
@@ -126,175 +127,80 @@ public class AnnalsEventMapper extends OMRSRepositoryEventMapperBase {
 
     /** The way to the cohorts, with the names of this server. */
     final class Outbound {
-        private final String source = repositoryEventMapperName;
+        private final OMRSRepositoryEventProcessor to = repositoryEventProcessor;
+        private final String mapper = repositoryEventMapperName;
+        private final String id = localMetadataCollectionId;
+        private final String name = localServerName;
+        private final String type = localServerType;
+        private final String owner = localOrganizationName;
 
         void created(EntityDetail entity) {
-            repositoryEventProcessor.processNewEntityEvent(
-                    source, localMetadataCollectionId, localServerName, localServerType, localOrganizationName, entity);
+            to.processNewEntityEvent(mapper, id, name, type, owner, entity);
         }
 
         void updated(EntityDetail before, EntityDetail entity) {
-            repositoryEventProcessor.processUpdatedEntityEvent(
-                    source,
-                    localMetadataCollectionId,
-                    localServerName,
-                    localServerType,
-                    localOrganizationName,
-                    before,
-                    entity);
+            to.processUpdatedEntityEvent(mapper, id, name, type, owner, before, entity);
         }
 
         void deleted(EntityDetail entity) {
-            repositoryEventProcessor.processDeletedEntityEvent(
-                    source, localMetadataCollectionId, localServerName, localServerType, localOrganizationName, entity);
+            to.processDeletedEntityEvent(mapper, id, name, type, owner, entity);
         }
 
         void restored(EntityDetail entity) {
-            repositoryEventProcessor.processRestoredEntityEvent(
-                    source, localMetadataCollectionId, localServerName, localServerType, localOrganizationName, entity);
+            to.processRestoredEntityEvent(mapper, id, name, type, owner, entity);
         }
 
         void identified(String formerGuid, EntityDetail entity) {
-            repositoryEventProcessor.processReIdentifiedEntityEvent(
-                    source,
-                    localMetadataCollectionId,
-                    localServerName,
-                    localServerType,
-                    localOrganizationName,
-                    formerGuid,
-                    entity);
+            to.processReIdentifiedEntityEvent(mapper, id, name, type, owner, formerGuid, entity);
         }
 
         void homed(String formerHome, EntityDetail entity) {
-            repositoryEventProcessor.processReHomedEntityEvent(
-                    source,
-                    localMetadataCollectionId,
-                    localServerName,
-                    localServerType,
-                    localOrganizationName,
-                    formerHome,
-                    entity);
+            to.processReHomedEntityEvent(mapper, id, name, type, owner, formerHome, entity);
         }
 
-        void purgedEntity(InstanceType type, String guid) {
-            repositoryEventProcessor.processPurgedEntityEvent(
-                    source,
-                    localMetadataCollectionId,
-                    localServerName,
-                    localServerType,
-                    localOrganizationName,
-                    type.getTypeDefGUID(),
-                    type.getTypeDefName(),
-                    guid);
+        void purgedEntity(InstanceType of, String guid) {
+            to.processPurgedEntityEvent(mapper, id, name, type, owner, of.getTypeDefGUID(), of.getTypeDefName(), guid);
         }
 
         void classified(EntityDetail entity, Classification classification) {
-            repositoryEventProcessor.processClassifiedEntityEvent(
-                    source,
-                    localMetadataCollectionId,
-                    localServerName,
-                    localServerType,
-                    localOrganizationName,
-                    entity,
-                    classification);
+            to.processClassifiedEntityEvent(mapper, id, name, type, owner, entity, classification);
         }
 
         void declassified(EntityDetail entity, Classification classification) {
-            repositoryEventProcessor.processDeclassifiedEntityEvent(
-                    source,
-                    localMetadataCollectionId,
-                    localServerName,
-                    localServerType,
-                    localOrganizationName,
-                    entity,
-                    classification);
+            to.processDeclassifiedEntityEvent(mapper, id, name, type, owner, entity, classification);
         }
 
         void reclassified(EntityDetail entity, Classification before, Classification classification) {
-            repositoryEventProcessor.processReclassifiedEntityEvent(
-                    source,
-                    localMetadataCollectionId,
-                    localServerName,
-                    localServerType,
-                    localOrganizationName,
-                    entity,
-                    before,
-                    classification);
+            to.processReclassifiedEntityEvent(mapper, id, name, type, owner, entity, before, classification);
         }
 
         void created(Relationship relationship) {
-            repositoryEventProcessor.processNewRelationshipEvent(
-                    source,
-                    localMetadataCollectionId,
-                    localServerName,
-                    localServerType,
-                    localOrganizationName,
-                    relationship);
+            to.processNewRelationshipEvent(mapper, id, name, type, owner, relationship);
         }
 
         void updated(Relationship before, Relationship relationship) {
-            repositoryEventProcessor.processUpdatedRelationshipEvent(
-                    source,
-                    localMetadataCollectionId,
-                    localServerName,
-                    localServerType,
-                    localOrganizationName,
-                    before,
-                    relationship);
+            to.processUpdatedRelationshipEvent(mapper, id, name, type, owner, before, relationship);
         }
 
         void deleted(Relationship relationship) {
-            repositoryEventProcessor.processDeletedRelationshipEvent(
-                    source,
-                    localMetadataCollectionId,
-                    localServerName,
-                    localServerType,
-                    localOrganizationName,
-                    relationship);
+            to.processDeletedRelationshipEvent(mapper, id, name, type, owner, relationship);
         }
 
         void restored(Relationship relationship) {
-            repositoryEventProcessor.processRestoredRelationshipEvent(
-                    source,
-                    localMetadataCollectionId,
-                    localServerName,
-                    localServerType,
-                    localOrganizationName,
-                    relationship);
+            to.processRestoredRelationshipEvent(mapper, id, name, type, owner, relationship);
         }
 
         void identified(String formerGuid, Relationship relationship) {
-            repositoryEventProcessor.processReIdentifiedRelationshipEvent(
-                    source,
-                    localMetadataCollectionId,
-                    localServerName,
-                    localServerType,
-                    localOrganizationName,
-                    formerGuid,
-                    relationship);
+            to.processReIdentifiedRelationshipEvent(mapper, id, name, type, owner, formerGuid, relationship);
         }
 
         void homed(String formerHome, Relationship relationship) {
-            repositoryEventProcessor.processReHomedRelationshipEvent(
-                    source,
-                    localMetadataCollectionId,
-                    localServerName,
-                    localServerType,
-                    localOrganizationName,
-                    formerHome,
-                    relationship);
+            to.processReHomedRelationshipEvent(mapper, id, name, type, owner, formerHome, relationship);
         }
 
-        void purgedRelationship(InstanceType type, String guid) {
-            repositoryEventProcessor.processPurgedRelationshipEvent(
-                    source,
-                    localMetadataCollectionId,
-                    localServerName,
-                    localServerType,
-                    localOrganizationName,
-                    type.getTypeDefGUID(),
-                    type.getTypeDefName(),
-                    guid);
+        void purgedRelationship(InstanceType of, String guid) {
+            to.processPurgedRelationshipEvent(
+                    mapper, id, name, type, owner, of.getTypeDefGUID(), of.getTypeDefName(), guid);
         }
     }
 

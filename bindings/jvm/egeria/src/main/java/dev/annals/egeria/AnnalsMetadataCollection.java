@@ -1,20 +1,21 @@
 package dev.annals.egeria;
 
-import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import dev.annals.AnnalsException;
+import dev.annals.AsOf;
+import dev.annals.Instance;
+import dev.annals.InstanceId;
 import dev.annals.Kind;
+import dev.annals.Snapshot;
 import java.util.ArrayList;
 import java.util.Date;
-import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
+import java.util.Optional;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.Classification;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.EntityDetail;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.EntityProxy;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.EntitySummary;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.InstanceHeader;
-import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.InstanceProperties;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.InstanceStatus;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.Relationship;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.repositoryconnector.OMRSRepositoryHelper;
@@ -29,7 +30,6 @@ import org.odpi.openmetadata.repositoryservices.ffdc.exception.InvalidParameterE
 import org.odpi.openmetadata.repositoryservices.ffdc.exception.InvalidRelationshipException;
 import org.odpi.openmetadata.repositoryservices.ffdc.exception.PropertyErrorException;
 import org.odpi.openmetadata.repositoryservices.ffdc.exception.RelationshipConflictException;
-import org.odpi.openmetadata.repositoryservices.ffdc.exception.RelationshipNotKnownException;
 import org.odpi.openmetadata.repositoryservices.ffdc.exception.RepositoryErrorException;
 import org.odpi.openmetadata.repositoryservices.ffdc.exception.TypeErrorException;
 import org.odpi.openmetadata.repositoryservices.ffdc.exception.UserNotAuthorizedException;
@@ -66,13 +66,13 @@ public class AnnalsMetadataCollection extends MoveCalls {
         if (entity.getStatus() == InstanceStatus.DELETED) {
             remove(userId, Kind.ENTITY, entity, method);
         } else {
-            store().commit(userId, method, List.of(copy(entity)));
+            store().commit(userId, method, List.of(copies.entity(entity)));
         }
     }
 
     /** Annals stores no deleted copies: the copy goes, and comes back when its home restores it. */
     private void remove(String userId, Kind kind, InstanceHeader instance, String method) {
-        if (!store().one(kind, instance.getGUID(), Moment.NOW).items().isEmpty()) {
+        if (store().isKnown(new InstanceId(kind, instance.getGUID()))) {
             store().commit(
                             userId,
                             method,
@@ -84,50 +84,10 @@ public class AnnalsMetadataCollection extends MoveCalls {
         return Changes.with(Changes.on("purge-copy", kind, guid), "home", home);
     }
 
-    private JsonObject copy(EntityDetail entity) {
-        JsonObject operation =
-                Changes.with(Changes.on("save-copy", Kind.ENTITY, entity.getGUID()), "type", Changes.type(entity));
-        operation.add("properties", PropertyForms.properties(entity.getProperties()));
-        addHeader(operation, entity, entity.getProperties());
-        JsonArray classifications = new JsonArray();
-        if (entity.getClassifications() != null) {
-            for (Classification one : entity.getClassifications()) {
-                // Classifications of ours are stored already.
-                if (!metadataCollectionId.equals(one.getMetadataCollectionId())) {
-                    classifications.add(copy(entity, one, "name"));
-                }
-            }
-        }
-        operation.add("classifications", classifications);
-        return operation;
-    }
-
-    private void addHeader(JsonObject operation, InstanceHeader instance, InstanceProperties properties) {
-        if (instance.getStatus() != null) {
-            operation.addProperty("status", TypeForms.status(instance.getStatus()));
-        }
-        headers.write(instance, properties, operation);
-        headers.writeOrigin(instance, operation);
-    }
-
-    private JsonObject copy(EntitySummary entity, Classification classification, String name) {
-        Classification owned = new Classification(classification);
-        if (owned.getMetadataCollectionId() == null) {
-            owned.setMetadataCollectionId(entity.getMetadataCollectionId());
-            owned.setMetadataCollectionName(entity.getMetadataCollectionName());
-        }
-        JsonObject form = new JsonObject();
-        form.addProperty(name, owned.getName());
-        form.add("properties", PropertyForms.properties(owned.getProperties()));
-        headers.write(owned, owned.getProperties(), form);
-        headers.writeOrigin(owned, form);
-        return form;
-    }
-
     @Override
     public void purgeEntityReferenceCopy(
             String userId, String entityGUID, String typeDefGUID, String typeDefName, String homeMetadataCollectionId)
-            throws InvalidParameterException, RepositoryErrorException, EntityNotKnownException, HomeEntityException,
+            throws InvalidParameterException, RepositoryErrorException, HomeEntityException,
                     UserNotAuthorizedException {
         String method = "purgeEntityReferenceCopy";
         manageReferenceInstanceParameterValidation(
@@ -139,11 +99,32 @@ public class AnnalsMetadataCollection extends MoveCalls {
                 homeMetadataCollectionId,
                 "homeMetadataCollectionId",
                 method);
+        if (!purge(userId, InstanceId.entity(entityGUID), typeDefName, homeMetadataCollectionId, method)) {
+            throw new HomeEntityException(Failures.home(entityGUID), getClass().getName(), method);
+        }
+    }
+
+    /**
+     * Removes a copy. One that is not there is no error: Egeria's sources say that its interface declares the exception
+     * for it in error, and servers purge copies of which they never heard. An instance whose home is this collection is
+     * purged if it is deleted; false if it is live.
+     */
+    private boolean purge(String userId, InstanceId id, String type, String home, String method)
+            throws InvalidParameterException, RepositoryErrorException {
+        JsonObject operation = metadataCollectionId.equals(home)
+                ? Changes.purgeDeleted(id.kind(), id.id(), type)
+                : purge(id.kind(), id.id(), home);
         try {
-            store().commit(userId, method, List.of(purge(Kind.ENTITY, entityGUID, homeMetadataCollectionId)));
+            store().commit(userId, method, List.of(operation));
+            return true;
         } catch (AnnalsException error) {
-            Failures.entity(error, method);
-            throw Failures.other(error, method);
+            if (error.kind().equals("not-deleted")) {
+                return false;
+            }
+            if (!Failures.isUnknown(error)) {
+                throw Failures.other(error, method);
+            }
+            return true;
         }
     }
 
@@ -153,7 +134,7 @@ public class AnnalsMetadataCollection extends MoveCalls {
     public List<Classification> getHomeClassifications(String userId, String entityGUID)
             throws InvalidParameterException, RepositoryErrorException, EntityNotKnownException,
                     UserNotAuthorizedException {
-        return homeClassifications(userId, entityGUID, Moment.NOW);
+        return homeClassifications(userId, entityGUID, AsOf.NOW);
     }
 
     @Override
@@ -163,14 +144,14 @@ public class AnnalsMetadataCollection extends MoveCalls {
         return homeClassifications(userId, entityGUID, Moment.of(asOfTime));
     }
 
-    private List<Classification> homeClassifications(String userId, String guid, Moment moment)
+    private List<Classification> homeClassifications(String userId, String guid, AsOf time)
             throws InvalidParameterException, RepositoryErrorException, EntityNotKnownException {
         String method = "getHomeClassifications";
         getInstanceParameterValidation(userId, guid, method);
-        try {
-            List<JsonObject> found = store().one(Kind.ENTITY, guid, moment).items();
+        try (Snapshot snapshot = store().at(time)) {
+            Optional<Instance> found = snapshot.known(InstanceId.entity(guid));
             EntityProxy entity =
-                    found.isEmpty() ? null : instances.proxy(found.get(0)).orElse(null);
+                    found.isEmpty() ? null : instances.proxy(found.get()).orElse(null);
             List<Classification> own = new ArrayList<>();
             if (entity != null && entity.getClassifications() != null) {
                 entity.getClassifications().stream()
@@ -191,13 +172,11 @@ public class AnnalsMetadataCollection extends MoveCalls {
         validate(userId, entity, classification, method);
         try {
             List<JsonObject> operations = new ArrayList<>();
-            boolean isStored = !store().one(Kind.ENTITY, entity.getGUID(), Moment.NOW)
-                    .items()
-                    .isEmpty();
+            boolean isStored = store().isKnown(InstanceId.entity(entity.getGUID()));
             if (!isStored && !metadataCollectionId.equals(entity.getMetadataCollectionId())) {
-                operations.add(copy(entity));
+                operations.add(copies.entity(entity));
             }
-            operations.add(saveClassification(entity, classification));
+            operations.add(copies.classification(entity, classification));
             store().commit(userId, method, operations);
         } catch (AnnalsException error) {
             throw classificationFailure(error, method);
@@ -212,13 +191,11 @@ public class AnnalsMetadataCollection extends MoveCalls {
         validate(userId, entity, classification, method);
         try {
             List<JsonObject> operations = new ArrayList<>();
-            boolean isStored = !store().one(Kind.ENTITY, entity.getGUID(), Moment.NOW)
-                    .items()
-                    .isEmpty();
+            boolean isStored = store().isKnown(InstanceId.entity(entity.getGUID()));
             if (!isStored && !metadataCollectionId.equals(entity.getMetadataCollectionId())) {
-                operations.add(Changes.saveProxy(entity));
+                operations.add(copies.proxy(entity));
             }
-            operations.add(saveClassification(entity, classification));
+            operations.add(copies.classification(entity, classification));
             store().commit(userId, method, operations);
         } catch (AnnalsException error) {
             throw classificationFailure(error, method);
@@ -238,14 +215,6 @@ public class AnnalsMetadataCollection extends MoveCalls {
         }
         repositoryValidator.validateClassificationProperties(
                 repositoryName, classification.getName(), "classification", classification.getProperties(), method);
-    }
-
-    private JsonObject saveClassification(EntitySummary entity, Classification classification) {
-        JsonObject operation = copy(entity, classification, "classification");
-        Changes.on("save-classification-copy", Kind.ENTITY, entity.getGUID())
-                .entrySet()
-                .forEach(member -> operation.add(member.getKey(), member.getValue()));
-        return operation;
     }
 
     private static RepositoryErrorException classificationFailure(AnnalsException error, String method)
@@ -287,7 +256,7 @@ public class AnnalsMetadataCollection extends MoveCalls {
         try {
             store().commit(userId, method, List.of(operation));
         } catch (AnnalsException error) {
-            if (!error.kind().equals("not-found") && !error.kind().equals("deleted")) {
+            if (!Failures.isUnknown(error)) {
                 throw Failures.other(error, method);
             }
         }
@@ -306,7 +275,7 @@ public class AnnalsMetadataCollection extends MoveCalls {
             if (relationship.getStatus() == InstanceStatus.DELETED) {
                 remove(userId, Kind.RELATIONSHIP, relationship, method);
             } else {
-                store().commit(userId, method, List.of(copy(relationship)));
+                store().commit(userId, method, List.of(copies.relationship(relationship, store())));
             }
         } catch (AnnalsException error) {
             Failures.relationshipConflict(error, method);
@@ -316,33 +285,6 @@ public class AnnalsMetadataCollection extends MoveCalls {
         }
     }
 
-    private JsonObject copy(Relationship relationship) {
-        EntityProxy one = relationship.getEntityOneProxy();
-        EntityProxy two = relationship.getEntityTwoProxy();
-        JsonObject operation = Changes.with(
-                Changes.on("save-copy", Kind.RELATIONSHIP, relationship.getGUID()), "type", Changes.type(relationship));
-        operation.addProperty("from", one.getGUID());
-        operation.addProperty("to", two.getGUID());
-        operation.add("properties", PropertyForms.properties(relationship.getProperties()));
-        addHeader(operation, relationship, relationship.getProperties());
-        Map<String, JsonObject> stored =
-                store().entities(new LinkedHashSet<>(List.of(one.getGUID(), two.getGUID())), Moment.NOW);
-        JsonArray proxies = new JsonArray();
-        for (EntityProxy end : List.of(one, two)) {
-            boolean isOwn = metadataCollectionId.equals(end.getMetadataCollectionId());
-            if (!isOwn && !stored.containsKey(end.getGUID())) {
-                JsonObject proxy = Changes.saveProxy(end);
-                proxy.remove("action");
-                proxy.remove("kind");
-                proxies.add(proxy);
-            }
-        }
-        if (!proxies.isEmpty()) {
-            operation.add("proxies", proxies);
-        }
-        return operation;
-    }
-
     @Override
     public void purgeRelationshipReferenceCopy(
             String userId,
@@ -350,8 +292,8 @@ public class AnnalsMetadataCollection extends MoveCalls {
             String typeDefGUID,
             String typeDefName,
             String homeMetadataCollectionId)
-            throws InvalidParameterException, RepositoryErrorException, RelationshipNotKnownException,
-                    HomeRelationshipException, UserNotAuthorizedException {
+            throws InvalidParameterException, RepositoryErrorException, HomeRelationshipException,
+                    UserNotAuthorizedException {
         String method = "purgeRelationshipReferenceCopy";
         manageReferenceInstanceParameterValidation(
                 userId,
@@ -362,12 +304,8 @@ public class AnnalsMetadataCollection extends MoveCalls {
                 homeMetadataCollectionId,
                 "homeMetadataCollectionId",
                 method);
-        JsonObject purge = purge(Kind.RELATIONSHIP, relationshipGUID, homeMetadataCollectionId);
-        try {
-            store().commit(userId, method, List.of(purge));
-        } catch (AnnalsException error) {
-            Failures.relationship(error, method);
-            throw Failures.other(error, method);
+        if (!purge(userId, InstanceId.relationship(relationshipGUID), typeDefName, homeMetadataCollectionId, method)) {
+            throw new HomeRelationshipException(Failures.home(relationshipGUID), getClass().getName(), method);
         }
     }
 }

@@ -6,7 +6,6 @@ import dev.annals.Kind;
 import java.util.Date;
 import java.util.Objects;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.Classification;
-import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.EntityProxy;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.InstanceHeader;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.InstanceProperties;
 
@@ -84,12 +83,6 @@ final class Changes {
         JsonObject operation = with(on("reclassify", Kind.ENTITY, id), "classification", name);
         operation.add("patch", patch);
         return operation;
-    }
-
-    static JsonObject saveProxy(EntityProxy proxy) {
-        JsonObject operation = with(on("save-proxy", Kind.ENTITY, proxy.getGUID()), "type", type(proxy));
-        operation.add("properties", PropertyForms.properties(proxy.getUniqueProperties()));
-        return with(operation, "home", proxy.getMetadataCollectionId());
     }
 
     static String type(InstanceHeader instance) {

@@ -2,9 +2,12 @@ package dev.annals.egeria;
 
 import com.google.gson.JsonObject;
 import dev.annals.AnnalsException;
-import dev.annals.Kind;
+import dev.annals.Instance;
+import dev.annals.InstanceId;
+import dev.annals.Snapshot;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.Classification;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.ClassificationOrigin;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.EntityDetail;
@@ -119,7 +122,7 @@ abstract class ClassificationWrites extends EntityWrites {
         List<JsonObject> operations = new ArrayList<>();
         if (stored == null) {
             validateProxy(proxy, method);
-            operations.add(Changes.saveProxy(proxy));
+            operations.add(copies.proxy(proxy));
         }
         EntitySummary entity = stored == null ? proxy : stored;
         repositoryValidator.validateEntityIsNotDeleted(repositoryName, entity, method);
@@ -144,11 +147,10 @@ abstract class ClassificationWrites extends EntityWrites {
             String userId, String guid, String name, List<JsonObject> operations, String method)
             throws InvalidParameterException, RepositoryErrorException, EntityNotKnownException,
                     ClassificationErrorException, PropertyErrorException {
-        try {
-            Moment after = store().commit(userId, method, operations);
-            List<JsonObject> found = store().one(Kind.ENTITY, guid, after).items();
+        try (Snapshot after = store().at(store().commit(userId, method, operations))) {
+            Optional<Instance> found = after.known(InstanceId.entity(guid));
             EntityProxy entity =
-                    found.isEmpty() ? null : instances.proxy(found.get(0)).orElse(null);
+                    found.isEmpty() ? null : instances.proxy(found.get()).orElse(null);
             repositoryValidator.validateEntityFromStore(repositoryName, guid, entity, method);
             return repositoryHelper.getClassificationFromEntity(repositoryName, entity, name, method);
         } catch (AnnalsException error) {
@@ -244,9 +246,9 @@ abstract class ClassificationWrites extends EntityWrites {
         String method = "updateEntityClassification";
         classifyEntityParameterValidation(userId, entityGUID, classificationName, properties, method);
         EntityDetail entity = live(entityGUID, method);
-        JsonObject[] operations = change(entity, classificationName, properties, method);
+        JsonObject operation = change(entity, classificationName, properties, method);
         try {
-            return changed(userId, entityGUID, method, operations);
+            return changed(userId, entityGUID, method, operation);
         } catch (AnnalsException error) {
             throw failure(error, method);
         }
@@ -263,21 +265,15 @@ abstract class ClassificationWrites extends EntityWrites {
         EntitySummary entity = summary(guid, method).orElse(null);
         repositoryValidator.validateEntityFromStore(repositoryName, guid, entity, method);
         repositoryValidator.validateEntityIsNotDeleted(repositoryName, entity, method);
-        JsonObject[] operations = change(entity, classificationName, properties, method);
-        return changedClassification(userId, guid, classificationName, List.of(operations), method);
+        JsonObject operation = change(entity, classificationName, properties, method);
+        return changedClassification(userId, guid, classificationName, List.of(operation), method);
     }
 
-    /** The time for which a classification counts is given when it is attached, so another time attaches it again. */
-    private JsonObject[] change(EntitySummary entity, String name, InstanceProperties properties, String method)
+    private JsonObject change(EntitySummary entity, String name, InstanceProperties properties, String method)
             throws ClassificationErrorException {
         Classification present = repositoryHelper.getClassificationFromEntity(repositoryName, entity, name, method);
-        if (Changes.isSameTime(present.getProperties(), properties)) {
-            return new JsonObject[] {Changes.reclassify(entity.getGUID(), name, properties)};
-        }
-        Classification again = new Classification(present);
-        again.setProperties(properties);
-        return new JsonObject[] {
-            Changes.declassify(entity.getGUID(), name), Changes.classify(entity.getGUID(), again, headers)
-        };
+        JsonObject operation = Changes.reclassify(entity.getGUID(), name, properties);
+        writeTime(present, present.getProperties(), properties, operation);
+        return operation;
     }
 }

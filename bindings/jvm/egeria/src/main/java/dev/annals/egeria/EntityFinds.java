@@ -3,10 +3,16 @@ package dev.annals.egeria;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import dev.annals.AnnalsException;
+import dev.annals.Entity;
+import dev.annals.Find;
+import dev.annals.Instance;
+import dev.annals.Snapshot;
 import java.util.ArrayList;
 import java.util.Date;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.MatchCriteria;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.SequencingOrder;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.Classification;
@@ -172,7 +178,7 @@ abstract class EntityFinds extends ReadCalls {
                 && match.getInstanceProperties().keySet().stream().anyMatch(HeaderConditions::isBeyond);
     }
 
-    /** Examines each entity with the classification: Annals does not search by all headers of classifications. */
+    /** Examines the entities with the classification: Annals does not search by all headers of classifications. */
     private List<EntityDetail> filtered(
             JsonObject search,
             Conditions.Scope scope,
@@ -182,21 +188,32 @@ abstract class EntityFinds extends ReadCalls {
             MatchCriteria criteria,
             String method)
             throws InvalidParameterException, RepositoryErrorException, PropertyErrorException, PagingErrorException {
-        List<EntityDetail> all =
-                entities(search, scope, new Part(0, 0, part.property(), part.order(), part.asOf()), method);
-        List<EntityDetail> fitting = new ArrayList<>();
-        for (EntityDetail entity : all == null ? List.<EntityDetail>of() : all) {
-            for (Classification one : entity.getClassifications()) {
-                if (name.equals(one.getName())
-                        && repositoryValidator.verifyMatchingInstancePropertyValues(
-                                match, one, one.getProperties(), criteria)) {
-                    fitting.add(entity);
+        Part all = new Part(0, 0, part.property(), part.order(), part.asOf());
+        return found(search, scope, all, method, (snapshot, found) -> {
+            List<EntityDetail> page = new ArrayList<>();
+            int skipped = 0;
+            for (Iterator<? extends Instance> each = found.iterator(); each.hasNext(); ) {
+                Instance entity = each.next();
+                if (!isMatch((Entity) entity, name, match, criteria)) {
+                    continue;
+                }
+                if (skipped < part.from()) {
+                    skipped++;
+                    continue;
+                }
+                instances.entity(entity).ifPresent(page::add);
+                if (page.size() == part.size()) {
+                    break;
                 }
             }
-        }
-        int first = Math.min(part.from(), fitting.size());
-        int end = part.size() == 0 ? fitting.size() : Math.min(first + part.size(), fitting.size());
-        return first == end ? null : new ArrayList<>(fitting.subList(first, end));
+            return page.isEmpty() ? null : page;
+        });
+    }
+
+    private boolean isMatch(Entity entity, String name, InstanceProperties match, MatchCriteria criteria)
+            throws InvalidParameterException, RepositoryErrorException {
+        Classification one = instances.classification(entity.classifications().get(name));
+        return repositoryValidator.verifyMatchingInstancePropertyValues(match, one, one.getProperties(), criteria);
     }
 
     @Override
@@ -235,7 +252,7 @@ abstract class EntityFinds extends ReadCalls {
 
     private List<EntityDetail> entities(JsonObject search, Conditions.Scope scope, Part part, String method)
             throws InvalidParameterException, RepositoryErrorException, PropertyErrorException, PagingErrorException {
-        return instances.entities(found(search, scope, part, method).items());
+        return found(search, scope, part, method, (snapshot, found) -> instances.entities(found.toList()));
     }
 
     // Parts.
@@ -285,11 +302,17 @@ abstract class EntityFinds extends ReadCalls {
         search.add("where", all);
     }
 
-    final Store.Found found(JsonObject search, Conditions.Scope scope, Part part, String method)
+    /** Makes Egeria's instances of what a snapshot shows. */
+    interface Shown<T> {
+        List<T> of(Snapshot snapshot, Stream<? extends Instance> found)
+                throws InvalidParameterException, RepositoryErrorException;
+    }
+
+    /** Null if there are none. */
+    final <T> List<T> found(JsonObject search, Conditions.Scope scope, Part part, String method, Shown<T> shown)
             throws InvalidParameterException, RepositoryErrorException, PropertyErrorException, PagingErrorException {
-        Moment moment = Moment.of(part.asOf());
         if (search.has("status") && search.getAsJsonArray("status").isEmpty()) {
-            return new Store.Found(List.of(), moment);
+            return null;
         }
         Optional<JsonObject> order = order(part.order(), part.property());
         if (order.isPresent() && isPossible(order.get(), scope)) {
@@ -297,8 +320,14 @@ abstract class EntityFinds extends ReadCalls {
             keys.add(order.get());
             search.add("orderBy", keys);
         }
-        try {
-            return store().find(search, moment, part.from(), part.size());
+        if (part.size() > 0) {
+            search.addProperty("limit", part.size());
+        }
+        if (part.from() > 0) {
+            search.addProperty("offset", part.from());
+        }
+        try (Snapshot snapshot = store().at(Moment.of(part.asOf()))) {
+            return shown.of(snapshot, snapshot.find(Find.json(search.toString())));
         } catch (AnnalsException error) {
             Failures.property(error, method);
             Failures.page(error, method);

@@ -3,14 +3,16 @@ package dev.annals.egeria;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import dev.annals.AnnalsException;
+import dev.annals.AsOf;
+import dev.annals.InstanceId;
 import dev.annals.Kind;
+import dev.annals.Snapshot;
 import java.util.List;
 import java.util.UUID;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.Classification;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.EntityDetail;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.EntityProxy;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.InstanceAuditHeader;
-import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.InstanceHeader;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.InstanceProperties;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.InstanceProvenanceType;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.InstanceStatus;
@@ -130,10 +132,13 @@ abstract class EntityWrites extends GraphCalls {
     /** Commits operations on an entity, and reads it as the commit left it. */
     final EntityDetail changed(String userId, String guid, String method, JsonObject... operations)
             throws RepositoryErrorException {
-        Moment after = store().commit(userId, method, List.of(operations));
-        return instances
-                .entity(store(), guid, after)
-                .orElseThrow(() -> Failures.repository("entity " + guid + " is not there after its change", method));
+        AsOf after = store().commit(userId, method, List.of(operations));
+        try (Snapshot snapshot = store().at(after)) {
+            return instances
+                    .entity(snapshot, guid)
+                    .orElseThrow(
+                            () -> Failures.repository("entity " + guid + " is not there after its change", method));
+        }
     }
 
     @Override
@@ -143,9 +148,9 @@ abstract class EntityWrites extends GraphCalls {
         String method = "addEntityProxy";
         addEntityProxyParameterValidation(userId, entityProxy);
         // A proxy says less than an entity that is stored already.
-        if (known(entityProxy.getGUID(), Moment.NOW, method).isEmpty()) {
+        if (known(entityProxy.getGUID(), AsOf.NOW, method).isEmpty()) {
             try {
-                store().commit(userId, method, List.of(Changes.saveProxy(entityProxy)));
+                store().commit(userId, method, List.of(copies.proxy(entityProxy)));
             } catch (AnnalsException error) {
                 throw Failures.other(error, method);
             }
@@ -196,10 +201,9 @@ abstract class EntityWrites extends GraphCalls {
         TypeDef type = getTypeDefForInstance(entity, method);
         repositoryValidator.validateNewPropertiesForType(repositoryName, "properties", type, properties, method);
         JsonObject replace = Changes.replace(Kind.ENTITY, entityGUID, properties);
+        writeTime(entity, entity.getProperties(), properties, replace);
         try {
-            return Changes.isSameTime(entity.getProperties(), properties)
-                    ? changed(userId, entityGUID, method, replace)
-                    : changed(userId, entityGUID, method, provenance(Kind.ENTITY, entity, properties), replace);
+            return changed(userId, entityGUID, method, replace);
         } catch (AnnalsException error) {
             Failures.entity(error, method);
             Failures.property(error, method);
@@ -207,11 +211,12 @@ abstract class EntityWrites extends GraphCalls {
         }
     }
 
-    /** Only this operation changes the time for which an instance counts; it makes a version of its own. */
-    final JsonObject provenance(Kind kind, InstanceHeader instance, InstanceProperties properties) {
-        JsonObject operation = Changes.on("set-provenance", kind, instance.getGUID());
-        headers.write(instance, properties, operation);
-        return operation;
+    /** Adds the provenance to a change of content if the time for which it counts is another one. */
+    final void writeTime(
+            InstanceAuditHeader header, InstanceProperties before, InstanceProperties after, JsonObject operation) {
+        if (!Changes.isSameTime(before, after)) {
+            headers.write(header, after, operation);
+        }
     }
 
     @Override
@@ -222,7 +227,7 @@ abstract class EntityWrites extends GraphCalls {
         manageInstanceParameterValidation(userId, entityGUID, "entityGUID", method);
         writable(entityGUID, method);
         try {
-            Histories.Undo undo = undo(Kind.ENTITY, entityGUID, method);
+            Histories.Undo undo = undo(InstanceId.entity(entityGUID), method);
             return changed(userId, entityGUID, method, undo.operations(Kind.ENTITY, entityGUID));
         } catch (AnnalsException error) {
             Failures.entity(error, method);
@@ -230,10 +235,10 @@ abstract class EntityWrites extends GraphCalls {
         }
     }
 
-    final Histories.Undo undo(Kind kind, String guid, String method) throws InvalidParameterException {
-        return Histories.undo(store(), kind, guid)
+    final Histories.Undo undo(InstanceId id, String method) throws InvalidParameterException {
+        return Histories.undo(store(), id)
                 .orElseThrow(() -> Failures.parameter(
-                        "expected an instance with an update to undo, found the first version of " + guid,
+                        "expected an instance with an update to undo, found the first version of " + id,
                         method,
                         "guid"));
     }
@@ -279,7 +284,7 @@ abstract class EntityWrites extends GraphCalls {
     private EntityDetail deleted(String guid, String method)
             throws InvalidParameterException, RepositoryErrorException, EntityNotKnownException,
                     EntityNotDeletedException {
-        EntityDetail entity = known(guid, Moment.NOW, method).orElse(null);
+        EntityDetail entity = known(guid, AsOf.NOW, method).orElse(null);
         repositoryValidator.validateEntityFromStore(repositoryName, guid, entity, method);
         repositoryValidator.validateEntityIsDeleted(repositoryName, entity, method);
         return entity;

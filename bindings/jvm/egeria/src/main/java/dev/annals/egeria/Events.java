@@ -1,9 +1,12 @@
 package dev.annals.egeria;
 
-import com.google.gson.JsonObject;
+import dev.annals.AsOf;
+import dev.annals.Changed;
+import dev.annals.InstanceChange;
 import dev.annals.InstanceId;
 import dev.annals.Kind;
 import dev.annals.LogRecord;
+import dev.annals.Snapshot;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -43,22 +46,21 @@ final class Events {
     void send(LogRecord record) throws OMRSCheckedExceptionBase {
         long position = record.position();
         Store store = connector.store();
-        String target = "/v1/diff?from=" + (position - 1) + "&to=" + position;
-        for (JsonObject change : store.list(target, Moment.NOW, 0, 0, false).items()) {
-            String id = Headers.text(change, "id");
-            JsonObject ids =
-                    change.get("difference") instanceof JsonObject one && one.get("id") instanceof JsonObject two
-                            ? two
-                            : new JsonObject();
-            String former = ids.has("before") ? Headers.text(ids, "before") : id;
-            if (Headers.text(change, "kind").equals("entity")) {
-                entity(
-                        instances.entity(store, former, Moment.position(position - 1)),
-                        instances.entity(store, id, Moment.position(position)));
-            } else {
-                relationship(
-                        instances.relationship(store, former, Moment.position(position - 1)),
-                        instances.relationship(store, id, Moment.position(position)));
+        try (Snapshot before = store.at(AsOf.position(position - 1));
+                Snapshot after = store.at(AsOf.position(position))) {
+            for (InstanceChange change :
+                    after.changes(position - 1, position).toList()) {
+                String id = change.instance().id();
+                String former = change.difference()
+                        .map(difference -> difference.headers().get("id"))
+                        .flatMap(Changed::before)
+                        .map(Object::toString)
+                        .orElse(id);
+                if (change.instance().kind() == Kind.ENTITY) {
+                    entity(instances.entity(before, former), instances.entity(after, id));
+                } else {
+                    relationship(instances.relationship(before, former), instances.relationship(after, id));
+                }
             }
         }
         record.changes().stream()

@@ -44,6 +44,12 @@ final class Failures {
                 "Correct the call; docs/errors.md of Annals has the remedy of each kind of error.");
     }
 
+    /** An instance of this collection is no copy. */
+    static ExceptionMessageDefinition home(String guid) {
+        return definition(
+                400, "ANNALS-NOT-DELETED", "expected a copy, or a deleted instance of this collection, found " + guid);
+    }
+
     private static int status(String kind) {
         return switch (kind) {
             case "not-found", "deleted" -> 404;
@@ -53,7 +59,7 @@ final class Failures {
         };
     }
 
-    private static boolean isUnknown(AnnalsException error) {
+    static boolean isUnknown(AnnalsException error) {
         return error.kind().equals("not-found") || error.kind().equals("deleted");
     }
 

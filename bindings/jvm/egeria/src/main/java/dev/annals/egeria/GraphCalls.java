@@ -1,13 +1,19 @@
 package dev.annals.egeria;
 
-import com.google.gson.JsonObject;
 import dev.annals.AnnalsException;
+import dev.annals.Entity;
 import dev.annals.Kind;
+import dev.annals.Links;
+import dev.annals.Reached;
+import dev.annals.Snapshot;
+import dev.annals.Subgraph;
+import dev.annals.Walk;
+import java.util.ArrayList;
 import java.util.Date;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
+import java.util.Optional;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.SequencingOrder;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.EntityDetail;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.InstanceGraph;
@@ -65,19 +71,23 @@ abstract class GraphCalls extends RelationshipFinds {
                 sequencingProperty,
                 sequencingOrder,
                 pageSize);
-        StringBuilder target =
-                new StringBuilder(Store.path(Kind.ENTITY, entityGUID)).append("/relationships?direction=both");
+        Links links = Links.both().skip(fromRelationshipElement);
         if (relationshipTypeGUID != null) {
-            add(target, "type", types.name(relationshipTypeGUID, "relationshipTypeGUID", method));
+            links = links.type(types.name(relationshipTypeGUID, "relationshipTypeGUID", method));
         }
-        if (isNever(target, limitResultsByStatus)) {
-            return null;
+        Optional<String[]> statuses = named(limitResultsByStatus);
+        if (statuses.isPresent()) {
+            if (statuses.get().length == 0) {
+                return null;
+            }
+            links = links.status(statuses.get());
         }
-        addOrder(target, sequencingOrder, sequencingProperty);
-        try {
-            Store.Found found =
-                    store().list(target.toString(), Moment.of(asOfTime), fromRelationshipElement, pageSize, true);
-            return instances.relationships(store(), found);
+        Optional<String> order = orderKey(sequencingOrder, sequencingProperty);
+        links = order.isPresent() ? links.orderBy(order.get()) : links;
+        links = pageSize > 0 ? links.limit(pageSize) : links;
+        try (Snapshot snapshot = store().at(Moment.of(asOfTime))) {
+            return instances.relationships(
+                    snapshot, snapshot.relationships(entityGUID, links).toList());
         } catch (AnnalsException error) {
             throw walk(error, method);
         }
@@ -105,17 +115,19 @@ abstract class GraphCalls extends RelationshipFinds {
                 limitResultsByClassification,
                 asOfTime,
                 level);
-        StringBuilder target = new StringBuilder(Store.path(Kind.ENTITY, entityGUID))
-                .append("/neighborhood?direction=both&visitedMax=" + VISITED_MAX);
-        add(target, "depthMax", Integer.toString(level < 0 ? DEPTH_MAX : level));
-        addTypes(target, "type", relationshipTypeGUIDs, method);
-        addWalk(target, entityTypeGUIDs, limitResultsByClassification, method);
-        try {
-            if (isNever(target, limitResultsByStatus)) {
-                Store.Found start = store().one(Kind.ENTITY, entityGUID, Moment.of(asOfTime));
-                return graph(new Store.Graph(start.items(), List.of(), start.moment()));
+        Optional<Walk> walk = walk(
+                names("entityTypeGUIDs", entityTypeGUIDs, method), limitResultsByStatus, limitResultsByClassification);
+        try (Snapshot snapshot = store().at(Moment.of(asOfTime))) {
+            if (walk.isEmpty()) {
+                InstanceGraph alone = new InstanceGraph();
+                alone.setEntities(instances.entities(
+                        snapshot.known(Kind.ENTITY, List.of(entityGUID)).values()));
+                return alone;
             }
-            return graph(store().graph(target.toString(), Moment.of(asOfTime)));
+            Walk near = walk.get()
+                    .depthMax(level < 0 ? DEPTH_MAX : level)
+                    .type(names("relationshipTypeGUIDs", relationshipTypeGUIDs, method));
+            return graph(snapshot, snapshot.neighborhood(entityGUID, near));
         } catch (AnnalsException error) {
             throw walk(error, method);
         }
@@ -148,18 +160,18 @@ abstract class GraphCalls extends RelationshipFinds {
                 sequencingProperty,
                 sequencingOrder,
                 pageSize);
-        StringBuilder target = new StringBuilder(Store.path(Kind.ENTITY, startEntityGUID))
-                .append("/related?direction=both&visitedMax=" + VISITED_MAX);
-        addWalk(target, entityTypeGUIDs, limitResultsByClassification, method);
-        if (isNever(target, limitResultsByStatus)) {
+        Optional<Walk> walk = walk(
+                names("entityTypeGUIDs", entityTypeGUIDs, method), limitResultsByStatus, limitResultsByClassification);
+        if (walk.isEmpty()) {
             return null;
         }
-        addOrder(target, sequencingOrder, sequencingProperty);
-        try {
-            Store.Found found =
-                    store().list(target.toString(), Moment.of(asOfTime), fromEntityElement, pageSize, false);
-            return instances.entities(found.items().stream()
-                    .map(one -> one.getAsJsonObject("entity"))
+        Optional<String> order = orderKey(sequencingOrder, sequencingProperty);
+        Walk ordered = order.isPresent() ? walk.get().orderBy(order.get()) : walk.get();
+        Walk limited = pageSize > 0 ? ordered.limit(fromEntityElement + pageSize) : ordered;
+        try (Snapshot snapshot = store().at(Moment.of(asOfTime))) {
+            return instances.entities(snapshot.related(startEntityGUID, limited)
+                    .skip(fromEntityElement)
+                    .map(Reached::entity)
                     .toList());
         } catch (AnnalsException error) {
             throw walk(error, method);
@@ -177,14 +189,12 @@ abstract class GraphCalls extends RelationshipFinds {
                     FunctionNotSupportedException, UserNotAuthorizedException {
         String method = "getLinkingEntities";
         getLinkingEntitiesParameterValidation(userId, startEntityGUID, endEntityGUID, limitResultsByStatus, asOfTime);
-        StringBuilder target = new StringBuilder("/v1/linking?direction=both&visitedMax=" + VISITED_MAX);
-        add(target, "from", startEntityGUID);
-        add(target, "to", endEntityGUID);
-        if (isNever(target, limitResultsByStatus)) {
+        Optional<Walk> walk = walk(new String[0], limitResultsByStatus, null);
+        if (walk.isEmpty()) {
             return new InstanceGraph();
         }
-        try {
-            return graph(store().graph(target.toString(), Moment.of(asOfTime)));
+        try (Snapshot snapshot = store().at(Moment.of(asOfTime))) {
+            return graph(snapshot, snapshot.linking(startEntityGUID, endEntityGUID, walk.get()));
         } catch (AnnalsException error) {
             throw walk(error, method);
         }
@@ -192,56 +202,49 @@ abstract class GraphCalls extends RelationshipFinds {
 
     // Parts.
 
-    private static void add(StringBuilder target, String name, String value) {
-        target.append('&').append(name).append('=').append(Store.encode(value));
-    }
-
-    private void addTypes(StringBuilder target, String name, List<String> guids, String method)
-            throws TypeErrorException {
-        if (guids != null) {
-            for (String guid : guids) {
-                add(target, name, types.name(guid, name, method));
-            }
+    private String[] names(String parameter, List<String> guids, String method) throws TypeErrorException {
+        List<String> names = new ArrayList<>();
+        for (String guid : guids == null ? List.<String>of() : guids) {
+            names.add(types.name(guid, parameter, method));
         }
+        return names.toArray(String[]::new);
     }
 
-    private void addWalk(StringBuilder target, List<String> entityTypes, List<String> classifications, String method)
-            throws TypeErrorException {
-        addTypes(target, "entityType", entityTypes, method);
-        if (classifications != null) {
-            classifications.forEach(name -> add(target, "classified", name));
-        }
+    /** A walk in both directions; empty if no instance can have one of the statuses. */
+    private Optional<Walk> walk(
+            String[] entityTypes, List<InstanceStatus> statuses, List<String> classifications) {
+        Walk walk = Walk.both()
+                .visitedMax(VISITED_MAX)
+                .entityType(entityTypes)
+                .classified(classifications == null ? new String[0] : classifications.toArray(String[]::new));
+        Optional<String[]> names = named(statuses);
+        return names.isPresent() && names.get().length == 0
+                ? Optional.empty()
+                : Optional.of(walk.status(names.orElse(new String[0])));
     }
 
-    private static void addOrder(StringBuilder target, SequencingOrder order, String property) {
-        order(order, property).ifPresent(key -> {
+    /** The statuses that an instance can have; empty if there is no condition. */
+    private Optional<String[]> named(List<InstanceStatus> statuses) {
+        return statuses == null || statuses.isEmpty()
+                ? Optional.empty()
+                : Optional.of(statuses(statuses).toArray(String[]::new));
+    }
+
+    private static Optional<String> orderKey(SequencingOrder order, String property) {
+        return order(order, property).map(key -> {
             String field = key.has("header")
                     ? "@" + key.get("header").getAsString()
                     : key.get("property").getAsString();
-            add(target, "orderBy", (key.get("descending").getAsBoolean() ? "-" : "") + field);
+            return (key.get("descending").getAsBoolean() ? "-" : "") + field;
         });
     }
 
-    /** Adds statuses; true if no instance can have one of them. */
-    private boolean isNever(StringBuilder target, List<InstanceStatus> statuses) {
-        if (statuses == null || statuses.isEmpty()) {
-            return false;
-        }
-        List<String> names = statuses(statuses);
-        names.forEach(name -> add(target, "status", name));
-        return names.isEmpty();
-    }
-
-    private InstanceGraph graph(Store.Graph found) throws RepositoryErrorException {
+    private InstanceGraph graph(Snapshot snapshot, Subgraph found) throws RepositoryErrorException {
         InstanceGraph graph = new InstanceGraph();
-        graph.setEntities(instances.entities(found.entities()));
-        Map<String, JsonObject> ends = new LinkedHashMap<>();
-        found.entities().forEach(one -> ends.put(Headers.text(one, "id"), one));
-        Set<String> missing = Instances.ends(found.relationships());
-        missing.removeAll(ends.keySet());
-        ends.putAll(store().entities(missing, found.moment()));
-        List<Relationship> relationships = instances.relationships(found.relationships(), ends);
-        graph.setRelationships(relationships.isEmpty() ? null : relationships);
+        Map<String, Entity> entities = new LinkedHashMap<>();
+        found.entities().forEach(one -> entities.put(one.entity().id(), one.entity()));
+        graph.setEntities(instances.entities(entities.values()));
+        graph.setRelationships(instances.relationships(snapshot, found.relationships(), entities));
         return graph;
     }
 

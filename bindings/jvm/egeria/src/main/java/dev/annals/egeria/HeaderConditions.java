@@ -46,8 +46,15 @@ final class HeaderConditions {
             "metadataCollectionName",
             "typeGUID");
 
-    private static final List<String> OF_CLASSIFICATIONS =
-            List.of("createdBy", "version", "createTime", "updatedBy", "updateTime");
+    private static final List<String> OF_CLASSIFICATIONS = List.of(
+            "createdBy",
+            "version",
+            "createTime",
+            "updatedBy",
+            "updateTime",
+            "metadataCollectionId",
+            "replicatedBy",
+            "instanceLicense");
 
     private final TypeTable types;
     private final Headers headers;

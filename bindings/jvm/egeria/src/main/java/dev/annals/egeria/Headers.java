@@ -3,17 +3,21 @@ package dev.annals.egeria;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
+import dev.annals.Instance;
+import dev.annals.Provenance;
+import dev.annals.Stamp;
 import java.io.Serializable;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Date;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.Classification;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.ClassificationOrigin;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.InstanceAuditHeader;
+import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.InstanceHeader;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.InstanceProperties;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.InstanceProvenanceType;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.InstanceStatus;
@@ -45,50 +49,76 @@ final class Headers {
 
     // Reading.
 
-    void read(JsonObject json, InstanceAuditHeader header, String ownName) {
-        String home = text(json, "home");
-        JsonObject mappings = json.getAsJsonObject("mappings");
-        header.setStatus(status(text(json, "status")));
-        header.setStatusOnDelete(json.has("statusOnDelete") ? status(text(json, "statusOnDelete")) : null);
-        header.setInstanceProvenanceType(provenance(text(json, "provenance")));
-        header.setMetadataCollectionId(home == null ? ownId : home);
-        header.setMetadataCollectionName(home == null ? ownName : text(mappings, HOME_NAME));
-        header.setReplicatedBy(text(json, "replicatedBy"));
-        header.setInstanceLicense(text(json, "license"));
-        header.setMaintainedBy(texts(json.getAsJsonArray("maintainedBy")));
-        header.setMappingProperties(mappings(mappings));
-        String large = text(mappings, VERSION);
-        header.setVersion(large == null ? version(json) : Long.parseLong(large));
-        JsonObject created = json.getAsJsonObject("created");
-        header.setCreatedBy(author(created));
-        header.setCreateTime(date(created));
-        // Annals counts the creation as an update, Egeria does not.
-        boolean isUpdated = header.getVersion() > 1
-                && (!json.has("home") || !json.get("updated").equals(created));
-        header.setUpdatedBy(isUpdated ? author(json.getAsJsonObject("updated")) : null);
-        header.setUpdateTime(isUpdated ? date(json.getAsJsonObject("updated")) : null);
+    void read(Instance instance, InstanceHeader header, String ownName) {
+        header.setStatus(status(instance.status()));
+        read(instance.provenance(), version(instance), instance.created(), instance.updated(), header, ownName);
+        header.setGUID(instance.id());
+        header.setReIdentifiedFromGUID(
+                instance.provenance().reidentifiedFrom().orElse(null));
     }
 
     /** The version at home, or that of the content: Egeria counts no classifications. */
-    private long version(JsonObject json) {
-        boolean isForeign = json.has("home") && !ownId.equals(text(json, "replicatedBy"));
-        boolean isExternal = json.has("home") && !isForeign;
-        String name = "version";
-        if (json.has("homeVersion") && !isExternal) {
-            name = "homeVersion";
-        } else if (json.has("contentVersion") && !isForeign) {
-            name = "contentVersion";
+    private long version(Instance instance) {
+        Provenance provenance = instance.provenance();
+        boolean hasHome = provenance.home().isPresent();
+        boolean isExternal = hasHome && isReplicatedHere(provenance);
+        if (provenance.homeVersion().isPresent() && !isExternal) {
+            return provenance.homeVersion().getAsInt();
         }
-        return json.get(name).getAsLong();
+        return hasHome && !isExternal ? instance.version() : instance.contentVersion();
     }
 
-    void readOrigin(JsonObject json, Classification classification) {
-        String from = text(json, PROPAGATED_FROM);
-        JsonObject mappings = json.getAsJsonObject("mappings");
-        boolean isPropagated = from != null || text(mappings, ORIGIN) != null;
-        classification.setClassificationOrigin(
-                isPropagated ? ClassificationOrigin.PROPAGATED : ClassificationOrigin.ASSIGNED);
-        classification.setClassificationOriginGUID(from == null ? text(mappings, ORIGIN_GUID) : from);
+    private boolean isReplicatedHere(Provenance provenance) {
+        return provenance.replicatedBy().filter(ownId::equals).isPresent();
+    }
+
+    void read(dev.annals.Classification classification, Classification header, String ownName) {
+        // The status of every live one.
+        header.setStatus(InstanceStatus.ACTIVE);
+        Provenance provenance = classification.provenance();
+        read(
+                provenance,
+                classification.version(),
+                classification.created(),
+                classification.updated(),
+                header,
+                ownName);
+        Optional<String> from = provenance.propagatedFrom();
+        Map<String, String> mappings = provenance.mappings();
+        boolean isPropagated = from.isPresent() || mappings.containsKey(ORIGIN);
+        header.setClassificationOrigin(isPropagated ? ClassificationOrigin.PROPAGATED : ClassificationOrigin.ASSIGNED);
+        header.setClassificationOriginGUID(from.orElse(mappings.get(ORIGIN_GUID)));
+    }
+
+    private void read(
+            Provenance provenance,
+            long version,
+            Stamp created,
+            Stamp updated,
+            InstanceAuditHeader header,
+            String ownName) {
+        Optional<String> home = provenance.home();
+        Map<String, String> mappings = provenance.mappings();
+        header.setStatusOnDelete(
+                provenance.statusOnDelete().map(Headers::status).orElse(null));
+        header.setInstanceProvenanceType(provenance(provenance.kind()));
+        header.setMetadataCollectionId(home.orElse(ownId));
+        header.setMetadataCollectionName(home.isPresent() ? mappings.get(HOME_NAME) : ownName);
+        header.setReplicatedBy(provenance.replicatedBy().orElse(null));
+        header.setInstanceLicense(provenance.license().orElse(null));
+        if (!provenance.maintainedBy().isEmpty()) {
+            header.setMaintainedBy(new ArrayList<>(provenance.maintainedBy()));
+        }
+        header.setMappingProperties(shown(mappings));
+        String large = mappings.get(VERSION);
+        header.setVersion(large == null ? version : Long.parseLong(large));
+        header.setCreatedBy(author(created));
+        header.setCreateTime(date(created));
+        // Annals counts the creation as an update, Egeria does not.
+        if (header.getVersion() > 1 && (home.isEmpty() || !updated.equals(created))) {
+            header.setUpdatedBy(author(updated));
+            header.setUpdateTime(date(updated));
+        }
     }
 
     /** Annals knows the entity from which a classification was propagated; every other origin is a mapping. */
@@ -104,20 +134,18 @@ final class Headers {
     }
 
     /** The properties with the time for which the instance counts; null if there is nothing. */
-    static InstanceProperties effective(JsonObject json, InstanceProperties properties) {
-        if (!json.has("effectiveFrom") && !json.has("effectiveTo")) {
+    static InstanceProperties effective(Provenance provenance, InstanceProperties properties) {
+        if (provenance.effectiveFrom().isEmpty() && provenance.effectiveTo().isEmpty()) {
             return properties;
         }
         InstanceProperties effective = properties == null ? new InstanceProperties() : properties;
-        effective.setEffectiveFromTime(time(json, "effectiveFrom"));
-        effective.setEffectiveToTime(time(json, "effectiveTo"));
+        effective.setEffectiveFromTime(date(provenance.effectiveFrom()));
+        effective.setEffectiveToTime(date(provenance.effectiveTo()));
         return effective;
     }
 
-    private static Date time(JsonObject json, String name) {
-        return json.has(name)
-                ? new Date(PropertyValues.instant(text(json, name)).toEpochMilli())
-                : null;
+    private static Date date(Optional<Instant> time) {
+        return time.map(one -> new Date(one.toEpochMilli())).orElse(null);
     }
 
     static InstanceStatus status(String name) {
@@ -129,7 +157,7 @@ final class Headers {
     }
 
     private static InstanceProvenanceType provenance(String name) {
-        return switch (name == null ? "local" : name) {
+        return switch (name) {
             case "local" -> InstanceProvenanceType.LOCAL_COHORT;
             case "export-archive" -> InstanceProvenanceType.EXPORT_ARCHIVE;
             case "content-pack" -> InstanceProvenanceType.CONTENT_PACK;
@@ -140,37 +168,29 @@ final class Headers {
         };
     }
 
-    private static List<String> texts(JsonArray array) {
-        if (array == null || array.isEmpty()) {
-            return null;
+    /** Null if there are none. */
+    private static Map<String, Serializable> shown(Map<String, String> mappings) {
+        Map<String, Serializable> found = null;
+        for (Map.Entry<String, String> one : mappings.entrySet()) {
+            if (!one.getKey().startsWith(RESERVED)) {
+                found = found == null ? new HashMap<>() : found;
+                found.put(one.getKey(), one.getValue());
+            }
         }
-        List<String> texts = new ArrayList<>();
-        array.forEach(one -> texts.add(one.getAsString()));
-        return texts;
+        return found;
     }
 
-    private static Map<String, Serializable> mappings(JsonObject json) {
-        Map<String, Serializable> found = new HashMap<>();
-        if (json != null) {
-            json.entrySet().stream()
-                    .filter(one -> !one.getKey().startsWith(RESERVED))
-                    .forEach(one -> found.put(one.getKey(), one.getValue().getAsString()));
-        }
-        return found.isEmpty() ? null : found;
+    private static String author(Stamp stamp) {
+        return stamp.author().isEmpty() ? null : stamp.author();
     }
 
-    private static String author(JsonObject stamp) {
-        String author = text(stamp, "author");
-        return author == null || author.isEmpty() ? null : author;
-    }
-
-    private static Date date(JsonObject stamp) {
-        return new Date(PropertyValues.instant(text(stamp, "instant")).toEpochMilli());
+    private static Date date(Stamp stamp) {
+        return new Date(stamp.instant().toEpochMilli());
     }
 
     /** Null if it is not there. */
     static String text(JsonObject json, String name) {
-        JsonElement member = json == null ? null : json.get(name);
+        JsonElement member = json.get(name);
         return member == null || member.isJsonNull() ? null : member.getAsString();
     }
 

@@ -1,11 +1,18 @@
 package dev.annals.egeria;
 
+import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
+import dev.annals.History;
+import dev.annals.Instance;
+import dev.annals.InstanceId;
 import dev.annals.Kind;
+import dev.annals.Snapshot;
+import dev.annals.Version;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Date;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -13,8 +20,6 @@ import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollec
 
 /** Reads the versions of an instance. */
 final class Histories {
-    private static final int PAGE = 100;
-
     /** Actions that change classifications only. Their versions are no updates of the entity. */
     private static final List<String> OF_CLASSIFICATIONS =
             List.of("classify", "reclassify", "declassify", "save-classification-copy", "purge-classification-copy");
@@ -26,26 +31,23 @@ final class Histories {
      *
      * <p>Shape: instances as each version showed them. Errors: {@code not-found}: no such instance.
      */
-    static List<JsonObject> versions(Store store, Kind kind, String guid, Date from, Date to) {
-        String target = Store.path(kind, guid) + "/history?content=true";
-        if (to != null) {
-            // All microseconds of the millisecond count.
-            Instant end = Instant.ofEpochMilli(to.getTime()).plusNanos(999_000);
-            target += "&to=" + end;
-        }
-        List<JsonObject> versions = new ArrayList<>();
-        for (JsonObject version : store.list(target, Moment.NOW, 0, 0, false).items()) {
-            versions.add(version.getAsJsonObject("content"));
-            Instant written = PropertyValues.instant(Headers.text(version, "instant"));
-            if (from != null && !written.isAfter(Instant.ofEpochMilli(from.getTime()))) {
+    static List<Instance> versions(Snapshot snapshot, InstanceId id, Date from, Date to) {
+        History history = History.all().withContent();
+        List<Instance> versions = new ArrayList<>();
+        Iterator<Version> newestFirst = snapshot.history(id, to == null ? history : history.to(Moment.end(to)))
+                .iterator();
+        while (newestFirst.hasNext()) {
+            Version version = newestFirst.next();
+            version.content().ifPresent(versions::add);
+            if (from != null && !version.instant().isAfter(Instant.ofEpochMilli(from.getTime()))) {
                 return versions;
             }
         }
         return versions;
     }
 
-    static List<JsonObject> page(List<JsonObject> newestFirst, int start, int size, HistorySequencingOrder order) {
-        List<JsonObject> ordered = new ArrayList<>(newestFirst);
+    static List<Instance> page(List<Instance> newestFirst, int start, int size, HistorySequencingOrder order) {
+        List<Instance> ordered = new ArrayList<>(newestFirst);
         if (order == HistorySequencingOrder.FORWARDS) {
             Collections.reverse(ordered);
         }
@@ -74,20 +76,14 @@ final class Histories {
                 operations.add(
                         Changes.with(Changes.on("set-status", kind, guid), "status", Headers.text(before, "status")));
             }
-            if (!PROVENANCE.stream().allMatch(this::isSame)) {
-                JsonObject operation = Changes.on("set-provenance", kind, guid);
-                for (String name : PROVENANCE) {
-                    if (before.has(name)) {
-                        operation.add(name, before.get(name));
-                    }
-                }
-                if (present.has("home")) {
-                    operation.add("home", present.get("home"));
+            boolean isOfSameProvenance = PROVENANCE.stream().allMatch(this::isSame);
+            if (operations.isEmpty() || !isOfSameProvenance || !isSame("properties")) {
+                JsonObject operation = Changes.replace(kind, guid, before.getAsJsonObject("properties"));
+                if (!isOfSameProvenance) {
+                    operation.addProperty("provenance", "local");
+                    PROVENANCE.stream().filter(before::has).forEach(name -> operation.add(name, before.get(name)));
                 }
                 operations.add(operation);
-            }
-            if (operations.isEmpty() || !isSame("properties")) {
-                operations.add(Changes.replace(kind, guid, before.getAsJsonObject("properties")));
             }
             int version = present.get("latestVersion").getAsInt();
             operations.get(0).addProperty("ifVersion", version);
@@ -104,14 +100,14 @@ final class Histories {
      *
      * <p>Errors: {@code not-found}: no such instance.
      */
-    static Optional<Undo> undo(Store store, Kind kind, String guid) {
-        String target = Store.path(kind, guid) + "/history?content=true";
+    static Optional<Undo> undo(Store store, InstanceId id) {
         JsonObject present = null;
         long changed = 0;
-        for (int skip = 0; ; skip += PAGE) {
-            List<JsonObject> page =
-                    store.list(target, Moment.NOW, skip, PAGE, false).items();
-            for (JsonObject version : page) {
+        Optional<String> after = Optional.empty();
+        do {
+            JsonObject page = store.versions(id, after);
+            for (JsonElement item : page.getAsJsonArray("items")) {
+                JsonObject version = item.getAsJsonObject();
                 JsonObject content = version.getAsJsonObject("content");
                 long position = version.get("position").getAsLong();
                 present = present == null ? content : present;
@@ -123,9 +119,8 @@ final class Histories {
                     changed = position;
                 }
             }
-            if (page.size() < PAGE) {
-                return Optional.empty();
-            }
-        }
+            after = Optional.ofNullable(Headers.text(page, "next"));
+        } while (after.isPresent());
+        return Optional.empty();
     }
 }

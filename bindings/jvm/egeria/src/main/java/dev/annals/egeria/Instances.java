@@ -1,8 +1,13 @@
 package dev.annals.egeria;
 
-import com.google.gson.JsonObject;
+import dev.annals.Entity;
+import dev.annals.Instance;
+import dev.annals.InstanceId;
 import dev.annals.Kind;
+import dev.annals.Snapshot;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -13,13 +18,14 @@ import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollec
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.EntityProxy;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.EntitySummary;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.InstanceHeader;
+import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.InstanceProperties;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.Relationship;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.repositoryconnector.OMRSRepositoryConnector;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.repositoryconnector.OMRSRepositoryHelper;
 import org.odpi.openmetadata.repositoryservices.ffdc.exception.RepositoryErrorException;
 
 /**
- * Makes Egeria's instances of their JSON forms.
+ * Makes Egeria's instances of those of Annals.
  *
  * <p>An instance of a type that Egeria does not know is left out: another client of Annals wrote it.
  */
@@ -43,144 +49,137 @@ final class Instances {
         this.headers = headers;
     }
 
-    static boolean isProxy(JsonObject json) {
-        return json.has("isProxy") && json.get("isProxy").getAsBoolean();
+    static boolean isProxy(Instance found) {
+        return found.provenance().isProxy();
     }
 
-    private boolean isKnown(JsonObject json) {
-        return types.instanceType(Headers.text(json, "type")).isPresent();
+    private boolean isKnown(Instance found) {
+        return types.instanceType(found.type()).isPresent();
     }
 
     // Entities.
 
     /** Empty for a proxy. */
-    Optional<EntityDetail> entity(JsonObject json) {
-        if (isProxy(json) || !isKnown(json)) {
+    Optional<EntityDetail> entity(Instance found) {
+        if (isProxy(found) || !isKnown(found)) {
             return Optional.empty();
         }
         EntityDetail entity = new EntityDetail();
-        summary(json, entity);
-        String type = Headers.text(json, "type");
-        entity.setProperties(Headers.effective(
-                json, PropertyValues.properties(json.getAsJsonObject("properties"), types.attributes(type))));
+        summary(found, entity);
+        entity.setProperties(properties(found));
         return Optional.of(entity);
     }
 
+    private InstanceProperties properties(Instance found) {
+        return Headers.effective(
+                found.provenance(), PropertyValues.properties(found.properties(), types.attributes(found.type())));
+    }
+
     /** Null if there are none, as Egeria's own repositories say it. */
-    List<EntityDetail> entities(List<JsonObject> found) {
+    List<EntityDetail> entities(Collection<? extends Instance> found) {
         List<EntityDetail> entities = new ArrayList<>(found.size());
-        found.forEach(json -> entity(json).ifPresent(entities::add));
+        found.forEach(one -> entity(one).ifPresent(entities::add));
         return entities.isEmpty() ? null : entities;
     }
 
     /** The proxy of an entity, or a proxy. */
-    Optional<EntityProxy> proxy(JsonObject json) throws RepositoryErrorException {
-        if (!isProxy(json)) {
-            Optional<EntityDetail> entity = entity(json);
+    Optional<EntityProxy> proxy(Instance found) throws RepositoryErrorException {
+        if (!isProxy(found)) {
+            Optional<EntityDetail> entity = entity(found);
             return entity.isEmpty() ? Optional.empty() : Optional.of(helper.getNewEntityProxy(source, entity.get()));
         }
-        if (!isKnown(json)) {
+        if (!isKnown(found)) {
             return Optional.empty();
         }
         EntityProxy proxy = new EntityProxy();
-        summary(json, proxy);
-        String type = Headers.text(json, "type");
-        proxy.setUniqueProperties(Headers.effective(
-                json, PropertyValues.properties(json.getAsJsonObject("properties"), types.attributes(type))));
+        summary(found, proxy);
+        proxy.setUniqueProperties(properties(found));
         return Optional.of(proxy);
     }
 
-    private void summary(JsonObject json, EntitySummary entity) {
-        header(json, entity);
-        JsonObject named = json.getAsJsonObject("classifications");
-        if (named != null && named.size() > 0) {
+    private void summary(Instance found, EntitySummary entity) {
+        header(found, entity);
+        Map<String, dev.annals.Classification> named = ((Entity) found).classifications();
+        if (!named.isEmpty()) {
             List<Classification> classifications = new ArrayList<>(named.size());
-            named.entrySet()
-                    .forEach(one -> classifications.add(
-                            classification(one.getKey(), one.getValue().getAsJsonObject())));
+            named.values().forEach(one -> classifications.add(classification(one)));
             entity.setClassifications(classifications);
         }
     }
 
-    private Classification classification(String name, JsonObject json) {
-        // The status of a classification is that of every live one.
-        JsonObject full = json.deepCopy();
-        full.addProperty("status", "active");
+    Classification classification(dev.annals.Classification found) {
         Classification classification = new Classification();
-        headers.read(full, classification, connector.getMetadataCollectionName());
-        headers.readOrigin(json, classification);
-        classification.setName(name);
-        types.instanceType(name).ifPresent(classification::setType);
+        headers.read(found, classification, connector.getMetadataCollectionName());
+        classification.setName(found.name());
+        types.instanceType(found.name()).ifPresent(classification::setType);
         classification.setProperties(Headers.effective(
-                json, PropertyValues.properties(json.getAsJsonObject("properties"), types.attributes(name))));
+                found.provenance(), PropertyValues.properties(found.properties(), types.attributes(found.name()))));
         return classification;
     }
 
-    private void header(JsonObject json, InstanceHeader instance) {
-        headers.read(json, instance, connector.getMetadataCollectionName());
-        instance.setGUID(Headers.text(json, "id"));
-        instance.setReIdentifiedFromGUID(Headers.text(json, "reidentifiedFrom"));
-        types.instanceType(Headers.text(json, "type")).ifPresent(instance::setType);
+    private void header(Instance found, InstanceHeader instance) {
+        headers.read(found, instance, connector.getMetadataCollectionName());
+        types.instanceType(found.type()).ifPresent(instance::setType);
     }
 
     // Relationships.
 
-    /** With their ends, as of the same moment. Null if there are none. */
-    List<Relationship> relationships(Store store, Store.Found found) throws RepositoryErrorException {
-        List<Relationship> relationships =
-                relationships(found.items(), store.entities(ends(found.items()), found.moment()));
+    /** With their ends, as the snapshot shows them. Null if there are none. */
+    List<Relationship> relationships(Snapshot snapshot, Collection<? extends Instance> found)
+            throws RepositoryErrorException {
+        return relationships(snapshot, found, Map.of());
+    }
+
+    /** The same; entities that are read already are read no more. */
+    List<Relationship> relationships(
+            Snapshot snapshot, Collection<? extends Instance> found, Map<String, Entity> entities)
+            throws RepositoryErrorException {
+        Set<String> ids = new LinkedHashSet<>();
+        for (Instance one : found) {
+            dev.annals.Relationship relationship = (dev.annals.Relationship) one;
+            ids.add(relationship.from());
+            ids.add(relationship.to());
+        }
+        ids.removeAll(entities.keySet());
+        Map<String, Instance> ends = new HashMap<>(entities);
+        if (!ids.isEmpty()) {
+            ends.putAll(snapshot.known(Kind.ENTITY, ids));
+        }
+        List<Relationship> relationships = new ArrayList<>(found.size());
+        for (Instance one : found) {
+            relationship((dev.annals.Relationship) one, ends).ifPresent(relationships::add);
+        }
         return relationships.isEmpty() ? null : relationships;
     }
 
-    static Set<String> ends(List<JsonObject> relationships) {
-        Set<String> ids = new LinkedHashSet<>();
-        for (JsonObject one : relationships) {
-            ids.add(Headers.text(one, "from"));
-            ids.add(Headers.text(one, "to"));
-        }
-        return ids;
-    }
-
-    List<Relationship> relationships(List<JsonObject> found, Map<String, JsonObject> ends)
+    private Optional<Relationship> relationship(dev.annals.Relationship found, Map<String, Instance> ends)
             throws RepositoryErrorException {
-        List<Relationship> relationships = new ArrayList<>(found.size());
-        for (JsonObject json : found) {
-            relationship(json, ends).ifPresent(relationships::add);
-        }
-        return relationships;
-    }
-
-    private Optional<Relationship> relationship(JsonObject json, Map<String, JsonObject> ends)
-            throws RepositoryErrorException {
-        Optional<EntityProxy> one = end(json, "from", ends);
-        Optional<EntityProxy> two = end(json, "to", ends);
-        if (!isKnown(json) || one.isEmpty() || two.isEmpty()) {
+        Optional<EntityProxy> one = end(ends.get(found.from()));
+        Optional<EntityProxy> two = end(ends.get(found.to()));
+        if (!isKnown(found) || one.isEmpty() || two.isEmpty()) {
             return Optional.empty();
         }
         Relationship relationship = new Relationship();
-        header(json, relationship);
-        String type = Headers.text(json, "type");
-        relationship.setProperties(Headers.effective(
-                json, PropertyValues.properties(json.getAsJsonObject("properties"), types.attributes(type))));
+        header(found, relationship);
+        relationship.setProperties(properties(found));
         relationship.setEntityOneProxy(one.get());
         relationship.setEntityTwoProxy(two.get());
         return Optional.of(relationship);
     }
 
-    private Optional<EntityProxy> end(JsonObject json, String name, Map<String, JsonObject> ends)
-            throws RepositoryErrorException {
-        JsonObject end = ends.get(Headers.text(json, name));
-        return end == null ? Optional.empty() : proxy(end);
+    private Optional<EntityProxy> end(Instance found) throws RepositoryErrorException {
+        return found == null ? Optional.empty() : proxy(found);
     }
 
-    // One of either.
+    // One of either, also a deleted one.
 
-    Optional<EntityDetail> entity(Store store, String guid, Moment moment) {
-        return store.one(Kind.ENTITY, guid, moment).items().stream().findFirst().flatMap(this::entity);
+    Optional<EntityDetail> entity(Snapshot snapshot, String guid) {
+        return snapshot.known(InstanceId.entity(guid)).flatMap(this::entity);
     }
 
-    Optional<Relationship> relationship(Store store, String guid, Moment moment) throws RepositoryErrorException {
-        List<Relationship> found = relationships(store, store.one(Kind.RELATIONSHIP, guid, moment));
-        return found == null ? Optional.empty() : Optional.of(found.get(0));
+    Optional<Relationship> relationship(Snapshot snapshot, String guid) throws RepositoryErrorException {
+        Optional<Instance> found = snapshot.known(InstanceId.relationship(guid));
+        List<Relationship> one = found.isEmpty() ? null : relationships(snapshot, List.of(found.get()));
+        return one == null ? Optional.empty() : Optional.of(one.get(0));
     }
 }

@@ -2,6 +2,7 @@ package dev.annals.egeria;
 
 import com.google.gson.JsonObject;
 import dev.annals.AnnalsException;
+import dev.annals.AsOf;
 import dev.annals.Kind;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.EntityDetail;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.InstanceHeader;
@@ -225,7 +226,7 @@ abstract class MoveCalls extends RelationshipWrites {
                 homeMetadataCollectionId,
                 newHomeMetadataCollectionId,
                 method);
-        Relationship relationship = liveRelationship(relationshipGUID, Moment.NOW, method);
+        Relationship relationship = liveRelationship(relationshipGUID, AsOf.NOW, method);
         repositoryValidator.validateRelationshipCanBeRehomed(
                 repositoryName, metadataCollectionId, relationship, method);
         validateNewHome(newHomeMetadataCollectionId, method);

@@ -1,12 +1,10 @@
 package dev.annals.egeria;
 
-import com.google.gson.JsonArray;
-import com.google.gson.JsonElement;
-import com.google.gson.JsonObject;
-import com.google.gson.JsonPrimitive;
 import java.math.BigDecimal;
 import java.time.Instant;
-import java.time.OffsetDateTime;
+import java.util.Base64;
+import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.ArrayPropertyValue;
@@ -25,113 +23,90 @@ import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollec
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.typedefs.PrimitiveDefCategory;
 
 /**
- * Reads the values of Egeria from their JSON form.
+ * Makes Egeria's values of those of Annals.
  *
- * <p>The form does not say whether a number is an int or a long: the declaration of the attribute does. An attribute
- * that no type declares has the category that fits the form.
+ * <p>Annals does not say whether a number is an int or a long: the declaration of the attribute does. A value that no
+ * type declares, or that another client wrote with another class, has the category that fits it.
  */
 final class PropertyValues {
     private PropertyValues() {}
 
     /** Null if there are none. */
-    static InstanceProperties properties(JsonObject members, Map<String, AttributeTypeDef> attributes) {
-        if (members == null || members.size() == 0) {
+    static InstanceProperties properties(Map<String, Object> members, Map<String, AttributeTypeDef> attributes) {
+        if (members.isEmpty()) {
             return null;
         }
         InstanceProperties properties = new InstanceProperties();
-        members.entrySet()
-                .forEach(member -> properties.setProperty(
-                        member.getKey(), value(member.getValue(), attributes.get(member.getKey()))));
+        Map<String, InstancePropertyValue> values = new HashMap<>();
+        members.forEach((name, value) -> values.put(name, value(value, attributes.get(name))));
+        properties.setInstanceProperties(values);
         return properties;
     }
 
-    private static InstancePropertyValue value(JsonElement json, AttributeTypeDef type) {
+    private static InstancePropertyValue value(Object value, AttributeTypeDef type) {
         if (type instanceof PrimitiveDef primitive) {
-            return primitive(json, primitive.getPrimitiveDefCategory());
+            return item(value, primitive.getPrimitiveDefCategory());
         }
-        if (type instanceof EnumDef definition && json.isJsonPrimitive()) {
-            return element(json.getAsString(), definition);
+        if (type instanceof EnumDef definition && value instanceof String name) {
+            return element(name, definition);
         }
         if (type instanceof CollectionDef collection) {
-            return collection(json, collection);
+            return collection(value, collection);
         }
-        return undeclared(json);
+        return undeclared(value);
     }
 
-    private static InstancePropertyValue undeclared(JsonElement json) {
-        if (json instanceof JsonArray array) {
-            return list(array, null, null);
+    private static InstancePropertyValue undeclared(Object value) {
+        if (value instanceof Collection<?> items) {
+            return list(items, null, null);
         }
-        if (json instanceof JsonObject object) {
-            if (object.has("$timestamp")) {
-                return primitive(json, PrimitiveDefCategory.OM_PRIMITIVE_TYPE_DATE);
-            }
-            if (object.has("$decimal")) {
-                return primitive(json, PrimitiveDefCategory.OM_PRIMITIVE_TYPE_BIGDECIMAL);
-            }
-            if (object.has("$float")) {
-                return primitive(json, PrimitiveDefCategory.OM_PRIMITIVE_TYPE_DOUBLE);
-            }
-            return map(object, null, null);
+        if (value instanceof Map<?, ?> members) {
+            return map(members, null, null);
         }
-        JsonPrimitive primitive = json.getAsJsonPrimitive();
-        if (primitive.isBoolean()) {
-            return primitive(json, PrimitiveDefCategory.OM_PRIMITIVE_TYPE_BOOLEAN);
+        if (value instanceof Boolean) {
+            return primitive(value, PrimitiveDefCategory.OM_PRIMITIVE_TYPE_BOOLEAN);
         }
-        if (primitive.isString()) {
-            return primitive(json, PrimitiveDefCategory.OM_PRIMITIVE_TYPE_STRING);
+        if (value instanceof Long) {
+            return primitive(value, PrimitiveDefCategory.OM_PRIMITIVE_TYPE_LONG);
         }
-        boolean isWhole = primitive.getAsString().chars().allMatch(unit -> unit == '-' || Character.isDigit(unit));
-        return primitive(
-                json,
-                isWhole ? PrimitiveDefCategory.OM_PRIMITIVE_TYPE_LONG : PrimitiveDefCategory.OM_PRIMITIVE_TYPE_DOUBLE);
+        if (value instanceof Double) {
+            return primitive(value, PrimitiveDefCategory.OM_PRIMITIVE_TYPE_DOUBLE);
+        }
+        if (value instanceof BigDecimal) {
+            return primitive(value, PrimitiveDefCategory.OM_PRIMITIVE_TYPE_BIGDECIMAL);
+        }
+        if (value instanceof Instant instant) {
+            return primitive(instant.toEpochMilli(), PrimitiveDefCategory.OM_PRIMITIVE_TYPE_DATE);
+        }
+        String text = value instanceof byte[] bytes ? Base64.getEncoder().encodeToString(bytes) : value.toString();
+        return primitive(text, PrimitiveDefCategory.OM_PRIMITIVE_TYPE_STRING);
     }
 
-    private static PrimitivePropertyValue primitive(JsonElement json, PrimitiveDefCategory category) {
+    private static PrimitivePropertyValue primitive(Object content, PrimitiveDefCategory category) {
         PrimitivePropertyValue value = new PrimitivePropertyValue();
         value.setPrimitiveDefCategory(category);
-        value.setPrimitiveValue(content(text(json), category));
+        value.setPrimitiveValue(content);
         value.setTypeName(category.getName());
         value.setTypeGUID(category.getGUID());
         return value;
     }
 
-    /** The content of a form such as {@code {"$decimal": "1"}}, or of a plain value. */
-    private static String text(JsonElement json) {
-        if (json instanceof JsonObject object && object.size() > 0) {
-            JsonElement first = object.entrySet().iterator().next().getValue();
-            return first.isJsonPrimitive() ? first.getAsString() : first.toString();
-        }
-        return json.isJsonPrimitive() ? json.getAsString() : json.toString();
-    }
-
-    private static Object content(String text, PrimitiveDefCategory category) {
+    /** The value in the class of a category; null if it has another class. */
+    private static Object content(Object value, PrimitiveDefCategory category) {
         return switch (category) {
-            case OM_PRIMITIVE_TYPE_BOOLEAN -> Boolean.valueOf(text);
-            case OM_PRIMITIVE_TYPE_BYTE -> Byte.valueOf(text);
-            case OM_PRIMITIVE_TYPE_CHAR -> text.isEmpty() ? null : text.charAt(0);
-            case OM_PRIMITIVE_TYPE_SHORT -> Short.valueOf(text);
-            case OM_PRIMITIVE_TYPE_INT -> Integer.valueOf(text);
-            case OM_PRIMITIVE_TYPE_LONG -> Long.valueOf(text);
-            case OM_PRIMITIVE_TYPE_FLOAT -> (float) floating(text);
-            case OM_PRIMITIVE_TYPE_DOUBLE -> floating(text);
-            case OM_PRIMITIVE_TYPE_BIGINTEGER -> new BigDecimal(text).toBigInteger();
-            case OM_PRIMITIVE_TYPE_BIGDECIMAL -> new BigDecimal(text);
-            case OM_PRIMITIVE_TYPE_DATE -> instant(text).toEpochMilli();
-            default -> text;
+            case OM_PRIMITIVE_TYPE_BOOLEAN -> value instanceof Boolean ? value : null;
+            case OM_PRIMITIVE_TYPE_BYTE -> value instanceof Long number ? number.byteValue() : null;
+            case OM_PRIMITIVE_TYPE_CHAR -> value instanceof String text && !text.isEmpty() ? text.charAt(0) : null;
+            case OM_PRIMITIVE_TYPE_SHORT -> value instanceof Long number ? number.shortValue() : null;
+            case OM_PRIMITIVE_TYPE_INT -> value instanceof Long number ? number.intValue() : null;
+            case OM_PRIMITIVE_TYPE_LONG -> value instanceof Long ? value : null;
+            case OM_PRIMITIVE_TYPE_FLOAT -> value instanceof Number number ? number.floatValue() : null;
+            case OM_PRIMITIVE_TYPE_DOUBLE -> value instanceof Number number ? number.doubleValue() : null;
+            case OM_PRIMITIVE_TYPE_BIGINTEGER -> value instanceof BigDecimal number ? number.toBigInteger() : null;
+            case OM_PRIMITIVE_TYPE_BIGDECIMAL -> value instanceof BigDecimal ? value : null;
+            case OM_PRIMITIVE_TYPE_DATE -> value instanceof Instant instant ? instant.toEpochMilli() : null;
+            default -> value instanceof String ? value : null;
         };
-    }
-
-    private static double floating(String text) {
-        return switch (text) {
-            case "inf" -> Double.POSITIVE_INFINITY;
-            case "-inf" -> Double.NEGATIVE_INFINITY;
-            default -> Double.parseDouble(text);
-        };
-    }
-
-    static Instant instant(String text) {
-        return OffsetDateTime.parse(text).toInstant();
     }
 
     private static EnumPropertyValue element(String name, EnumDef definition) {
@@ -151,31 +126,33 @@ final class PropertyValues {
         return value;
     }
 
-    private static InstancePropertyValue collection(JsonElement json, CollectionDef type) {
+    private static InstancePropertyValue collection(Object value, CollectionDef type) {
         List<PrimitiveDefCategory> arguments = type.getArgumentTypes();
         PrimitiveDefCategory last =
                 arguments == null || arguments.isEmpty() ? null : arguments.get(arguments.size() - 1);
-        if (json instanceof JsonArray array) {
-            return list(array, type, last);
+        if (value instanceof Collection<?> items) {
+            return list(items, type, last);
         }
-        if (!(json instanceof JsonObject object)) {
-            return undeclared(json);
+        if (!(value instanceof Map<?, ?> map)) {
+            return undeclared(value);
         }
         if (type.getCollectionDefCategory() == CollectionDefCategory.OM_COLLECTION_STRUCT) {
             StructPropertyValue struct = new StructPropertyValue();
-            struct.setAttributes(members(object, null));
+            struct.setAttributes(members(map, null));
             struct.setTypeName(type.getName());
             struct.setTypeGUID(type.getGUID());
             return struct;
         }
-        return map(object, type, last);
+        return map(map, type, last);
     }
 
-    private static ArrayPropertyValue list(JsonArray items, CollectionDef type, PrimitiveDefCategory category) {
+    private static ArrayPropertyValue list(Collection<?> items, CollectionDef type, PrimitiveDefCategory category) {
         ArrayPropertyValue array = new ArrayPropertyValue();
         array.setArrayCount(items.size());
-        for (int index = 0; index < items.size(); index++) {
-            array.setArrayValue(index, item(items.get(index), category));
+        int index = 0;
+        for (Object item : items) {
+            array.setArrayValue(index, item(item, category));
+            index++;
         }
         if (type != null) {
             array.setTypeName(type.getName());
@@ -184,9 +161,9 @@ final class PropertyValues {
         return array;
     }
 
-    private static MapPropertyValue map(JsonObject object, CollectionDef type, PrimitiveDefCategory category) {
+    private static MapPropertyValue map(Map<?, ?> members, CollectionDef type, PrimitiveDefCategory category) {
         MapPropertyValue map = new MapPropertyValue();
-        map.setMapValues(members(object, category));
+        map.setMapValues(members(members, category));
         if (type != null) {
             map.setTypeName(type.getName());
             map.setTypeGUID(type.getGUID());
@@ -194,15 +171,16 @@ final class PropertyValues {
         return map;
     }
 
-    private static InstanceProperties members(JsonObject object, PrimitiveDefCategory category) {
-        JsonObject members = object.get("$map") instanceof JsonObject inner ? inner : object;
+    private static InstanceProperties members(Map<?, ?> members, PrimitiveDefCategory category) {
         InstanceProperties values = new InstanceProperties();
-        members.entrySet().forEach(member -> values.setProperty(member.getKey(), item(member.getValue(), category)));
+        members.forEach((name, value) -> values.setProperty(name.toString(), item(value, category)));
         return values;
     }
 
-    private static InstancePropertyValue item(JsonElement json, PrimitiveDefCategory category) {
-        boolean isPlain = category == null || category == PrimitiveDefCategory.OM_PRIMITIVE_TYPE_UNKNOWN;
-        return isPlain ? undeclared(json) : primitive(json, category);
+    private static InstancePropertyValue item(Object value, PrimitiveDefCategory category) {
+        Object content = category == null || category == PrimitiveDefCategory.OM_PRIMITIVE_TYPE_UNKNOWN
+                ? null
+                : content(value, category);
+        return content == null ? undeclared(value) : primitive(content, category);
     }
 }

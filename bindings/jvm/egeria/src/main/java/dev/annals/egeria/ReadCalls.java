@@ -1,8 +1,10 @@
 package dev.annals.egeria;
 
-import com.google.gson.JsonObject;
 import dev.annals.AnnalsException;
-import dev.annals.Kind;
+import dev.annals.AsOf;
+import dev.annals.Instance;
+import dev.annals.InstanceId;
+import dev.annals.Snapshot;
 import java.util.ArrayList;
 import java.util.Date;
 import java.util.List;
@@ -38,14 +40,14 @@ abstract class ReadCalls extends TypeCalls {
             throws InvalidParameterException, RepositoryErrorException, UserNotAuthorizedException {
         String method = "isEntityKnown";
         getInstanceParameterValidation(userId, guid, method);
-        return known(guid, Moment.NOW, method).orElse(null);
+        return known(guid, AsOf.NOW, method).orElse(null);
     }
 
     /** Also a deleted one; no proxy. */
-    final Optional<EntityDetail> known(String guid, Moment moment, String method)
+    final Optional<EntityDetail> known(String guid, AsOf time, String method)
             throws InvalidParameterException, RepositoryErrorException {
-        try {
-            return instances.entity(store(), guid, moment);
+        try (Snapshot snapshot = store().at(time)) {
+            return instances.entity(snapshot, guid);
         } catch (AnnalsException error) {
             throw Failures.other(error, method);
         }
@@ -66,15 +68,11 @@ abstract class ReadCalls extends TypeCalls {
     /** An entity or a proxy, also a deleted one. */
     final Optional<EntitySummary> summary(String guid, String method)
             throws InvalidParameterException, RepositoryErrorException {
-        try {
-            Store.Found found = store().one(Kind.ENTITY, guid, Moment.NOW);
-            if (found.items().isEmpty()) {
-                return Optional.empty();
-            }
-            JsonObject json = found.items().get(0);
-            return Instances.isProxy(json)
-                    ? instances.proxy(json).map(EntitySummary.class::cast)
-                    : instances.entity(json).map(EntitySummary.class::cast);
+        try (Snapshot snapshot = store().at(AsOf.NOW)) {
+            Optional<Instance> found = snapshot.known(InstanceId.entity(guid));
+            return found.isPresent() && Instances.isProxy(found.get())
+                    ? instances.proxy(found.get()).map(EntitySummary.class::cast)
+                    : found.flatMap(instances::entity).map(EntitySummary.class::cast);
         } catch (AnnalsException error) {
             throw Failures.other(error, method);
         }
@@ -86,7 +84,7 @@ abstract class ReadCalls extends TypeCalls {
                     EntityProxyOnlyException, UserNotAuthorizedException {
         String method = "getEntityDetail";
         getInstanceParameterValidation(userId, guid, method);
-        return whole(guid, Moment.NOW, method);
+        return whole(guid, AsOf.NOW, method);
     }
 
     @Override
@@ -98,19 +96,16 @@ abstract class ReadCalls extends TypeCalls {
         return whole(guid, Moment.of(asOfTime), method);
     }
 
-    private EntityDetail whole(String guid, Moment moment, String method)
+    private EntityDetail whole(String guid, AsOf time, String method)
             throws InvalidParameterException, RepositoryErrorException, EntityNotKnownException,
                     EntityProxyOnlyException {
         EntityDetail entity;
-        try {
-            Store.Found found = store().one(Kind.ENTITY, guid, moment);
-            if (!found.items().isEmpty() && Instances.isProxy(found.items().get(0))) {
+        try (Snapshot snapshot = store().at(time)) {
+            Optional<Instance> found = snapshot.known(InstanceId.entity(guid));
+            if (found.isPresent() && Instances.isProxy(found.get())) {
                 reportEntityProxyOnly(guid, "guid", method);
             }
-            entity = found.items().stream()
-                    .findFirst()
-                    .flatMap(instances::entity)
-                    .orElse(null);
+            entity = found.flatMap(instances::entity).orElse(null);
         } catch (AnnalsException error) {
             throw Failures.other(error, method);
         }
@@ -122,7 +117,7 @@ abstract class ReadCalls extends TypeCalls {
     /** The entity, which is not deleted. */
     final EntityDetail live(String guid, String method)
             throws InvalidParameterException, RepositoryErrorException, EntityNotKnownException {
-        EntityDetail entity = known(guid, Moment.NOW, method).orElse(null);
+        EntityDetail entity = known(guid, AsOf.NOW, method).orElse(null);
         repositoryValidator.validateEntityFromStore(repositoryName, guid, entity, method);
         repositoryValidator.validateEntityIsNotDeleted(repositoryName, entity, method);
         return entity;
@@ -141,9 +136,9 @@ abstract class ReadCalls extends TypeCalls {
                     EntityProxyOnlyException, UserNotAuthorizedException {
         String method = "getEntityDetailHistory";
         getInstanceHistoryParameterValidation(userId, guid, fromTime, toTime, method);
-        try {
-            List<JsonObject> versions = Histories.versions(store(), Kind.ENTITY, guid, fromTime, toTime);
-            List<JsonObject> page = Histories.page(versions, startFromElement, pageSize, order);
+        try (Snapshot snapshot = store().at(AsOf.NOW)) {
+            List<Instance> versions = Histories.versions(snapshot, InstanceId.entity(guid), fromTime, toTime);
+            List<Instance> page = Histories.page(versions, startFromElement, pageSize, order);
             if (!page.isEmpty() && page.stream().allMatch(Instances::isProxy)) {
                 reportEntityProxyOnly(guid, "guid", method);
             }
@@ -161,14 +156,14 @@ abstract class ReadCalls extends TypeCalls {
             throws InvalidParameterException, RepositoryErrorException, UserNotAuthorizedException {
         String method = "isRelationshipKnown";
         getInstanceParameterValidation(userId, guid, method);
-        return knownRelationship(guid, Moment.NOW, method).orElse(null);
+        return knownRelationship(guid, AsOf.NOW, method).orElse(null);
     }
 
     /** Also a deleted one. */
-    final Optional<Relationship> knownRelationship(String guid, Moment moment, String method)
+    final Optional<Relationship> knownRelationship(String guid, AsOf time, String method)
             throws InvalidParameterException, RepositoryErrorException {
-        try {
-            return instances.relationship(store(), guid, moment);
+        try (Snapshot snapshot = store().at(time)) {
+            return instances.relationship(snapshot, guid);
         } catch (AnnalsException error) {
             throw Failures.other(error, method);
         }
@@ -180,7 +175,7 @@ abstract class ReadCalls extends TypeCalls {
                     UserNotAuthorizedException {
         String method = "getRelationship";
         getInstanceParameterValidation(userId, guid, method);
-        return liveRelationship(guid, Moment.NOW, method);
+        return liveRelationship(guid, AsOf.NOW, method);
     }
 
     @Override
@@ -193,9 +188,9 @@ abstract class ReadCalls extends TypeCalls {
     }
 
     /** The relationship, which is not deleted. */
-    final Relationship liveRelationship(String guid, Moment moment, String method)
+    final Relationship liveRelationship(String guid, AsOf time, String method)
             throws InvalidParameterException, RepositoryErrorException, RelationshipNotKnownException {
-        Relationship relationship = knownRelationship(guid, moment, method).orElse(null);
+        Relationship relationship = knownRelationship(guid, time, method).orElse(null);
         repositoryValidator.validateRelationshipFromStore(repositoryName, guid, relationship, method);
         repositoryValidator.validateRelationshipIsNotDeleted(repositoryName, relationship, method);
         return relationship;
@@ -214,15 +209,16 @@ abstract class ReadCalls extends TypeCalls {
                     UserNotAuthorizedException {
         String method = "getRelationshipHistory";
         getInstanceHistoryParameterValidation(userId, guid, fromTime, toTime, method);
-        try {
-            List<JsonObject> versions = Histories.versions(store(), Kind.RELATIONSHIP, guid, fromTime, toTime);
+        try (Snapshot snapshot = store().at(AsOf.NOW)) {
+            List<Instance> versions = Histories.versions(snapshot, InstanceId.relationship(guid), fromTime, toTime);
             List<Relationship> found = new ArrayList<>();
-            for (JsonObject version : Histories.page(versions, startFromElement, pageSize, order)) {
+            for (Instance version : Histories.page(versions, startFromElement, pageSize, order)) {
                 // Each version with its ends as they were when it was written.
-                Moment written = Moment.position(version.get("position").getAsLong());
-                List<Relationship> one = instances.relationships(store(), new Store.Found(List.of(version), written));
-                if (one != null) {
-                    found.addAll(one);
+                try (Snapshot written = store().at(AsOf.position(version.position()))) {
+                    List<Relationship> one = instances.relationships(written, List.of(version));
+                    if (one != null) {
+                        found.addAll(one);
+                    }
                 }
             }
             return found.isEmpty() ? null : found;

@@ -1,7 +1,6 @@
 package dev.annals.egeria;
 
 import com.google.gson.JsonObject;
-import dev.annals.AnnalsException;
 import java.util.Date;
 import java.util.List;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.MatchCriteria;
@@ -135,11 +134,11 @@ abstract class RelationshipFinds extends EntityFinds {
 
     private List<Relationship> relationships(JsonObject search, Conditions.Scope scope, Part part, String method)
             throws InvalidParameterException, RepositoryErrorException, PropertyErrorException, PagingErrorException {
-        Store.Found found = found(search, scope, part, method);
-        try {
-            return instances.relationships(store(), found);
-        } catch (AnnalsException error) {
-            throw Failures.other(error, method);
-        }
+        return found(
+                search,
+                scope,
+                part,
+                method,
+                (snapshot, found) -> instances.relationships(snapshot, found.toList()));
     }
 }

@@ -2,7 +2,11 @@ package dev.annals.egeria;
 
 import com.google.gson.JsonObject;
 import dev.annals.AnnalsException;
+import dev.annals.AsOf;
+import dev.annals.Instance;
+import dev.annals.InstanceId;
 import dev.annals.Kind;
+import dev.annals.Snapshot;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -86,9 +90,9 @@ abstract class RelationshipWrites extends ClassificationWrites {
     private JsonObject creation(
             TypeDef type, InstanceProperties properties, String one, String two, InstanceStatus status, String method)
             throws InvalidParameterException, RepositoryErrorException, EntityNotKnownException {
-        Map<String, JsonObject> ends;
-        try {
-            ends = store().entities(new LinkedHashSet<>(List.of(one, two)), Moment.NOW);
+        Map<String, Instance> ends;
+        try (Snapshot snapshot = store().at(AsOf.NOW)) {
+            ends = snapshot.known(Kind.ENTITY, new LinkedHashSet<>(List.of(one, two)));
         } catch (AnnalsException error) {
             throw Failures.other(error, method);
         }
@@ -105,10 +109,10 @@ abstract class RelationshipWrites extends ClassificationWrites {
         return operation;
     }
 
-    private EntityProxy end(Map<String, JsonObject> ends, String guid, String method)
+    private EntityProxy end(Map<String, Instance> ends, String guid, String method)
             throws RepositoryErrorException, EntityNotKnownException {
-        JsonObject json = ends.get(guid);
-        EntityProxy end = json == null ? null : instances.proxy(json).orElse(null);
+        Instance found = ends.get(guid);
+        EntityProxy end = found == null ? null : instances.proxy(found).orElse(null);
         repositoryValidator.validateEntityFromStore(repositoryName, guid, end, method);
         repositoryValidator.validateEntityIsNotDeleted(repositoryName, end, method);
         return end;
@@ -130,11 +134,13 @@ abstract class RelationshipWrites extends ClassificationWrites {
     /** Commits operations on a relationship, and reads it as the commit left it. */
     final Relationship changedRelationship(String userId, String guid, String method, JsonObject... operations)
             throws RepositoryErrorException {
-        Moment after = store().commit(userId, method, List.of(operations));
-        return instances
-                .relationship(store(), guid, after)
-                .orElseThrow(
-                        () -> Failures.repository("relationship " + guid + " is not there after its change", method));
+        AsOf after = store().commit(userId, method, List.of(operations));
+        try (Snapshot snapshot = store().at(after)) {
+            return instances
+                    .relationship(snapshot, guid)
+                    .orElseThrow(() ->
+                            Failures.repository("relationship " + guid + " is not there after its change", method));
+        }
     }
 
     // Changes.
@@ -142,7 +148,7 @@ abstract class RelationshipWrites extends ClassificationWrites {
     /** A relationship that is not deleted, and that this collection may write. */
     final Relationship writableRelationship(String guid, String method)
             throws InvalidParameterException, RepositoryErrorException, RelationshipNotKnownException {
-        Relationship relationship = liveRelationship(guid, Moment.NOW, method);
+        Relationship relationship = liveRelationship(guid, AsOf.NOW, method);
         repositoryValidator.validateRelationshipCanBeUpdated(
                 repositoryName, metadataCollectionId, relationship, method);
         repositoryValidator.validateInstanceType(repositoryName, relationship);
@@ -180,15 +186,9 @@ abstract class RelationshipWrites extends ClassificationWrites {
         TypeDef type = getTypeDefForInstance(relationship, method);
         repositoryValidator.validateNewPropertiesForType(repositoryName, "properties", type, properties, method);
         JsonObject replace = Changes.replace(Kind.RELATIONSHIP, relationshipGUID, properties);
+        writeTime(relationship, relationship.getProperties(), properties, replace);
         try {
-            return Changes.isSameTime(relationship.getProperties(), properties)
-                    ? changedRelationship(userId, relationshipGUID, method, replace)
-                    : changedRelationship(
-                            userId,
-                            relationshipGUID,
-                            method,
-                            provenance(Kind.RELATIONSHIP, relationship, properties),
-                            replace);
+            return changedRelationship(userId, relationshipGUID, method, replace);
         } catch (AnnalsException error) {
             Failures.relationship(error, method);
             Failures.property(error, method);
@@ -204,7 +204,7 @@ abstract class RelationshipWrites extends ClassificationWrites {
         manageInstanceParameterValidation(userId, relationshipGUID, "relationshipGUID", method);
         writableRelationship(relationshipGUID, method);
         try {
-            Histories.Undo undo = undo(Kind.RELATIONSHIP, relationshipGUID, method);
+            Histories.Undo undo = undo(InstanceId.relationship(relationshipGUID), method);
             return changedRelationship(
                     userId, relationshipGUID, method, undo.operations(Kind.RELATIONSHIP, relationshipGUID));
         } catch (AnnalsException error) {
@@ -223,7 +223,7 @@ abstract class RelationshipWrites extends ClassificationWrites {
         String method = "deleteRelationship";
         manageInstanceParameterValidation(
                 userId, typeDefGUID, typeDefName, obsoleteRelationshipGUID, "obsoleteRelationshipGUID", method);
-        Relationship relationship = liveRelationship(obsoleteRelationshipGUID, Moment.NOW, method);
+        Relationship relationship = liveRelationship(obsoleteRelationshipGUID, AsOf.NOW, method);
         repositoryValidator.validateTypeForInstanceDelete(
                 repositoryName, typeDefGUID, typeDefName, relationship, method);
         JsonObject delete = Changes.on("delete", Kind.RELATIONSHIP, obsoleteRelationshipGUID);
@@ -258,7 +258,7 @@ abstract class RelationshipWrites extends ClassificationWrites {
     private Relationship deletedRelationship(String guid, String method)
             throws InvalidParameterException, RepositoryErrorException, RelationshipNotKnownException,
                     RelationshipNotDeletedException {
-        Relationship relationship = knownRelationship(guid, Moment.NOW, method).orElse(null);
+        Relationship relationship = knownRelationship(guid, AsOf.NOW, method).orElse(null);
         repositoryValidator.validateRelationshipFromStore(repositoryName, guid, relationship, method);
         repositoryValidator.validateRelationshipIsDeleted(repositoryName, relationship, method);
         return relationship;

@@ -25,6 +25,7 @@ abstract class TypeCalls extends OMRSDynamicTypeMetadataCollectionBase {
     final Headers headers;
     final Instances instances;
     final Conditions conditions;
+    final Copies copies;
     private final AnnalsRepositoryConnector connector;
 
     TypeCalls(
@@ -37,6 +38,7 @@ abstract class TypeCalls extends OMRSDynamicTypeMetadataCollectionBase {
         this.connector = connector;
         this.types = new TypeTable(helper, repositoryName);
         this.headers = new Headers(id);
+        this.copies = new Copies(headers);
         this.instances = new Instances(connector, helper, repositoryName, types, headers);
         this.conditions = new Conditions(
                 helper, types, new HeaderConditions(types, headers, name -> connector.getMetadataCollectionName()));

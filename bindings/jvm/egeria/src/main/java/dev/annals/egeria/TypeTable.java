@@ -17,6 +17,7 @@ import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollec
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.typedefs.TypeDef;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.typedefs.TypeDefAttribute;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.typedefs.TypeDefCategory;
+import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.typedefs.TypeDefLink;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.repositoryconnector.OMRSRepositoryHelper;
 import org.odpi.openmetadata.repositoryservices.ffdc.exception.TypeErrorException;
 
@@ -33,6 +34,8 @@ final class TypeTable {
     private final Map<String, Map<String, AttributeTypeDef>> attributes = new ConcurrentHashMap<>();
     private final Map<String, InstanceType> instanceTypes = new ConcurrentHashMap<>();
     private final Map<String, Set<String>> possible = new ConcurrentHashMap<>();
+    /** The names of the subtypes of each type; null: not known yet. Egeria's helper examines all types for each. */
+    private volatile Map<String, Set<String>> subtypes;
 
     /** Declarations that wait, by kind and name. Locked by itself. */
     private final Map<String, JsonObject> waiting = new LinkedHashMap<>();
@@ -67,6 +70,7 @@ final class TypeTable {
         attributes.clear();
         instanceTypes.clear();
         possible.clear();
+        subtypes = null;
     }
 
     /** Declares the types that wait. Errors: those of Annals; the types then still wait. */
@@ -109,19 +113,33 @@ final class TypeTable {
             Set<String> names = new HashSet<>();
             if (typeName.isPresent()) {
                 names.addAll(attributes(typeName.get()).keySet());
-                List<String> subtypes = helper.getSubTypesOf(source, typeName.get());
-                if (subtypes != null) {
-                    subtypes.forEach(
-                            subtype -> names.addAll(findAttributes(subtype).keySet()));
-                }
+                subtypes(typeName.get())
+                        .forEach(subtype -> names.addAll(attributes(subtype).keySet()));
             } else {
                 helper.getKnownTypeDefs().stream()
                         .filter(type -> type.getCategory() == category)
-                        .forEach(type ->
-                                names.addAll(findAttributes(type.getName()).keySet()));
+                        .forEach(type -> names.addAll(attributes(type.getName()).keySet()));
             }
             return names;
         });
+    }
+
+    private Set<String> subtypes(String typeName) {
+        Map<String, Set<String>> known = subtypes;
+        if (known == null) {
+            Map<String, TypeDefLink> supertypes = new HashMap<>();
+            helper.getKnownTypeDefs().forEach(type -> supertypes.put(type.getName(), type.getSuperType()));
+            Map<String, Set<String>> found = new HashMap<>();
+            supertypes.forEach((name, first) -> {
+                for (TypeDefLink one = first; one != null; one = supertypes.get(one.getName())) {
+                    found.computeIfAbsent(one.getName(), above -> new HashSet<>())
+                            .add(name);
+                }
+            });
+            known = found;
+            subtypes = found;
+        }
+        return known.getOrDefault(typeName, Set.of());
     }
 
     /** A new object each time, because Egeria's callers may change it. Empty if Egeria does not know the type. */

@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.Date;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -33,8 +34,11 @@ import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollec
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.search.PropertyCondition;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.search.SearchProperties;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.typedefs.PrimitiveDefCategory;
+import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.typedefs.TypeDef;
 import org.odpi.openmetadata.repositoryservices.ffdc.exception.EntityConflictException;
 import org.odpi.openmetadata.repositoryservices.ffdc.exception.EntityProxyOnlyException;
+import org.odpi.openmetadata.repositoryservices.ffdc.exception.HomeEntityException;
+import org.odpi.openmetadata.repositoryservices.ffdc.exception.HomeRelationshipException;
 import org.odpi.openmetadata.repositoryservices.ffdc.exception.InvalidParameterException;
 
 /** Details in which Egeria asks for more than a plain store has, and that the in-memory repository does not decide. */
@@ -166,6 +170,59 @@ class GapsTest {
         assertEquals(1, found("version", PrimitiveDefCategory.OM_PRIMITIVE_TYPE_LONG, 2L));
     }
 
+    /** Annals finds some headers of classifications, and the connector examines the others. */
+    @Test
+    void entities_are_found_by_headers_of_their_classifications_page_by_page() throws Exception {
+        List<String> own = new ArrayList<>();
+        for (String name : List.of("a", "b", "c")) {
+            own.add(collection
+                    .classifyEntity(USER, term(name).getGUID(), "ObjectIdentifier", null)
+                    .getGUID());
+        }
+        EntityDetail copy = copy("d");
+        Classification theirs = new Classification();
+        theirs.setName("ObjectIdentifier");
+        theirs.setVersion(1);
+        theirs.setMetadataCollectionId(THERE);
+        theirs.setMetadataCollectionName("another collection");
+        copy.setClassifications(List.of(theirs));
+        collection.saveEntityReferenceCopy(USER, copy);
+        own.sort(null);
+        List<String> all = new ArrayList<>(own);
+        all.add(copy.getGUID());
+        all.sort(null);
+        assertEquals(own, classified("metadataCollectionId", LocalServer.ID));
+        assertEquals(List.of(copy.getGUID()), classified("metadataCollectionId", THERE));
+        assertEquals(own, classified("metadataCollectionName", LocalServer.NAME));
+        assertEquals(List.of(copy.getGUID()), classified("metadataCollectionName", "another collection"));
+        assertEquals(all, classified("typeName", "ObjectIdentifier"));
+        assertEquals(List.of(), classified("typeName", "else"));
+    }
+
+    private static List<String> classified(String header, String value) throws Exception {
+        String exact = server.helper.getExactMatchRegex(value);
+        InstanceProperties match = server.helper.addStringPropertyToInstance("test", null, header, exact, "match");
+        List<String> found = new ArrayList<>();
+        while (true) {
+            List<EntityDetail> page = collection.findEntitiesByClassification(
+                    USER,
+                    null,
+                    "ObjectIdentifier",
+                    match,
+                    MatchCriteria.ALL,
+                    found.size(),
+                    null,
+                    null,
+                    null,
+                    SequencingOrder.GUID,
+                    2);
+            if (page == null) {
+                return found;
+            }
+            page.forEach(one -> found.add(one.getGUID()));
+        }
+    }
+
     @Test
     void a_list_of_no_values_finds_nothing() throws Exception {
         term("searched for nothing");
@@ -285,9 +342,11 @@ class GapsTest {
         String guid = term("a").getGUID();
         EntityDetail updated = collection.updateEntityProperties(USER, guid, until("b", 5_000));
         assertEquals(new Date(5_000), updated.getProperties().getEffectiveToTime());
+        assertEquals(2, updated.getVersion());
         EntityDetail undone = collection.undoEntityUpdate(USER, guid);
         assertNull(undone.getProperties().getEffectiveToTime());
         assertEquals("a", name(undone));
+        assertEquals(3, undone.getVersion());
         collection.updateEntityProperties(USER, guid, until("b", 6_000));
         EntityDetail without = collection.updateEntityProperties(USER, guid, named("c"));
         assertNull(without.getProperties().getEffectiveToTime());
@@ -306,6 +365,8 @@ class GapsTest {
         assertEquals(
                 new Date(7_000),
                 updated.getClassifications().get(0).getProperties().getEffectiveFromTime());
+        assertEquals(2, updated.getClassifications().get(0).getVersion());
+        assertEquals(1, updated.getVersion());
     }
 
     // Proxies (G7).
@@ -324,6 +385,48 @@ class GapsTest {
                 found.getUniqueProperties().getPropertyValue("qualifiedName").valueAsString());
         assertThrows(EntityProxyOnlyException.class, () -> collection.getEntityDetail(USER, there.getGUID()));
         assertNull(collection.isEntityKnown(USER, there.getGUID()));
+    }
+
+    @Test
+    void proxies_keep_their_headers_and_their_classifications() throws Exception {
+        EntityDetail there = copy("a");
+        there.setVersion(7);
+        there.setUpdatedBy("zoe");
+        there.setUpdateTime(new Date(there.getCreateTime().getTime() + 1_000));
+        there.setInstanceLicense("CC0");
+        there.setMaintainedBy(List.of("bob", "zoe"));
+        Classification theirs = new Classification();
+        theirs.setName("SpineObject");
+        theirs.setVersion(3);
+        theirs.setCreatedBy("bob");
+        theirs.setCreateTime(there.getCreateTime());
+        there.setClassifications(List.of(theirs));
+        EntityProxy proxy = server.helper.getNewEntityProxy("test", there);
+        collection.addEntityProxy(USER, proxy);
+        EntityProxy found = (EntityProxy) collection.getEntitySummary(USER, there.getGUID());
+        assertEquals(7, found.getVersion());
+        assertEquals("bob", found.getCreatedBy());
+        assertEquals(there.getCreateTime(), found.getCreateTime());
+        assertEquals("zoe", found.getUpdatedBy());
+        assertEquals(there.getUpdateTime(), found.getUpdateTime());
+        assertEquals("CC0", found.getInstanceLicense());
+        assertEquals(List.of("bob", "zoe"), found.getMaintainedBy());
+        assertEquals("another collection", found.getMetadataCollectionName());
+        Classification kept = found.getClassifications().get(0);
+        assertEquals("SpineObject", kept.getName());
+        assertEquals(3, kept.getVersion());
+        assertEquals(THERE, kept.getMetadataCollectionId());
+    }
+
+    @Test
+    void proxies_are_classified_here() throws Exception {
+        EntityProxy proxy = server.helper.getNewEntityProxy("test", copy("a"));
+        Classification made = collection.classifyEntity(USER, proxy, "SpineObject", null);
+        assertEquals(LocalServer.ID, made.getMetadataCollectionId());
+        EntityProxy found = (EntityProxy) collection.getEntitySummary(USER, proxy.getGUID());
+        assertEquals("SpineObject", found.getClassifications().get(0).getName());
+        collection.declassifyEntity(USER, proxy, "SpineObject");
+        assertNull(collection.getEntitySummary(USER, proxy.getGUID()).getClassifications());
     }
 
     @Test
@@ -368,6 +471,42 @@ class GapsTest {
         assertEquals(1_800_000_000_000L, found.getVersion());
         assertEquals("bob", found.getCreatedBy());
         assertEquals(copy.getCreateTime(), found.getCreateTime());
+    }
+
+    @Test
+    void the_purge_of_a_copy_that_is_not_there_does_nothing() throws Exception {
+        String guid = UUID.randomUUID().toString();
+        TypeDef term = server.type("GlossaryTerm");
+        TypeDef relationship = server.type("TermAnchor");
+        collection.purgeEntityReferenceCopy(USER, guid, term.getGUID(), term.getName(), THERE);
+        collection.purgeRelationshipReferenceCopy(USER, guid, relationship.getGUID(), relationship.getName(), THERE);
+        EntityDetail copy = copy("a");
+        collection.saveEntityReferenceCopy(USER, copy);
+        collection.purgeEntityReferenceCopy(USER, copy.getGUID(), term.getGUID(), term.getName(), THERE);
+        assertNull(collection.isEntityKnown(USER, copy.getGUID()));
+        collection.purgeEntityReferenceCopy(USER, copy.getGUID(), term.getGUID(), term.getName(), THERE);
+    }
+
+    /** Egeria's conformance suite cleans up so after a re-homing. */
+    @Test
+    void an_own_relationship_is_purged_as_a_copy_only_if_it_is_deleted() throws Exception {
+        TypeDef type = server.type("RelatedTerm");
+        String own = term("a").getMetadataCollectionId();
+        String guid = collection
+                .addRelationship(
+                        USER, type.getGUID(), null, term("a").getGUID(), term("b").getGUID(), null)
+                .getGUID();
+        assertThrows(
+                HomeRelationshipException.class,
+                () -> collection.purgeRelationshipReferenceCopy(USER, guid, type.getGUID(), type.getName(), own));
+        collection.deleteRelationship(USER, type.getGUID(), type.getName(), guid);
+        collection.purgeRelationshipReferenceCopy(USER, guid, type.getGUID(), type.getName(), own);
+        assertNull(collection.isRelationshipKnown(USER, guid));
+        String entity = term("c").getGUID();
+        TypeDef term = server.type("GlossaryTerm");
+        assertThrows(
+                HomeEntityException.class,
+                () -> collection.purgeEntityReferenceCopy(USER, entity, term.getGUID(), term.getName(), own));
     }
 
     @Test

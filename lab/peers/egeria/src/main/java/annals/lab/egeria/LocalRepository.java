@@ -25,7 +25,6 @@ final class LocalRepository {
     static final String SERVER = "tut";
     static final String USER = "suite";
     static final int PAGE_MAX = 1_000;
-    private static final String COLLECTION = "tut collection";
     private static final String JANUSGRAPH =
         "org.odpi.openmetadata.adapters.repositoryservices.graphrepository.repositoryconnector.GraphOMRSRepositoryConnectorProvider";
 
@@ -37,29 +36,35 @@ final class LocalRepository {
     final OMRSRepositoryContentValidator validator;
     final String collectionId = UUID.randomUUID().toString();
     final LocalOMRSRepositoryConnector connector;
+    private final OMRSRepositoryEventManager events;
 
-    /** Opens `memory`, or `janusgraph` or `annals` in the present folder. */
+    /** Opens `memory`, or `janusgraph` or `annals` in the present folder; `annals` at the address ANNALS_ADDRESS if there is one. */
     LocalRepository(String system) throws Exception {
-        log = new OMRSAuditLog(new OMRSAuditLogDestination(SERVER, SERVER, "lab", List.of()), -1, SERVER, "a repository under test", null);
+        this(system, SERVER);
+    }
+
+    /** The same in a server of another name. */
+    LocalRepository(String system, String server) throws Exception {
+        log = new OMRSAuditLog(new OMRSAuditLogDestination(server, server, "lab", List.of()), -1, server, "a repository under test", null);
         OMRSRepositoryContentManager contents = new OMRSRepositoryContentManager(USER, log);
         helper = new OMRSRepositoryContentHelper(contents);
         validator = new OMRSRepositoryContentValidator(contents);
         OMRSRepositoryEventExchangeRule rule = new OMRSRepositoryEventExchangeRule(OpenMetadataExchangeRule.ALL, null);
-        OMRSRepositoryEventManager events = new OMRSRepositoryEventManager("local", rule, validator, log);
+        events = new OMRSRepositoryEventManager("local", rule, validator, log);
         Connection connection = connection(system);
         connector = (LocalOMRSRepositoryConnector) new LocalOMRSConnectorProvider(
             collectionId, LocalRepositoryMode.OPEN_METADATA_NATIVE, new Connection(connection), null, events, contents, rule, log)
             .getConnector(connection);
         connector.setAuditLog(log);
         connector.setMaxPageSize(PAGE_MAX);
-        connector.setServerName(SERVER);
-        connector.setServerType(SERVER);
+        connector.setServerName(server);
+        connector.setServerType(server);
         connector.setServerUserId(USER);
         connector.setOrganizationName("lab");
         connector.setRepositoryHelper(helper);
         connector.setRepositoryValidator(validator);
         // Order: the name before the id, because the id makes the collection.
-        connector.setMetadataCollectionName(COLLECTION);
+        connector.setMetadataCollectionName(server + " collection");
         connector.setMetadataCollectionId(collectionId);
         contents.setupEventProcessor(connector, events);
         connector.start();
@@ -67,6 +72,11 @@ final class LocalRepository {
         // This adds the open metadata types.
         new OMRSArchiveManager(List.of(), log)
             .setLocalRepository(collectionId, contents, connector.getIncomingInstanceEventProcessor());
+    }
+
+    /** Tells another repository of each change, as a cohort does. */
+    void tell(LocalRepository other) {
+        events.registerInstanceProcessor(other.connector.getIncomingInstanceEventProcessor());
     }
 
     private static Connection connection(String system) {
@@ -77,7 +87,8 @@ final class LocalRepository {
                 return of(JANUSGRAPH);
             case "annals":
                 Connection annals = of(ANNALS);
-                annals.setConfigurationProperties(Map.of("folder", "repository"));
+                String address = System.getenv("ANNALS_ADDRESS");
+                annals.setConfigurationProperties(address == null ? Map.of("folder", "repository") : Map.of("address", address));
                 return annals;
             default:
                 throw new IllegalArgumentException("expected memory, janusgraph or annals, found " + system);

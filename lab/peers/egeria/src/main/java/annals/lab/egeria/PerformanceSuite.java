@@ -17,7 +17,6 @@ import org.odpi.openmetadata.adminservices.configuration.properties.RepositoryPe
 import org.odpi.openmetadata.conformance.beans.OpenMetadataConformanceProfileResults;
 import org.odpi.openmetadata.conformance.beans.OpenMetadataConformanceRequirementResults;
 import org.odpi.openmetadata.conformance.beans.OpenMetadataConformanceTestEvidence;
-import org.odpi.openmetadata.conformance.beans.OpenMetadataConformanceTestEvidenceType;
 import org.odpi.openmetadata.conformance.workbenches.performance.PerformanceProfile;
 import org.odpi.openmetadata.conformance.workbenches.performance.PerformanceWorkPad;
 import org.odpi.openmetadata.conformance.workbenches.performance.PerformanceWorkbench;
@@ -114,8 +113,7 @@ final class PerformanceSuite {
         }
         for (PerformanceProfile profile : PerformanceProfile.values()) {
             for (OpenMetadataConformanceRequirementResults one : requirements(profile)) {
-                List<OpenMetadataConformanceTestEvidence> negative = one.getNegativeTestEvidence();
-                for (OpenMetadataConformanceTestEvidence evidence : negative == null ? List.<OpenMetadataConformanceTestEvidence>of() : negative) {
+                for (OpenMetadataConformanceTestEvidence evidence : Evidence.negative(one)) {
                     failures.add(failure(profile, evidence));
                 }
             }
@@ -127,32 +125,14 @@ final class PerformanceSuite {
         List<Map<String, Object>> profiles = new ArrayList<>();
         for (PerformanceProfile profile : pad == null ? new PerformanceProfile[0] : PerformanceProfile.values()) {
             OpenMetadataConformanceProfileResults results = pad.getProfileResults(profile.getProfileName());
-            long positive = 0;
-            long negative = 0;
-            long notSupported = 0;
-            for (OpenMetadataConformanceRequirementResults one : requirements(profile)) {
-                List<OpenMetadataConformanceTestEvidence> found = one.getPositiveTestEvidence();
-                positive += found == null ? 0 : found.size();
-                negative += one.getNegativeTestEvidence() == null ? 0 : one.getNegativeTestEvidence().size();
-                notSupported += found == null ? 0 : found.stream()
-                    .filter(evidence -> evidence.getTestEvidenceType() == OpenMetadataConformanceTestEvidenceType.NOT_SUPPORTED_FUNCTION)
-                    .count();
-            }
-            Map<String, Object> counts = new LinkedHashMap<>();
-            counts.put("profile", profile.getProfileName());
-            counts.put("status", results == null || results.getConformanceStatus() == null ? "" : results.getConformanceStatus().name());
-            counts.put("positive", positive);
-            counts.put("negative", negative);
-            counts.put("notSupported", notSupported);
-            profiles.add(counts);
+            profiles.add(Evidence.counts(
+                "profile", profile.getProfileName(), results == null ? null : results.getConformanceStatus(), requirements(profile)));
         }
         return profiles;
     }
 
     private List<OpenMetadataConformanceRequirementResults> requirements(PerformanceProfile profile) {
-        OpenMetadataConformanceProfileResults results = pad.getProfileResults(profile.getProfileName());
-        List<OpenMetadataConformanceRequirementResults> requirements = results == null ? null : results.getRequirementResults();
-        return requirements == null ? List.of() : requirements;
+        return Evidence.requirements(pad.getProfileResults(profile.getProfileName()));
     }
 
     private static Map<String, String> failure(PerformanceProfile profile, OpenMetadataConformanceTestEvidence evidence) {
