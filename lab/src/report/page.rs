@@ -10,6 +10,7 @@ use super::numbers::{bytes, figure, seconds};
 use super::peak::peaks;
 use super::percentiles::{latencies, slowest};
 use super::plots::plots;
+use super::pressure::{ceiling, loads};
 use super::statistics::{Ratio, geometric_mean};
 use crate::harness::{Bar, Height, Kind, Reason, Record, Row, TargetName};
 
@@ -54,6 +55,7 @@ pub fn page(measured: &Measured, reasons: &[Reason], extent: Extent) -> Document
     document.section("How many threads", peaks(measured));
     document.section("Plots", plots.into_iter().map(Block::Plot));
     document.section("Where a figure is missing", missing(measured));
+    document.section("Loads", ceiling(measured).into_iter().chain(loads(measured, extent)));
     document.section("Latencies", [Block::Table(latencies(measured, extent))]);
     document.section("Slowest operations", [Block::Table(slowest(measured))]);
     document.section("Cost", [Block::Table(cost(measured))]);
@@ -112,6 +114,10 @@ fn bar_line(measured: &Measured, row: &Row, Bar { target, volume, height }: &Bar
         Height::AtMost(most) => {
             let [found, bar] = [median, *most].map(|value| value_text(row, value));
             (format!("{found} <= {bar}"), median <= *most)
+        }
+        Height::AtLeast(least) => {
+            let [found, bar] = [median, *least].map(|value| value_text(row, value));
+            (format!("{found} >= {bar}"), median >= *least)
         }
         Height::TimesOf { target: other, times } => {
             let Ok(Ratio { ratio, .. }) = measured.times_of(row, volume, target, other) else {
