@@ -58,11 +58,12 @@ pub async fn serve_connection(
             request.extensions_mut().insert(Arc::clone(&peer));
             let answer = router.clone().oneshot(request);
             let outbox = Arc::clone(&activity.outbox);
-            async move {
+            // In a box: hyper keeps room for this future as long as the connection is open, however idle.
+            Box::pin(async move {
                 let mut response = answer.await?;
                 names.add(version, &mut response);
                 Ok::<_, std::convert::Infallible>(outbox.send(response, in_flight))
-            }
+            })
         })
     };
     let builder = builder(door);

@@ -247,6 +247,8 @@ pub struct LoadRecord {
     /// Resident memory at the end.
     pub server_memory_bytes: u64,
     pub generator_cpu_seconds: f64,
+    /// Share of the requests that the generator sent late, of an open loop.
+    pub late: f64,
     /// True if the generator could not have done much more.
     pub is_generator_limit: bool,
     /// What nginx answers to the same generator. Units: requests per second.

@@ -1,5 +1,7 @@
 //! The requests of a load: one kind of question, about vertices and edges that follow from the kind.
 
+use std::sync::mpsc::SyncSender;
+
 use super::dialect::{Ask, Dialect};
 use super::generator::Work;
 use super::graph::Graph;
@@ -44,6 +46,8 @@ pub struct Asking<'d> {
     host: String,
     numbers: Numbers,
     keeps: bool,
+    /// Is told the first request.
+    begun: Option<SyncSender<()>>,
     /// The numbers of the right answers, if they are kept.
     pub acknowledged: Vec<u64>,
 }
@@ -56,12 +60,17 @@ impl<'d> Asking<'d> {
         host: String,
         numbers: Numbers,
     ) -> Asking<'d> {
-        Asking { dialect, ask, graph, host, numbers, keeps: false, acknowledged: Vec::new() }
+        Asking { dialect, ask, graph, host, numbers, keeps: false, begun: None, acknowledged: Vec::new() }
     }
 
     /// The same, which keeps the numbers of its right answers.
     pub fn keeping(self) -> Asking<'d> {
         Asking { keeps: true, ..self }
+    }
+
+    /// The same, which tells when its load begins.
+    pub fn telling(self, begun: SyncSender<()>) -> Asking<'d> {
+        Asking { begun: Some(begun), ..self }
     }
 
     /// The next number of an ascending series.
@@ -73,6 +82,10 @@ impl<'d> Asking<'d> {
 impl Work for Asking<'_> {
     fn next(&mut self, request: &mut Vec<u8>) -> Option<u64> {
         let number = self.numbers.next()?;
+        if let Some(begun) = self.begun.take() {
+            // Nobody may wait for it any more.
+            let _ = begun.try_send(());
+        }
         self.dialect.write(self.ask, number, self.graph, &self.host, request);
         Some(number)
     }

@@ -1,6 +1,7 @@
 //! The rows of an overload: reads while writes come, twice the highest rate, the second after it, and what a server has kept
 //! when it ends under that load.
 
+use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 
 use super::asking::{Asking, Numbers};
@@ -156,10 +157,14 @@ fn lost(cell: &Cell, session: Session, rate: f64) -> Outcome<Figure> {
     let host = system.address.to_string();
     let (dialect, server) = system.apart();
     let numbers = Numbers::Ascending { next: next_vertex, step: 1, end: u64::MAX };
-    let mut asking = Asking::new(&*dialect, Ask::InsertVertex, graph, host, numbers).keeping();
+    let (begun, has_begun) = sync_channel(1);
+    let asking = Asking::new(&*dialect, Ask::InsertVertex, graph, host, numbers);
+    let mut asking = asking.keeping().telling(begun);
     std::thread::scope(|scope| -> Outcome<()> {
         let asking = &mut asking;
         let loading = scope.spawn(move || load(&plan, asking).map(drop).map_err(|error| error.to_string()));
+        // It fails if the load has failed before its first request, and then its error says why.
+        let _ = has_begun.recv();
         std::thread::sleep(step / 2);
         drop(server);
         loading.join().map_err(|_| "the thread that loads panicked")??;

@@ -33,6 +33,7 @@ const CEILING_CALLERS: usize = 64;
 const FILES_BESIDE: u64 = 256;
 /// The greatest number of callers of an open loop, where the system allows as many open files.
 const CALLERS_MAX: usize = 16_000;
+const QUICK_CALLERS_MAX: usize = 1_000;
 /// How often the last step of a search is repeated at a lower rate until it is held, and how much lower.
 const CONFIRMATIONS_MAX: usize = 6;
 const LOWER: f64 = 0.93;
@@ -72,7 +73,9 @@ impl Session {
             step,
             last_step: cell.arguments.step.map_or(step, Duration::from_secs).max(step),
             warm_max: Duration::from_secs_f64(cell.size(if is_warm(cell) { 3.0 } else { 30.0 }, 0.2)),
-            callers_max: CALLERS_MAX.min(files.saturating_sub(FILES_BESIDE) as usize),
+            callers_max: cell
+                .size(CALLERS_MAX, QUICK_CALLERS_MAX)
+                .min(files.saturating_sub(FILES_BESIDE) as usize),
             ceiling: ceiling(cell)?,
             next_vertex: vertices,
             next_edge: graph.edges(),
@@ -221,6 +224,7 @@ impl Session {
             server_cpu_seconds: after.cpu_seconds - before.cpu_seconds,
             server_memory_bytes: after.resident_bytes,
             generator_cpu_seconds: loaded.cpu_seconds,
+            late: loaded.late_share(),
             is_generator_limit: loaded.is_generator_limit(),
             generator_ceiling: self.ceiling,
             steps: Vec::new(),
@@ -384,7 +388,6 @@ pub fn figure(loaded: &Loaded, record: LoadRecord, value: f64) -> Outcome<Figure
         seconds: Some(loaded.seconds),
         histogram: Some(encode_counts(loaded.latencies.counts().into_iter())?),
         ticks: loaded.ticks.clone(),
-        late: (loaded.due > 0).then(|| loaded.late_share()),
         load: Some(record),
         ..Figure::of(value)
     })

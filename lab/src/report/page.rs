@@ -120,7 +120,11 @@ fn bar_line(measured: &Measured, row: &Row, Bar { target, volume, height }: &Bar
             (format!("{found} >= {bar}"), median >= *least)
         }
         Height::TimesOf { target: other, times } => {
-            let Ok(Ratio { ratio, .. }) = measured.times_of(row, volume, target, other) else {
+            let alike = measured.times_of(row, volume, target, other).ok();
+            let less =
+                alike.is_none().then(|| measured.times_of_unsynced(row, volume, target, other)).flatten();
+            let note = if less.is_some() { ", which does not sync" } else { "" };
+            let Some(Ratio { ratio, .. }) = alike.or(less) else {
                 let took_part = measured.targets().iter().any(|known| known.name == *other);
                 let text = || {
                     format!(
@@ -130,7 +134,7 @@ fn bar_line(measured: &Measured, row: &Row, Bar { target, volume, height }: &Bar
                 };
                 return took_part.then(text);
             };
-            (format!("{} >= {} times {other}", figure(ratio), figure(*times)), ratio >= *times)
+            (format!("{} >= {} times {other}{note}", figure(ratio), figure(*times)), ratio >= *times)
         }
     };
     let holds = if is_reached { "holds" } else { "MISSED" };
@@ -323,6 +327,24 @@ mod tests {
         assert_eq!(bars_of(2.1, "other"), told("read at 1, annals: 2.00 >= 2.10 times other: MISSED"));
         assert_eq!(bars_of(1.0, "null"), told("read at 1, annals: not judged, for want of a figure of null"));
         assert_eq!(bars_of(1.0, "absent"), None);
+    }
+
+    #[test]
+    fn a_bar_of_writes_beside_a_system_that_does_not_sync_says_so() {
+        let mut figures = vec![figure("annals", "write", 0, 8.0), figure("other", "write", 0, 4.0)];
+        figures.extend([("annals", "synced-group"), ("other", "unsynced")].map(|(target, durability)| {
+            json!({"kind": "target", "target": target, "version": "1", "durability": durability, "settings": []})
+        }));
+        let mut found = measured(json!(figures));
+        let mut row = found.results.run.rows[1].clone().of_writes();
+        row.bars.clear();
+        found.results.run.rows[1] = row.times_of("annals", "1", 1.0, "other");
+        let told = "write at 1, annals: 2.00 >= 1.00 times other, which does not sync: holds";
+        assert_eq!(bars(&found), Some(Block::List(vec![told.to_owned()])));
+        let row = found.results.run.rows[1].clone();
+        found.results.run.rows[1] = Row { bars: Vec::new(), ..row }.times_of("other", "1", 1.0, "annals");
+        let told = "write at 1, other: not judged, for want of a figure of annals";
+        assert_eq!(bars(&found), Some(Block::List(vec![told.to_owned()])));
     }
 
     #[test]

@@ -155,7 +155,7 @@ mod tests {
         figure["load"] = json!({
             "callers": 60, "seconds": 2.0, "right": 150, "throughput": 75.0, "errors": 50, "refused": 50, "bytes": 4_000,
             "syncs": 7, "server_cpu_seconds": 1.0, "server_memory_bytes": 2_097_152, "generator_cpu_seconds": 1.9,
-            "is_generator_limit": true, "generator_ceiling": 80_000.0,
+            "late": 0.02, "is_generator_limit": true, "generator_ceiling": 80_000.0,
             "steps": [
                 {"callers": 50, "offered": 50.0, "reached": 50.0, "p99": 0.001, "errors": 0, "is_held": true},
                 {"callers": 60, "offered": 100.0, "reached": 75.0, "p99": 0.5, "errors": 50, "is_held": false},

@@ -4,9 +4,6 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
-/// Longest time to connect. On one machine it takes longer only if the server accepts nothing.
-const CONNECT_TIME_MAX: Duration = Duration::from_secs(1);
-
 /// A request that has no answer yet.
 #[derive(Clone, Copy)]
 pub struct Asked {
@@ -32,8 +29,8 @@ pub struct Caller {
 
 impl Caller {
     /// Connects. It never blocks afterwards.
-    pub fn connect(&mut self, address: SocketAddr) -> std::io::Result<&TcpStream> {
-        let stream = TcpStream::connect_timeout(&address, CONNECT_TIME_MAX)?;
+    pub fn connect(&mut self, address: SocketAddr, time_max: Duration) -> std::io::Result<&TcpStream> {
+        let stream = TcpStream::connect_timeout(&address, time_max)?;
         stream.set_nodelay(true)?;
         stream.set_nonblocking(true)?;
         self.unsent.clear();

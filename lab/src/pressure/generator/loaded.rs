@@ -7,7 +7,7 @@ use crate::outcome::Outcome;
 
 /// Share of the requests that may be late, and share of its core that the generator may use, before it is itself the
 /// limit.
-const LATE_MAX: f64 = 0.01;
+const LATE_MAX: f64 = 0.05;
 const CPU_MAX: f64 = 0.95;
 
 /// A load that has ended.
