@@ -58,11 +58,12 @@ pub async fn serve_connection(
             request.extensions_mut().insert(Arc::clone(&peer));
             let answer = router.clone().oneshot(request);
             let outbox = Arc::clone(&activity.outbox);
-            async move {
+            // In a box: hyper keeps room for this future as long as the connection is open, however idle.
+            Box::pin(async move {
                 let mut response = answer.await?;
                 names.add(version, &mut response);
                 Ok::<_, std::convert::Infallible>(outbox.send(response, in_flight))
-            }
+            })
         })
     };
     let builder = builder(door);
@@ -85,10 +86,11 @@ pub async fn serve_connection(
                 connection.as_mut().graceful_shutdown();
             }
             () = &mut evicted => {
-                // A request has begun since: the connection stays, and may be chosen again.
-                if activity.idleness().is_some() {
+                if activity.is_idle_now() {
                     return;
                 }
+                // A request has begun since: the connection stays, and may be chosen again.
+                activity.is_evicted.store(false, Ordering::Relaxed);
                 evicted.set(activity.evicted.notified());
             }
             _ = tick.tick() => {
@@ -162,8 +164,11 @@ pub fn refuse(stream: &TcpStream, problem: &Problem) {
 
 /// The latest events on a connection.
 pub struct Activity {
-    /// Notified when the connection must close to make room for another one.
-    pub evicted: Notify,
+    // Notified when the connection must close to make room for another one, and true from then on.
+    evicted: Notify,
+    is_evicted: AtomicBool,
+    // False until there is room for the connection.
+    is_admitted: AtomicBool,
     start: Clock,
     // Milliseconds after `start`.
     last_request: AtomicU64,
@@ -186,6 +191,8 @@ impl Default for Activity {
         let zero = AtomicU64::default;
         Activity {
             evicted: Notify::new(),
+            is_evicted: AtomicBool::new(false),
+            is_admitted: AtomicBool::new(false),
             start: Clock::now(),
             last_request: zero(),
             head_since: zero(),
@@ -237,11 +244,29 @@ impl Activity {
         }
     }
 
-    /// The order in which connections make room: `None` while a request is in progress or an answer is being sent.
+    /// Notes that there is room for the connection, so that it may make room for others.
+    pub fn admit(&self) {
+        self.is_admitted.store(true, Ordering::Relaxed);
+    }
+
+    /// Asks the connection to close, unless a request begins first.
+    pub fn evict(&self) {
+        self.is_evicted.store(true, Ordering::Relaxed);
+        self.evicted.notify_one();
+    }
+
+    /// True if no request is in progress and no answer is being sent.
+    fn is_idle_now(&self) -> bool {
+        self.in_flight.load(Ordering::Relaxed) == 0 && self.outbox.is_empty()
+    }
+
+    /// The order in which connections make room: `None` while a request is in progress or an answer is being sent, and for
+    /// those that wait for room or have been chosen.
     ///
     /// Shape: true if the connection never had a request, and the time since its last one.
     pub fn idleness(&self) -> Option<(bool, Duration)> {
-        if self.in_flight.load(Ordering::Relaxed) > 0 || !self.outbox.is_empty() {
+        let is_open = self.is_admitted.load(Ordering::Relaxed) && !self.is_evicted.load(Ordering::Relaxed);
+        if !is_open || !self.is_idle_now() {
             return None;
         }
         let last = self.last_request.load(Ordering::Relaxed);

@@ -12,6 +12,7 @@ mod connection;
 mod header_names;
 mod header_text;
 mod open_connections;
+mod open_files;
 mod limits;
 mod door;
 mod hosts;

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant as Clock, SystemTime};
 
 use annals::{Error, ErrorKind, Observer, Options, Position, Repository, Result};
 use sd_notify::NotifyState;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::signal::unix::{Signal as UnixSignal, SignalKind, signal};
-use tokio::sync::oneshot;
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use tokio::task::JoinSet;
 
 use super::connection::{Activity, check_clock, refuse, serve_connection};
@@ -20,6 +20,7 @@ use super::ldp::LdpSettings;
 use super::limits::Limits;
 use super::logging::{self, LogFile, LogSettings};
 use super::open_connections::OpenConnections;
+use super::open_files;
 use super::peers::Peer;
 use super::problem::Problem;
 use super::router::router;
@@ -79,8 +80,7 @@ async fn run(
     on_listen: impl FnOnce(SocketAddr),
     mut on_open: impl FnMut(&Repository),
 ) -> Result<()> {
-    let listener = TcpListener::bind(settings.listen)
-        .await
+    let listener = listen(settings.listen)
         .map_err(|source| Error::io("listen", source).with("address", settings.listen))?;
     let address = listener.local_addr().map_err(|source| Error::io("ask for the address", source))?;
     let name = settings.folder.file_name().map(|name| name.to_string_lossy().into_owned());
@@ -94,11 +94,24 @@ async fn run(
         settings.public_url.clone(),
     );
     let source = format!("urn:annals:{name}");
-    let mut door = Door::new(settings.limits.clone(), hosts, source, settings.ldp.clone());
+    let files_max = open_files::raise();
+    let wanted = settings.limits.connections_max;
+    let connections_max = open_files::connections_max(wanted, files_max);
+    let limits = Limits { connections_max, ..settings.limits.clone() };
+    let mut door = Door::new(limits, hosts, source, settings.ldp.clone());
     door.metrics.dropped_lines = log.dropped();
     let door = Arc::new(door);
     let mut signals = Signals::new()?;
-    tracing::info!(version = env!("CARGO_PKG_VERSION"), %address, folder = %settings.folder.display(), "listening");
+    let (version, folder) = (env!("CARGO_PKG_VERSION"), settings.folder.display());
+    tracing::info!(version, %address, %folder, connections_max, "listening");
+    if connections_max < wanted {
+        let files_max = files_max.unwrap_or_default();
+        tracing::warn!(
+            connections_max,
+            files_max,
+            "the hard limit of open files leaves fewer connections than connections-max, {wanted}"
+        );
+    }
     on_listen(address);
     let mut opened = open(&door, &settings)?;
     let mut connections = JoinSet::new();
@@ -136,6 +149,16 @@ async fn run(
         Err(error) => tracing::error!("stopped: {error}"),
     }
     result
+}
+
+/// Listens with room for clients that come at the same time.
+fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
+    // What Linux allows unless its settings say otherwise.
+    const WAITING_MAX: u32 = 4_096;
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(WAITING_MAX)
 }
 
 /// Opens the repository on a separate thread, which reports its progress to the door.
@@ -213,8 +236,6 @@ async fn accept(door: Arc<Door>, listener: &TcpListener, connections: &mut JoinS
     // Pause after a failed accept: most likely there are no file handles left, and an immediate retry would only waste
     // CPU time.
     const PAUSE: Duration = Duration::from_millis(50);
-    // A connection that must make room closes at once, unless its thread is busy.
-    const ROOM_TIME: Duration = Duration::from_millis(100);
     let router = router(&door);
     let mut open = OpenConnections::default();
     loop {
@@ -227,23 +248,36 @@ async fn accept(door: Arc<Door>, listener: &TcpListener, connections: &mut JoinS
             refuse(&stream, &problem);
             continue;
         }
-        let mut permit = Arc::clone(&door.gates.connections).try_acquire_owned().ok();
-        if permit.is_none() && open.close_idlest() {
-            let next = Arc::clone(&door.gates.connections).acquire_owned();
-            permit = tokio::time::timeout(ROOM_TIME, next).await.ok().and_then(std::result::Result::ok);
-        }
-        let Some(permit) = permit else {
-            refuse(&stream, &Problem::busy("too many connections; try again later"));
+        let permit = Arc::clone(&door.gates.connections).try_acquire_owned().ok();
+        if permit.is_none() && !open.close_idlest() {
+            refuse(&stream, &too_many());
             continue;
-        };
+        }
         let (door, router) = (Arc::clone(&door), router.clone());
         let activity = open.add(door.limits.connections_max);
         connections.spawn(async move {
-            let _permit = permit;
+            let permit = match permit {
+                None => room(&door).await,
+                permit => permit,
+            };
+            let Some(_permit) = permit else { return refuse(&stream, &too_many()) };
+            activity.admit();
             let peer = door.peers.at(address.ip());
             serve_stream(door, router, stream, activity, peer).await;
         });
     }
+}
+
+/// Waits for the room of a connection that was asked to close.
+async fn room(door: &Door) -> Option<OwnedSemaphorePermit> {
+    // It closes at once, unless its thread is busy.
+    const ROOM_TIME: Duration = Duration::from_millis(100);
+    let next = Arc::clone(&door.gates.connections).acquire_owned();
+    tokio::time::timeout(ROOM_TIME, next).await.ok()?.ok()
+}
+
+fn too_many() -> Problem {
+    Problem::busy("too many connections; try again later")
 }
 
 async fn serve_stream(
