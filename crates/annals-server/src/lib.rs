@@ -8,11 +8,13 @@
 mod server;
 mod in_process;
 mod logging;
+mod stream;
 mod connection;
 mod header_names;
 mod header_text;
 mod open_connections;
 mod limits;
+mod access;
 mod door;
 mod hosts;
 mod router;
@@ -44,6 +46,9 @@ mod metrics;
 mod openapi;
 pub mod wire;
 
+pub use access::{
+    AccessSettings, Listed, OidcSettings, TlsSettings, TokenFile, check_name, hash_of, role_names,
+};
 pub use content::digests;
 pub use hosts::{Host, Origin, PublicUrl};
 pub use in_process::{Closer, Exchange, InProcess};
