@@ -3,6 +3,7 @@
 mod support;
 
 mod http {
+    mod access;
     mod authors;
     mod candidates;
     mod conditions;
@@ -37,11 +38,13 @@ mod http {
     mod methods;
     mod mistakes;
     mod nginx;
+    mod oidc;
     mod operating;
     mod operational;
     mod parameters;
     mod protocol;
     mod shares;
+    mod tls;
     mod trees;
     mod unchanged;
     mod unread;

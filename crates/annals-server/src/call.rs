@@ -9,6 +9,7 @@ use http::{HeaderMap, HeaderName, Method, Uri};
 use http_body::Body as _;
 use serde_json::Value as Json;
 
+use super::access::Principal;
 use super::body::{self, Bytes};
 use super::door::Door;
 use super::header_text::content_length;
@@ -47,7 +48,9 @@ pub struct Call {
     pub body: Mutex<Body>,
     /// Room for the body, held until the request is done.
     pub body_room: body::Room,
-    /// The client.
+    /// The client, as far as it is proven. All that a request may see and do follows from it.
+    pub principal: Arc<Principal>,
+    /// The address of the client.
     pub peer: Arc<Peer>,
     /// The entry of the request in the request log.
     pub entry: Option<Arc<Entry>>,

@@ -21,11 +21,13 @@ use tokio::net::TcpStream;
 use tokio::sync::Notify;
 use tower::ServiceExt;
 
+use super::access::Client;
 use super::door::Door;
 use super::header_names::HeaderNames;
 use super::peers::Peer;
 use super::problem::{PROBLEM_JSON, Problem};
 use super::sending::Outbox;
+use super::stream::Stream;
 
 /// Most requests worked on at once on one HTTP/2 connection.
 const STREAMS_MAX: u32 = 256;
@@ -34,9 +36,9 @@ const STREAMS_MAX: u32 = 256;
 pub async fn serve_connection(
     door: &Arc<Door>,
     router: Router,
-    stream: TcpStream,
+    stream: Stream,
     activity: Arc<Activity>,
-    peer: Arc<Peer>,
+    (peer, client): (Arc<Peer>, Client),
 ) {
     let names = HeaderNames::usual().await;
     let service = {
@@ -56,6 +58,7 @@ pub async fn serve_connection(
                 }
             });
             request.extensions_mut().insert(Arc::clone(&peer));
+            request.extensions_mut().insert(client.clone());
             let answer = router.clone().oneshot(request);
             let outbox = Arc::clone(&activity.outbox);
             // In a box: hyper keeps room for this future as long as the connection is open, however idle.
@@ -152,7 +155,11 @@ pub fn check_clock(now: SystemTime) -> Result<(), Problem> {
 }
 
 /// Answers a connection that the server does not accept. The answer fits into an empty send buffer, so no thread waits.
-pub fn refuse(stream: &TcpStream, problem: &Problem) {
+/// With TLS there is no answer before a handshake.
+pub fn refuse(door: &Door, stream: &TcpStream, problem: &Problem) {
+    if door.access.tls.is_some() {
+        return;
+    }
     let body = problem.to_json().to_string();
     let text = format!(
         "HTTP/1.1 503 Service Unavailable\r\nContent-Type: {PROBLEM_JSON}\r\nRetry-After: 1\r\n\
@@ -255,6 +262,11 @@ impl Activity {
         self.evicted.notify_one();
     }
 
+    /// Waits until the connection is asked to close.
+    pub async fn wait_evicted(&self) {
+        self.evicted.notified().await;
+    }
+
     /// True if no request is in progress and no answer is being sent.
     fn is_idle_now(&self) -> bool {
         self.in_flight.load(Ordering::Relaxed) == 0 && self.outbox.is_empty()
@@ -312,16 +324,16 @@ impl Drop for Receiving {
 
 /// A stream that notes the bytes it receives, and when its answers are written.
 struct Watched {
-    stream: TcpStream,
+    stream: Stream,
     activity: Arc<Activity>,
 }
 
 impl Watched {
     /// True if the client has closed the connection; otherwise the task is woken when the client closes it or sends
-    /// more.
+    /// more. The end of TLS is more bytes: then the server notices that the client has gone when it writes the answer.
     fn is_gone(&self, context: &mut Context<'_>) -> bool {
         let mut byte = [0];
-        match self.stream.poll_peek(context, &mut ReadBuf::new(&mut byte)) {
+        match self.stream.socket().poll_peek(context, &mut ReadBuf::new(&mut byte)) {
             Poll::Pending => false,
             Poll::Ready(result) => result.map_or(true, |length| length == 0),
         }
@@ -365,9 +377,12 @@ impl AsyncWrite for Watched {
         if self.activity.is_answering() && self.is_gone(context) {
             return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
         }
-        // hyper calls this after it has written everything.
-        self.activity.outbox.note_flushed();
-        Pin::new(&mut self.stream).poll_flush(context)
+        // hyper calls this after it has written everything. TLS may still hold a part of it.
+        let flushed = Pin::new(&mut self.stream).poll_flush(context);
+        if let Poll::Ready(Ok(())) = flushed {
+            self.activity.outbox.note_flushed();
+        }
+        flushed
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {

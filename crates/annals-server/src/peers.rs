@@ -166,7 +166,8 @@ impl Peers {
     }
 }
 
-fn client_of(address: IpAddr) -> IpAddr {
+/// The address by which a client counts.
+pub fn client_of(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(v6) if !v6.is_loopback() => {
             let [a, b, c, d, ..] = v6.segments();

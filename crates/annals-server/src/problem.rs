@@ -13,7 +13,7 @@ use serde_json::{Map, Value as Json, json};
 pub const PROBLEM_JSON: &str = "application/problem+json";
 
 /// Kinds of errors that only HTTP has, with status and title.
-pub const DOOR_KINDS: [(&str, StatusCode, &str); 17] = [
+pub const DOOR_KINDS: [(&str, StatusCode, &str); 19] = [
     ("opening", StatusCode::SERVICE_UNAVAILABLE, "the repository is still being opened"),
     ("stopping", StatusCode::SERVICE_UNAVAILABLE, "the server is stopping"),
     ("writes-refused", StatusCode::SERVICE_UNAVAILABLE, "the repository refuses writes"),
@@ -30,6 +30,8 @@ pub const DOOR_KINDS: [(&str, StatusCode, &str); 17] = [
     ("source-unavailable", StatusCode::BAD_GATEWAY, "an external content cannot be read"),
     ("unknown-host", StatusCode::MISDIRECTED_REQUEST, "the server is not known by this name"),
     ("cross-origin", StatusCode::FORBIDDEN, "a web page of another origin tried to write"),
+    ("unauthenticated", StatusCode::UNAUTHORIZED, "the server does not know the client"),
+    ("forbidden", StatusCode::FORBIDDEN, "the client may not do this"),
     ("internal", StatusCode::INTERNAL_SERVER_ERROR, "the server made a mistake"),
 ];
 

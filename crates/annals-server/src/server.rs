@@ -1,6 +1,6 @@
 //! Listens, serves connections, and stops without losing an acknowledged write.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,6 +13,7 @@ use tokio::signal::unix::{Signal as UnixSignal, SignalKind, signal};
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use tokio::task::JoinSet;
 
+use super::access::{Access, AccessSettings, Client};
 use super::connection::{Activity, check_clock, refuse, serve_connection};
 use super::door::Door;
 use super::hosts::{Host, Hosts, Origin, PublicUrl};
@@ -24,6 +25,7 @@ use super::open_files;
 use super::peers::Peer;
 use super::problem::Problem;
 use super::router::router;
+use super::stream::Stream;
 
 /// The repository to serve, and the address.
 #[derive(Clone, Debug)]
@@ -40,6 +42,8 @@ pub struct Settings {
     pub public_url: Option<PublicUrl>,
     /// The LDP door; `None` closes it.
     pub ldp: Option<LdpSettings>,
+    /// Which clients may come.
+    pub access: AccessSettings,
     /// The log of the process.
     pub log: LogSettings,
     /// How the repository is opened.
@@ -80,6 +84,8 @@ async fn run(
     on_listen: impl FnOnce(SocketAddr),
     mut on_open: impl FnMut(&Repository),
 ) -> Result<()> {
+    settings.access.check(settings.listen)?;
+    let access = Access::new(settings.access.clone())?;
     let listener = listen(settings.listen)
         .map_err(|source| Error::io("listen", source).with("address", settings.listen))?;
     let address = listener.local_addr().map_err(|source| Error::io("ask for the address", source))?;
@@ -99,6 +105,7 @@ async fn run(
     let connections_max = open_files::connections_max(wanted, files_max);
     let limits = Limits { connections_max, ..settings.limits.clone() };
     let mut door = Door::new(limits, hosts, source, settings.ldp.clone());
+    door.access = access;
     door.metrics.dropped_lines = log.dropped();
     let door = Arc::new(door);
     let mut signals = Signals::new()?;
@@ -126,6 +133,7 @@ async fn run(
                     break Ok(());
                 }
                 Signal::Reopen => {
+                    door.access.reload();
                     if !log.reopen() {
                         tracing::info!(signal = "SIGHUP", "the log has no file to reopen");
                     }
@@ -245,12 +253,12 @@ async fn accept(door: Arc<Door>, listener: &TcpListener, connections: &mut JoinS
             continue;
         };
         if let Err(problem) = check_clock(SystemTime::now()) {
-            refuse(&stream, &problem);
+            refuse(&door, &stream, &problem);
             continue;
         }
         let permit = Arc::clone(&door.gates.connections).try_acquire_owned().ok();
         if permit.is_none() && !open.close_idlest() {
-            refuse(&stream, &too_many());
+            refuse(&door, &stream, &too_many());
             continue;
         }
         let (door, router) = (Arc::clone(&door), router.clone());
@@ -260,10 +268,10 @@ async fn accept(door: Arc<Door>, listener: &TcpListener, connections: &mut JoinS
                 None => room(&door).await,
                 permit => permit,
             };
-            let Some(_permit) = permit else { return refuse(&stream, &too_many()) };
+            let Some(_permit) = permit else { return refuse(&door, &stream, &too_many()) };
             activity.admit();
             let peer = door.peers.at(address.ip());
-            serve_stream(door, router, stream, activity, peer).await;
+            serve_stream(door, router, stream, activity, (peer, address.ip())).await;
         });
     }
 }
@@ -285,12 +293,28 @@ async fn serve_stream(
     router: axum::Router,
     stream: TcpStream,
     activity: Arc<Activity>,
-    peer: Arc<Peer>,
+    (peer, address): (Arc<Peer>, IpAddr),
 ) {
     // Answers are small and complete: waiting to fill packets only adds latency.
     let _ = stream.set_nodelay(true);
     door.metrics.connections.inc();
-    serve_connection(&door, router, stream, activity, peer).await;
+    let (stream, certificate) = match &door.access.tls {
+        None => (Stream::Plain(stream), None),
+        Some(tls) => {
+            let accepted = tokio::select! {
+                accepted = tokio::time::timeout(door.limits.head_time, Stream::accept(tls, stream)) => accepted.ok().flatten(),
+                // It makes room for another connection.
+                () = activity.wait_evicted() => None,
+            };
+            let Some(accepted) = accepted else {
+                door.metrics.connections.dec();
+                return;
+            };
+            accepted
+        }
+    };
+    let client = Client { address, has_tls: door.access.tls.is_some(), certificate };
+    serve_connection(&door, router, stream, activity, (peer, client)).await;
     door.metrics.connections.dec();
 }
 

@@ -171,6 +171,11 @@ impl Transaction {
         self.record.changes.len()
     }
 
+    /// The actions of its changes so far, in order.
+    pub fn actions(&self) -> impl Iterator<Item = &Action> {
+        self.record.changes.iter().map(|change| &change.action)
+    }
+
     /// Creates an entity; returns its id. Attributes of its type without a value get their default.
     pub fn create_entity(&mut self, mut entity: NewEntity) -> Result<Id> {
         self.complete_entity(&mut entity)?;
