@@ -14,6 +14,7 @@ mod http {
     mod durability;
     mod exporting;
     mod feed;
+    mod grants;
     mod graph_files;
     mod hostile;
     mod hosts;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant as Clock};
 use annals::{Observer, Operational, Position, Repository};
 use tokio::sync::{OwnedMutexGuard, watch};
 
-use super::access::{Access, LeaseOwners};
+use super::access::{Access, Grants, LeaseOwners};
 use super::hosts::Hosts;
 use super::ldp::LdpSettings;
 use super::limits::{Gates, Limits};
@@ -32,6 +32,8 @@ pub struct Door {
     pub hosts: Hosts,
     /// Which clients may do what.
     pub access: Access,
+    /// The grants in the graph.
+    pub grants: Grants,
     /// The owners of leases.
     pub leases: LeaseOwners,
     /// The LDP door; `None` if it is closed.
@@ -94,6 +96,7 @@ impl Door {
             limits,
             hosts,
             access: Access::default(),
+            grants: Grants::default(),
             leases: LeaseOwners::default(),
             ldp,
             metrics: Metrics::default(),

@@ -9,7 +9,7 @@ use annals::{Error, ErrorKind, Options, Result, TypeKind};
 use annals_exchange::text::{count, one_line};
 use annals_server::{
     AccessSettings, Host, LdpRoot, LdpSettings, Limits, LogSettings, OidcSettings, Origin, PublicUrl,
-    Settings, SourcePrefix, Sources, TlsSettings, role_names, serve,
+    Settings, SourcePrefix, Sources, TlsSettings, check_name, serve,
 };
 use rustix::fs::Mode;
 use rustix::process::umask;
@@ -241,12 +241,9 @@ fn print(line: &str) {
     let _ = output.flush();
 }
 
-/// The name of a built-in role.
+/// The name of a role, built in or not.
 fn role(name: &str) -> std::result::Result<String, String> {
-    match role_names().any(|known| known == name) {
-        true => Ok(name.to_owned()),
-        false => Err(format!("expected one of {}", role_names().collect::<Vec<_>>().join(", "))),
-    }
+    check_name(name).map(|()| name.to_owned()).map_err(|error| error.to_string())
 }
 
 /// A value of a claim, and the role that it gives.

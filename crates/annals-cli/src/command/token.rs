@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use annals::{Error, ErrorKind, Instant};
+use annals::Instant;
 use annals_server::{Listed, TokenFile, check_name, hash_of, role_names};
 use serde_json::{Value as Json, json};
 
@@ -43,7 +43,8 @@ enum Command {
 struct New {
     /// The name of the client, which becomes the author of all that it writes.
     name: String,
-    /// A role: admin, operate, read or write; repeatable.
+    /// A role: admin, operate, read, write, or one of your own, which reads what grants in the repository admit;
+    /// repeatable.
     #[arg(long = "role", value_name = "ROLE", required = true)]
     roles: Vec<String>,
     /// An instant, or how long from now (12h, 90d, 52w); never if left out.
@@ -76,10 +77,10 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
 fn make(context: &mut Context, file: &TokenFile, new: &New) -> Outcome {
     check_name(&new.name)?;
     for role in &new.roles {
+        check_name(role).map_err(|error| error.with("role", role))?;
         if !role_names().any(|known| known == role) {
             let known = role_names().collect::<Vec<_>>().join(", ");
-            let text = format!("role {role:?}: there is no such role; expected one of {known}");
-            return Err(Error::new(ErrorKind::InvalidArgument, text).into());
+            eprintln!("The role {role} is none of {known}: it reads what grants in the repository admit.");
         }
     }
     let line = |token: &str| Listed {

@@ -1,7 +1,8 @@
 //! The verbs that the changes of a transaction need, whichever door made them.
 
-use annals::{Action, InstanceId, Snapshot, Transaction, TypeDefinition};
+use annals::{Action, Id, InstanceId, Snapshot, Transaction, TypeDefinition};
 
+use super::grants::{GRANT, grant_of};
 use super::principal::Principal;
 use super::verb::{Verb, Verbs};
 use crate::ldp::is_of_door;
@@ -14,10 +15,11 @@ const OWN_TYPES: [&str; 2] = ["annals.", "annals-"];
 ///
 /// Errors: `forbidden`.
 pub fn check_changes(principal: &Principal, transaction: &Transaction) -> Result<(), Problem> {
+    let base = transaction.base();
+    transaction.actions().try_for_each(|action| check_grant(base, action))?;
     if principal.verbs == Verbs::ALL {
         return Ok(());
     }
-    let base = transaction.base();
     for action in transaction.actions() {
         if matches!(action, Action::DefineType(definition) if comes_by_itself(definition)) {
             continue;
@@ -34,6 +36,27 @@ pub fn check_changes(principal: &Principal, transaction: &Transaction) -> Result
         }
     }
     Ok(())
+}
+
+/// Refuses a grant that says nothing clear: it would admit nothing.
+fn check_grant(base: &Snapshot, action: &Action) -> Result<(), Problem> {
+    let properties = match action {
+        Action::CreateEntity(new) if *new.type_name == *GRANT => &new.properties,
+        Action::Replace(replace) => match &replace.instance {
+            InstanceId::Entity(id) if is_of(base, id, GRANT) => &replace.properties,
+            _ => return Ok(()),
+        },
+        _ => return Ok(()),
+    };
+    let property = |name: &str| {
+        let last = properties.iter().rev().find(|(known, _)| **known == *name);
+        last.map(|(_, value)| value.clone())
+    };
+    grant_of(property).map(drop)
+}
+
+fn is_of(base: &Snapshot, id: &Id, type_name: &str) -> bool {
+    base.entity(id).is_ok_and(|found| found.is_some_and(|it| it.type_name() == type_name))
 }
 
 /// The verbs that an action needs. An unknown one is for admins only.

@@ -8,6 +8,7 @@
 mod verb;
 mod principal;
 mod needs;
+mod grants;
 mod changes;
 mod settings;
 mod tokens;
@@ -22,6 +23,7 @@ mod gate;
 
 pub use changes::check_changes;
 pub use gate::{Access, Client, Unknown, login};
+pub use grants::Grants;
 pub use lease_owners::LeaseOwners;
 pub use needs::{Needs, of_ldp, of_operation};
 pub use oidc::OidcSettings;

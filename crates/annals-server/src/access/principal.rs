@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use serde_json::{Value as Json, json};
 
 use super::needs::Needs;
-use super::verb::{Verb, Verbs};
+use super::verb::{Verb, Verbs, of_role};
 use crate::problem::Problem;
 
 /// How a principal was proven.
@@ -104,6 +104,16 @@ impl Principal {
         self.verbs.has(verb)
     }
 
+    /// True if it reads by grants: it has roles that are not built in, and none that reads everything.
+    pub fn is_granted(&self) -> bool {
+        !self.may(Verb::Read) && self.granted_roles().next().is_some()
+    }
+
+    /// Its roles that are not built in: grants in the graph say what they may see.
+    pub fn granted_roles(&self) -> impl Iterator<Item = &Arc<str>> {
+        self.roles.iter().filter(|role| of_role(role).is_none())
+    }
+
     /// Refuses an operation that its roles do not allow.
     ///
     /// Errors: `unauthenticated` for nobody; `forbidden`.
@@ -111,6 +121,8 @@ impl Principal {
         let (needed, is_met, which) = match needs {
             Needs::Nothing => return Ok(()),
             Needs::Name => (Verbs::NONE, true, "all"),
+            Needs::Seen if self.is_granted() => return Ok(()),
+            Needs::Seen => (needs.verbs(), self.may(Verb::Read), "all"),
             Needs::All(verbs) => (verbs, self.verbs.has_all(verbs), "all"),
             Needs::Any(verbs) => (verbs, self.verbs.has_any(verbs), "one"),
         };

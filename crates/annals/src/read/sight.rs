@@ -23,11 +23,14 @@ use crate::{Error, ErrorKind, Position, Result};
 pub const GRANTS_MAX: usize = 100_000;
 /// How many instances are asked between two checks for cancellation.
 const ASKED_UNCHECKED: u32 = 4_096;
+/// Beginnings of the names of types of what the repository stores about itself, such as candidates and grants.
+const OWN_TYPES: [&str; 2] = ["annals.", "annals-"];
 /// Over this count of records a sight is made anew. Units: records.
 const RECORDS_BEHIND_MAX: u64 = 1_000;
 
 /// The rights of a reader: an entity is visible if a grant admits it as it is now and, in a read of the past, also as it
-/// was then. A relationship is visible if a grant admits its type and both its ends are visible.
+/// was then. A relationship is visible if a grant admits its type and both its ends are visible. Entities of types whose
+/// names begin with `annals.` or `annals-` are what the repository stores about itself, and never visible.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -88,6 +91,8 @@ struct Rule {
 
 struct Rules {
     rules: Vec<Rule>,
+    /// Types of what the repository stores about itself, ascending: no grant admits it.
+    own_types: Vec<Symbol>,
     /// `None`: all types of relationships.
     links: Option<TypeNames>,
 }
@@ -103,6 +108,16 @@ impl Sight {
         grants.iter().try_for_each(Grant::check)?;
         let merged = merged(&grants);
         Ok(Sight { grants, merged, kept: Mutex::default() })
+    }
+
+    /// True if seeing this snapshot takes no longer than a look-up.
+    pub fn is_ready_for(&self, snapshot: &Snapshot) -> bool {
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.as_ref().is_some_and(|kept| {
+            kept.generation == snapshot.graph().generation
+                && kept.position == snapshot.position()
+                && kept.source.ptr_eq(&Arc::downgrade(snapshot.source()))
+        })
     }
 
     /// The grants.
@@ -253,7 +268,10 @@ impl Rules {
             types.dedup();
             types
         });
-        Ok(Rules { rules, links })
+        let names = snapshot.graph().names.iter().enumerate();
+        let own = names.filter(|(_, name)| OWN_TYPES.iter().any(|start| name.starts_with(start)));
+        let own_types = own.map(|(number, _)| Symbol(narrow(number))).collect();
+        Ok(Rules { rules, own_types, links })
     }
 
     fn admit_link(&self, type_name: Symbol) -> bool {
@@ -263,6 +281,9 @@ impl Rules {
     /// True if a grant admits this version of the entity at `slot`.
     fn admit(&self, snapshot: &Snapshot, slot: u32, held: &Held) -> Result<bool> {
         let row = snapshot.row(TypeKind::Entity, slot, held);
+        if self.own_types.binary_search(&row.type_name()).is_ok() {
+            return Ok(false);
+        }
         for rule in &self.rules {
             let is_of_type =
                 rule.types.as_ref().is_none_or(|types| types.binary_search(&row.type_name()).is_ok());
