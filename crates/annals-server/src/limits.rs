@@ -69,6 +69,8 @@ pub struct Limits {
     /// Most of each kind of room that one address uses; `None` for half of it, and all of it for addresses of this machine.
     /// Units: percent, 1 to 100.
     pub client_share: Option<u8>,
+    /// Most requests that one client with a name begins within a second; `None` for any number.
+    pub client_rate_max: Option<u32>,
     /// True if a write without the header `Annals-Author` is refused.
     pub is_author_required: bool,
 }
@@ -115,6 +117,7 @@ impl Default for Limits {
             visible_time: Duration::from_secs(5),
             stop_time: Duration::from_secs(20),
             client_share: None,
+            client_rate_max: None,
             is_author_required: false,
         }
     }

@@ -16,8 +16,15 @@ use super::problem::{DOOR_KINDS, PROBLEM_JSON, Problem, status_of};
 use super::wire;
 
 /// Errors of every endpoint.
-const COMMON: [&str; 6] =
-    ["invalid-argument", "unauthenticated", "unknown-host", "busy", "time-out", "internal"];
+const COMMON: [&str; 7] = [
+    "invalid-argument",
+    "unauthenticated",
+    "too-many-requests",
+    "unknown-host",
+    "busy",
+    "time-out",
+    "internal",
+];
 /// Errors of every endpoint that needs the repository.
 const REPOSITORY: [&str; 6] = ["opening", "not-visible", "closed", "corrupted", "gap", "io"];
 

@@ -301,10 +301,12 @@ async fn serve_stream(
     let (stream, certificate) = match &door.access.tls {
         None => (Stream::Plain(stream), None),
         Some(tls) => {
+            let mut stopping = door.stopping();
             let accepted = tokio::select! {
                 accepted = tokio::time::timeout(door.limits.head_time, Stream::accept(tls, stream)) => accepted.ok().flatten(),
                 // It makes room for another connection.
                 () = activity.wait_evicted() => None,
+                _ = stopping.wait_for(|is_stopping| *is_stopping) => None,
             };
             let Some(accepted) = accepted else {
                 door.metrics.connections.dec();

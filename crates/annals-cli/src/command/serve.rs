@@ -174,11 +174,15 @@ pub struct Serve {
     /// Most open connections.
     #[arg(long, value_name = "COUNT", default_value_t = Limits::default().connections_max)]
     pub connections_max: usize,
-    /// Most of each kind of room (requests, uploads, imports, slow bodies, answers) that one client address may use, 1 to
+    /// Most of each kind of room (requests, uploads, imports, slow bodies, answers) that one client may use, by its name if
+    /// the server knows it and otherwise by its address, 1 to
     /// 100 percent [default: 50, and 100 for addresses of this machine]. Behind a proxy on another machine, all clients
     /// have one address: use 100, and let the proxy bound them.
     #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(1..=100))]
     pub client_share: Option<u8>,
+    /// Most requests that one client with a name (see Access) begins within a second; any number if left out.
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
+    pub client_rate_max: Option<u32>,
     /// Close a connection if the head of a request does not arrive within this time; for the first request the time
     /// starts with the connection.
     #[arg(long, value_name = "MS", default_value_t = millis(Limits::default().head_time))]
@@ -380,6 +384,7 @@ impl Serve {
             visible_time: Duration::from_millis(self.visible_time_ms),
             stop_time: Duration::from_millis(self.stop_time_ms),
             client_share: self.client_share,
+            client_rate_max: self.client_rate_max,
             is_author_required: self.is_author_required,
         }
     }

@@ -272,7 +272,8 @@ fn failed_logins_are_slowed_down_and_logged_and_right_ones_are_not() {
         let status = guarded.ask(token, "GET", "/v1/entities", None).status;
         (status, start.elapsed())
     };
-    let last = (0..6).map(|_| timed("annals_ada_0")).next_back().unwrap();
+    let all: Vec<_> = (0..6).map(|_| timed("annals_ada_0")).collect();
+    let last = all[5];
     assert!(last.0 == 401 && last.1 >= Duration::from_millis(450), "{last:?}");
     let right = timed(&ada);
     assert!(right.0 == 200 && right.1 < last.1, "{right:?}");
@@ -286,7 +287,7 @@ fn failed_logins_are_slowed_down_and_logged_and_right_ones_are_not() {
 #[test]
 fn a_client_is_the_author_of_all_that_it_writes() {
     let guarded = Guarded::start(&[]);
-    let (ada, bob) = (guarded.token("ada", &["--role", "write"]), guarded.token("bob", &["--role", "write"]));
+    let ada = guarded.token("ada", &["--role", "write"]);
     let importer = guarded.token("importer", &["--role", "admin"]);
     let entity = |id: &str| json!({ "id": id, "type": "t" });
     let author_of = |id: &str| {
@@ -350,7 +351,6 @@ fn a_client_is_the_author_of_all_that_it_writes() {
     assert_eq!(log["items"][0]["author"], "ada", "{log}");
     let told = guarded.log();
     assert!(told.contains("author=\"importer\"") && !told.contains("author=\"carol\""), "{told}");
-    let _ = bob;
 }
 
 #[test]
@@ -382,6 +382,16 @@ fn candidates_and_leases_are_changed_by_their_owners() {
         assert_eq!(guarded.ask(&bob, "DELETE", &format!("/v1/entities/{id}"), None).problem(), "forbidden");
     }
     assert_eq!(guarded.ask(&bob, "GET", at, None).status, 200);
+    // Neither does a deleted one come back by another client.
+    let own = json!({ "id": "own", "type": "annals.Thing" });
+    assert_eq!(guarded.ask(&admin, "POST", "/v1/entities", Some(&own)).status, 201);
+    assert_eq!(
+        guarded.ask(&bob, "PATCH", "/v1/entities/own", Some(&json!({ "n": 1 }))).problem(),
+        "forbidden"
+    );
+    assert_eq!(guarded.ask(&admin, "DELETE", "/v1/entities/own", None).status, 200);
+    assert_eq!(guarded.ask(&bob, "POST", "/v1/entities/own/restore", None).problem(), "forbidden");
+    assert_eq!(guarded.ask(&bob, "POST", "/v1/entities/own/undo", None).problem(), "forbidden");
     assert_eq!(guarded.ask(&admin, "POST", &format!("{at}/commit"), Some(&json!({}))).status, 200);
     let lease = json!({ "name": "driver", "seconds": 600 });
     assert_eq!(guarded.ask(&ada, "POST", "/v1/leases", Some(&lease)).status, 201);
@@ -650,4 +660,40 @@ fn a_server_that_other_machines_reach_needs_tls_and_credentials_or_a_word() {
         let done = serve(good);
         assert!(done.status.success(), "{good:?}: {done:?}");
     }
+}
+
+#[test]
+fn a_client_uses_its_share_by_its_name_and_leaves_room_for_others() {
+    let bounds = ["--requests-max", "8", "--client-share", "25", "--visible-time-ms", "4000"];
+    let guarded = Guarded::start(&bounds);
+    let (ada, bob) = (guarded.token("ada", &["--role", "read"]), guarded.token("bob", &["--role", "read"]));
+    let later = [("annals-wait-position", "99")];
+    std::thread::scope(|scope| {
+        let waiting: Vec<_> = (0..2)
+            .map(|_| scope.spawn(|| guarded.ask_with(&ada, "GET", "/v1/entities", &later, None)))
+            .collect();
+        let deadline = Instant::now() + Duration::from_secs(3);
+        let refused = loop {
+            let answer = guarded.ask(&ada, "GET", "/v1/entities", None);
+            if answer.status != 200 || Instant::now() > deadline {
+                break answer;
+            }
+        };
+        assert_eq!((refused.status, refused.problem().as_str()), (429, "too-many-requests"), "{refused:?}");
+        assert_eq!(refused.header("retry-after"), Some("1"));
+        assert_eq!(guarded.ask(&bob, "GET", "/v1/entities", None).status, 200);
+        waiting.into_iter().for_each(|one| drop(one.join().unwrap()));
+    });
+    assert_eq!(guarded.ask(&ada, "GET", "/v1/entities", None).status, 200);
+}
+
+#[test]
+fn a_client_begins_so_many_requests_a_second() {
+    let guarded = Guarded::start(&["--client-rate-max", "1"]);
+    let (ada, bob) = (guarded.token("ada", &["--role", "read"]), guarded.token("bob", &["--role", "read"]));
+    let statuses: Vec<u16> = (0..3).map(|_| guarded.ask(&ada, "GET", "/v1/whoami", None).status).collect();
+    assert!(statuses[0] == 200 && statuses.contains(&429), "{statuses:?}");
+    assert_eq!(guarded.ask(&bob, "GET", "/v1/whoami", None).status, 200);
+    std::thread::sleep(Duration::from_millis(1_100));
+    assert_eq!(guarded.ask(&ada, "GET", "/v1/whoami", None).status, 200);
 }

@@ -11,6 +11,9 @@ use crate::problem::Problem;
 /// Beginnings of the names of types for which only admins write.
 const OWN_TYPES: [&str; 2] = ["annals.", "annals-"];
 
+/// The last versions of a deleted instance that are asked for its type.
+const VERSIONS_ASKED: usize = 4;
+
 /// Refuses a transaction with a change that the roles of its client do not allow.
 ///
 /// Errors: `forbidden`.
@@ -89,16 +92,34 @@ fn is_own(base: &Snapshot, action: &Action) -> bool {
     if bag.name.is_some_and(|name| is_own(name)) || bag.definition.is_some_and(|one| is_own(&one.name)) {
         return true;
     }
-    let of_instance = |instance: &InstanceId| match instance {
-        InstanceId::Entity(id) => {
-            base.entity(id).is_ok_and(|found| found.is_some_and(|it| is_own(it.type_name())))
-        }
-        InstanceId::Relationship(id) => {
-            base.relationship(id).is_ok_and(|found| found.is_some_and(|it| is_own(it.type_name())))
-        }
+    // A deleted instance has its type in its versions.
+    let is_deleted = action.verb() == "restore";
+    let of_instance = |instance: &InstanceId| {
+        type_of(base, instance).is_some_and(|name| is_own(&name))
+            || is_deleted && types_before(base, instance).iter().any(|name| is_own(name))
     };
     let listed = bag.instances.into_iter().flatten();
     action.instance().iter().chain(listed).any(of_instance)
+}
+
+/// The type of an instance; `None` if it is not there.
+fn type_of(base: &Snapshot, instance: &InstanceId) -> Option<String> {
+    match instance {
+        InstanceId::Entity(id) => Some(base.entity_summary(id).ok()??.type_name().to_owned()),
+        InstanceId::Relationship(id) => Some(base.relationship(id).ok()??.type_name().to_owned()),
+    }
+}
+
+/// The types of an instance in its last versions.
+fn types_before(base: &Snapshot, instance: &InstanceId) -> Vec<String> {
+    let of_version = |version: u32| match instance {
+        InstanceId::Entity(id) => Some(base.entity_version(id, version).ok()??.type_name().to_owned()),
+        InstanceId::Relationship(id) => {
+            Some(base.relationship_version(id, version).ok()??.type_name().to_owned())
+        }
+    };
+    let versions = base.versions(instance, 0, VERSIONS_ASKED).unwrap_or_default();
+    versions.iter().filter_map(|known| of_version(known.version)).collect()
 }
 
 #[cfg(test)]

@@ -123,14 +123,21 @@ impl Access {
         }
         // A program that embeds the door has no connection.
         let Some(client) = client else { return Ok(Principal::anyone()) };
-        self.check_way(client)?;
+        let is_past_proxy = self.is_past_proxy(client);
         let mut credentials = headers.get_all(AUTHORIZATION).iter();
         match (credentials.next(), credentials.next()) {
+            (Some(_), _) if is_past_proxy => {
+                let text = "address: expected requests from the proxy, found another machine; send them to the proxy";
+                return Err(Problem::door("forbidden", text));
+            }
             (Some(credential), None) => return self.prove_by(credential).await.map(Arc::new),
             (Some(_), Some(_)) => {
                 return Err(Problem::invalid("header authorization: expected one, found several; send one"));
             }
             (None, _) => {}
+        }
+        if is_past_proxy {
+            return Ok(Principal::nobody());
         }
         if let Some(name) = &client.certificate {
             return Ok(Arc::new(self.named(name, Proof::Certificate)));
@@ -148,16 +155,11 @@ impl Access {
         Ok(if self.settings.is_anyone_allowed { Principal::anyone() } else { Principal::nobody() })
     }
 
-    /// Refuses another machine that sends requests without TLS past the proxy: its token would be readable.
-    fn check_way(&self, client: &Client) -> Result<(), Problem> {
+    /// True for another machine that sends requests without TLS past the proxy: its token would be readable.
+    fn is_past_proxy(&self, client: &Client) -> bool {
         let is_near = client.has_tls || client.address.to_canonical().is_loopback();
-        match self.settings.proxy {
-            Some(proxy) if !is_near && !self.settings.is_plain_allowed && !is_same(proxy, client.address) => {
-                let text = "address: expected requests from the proxy, found another machine; send them to the proxy";
-                Err(Problem::door("forbidden", text))
-            }
-            _ => Ok(()),
-        }
+        let is_other = self.settings.proxy.is_some_and(|proxy| !is_same(proxy, client.address));
+        is_other && !is_near && !self.settings.is_plain_allowed
     }
 
     async fn prove_by(&self, credential: &http::HeaderValue) -> Result<Principal, Problem> {
@@ -282,6 +284,14 @@ pub async fn login(State(door): State<Arc<Door>>, mut request: Request, next: Ne
         if let Some(entry) = request.extensions().get::<Arc<Entry>>() {
             entry.note_author(&principal.name);
         }
+        // It counts by its name from here on, and not by its address.
+        let peer = door.peers.named(&principal.name);
+        if let Some(max) = door.limits.client_rate_max
+            && let Err(problem) = peer.begin(max, Clock::now())
+        {
+            return problem.into_response();
+        }
+        request.extensions_mut().insert(peer);
     }
     let is_unknown = principal.proof == Proof::Nobody;
     request.extensions_mut().insert(principal);
