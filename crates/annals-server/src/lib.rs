@@ -17,6 +17,7 @@ mod limits;
 mod door;
 mod hosts;
 mod router;
+mod shed;
 mod observe;
 mod request_log;
 mod names;
