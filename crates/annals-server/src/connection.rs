@@ -9,6 +9,7 @@ use std::time::{Duration, Instant as Clock, SystemTime};
 
 use axum::Router;
 use axum::body::Body;
+use futures_util::future::{Either, ready};
 use http::{Request, Version};
 use http_body::Body as _;
 use http_body_util::BodyExt;
@@ -27,6 +28,7 @@ use super::header_names::HeaderNames;
 use super::peers::Peer;
 use super::problem::{PROBLEM_JSON, Problem};
 use super::sending::Outbox;
+use super::shed::refusal;
 use super::stream::Stream;
 
 /// Most requests worked on at once on one HTTP/2 connection.
@@ -42,24 +44,29 @@ pub async fn serve_connection(
 ) {
     let names = HeaderNames::usual().await;
     let service = {
-        let activity = Arc::clone(&activity);
+        let (activity, door) = (Arc::clone(&activity), Arc::clone(door));
         service_fn(move |request: Request<Incoming>| {
             let in_flight = InFlight::new(&activity);
             let version = request.version();
             activity.is_multiplexed.store(version == Version::HTTP_2, Ordering::Relaxed);
-            let mut request = request.map(|body| match body.is_end_stream() {
-                true => Body::empty(),
-                false => {
-                    let receiving = Receiving::new(&activity);
-                    Body::new(body.map_frame(move |frame| {
-                        let _until_dropped = &receiving;
-                        frame
-                    }))
+            let answer = match refusal(&door, &request) {
+                Some(refusal) => Either::Left(ready(Ok(refusal))),
+                None => {
+                    let mut request = request.map(|body| match body.is_end_stream() {
+                        true => Body::empty(),
+                        false => {
+                            let receiving = Receiving::new(&activity);
+                            Body::new(body.map_frame(move |frame| {
+                                let _until_dropped = &receiving;
+                                frame
+                            }))
+                        }
+                    });
+                    request.extensions_mut().insert(Arc::clone(&peer));
+                    request.extensions_mut().insert(client.clone());
+                    Either::Right(router.clone().oneshot(request))
                 }
-            });
-            request.extensions_mut().insert(Arc::clone(&peer));
-            request.extensions_mut().insert(client.clone());
-            let answer = router.clone().oneshot(request);
+            };
             let outbox = Arc::clone(&activity.outbox);
             // In a box: hyper keeps room for this future as long as the connection is open, however idle.
             Box::pin(async move {
@@ -89,11 +96,10 @@ pub async fn serve_connection(
                 connection.as_mut().graceful_shutdown();
             }
             () = &mut evicted => {
-                if activity.is_idle_now() {
+                // A request has begun since: the connection stays, and may be chosen again.
+                if activity.idleness().is_some() {
                     return;
                 }
-                // A request has begun since: the connection stays, and may be chosen again.
-                activity.is_evicted.store(false, Ordering::Relaxed);
                 evicted.set(activity.evicted.notified());
             }
             _ = tick.tick() => {
@@ -171,11 +177,8 @@ pub fn refuse(door: &Door, stream: &TcpStream, problem: &Problem) {
 
 /// The latest events on a connection.
 pub struct Activity {
-    // Notified when the connection must close to make room for another one, and true from then on.
-    evicted: Notify,
-    is_evicted: AtomicBool,
-    // False until there is room for the connection.
-    is_admitted: AtomicBool,
+    /// Notified when the connection must close to make room for another one.
+    pub evicted: Notify,
     start: Clock,
     // Milliseconds after `start`.
     last_request: AtomicU64,
@@ -198,8 +201,6 @@ impl Default for Activity {
         let zero = AtomicU64::default;
         Activity {
             evicted: Notify::new(),
-            is_evicted: AtomicBool::new(false),
-            is_admitted: AtomicBool::new(false),
             start: Clock::now(),
             last_request: zero(),
             head_since: zero(),
@@ -251,34 +252,11 @@ impl Activity {
         }
     }
 
-    /// Notes that there is room for the connection, so that it may make room for others.
-    pub fn admit(&self) {
-        self.is_admitted.store(true, Ordering::Relaxed);
-    }
-
-    /// Asks the connection to close, unless a request begins first.
-    pub fn evict(&self) {
-        self.is_evicted.store(true, Ordering::Relaxed);
-        self.evicted.notify_one();
-    }
-
-    /// Waits until the connection is asked to close.
-    pub async fn wait_evicted(&self) {
-        self.evicted.notified().await;
-    }
-
-    /// True if no request is in progress and no answer is being sent.
-    fn is_idle_now(&self) -> bool {
-        self.in_flight.load(Ordering::Relaxed) == 0 && self.outbox.is_empty()
-    }
-
-    /// The order in which connections make room: `None` while a request is in progress or an answer is being sent, and for
-    /// those that wait for room or have been chosen.
+    /// The order in which connections make room: `None` while a request is in progress or an answer is being sent.
     ///
     /// Shape: true if the connection never had a request, and the time since its last one.
     pub fn idleness(&self) -> Option<(bool, Duration)> {
-        let is_open = self.is_admitted.load(Ordering::Relaxed) && !self.is_evicted.load(Ordering::Relaxed);
-        if !is_open || !self.is_idle_now() {
+        if self.in_flight.load(Ordering::Relaxed) > 0 || !self.outbox.is_empty() {
             return None;
         }
         let last = self.last_request.load(Ordering::Relaxed);

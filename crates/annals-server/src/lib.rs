@@ -19,6 +19,7 @@ mod access;
 mod door;
 mod hosts;
 mod router;
+mod shed;
 mod observe;
 mod request_log;
 mod names;

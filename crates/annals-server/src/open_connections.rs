@@ -51,7 +51,7 @@ impl OpenConnections {
                 break;
             }
         }
-        idlest.inspect(|(_, activity)| activity.evict()).is_some()
+        idlest.inspect(|(_, activity)| activity.evicted.notify_one()).is_some()
     }
 }
 

@@ -10,7 +10,7 @@ use annals::{Error, ErrorKind, Observer, Options, Position, Repository, Result};
 use sd_notify::NotifyState;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::signal::unix::{Signal as UnixSignal, SignalKind, signal};
-use tokio::sync::{OwnedSemaphorePermit, oneshot};
+use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
 use super::access::{Access, AccessSettings, Client};
@@ -244,6 +244,8 @@ async fn accept(door: Arc<Door>, listener: &TcpListener, connections: &mut JoinS
     // Pause after a failed accept: most likely there are no file handles left, and an immediate retry would only waste
     // CPU time.
     const PAUSE: Duration = Duration::from_millis(50);
+    // A connection that must make room closes at once, unless its thread is busy.
+    const ROOM_TIME: Duration = Duration::from_millis(100);
     let router = router(&door);
     let mut open = OpenConnections::default();
     loop {
@@ -256,36 +258,23 @@ async fn accept(door: Arc<Door>, listener: &TcpListener, connections: &mut JoinS
             refuse(&door, &stream, &problem);
             continue;
         }
-        let permit = Arc::clone(&door.gates.connections).try_acquire_owned().ok();
-        if permit.is_none() && !open.close_idlest() {
-            refuse(&door, &stream, &too_many());
-            continue;
+        let mut permit = Arc::clone(&door.gates.connections).try_acquire_owned().ok();
+        if permit.is_none() && open.close_idlest() {
+            let next = Arc::clone(&door.gates.connections).acquire_owned();
+            permit = tokio::time::timeout(ROOM_TIME, next).await.ok().and_then(std::result::Result::ok);
         }
+        let Some(permit) = permit else {
+            refuse(&door, &stream, &Problem::busy("too many connections; try again later"));
+            continue;
+        };
         let (door, router) = (Arc::clone(&door), router.clone());
         let activity = open.add(door.limits.connections_max);
         connections.spawn(async move {
-            let permit = match permit {
-                None => room(&door).await,
-                permit => permit,
-            };
-            let Some(_permit) = permit else { return refuse(&door, &stream, &too_many()) };
-            activity.admit();
+            let _permit = permit;
             let peer = door.peers.at(address.ip());
             serve_stream(door, router, stream, activity, (peer, address.ip())).await;
         });
     }
-}
-
-/// Waits for the room of a connection that was asked to close.
-async fn room(door: &Door) -> Option<OwnedSemaphorePermit> {
-    // It closes at once, unless its thread is busy.
-    const ROOM_TIME: Duration = Duration::from_millis(100);
-    let next = Arc::clone(&door.gates.connections).acquire_owned();
-    tokio::time::timeout(ROOM_TIME, next).await.ok()?.ok()
-}
-
-fn too_many() -> Problem {
-    Problem::busy("too many connections; try again later")
 }
 
 async fn serve_stream(
@@ -305,7 +294,7 @@ async fn serve_stream(
             let accepted = tokio::select! {
                 accepted = tokio::time::timeout(door.limits.head_time, Stream::accept(tls, stream)) => accepted.ok().flatten(),
                 // It makes room for another connection.
-                () = activity.wait_evicted() => None,
+                () = activity.evicted.notified() => None,
                 _ = stopping.wait_for(|is_stopping| *is_stopping) => None,
             };
             let Some(accepted) = accepted else {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::asking::{Asking, Numbers};
 use super::dialect::{Ask, EDGES, VERTICES};
-use super::generator::{Loaded, Pace, Plan, load, raise_open_files};
+use super::generator::{Loaded, Pace, Plan, Work, load, raise_open_files};
 use super::graph::Graph;
 use super::search::highest;
 use super::system::System;
@@ -116,14 +116,7 @@ impl Session {
         for depth in [1, 2] {
             for walk in 0..WALKS_CHECKED {
                 let vertex = walk * self.graph.vertices / WALKS_CHECKED;
-                let mut request = Vec::new();
-                let dialect = &self.system.dialect;
-                dialect.write(Ask::Kout(depth), vertex, self.graph, &self.host(), &mut request);
-                let path = String::from_utf8_lossy(&request);
-                let path = path.split(' ').nth(1).ok_or("a request without a path")?;
-                let mut client = self.system.client();
-                client.send(&crate::run::Request::json("GET", path, ""))?;
-                let found = dialect.reached(&unpacked(&client.body)?)?;
+                let found = self.system.dialect.reached(&unpacked(&self.ask(Ask::Kout(depth), vertex)?)?)?;
                 agree(
                     &format!("the vertices at depth {depth} from {vertex}"),
                     found,
@@ -132,6 +125,29 @@ impl Session {
             }
         }
         Ok(())
+    }
+
+    /// The body of the answer to one question.
+    ///
+    /// Errors: unless it is a success.
+    fn ask(&self, ask: Ask, number: u64) -> Outcome<Vec<u8>> {
+        struct One<'d>(Asking<'d>, Vec<u8>);
+        impl Work for One<'_> {
+            fn next(&mut self, request: &mut Vec<u8>) -> Option<u64> {
+                self.0.next(request)
+            }
+
+            fn take(&mut self, number: u64, body: &[u8]) -> bool {
+                self.1.extend_from_slice(body);
+                self.0.take(number, body)
+            }
+        }
+        let mut one = One(self.asking(ask, Numbers::Listed(vec![number].into_iter())), Vec::new());
+        let loaded = load(&self.plan(1, Pace::Closed, LOAD_MAX), &mut one)?;
+        match loaded.first_error.or(loaded.first_refusal) {
+            None => Ok(one.1),
+            Some(error) => Err(format!("{ask:?} of {number}: {WRONG_ANSWER}: {error}").into()),
+        }
     }
 
     fn host(&self) -> String {

@@ -121,6 +121,12 @@ pub const SUITE: Suite = Suite {
         hugegraph("hugegraph", "HugeGraph 1.7 on RocksDB", Kind::Peer),
         hugegraph(HUGEGRAPH, "HugeGraph 1.7 on RocksDB, 600 workers", Kind::Tuned),
         Target {
+            name: "janusgraph-http",
+            title: "JanusGraph on BerkeleyDB JE in Gremlin Server",
+            kind: Kind::Peer,
+            peer: Some(Peer::Scripts { folder: "gremlin", name: "janusgraph" }),
+        },
+        Target {
             name: "hugegraph-cassandra",
             title: "HugeGraph 1.5 on Cassandra, 600 workers",
             kind: Kind::Tuned,
@@ -135,6 +141,7 @@ pub const SUITE: Suite = Suite {
         "Annals keeps every version with author and instant; HugeGraph keeps the last one.",
         "HugeGraph with its default settings works on two requests a core and answers 503 to more. Its tuned form has 600 workers, as \
          the answer itself recommends.",
+        "JanusGraph is asked by scripts of Gremlin over HTTP. It gives edges ids of its own, so an edge is found by its two ends.",
         "Batches of edges are sent to HugeGraph with `check_vertex=false`: it does not look whether their ends exist. Annals does.",
         "HugeGraph compresses the answers of walks, although the client does not accept that.",
         "Vertices and edges have no properties, as in the measurements that the makers of the page publish with their tests.",

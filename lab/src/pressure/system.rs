@@ -3,8 +3,7 @@
 use std::net::SocketAddr;
 use std::path::Path;
 
-use super::dialect::{Annals, Dialect, File, Hugegraph};
-use super::dialect::{FILE_CONTENT, FILE_NAME};
+use super::dialect::{Annals, Dialect, FILE_CONTENT, FILE_NAME, File, Gremlin, Hugegraph, PING};
 use crate::harness::{Cell, PeerServer, TargetRecord, TreeUsage, tree_usage};
 use crate::outcome::Outcome;
 use crate::run::{Client, Place, Request, Server};
@@ -37,22 +36,30 @@ impl System {
                 })
             }
             "nginx" => System::nginx(folder),
+            "janusgraph-http" => {
+                System::peer(cell, folder, Box::new(Gremlin), &Request::json("POST", "/", PING))
+            }
             name => {
                 let dialect = match name.strip_prefix("hugegraph") {
                     Some("-cassandra") => Hugegraph::PLAIN,
                     Some(_) => Hugegraph::SPACES,
                     None => return Err(format!("target {name}: the suite does not know its words").into()),
                 };
-                let mut server = PeerServer::start_in(cell, &folder.join("data"))?;
-                let address = server.answer(|port| {
-                    let address = SocketAddr::from(([127, 0, 0, 1], port));
-                    let request = Request::json("GET", &format!("{}/schema/vertexlabels", dialect.graph), "");
-                    Client::new(&Place::at(address)).send(&request)?;
-                    Ok(address)
-                })?;
-                Ok(System { address, dialect: Box::new(dialect), server: Started::Peer(server) })
+                let labels = format!("{}/schema/vertexlabels", dialect.graph);
+                System::peer(cell, folder, Box::new(dialect), &Request::json("GET", &labels, ""))
             }
         }
+    }
+
+    /// A peer, as soon as it answers `ping` with success.
+    fn peer(cell: &Cell, folder: &Path, dialect: Box<dyn Dialect>, ping: &Request) -> Outcome<System> {
+        let mut server = PeerServer::start_in(cell, &folder.join("data"))?;
+        let address = server.answer(|port| {
+            let address = SocketAddr::from(([127, 0, 0, 1], port));
+            Client::new(&Place::at(address)).send(ping)?;
+            Ok(address)
+        })?;
+        Ok(System { address, dialect, server: Started::Peer(server) })
     }
 
     /// nginx with the one file.
@@ -94,6 +101,16 @@ pub fn introduction(name: &str) -> TargetRecord {
             ..TargetRecord::default()
         },
         "disk" => TargetRecord::of_lab("synced-group"),
+        "janusgraph-http" => TargetRecord {
+            version: "1.1.0 on BerkeleyDB JE, in its Gremlin Server".into(),
+            durability: "synced-group".into(),
+            settings: vec![
+                setting("graph.set-vertex-id", "true"),
+                setting("gremlinPool", "4"),
+                setting("maxWorkQueueSize", "1024"),
+            ],
+            ..TargetRecord::default()
+        },
         "hugegraph-cassandra" => TargetRecord {
             version: "1.5.0 on Cassandra 5.0.9, one node".into(),
             durability: "unsynced".into(),

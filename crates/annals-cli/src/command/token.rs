@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use annals::Instant;
+use annals::{Error, ErrorKind, Instant};
 use annals_server::{Listed, TokenFile, check_name, hash_of, role_names};
 use serde_json::{Value as Json, json};
 

@@ -2,10 +2,12 @@
 
 mod annals;
 mod file;
+mod gremlin;
 mod hugegraph;
 
 pub use annals::Annals;
 pub use file::{CONTENT as FILE_CONTENT, File, NAME as FILE_NAME};
+pub use gremlin::{Gremlin, PING};
 pub use hugegraph::Hugegraph;
 
 use std::io::Write;
