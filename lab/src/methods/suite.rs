@@ -162,3 +162,27 @@ fn figure(samples: &Samples) -> Outcome<Figure> {
     }
     Figure::of_calls(&samples.all.iter().map(|sample| sample.elapsed_ns).collect::<Vec<_>>(), 1e6)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::Height;
+
+    #[test]
+    fn annals_under_egeria_has_a_bar_in_each_row_of_the_published_tables() {
+        for (row, of) in rows().iter().zip(ROWS) {
+            let heights: Vec<&Height> =
+                row.bars.iter().filter(|bar| bar.volume == "0005-02").map(|bar| &bar.height).collect();
+            let is_expected = match (of.bar, heights.as_slice()) {
+                (Bar::Free, []) => true,
+                (Bar::Read, [Height::AtMost(most)]) => *most == READ_MS_MAX,
+                (Bar::Write, [Height::Syncs { times, more }]) => (*times, *more) == (2.0, WRITE_MS_MORE),
+                (_, [Height::TimesOf { target, times }]) => {
+                    (target.as_str(), *times) == (egeria::MEMORY.name, 1.0)
+                }
+                _ => false,
+            };
+            assert!(is_expected, "{}: {heights:?}", row.name);
+        }
+    }
+}

@@ -183,17 +183,22 @@ fn write_known(snapshot: &Snapshot, kind: TypeKind, id: &Id, out: &mut Writer) -
             .filter(Expression::header(Header::Id, Operator::Equal, id.to_string()))
             .deleted(Deleted::Only)
     };
-    Ok(match kind {
-        TypeKind::Relationship => match snapshot.relationship(id)? {
-            Some(found) => Some(out.relationship(&found)),
-            None => snapshot.find_relationships(&of_id())?.items.first().map(|found| out.relationship(found)),
-        },
-        _ => match snapshot.entity_summary(id)? {
-            Some(found) => Some(out.entity(&found)),
-            None => snapshot.find_entities(&of_id())?.items.first().map(|found| out.entity(found)),
-        },
+    if kind == TypeKind::Relationship {
+        if let Some(found) = snapshot.relationship(id)? {
+            out.relationship(&found);
+            return Ok(true);
+        }
+        let found = snapshot.find_relationships(&of_id())?.items;
+        found.iter().for_each(|found| out.relationship(found));
+        return Ok(!found.is_empty());
     }
-    .is_some())
+    if let Some(found) = snapshot.entity_summary(id)? {
+        out.entity(&found);
+        return Ok(true);
+    }
+    let found = snapshot.find_entities(&of_id())?.items;
+    found.iter().for_each(|found| out.entity(found));
+    Ok(!found.is_empty())
 }
 
 /// A search and the kind of its results.

@@ -21,8 +21,6 @@ import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollec
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.InstanceProperties;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.Relationship;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.repositoryconnector.OMRSRepositoryConnector;
-import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.repositoryconnector.OMRSRepositoryHelper;
-import org.odpi.openmetadata.repositoryservices.ffdc.exception.RepositoryErrorException;
 
 /**
  * Makes Egeria's instances of those of Annals.
@@ -31,20 +29,11 @@ import org.odpi.openmetadata.repositoryservices.ffdc.exception.RepositoryErrorEx
  */
 final class Instances {
     private final OMRSRepositoryConnector connector;
-    private final OMRSRepositoryHelper helper;
-    private final String source;
     private final TypeTable types;
     private final Headers headers;
 
-    Instances(
-            OMRSRepositoryConnector connector,
-            OMRSRepositoryHelper helper,
-            String source,
-            TypeTable types,
-            Headers headers) {
+    Instances(OMRSRepositoryConnector connector, TypeTable types, Headers headers) {
         this.connector = connector;
-        this.helper = helper;
-        this.source = source;
         this.types = types;
         this.headers = headers;
     }
@@ -83,17 +72,24 @@ final class Instances {
     }
 
     /** The proxy of an entity, or a proxy. */
-    Optional<EntityProxy> proxy(Instance found) throws RepositoryErrorException {
-        if (!isProxy(found)) {
-            Optional<EntityDetail> entity = entity(found);
-            return entity.isEmpty() ? Optional.empty() : Optional.of(helper.getNewEntityProxy(source, entity.get()));
-        }
+    Optional<EntityProxy> proxy(Instance found) {
         if (!isKnown(found)) {
             return Optional.empty();
         }
         EntityProxy proxy = new EntityProxy();
         summary(found, proxy);
-        proxy.setUniqueProperties(properties(found));
+        Map<String, Object> unique = found.properties();
+        if (!isProxy(found)) {
+            unique = new HashMap<>();
+            for (String name : types.unique(found.type())) {
+                Object value = found.properties().get(name);
+                if (value != null) {
+                    unique.put(name, value);
+                }
+            }
+        }
+        proxy.setUniqueProperties(Headers.effective(
+                found.provenance(), PropertyValues.properties(unique, types.attributes(found.type()))));
         return Optional.of(proxy);
     }
 
@@ -125,15 +121,13 @@ final class Instances {
     // Relationships.
 
     /** With their ends, as the snapshot shows them. Null if there are none. */
-    List<Relationship> relationships(Snapshot snapshot, Collection<? extends Instance> found)
-            throws RepositoryErrorException {
+    List<Relationship> relationships(Snapshot snapshot, Collection<? extends Instance> found) {
         return relationships(snapshot, found, Map.of());
     }
 
     /** The same; entities that are read already are read no more. */
     List<Relationship> relationships(
-            Snapshot snapshot, Collection<? extends Instance> found, Map<String, Entity> entities)
-            throws RepositoryErrorException {
+            Snapshot snapshot, Collection<? extends Instance> found, Map<String, Entity> entities) {
         Set<String> ids = new LinkedHashSet<>();
         for (Instance one : found) {
             dev.annals.Relationship relationship = (dev.annals.Relationship) one;
@@ -152,10 +146,9 @@ final class Instances {
         return relationships.isEmpty() ? null : relationships;
     }
 
-    private Optional<Relationship> relationship(dev.annals.Relationship found, Map<String, Instance> ends)
-            throws RepositoryErrorException {
-        Optional<EntityProxy> one = end(ends.get(found.from()));
-        Optional<EntityProxy> two = end(ends.get(found.to()));
+    private Optional<Relationship> relationship(dev.annals.Relationship found, Map<String, Instance> ends) {
+        Optional<EntityProxy> one = Optional.ofNullable(ends.get(found.from())).flatMap(this::proxy);
+        Optional<EntityProxy> two = Optional.ofNullable(ends.get(found.to())).flatMap(this::proxy);
         if (!isKnown(found) || one.isEmpty() || two.isEmpty()) {
             return Optional.empty();
         }
@@ -167,17 +160,13 @@ final class Instances {
         return Optional.of(relationship);
     }
 
-    private Optional<EntityProxy> end(Instance found) throws RepositoryErrorException {
-        return found == null ? Optional.empty() : proxy(found);
-    }
-
     // One of either, also a deleted one.
 
     Optional<EntityDetail> entity(Snapshot snapshot, String guid) {
         return snapshot.known(InstanceId.entity(guid)).flatMap(this::entity);
     }
 
-    Optional<Relationship> relationship(Snapshot snapshot, String guid) throws RepositoryErrorException {
+    Optional<Relationship> relationship(Snapshot snapshot, String guid) {
         Optional<Instance> found = snapshot.known(InstanceId.relationship(guid));
         List<Relationship> one = found.isEmpty() ? null : relationships(snapshot, List.of(found.get()));
         return one == null ? Optional.empty() : Optional.of(one.get(0));

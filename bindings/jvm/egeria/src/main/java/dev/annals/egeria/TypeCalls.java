@@ -39,7 +39,7 @@ abstract class TypeCalls extends OMRSDynamicTypeMetadataCollectionBase {
         this.types = new TypeTable(helper, repositoryName);
         this.headers = new Headers(id);
         this.copies = new Copies(headers);
-        this.instances = new Instances(connector, helper, repositoryName, types, headers);
+        this.instances = new Instances(connector, types, headers);
         this.conditions = new Conditions(
                 helper, types, new HeaderConditions(types, headers, name -> connector.getMetadataCollectionName()));
     }

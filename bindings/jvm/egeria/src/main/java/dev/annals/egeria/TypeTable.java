@@ -32,6 +32,7 @@ final class TypeTable {
     private final String source;
 
     private final Map<String, Map<String, AttributeTypeDef>> attributes = new ConcurrentHashMap<>();
+    private final Map<String, List<String>> unique = new ConcurrentHashMap<>();
     private final Map<String, InstanceType> instanceTypes = new ConcurrentHashMap<>();
     private final Map<String, Set<String>> possible = new ConcurrentHashMap<>();
     /** The names of the subtypes of each type; null: not known yet. Egeria's helper examines all types for each. */
@@ -68,6 +69,7 @@ final class TypeTable {
 
     private void forget() {
         attributes.clear();
+        unique.clear();
         instanceTypes.clear();
         possible.clear();
         subtypes = null;
@@ -98,13 +100,23 @@ final class TypeTable {
 
     private Map<String, AttributeTypeDef> findAttributes(String typeName) {
         Map<String, AttributeTypeDef> found = new HashMap<>();
+        all(typeName).forEach(attribute -> found.put(attribute.getAttributeName(), attribute.getAttributeType()));
+        return found;
+    }
+
+    private List<TypeDefAttribute> all(String typeName) {
         TypeDef type = helper.getTypeDefByName(source, typeName);
         List<TypeDefAttribute> all =
                 type == null ? null : helper.getAllPropertiesForTypeDef(source, type, "attributes");
-        if (all != null) {
-            all.forEach(attribute -> found.put(attribute.getAttributeName(), attribute.getAttributeType()));
-        }
-        return found;
+        return all == null ? List.of() : all;
+    }
+
+    /** The names of the unique attributes of a type and its supertypes. */
+    List<String> unique(String typeName) {
+        return unique.computeIfAbsent(typeName, name -> all(name).stream()
+                .filter(TypeDefAttribute::isUnique)
+                .map(TypeDefAttribute::getAttributeName)
+                .toList());
     }
 
     /** The names of attributes that an instance found by this type can have; empty type: by any type of the category. */
