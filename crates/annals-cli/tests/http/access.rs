@@ -621,7 +621,7 @@ fn a_token_file_that_others_can_read_ends_the_start() {
         "new",
         "a",
         "--role",
-        "king",
+        "a king",
         "--tokens",
         folder.path().join("new").to_str().unwrap(),
     ]);

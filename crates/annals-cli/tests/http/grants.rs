@@ -76,7 +76,7 @@ impl Twin {
     fn declare(&self) {
         let types = json!({"types": [
             {"kind": "entity", "name": "page", "attributes": [{"name": "n", "type": "integer"}]},
-            {"kind": "relationship", "name": "contains", "containment": "by-name"},
+            {"kind": "relationship", "name": "contains", "containment": {}},
         ]});
         let answer = self.guarded.ask(&self.admin, "POST", "/v1/types", Some(&types));
         assert_eq!(answer.status, 200, "{answer:?}");

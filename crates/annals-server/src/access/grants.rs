@@ -17,6 +17,8 @@ pub struct Grants(Mutex<Kept>);
 #[derive(Default)]
 struct Kept {
     state: State,
+    /// That of the snapshot whose grants they are.
+    position: Position,
     by_role: HashMap<Arc<str>, Vec<Grant>>,
     sights: HashMap<Vec<Arc<str>>, Arc<Sight>>,
 }
@@ -36,8 +38,9 @@ impl Grants {
         let state = State::of(snapshot)?;
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // Grants of now hold for a reader of an earlier snapshot, too.
-        if kept.state != state && state.last >= kept.state.last {
-            *kept = Kept { state, by_role: by_role(snapshot)?, sights: HashMap::new() };
+        if kept.state != state && snapshot.position() >= kept.position {
+            let (position, by_role) = (snapshot.position(), by_role(snapshot)?);
+            *kept = Kept { state, position, by_role, sights: HashMap::new() };
         }
         let roles = sorted(roles);
         if let Some(sight) = kept.sights.get(&roles) {
