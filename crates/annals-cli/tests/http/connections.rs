@@ -15,7 +15,7 @@ fn folder() -> tempfile::TempDir {
 /// Connections that have had an answer and stay open.
 fn used(server: &Server, count: usize) -> Vec<TcpStream> {
     let mut streams: Vec<TcpStream> = (0..count).map(|_| server.connect()).collect();
-    streams.iter_mut().for_each(|stream| answered(stream));
+    streams.iter_mut().for_each(answered);
     streams
 }
 
