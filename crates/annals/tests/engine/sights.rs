@@ -14,6 +14,7 @@ enum Step {
     Entity { id: usize, type_name: &'static str, is_open: bool, under: Option<usize> },
     Link { id: usize, type_name: &'static str, from: usize, to: usize },
     Set { id: usize, n: i64 },
+    Classify { id: usize },
     Delete { id: usize },
     Restore { id: usize },
     Unlink { id: usize },
@@ -53,6 +54,7 @@ fn push(t: &mut Transaction, step: &Step) -> Result<()> {
             t.create_relationship(new.id(&format!("r{number}"))?.property("w", 1)).map(drop)
         }
         Step::Set { id, n } => t.update(&entity(*id), Patch::new().set("n", *n)),
+        Step::Classify { id } => t.classify(entity(*id).id(), ClassificationContent::new("mark")),
         Step::Delete { id } => t.delete(&entity(*id)),
         Step::Restore { id } => t.restore(&entity(*id)),
         Step::Unlink { id } => t.delete(&link(*id)),
@@ -91,6 +93,7 @@ impl Twins {
                 self.links.insert(number, (from, to, is_hidden));
                 Step::Link { id: number, type_name, from, to }
             }
+            5 if random.one_in(2) => Step::Classify { id: *random.choose(&known) },
             5 => Step::Set { id: *random.choose(&known), n: random.below(5) as i64 },
             6 => Step::Delete { id: *random.choose(&known) },
             7 => Step::Restore { id: *random.choose(&known) },
@@ -103,6 +106,7 @@ impl Twins {
         let is_hidden = match &step {
             Step::Entity { id, .. }
             | Step::Set { id, .. }
+            | Step::Classify { id }
             | Step::Delete { id }
             | Step::Restore { id }
             | Step::Purge { id } => self.is_hidden[id],
@@ -144,6 +148,7 @@ fn told(snapshot: &Snapshot) -> Vec<String> {
         counts
     };
     note("entities", format!("{:?}", kinds(TypeKind::Entity)));
+    note("classified", format!("{:?}", snapshot.counts(TypeKind::Classification).unwrap()));
     note("relationships", format!("{:?} {}", kinds(TypeKind::Relationship), snapshot.relationships_count()));
     for text in [
         "a, b, secret",
@@ -209,19 +214,51 @@ fn told(snapshot: &Snapshot) -> Vec<String> {
         note("near", format!("{} {}", near.entities().len(), near.relationships().len()));
         let related = snapshot.related(start, &Related { limit: 2, ..Related::by(Reach::out()) }).unwrap();
         note("related", format!("{} {}", related.items.len(), related.has_more));
-        let tree = snapshot.tree_below(start);
-        let mut names: Vec<String> = tree
-            .list(&TreePath::parse("/").unwrap(), &ListOptions::default())
-            .unwrap()
-            .map(|page| page.items.iter().map(|item| item.path().unwrap().to_string()).collect())
-            .unwrap_or_default();
-        names.sort();
-        note("tree", format!("{} {:?}", names.len(), snapshot.tree().path_of(start)));
+        for of in [RelationshipsOf::out(), RelationshipsOf::incoming()] {
+            note("one way", format!("{:?}", snapshot.relationships_of_count(start, &of)));
+            let statuses = vec!["active".to_owned(), "deleted".to_owned()];
+            let ever = snapshot.relationships_of(start, &RelationshipsOf { statuses, ..of }).unwrap();
+            note(
+                "ever",
+                format!("{:?}", ever.items.iter().map(|one| one.id().to_string()).collect::<Vec<_>>()),
+            );
+        }
+        tree(&snapshot.tree_below(start), &mut note);
+        note("path", format!("{:?}", snapshot.tree().path_of(start)));
         let other = format!("e{}", (number * 7 + 3) % 40);
         let path = snapshot.shortest_path(start, &id(&other), &Reach::both());
         note("path", format!("{:?}", path.map(|path| path.map(|path| path.steps.len()))));
     }
     told
+}
+
+/// What a tree shows, item by item.
+fn tree(tree: &Tree<'_>, note: &mut impl FnMut(&str, String)) {
+    let path = |text: &str| TreePath::parse(text).unwrap();
+    note("whole", format!("{:?}", tree.get(&path("/"), None).unwrap()));
+    note("children", format!("{:?}", tree.count(&path("/")).unwrap()));
+    let page = tree.list(&path("/"), &ListOptions { limit: 2, ..ListOptions::default() }).unwrap();
+    note("list", format!("{:?}", page.map(|page| (page.items.len(), page.next.is_some()))));
+    for number in 0..60 {
+        let name = path(&format!("/n{number}"));
+        let item = tree.item(&name).unwrap();
+        if item.is_some() {
+            note(
+                "item",
+                format!("{number} {:?} {:?}", tree.place(&name).unwrap(), tree.count(&name).unwrap()),
+            );
+        }
+        if number % 8 == 0 {
+            note(
+                "entry",
+                format!(
+                    "{:?} {:?}",
+                    tree.item(&path(&format!("/a[{}]", number / 8 + 1))).is_ok(),
+                    item.is_some()
+                ),
+            );
+        }
+    }
 }
 
 fn same(left: &[String], right: &[String], what: &str) {
