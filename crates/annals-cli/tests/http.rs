@@ -3,15 +3,18 @@
 mod support;
 
 mod http {
+    mod access;
     mod authors;
     mod candidates;
     mod conditions;
+    mod connections;
     mod contents;
     mod description;
     mod every_endpoint;
     mod durability;
     mod exporting;
     mod feed;
+    mod grants;
     mod graph_files;
     mod hostile;
     mod hosts;
@@ -36,11 +39,13 @@ mod http {
     mod methods;
     mod mistakes;
     mod nginx;
+    mod oidc;
     mod operating;
     mod operational;
     mod parameters;
     mod protocol;
     mod shares;
+    mod tls;
     mod trees;
     mod unchanged;
     mod unread;

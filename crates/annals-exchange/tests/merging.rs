@@ -41,6 +41,7 @@ fn merge_while(
         batch_bytes_max: 1 << 20,
         author: String::new(),
         message: String::new(),
+        permit: None,
     };
     let file = JsonlOptions {
         load: &load,

@@ -9,6 +9,7 @@ use http::{HeaderMap, HeaderName, Method, Uri};
 use http_body::Body as _;
 use serde_json::Value as Json;
 
+use super::access::{Principal, Verb, Verbs};
 use super::body::{self, Bytes};
 use super::door::Door;
 use super::header_text::content_length;
@@ -47,7 +48,9 @@ pub struct Call {
     pub body: Mutex<Body>,
     /// Room for the body, held until the request is done.
     pub body_room: body::Room,
-    /// The client.
+    /// The client, as far as it is proven. All that a request may see and do follows from it.
+    pub principal: Arc<Principal>,
+    /// The address of the client.
     pub peer: Arc<Peer>,
     /// The entry of the request in the request log.
     pub entry: Option<Arc<Entry>>,
@@ -122,9 +125,40 @@ impl Call {
 
     /// The present, or the present as the candidate of the request would change it.
     async fn present(&self) -> Result<Snapshot, Problem> {
-        let Some(name) = self.query.get("candidate") else { return Ok(self.door.repository()?.snapshot()) };
+        let Some(name) = self.query.get("candidate") else {
+            return self.sighted(self.door.repository()?.snapshot()).await;
+        };
+        self.check_reads_all()?;
         let (door, name) = (Arc::clone(&self.door), name.to_owned());
         Box::pin(heavy(&self.door, move || Ok(door.repository()?.candidates().view(&name)?))).await
+    }
+
+    /// The snapshot as the client sees it.
+    pub async fn sighted(&self, snapshot: Snapshot) -> Result<Snapshot, Problem> {
+        if !self.principal.is_granted() {
+            return Ok(snapshot);
+        }
+        let roles: Vec<Arc<str>> = self.principal.granted_roles().cloned().collect();
+        if let Some(sight) = self.door.grants.ready(&snapshot, &roles)? {
+            return Ok(snapshot.seen_by(&sight)?);
+        }
+        let door = Arc::clone(&self.door);
+        // After a change of grants every instance is asked; after other changes, those that changed.
+        Box::pin(heavy(&self.door, move || {
+            let sight = door.grants.sight(&snapshot, &roles)?;
+            Ok(snapshot.seen_by(&sight)?)
+        }))
+        .await
+    }
+
+    /// Refuses what only a client that reads everything may ask.
+    ///
+    /// Errors: `forbidden`.
+    pub fn check_reads_all(&self) -> Result<(), Problem> {
+        match self.principal.is_granted() {
+            true => Err(self.principal.forbidden(Verbs::of(&[Verb::Read]), "all")),
+            false => Ok(()),
+        }
     }
 
     /// Runs `work` on a snapshot as of the time asked for.

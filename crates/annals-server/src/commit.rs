@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use annals::{ErrorKind, Position, RETRIES_MAX, Receipt, Ticket, Transaction};
+use annals::{Candidates, ErrorKind, Position, RETRIES_MAX, Receipt, Ticket, Transaction};
 
+use super::access::{Principal, Verb, check_changes};
 use super::call::{Call, Weight, heavy};
 use super::door::Door;
 use super::names::{AUTHOR, MESSAGE};
@@ -14,7 +15,7 @@ use super::problem::Problem;
 const WINNER_WAIT: Duration = Duration::from_secs(1);
 
 /// Author, message and valid time of a write, from the headers and the query of a request.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Signature {
     /// The author.
     pub author: String,
@@ -24,16 +25,26 @@ pub struct Signature {
     pub valid_from: Option<annals::Instant>,
     /// True if a change that changes nothing also makes a version.
     pub is_always: bool,
-    /// The candidate that gets the changes as edits.
+    /// Where the changes go.
+    pub target: Target,
+}
+
+/// Where changes go, and on whose behalf.
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// The client whose roles the changes must fit.
+    pub principal: Arc<Principal>,
+    /// The candidate that gets the changes as edits; `None` for the repository.
     pub candidate: Option<Arc<str>>,
 }
 
 impl Signature {
     /// The signature of a request.
     ///
-    /// Errors: `InvalidArgument` without an author, if the server requires one.
+    /// Errors: `InvalidArgument` without an author, if the server requires one; `forbidden` for the name of another one.
     pub fn of(call: &Call) -> Result<Signature, Problem> {
-        let author = call.header(&AUTHOR)?.unwrap_or_default();
+        let named = call.header(&AUTHOR)?.filter(|named| !named.is_empty());
+        let author = call.principal.author(named)?;
         if call.door.limits.is_author_required && author.trim().is_empty() {
             let text = "header Annals-Author: expected the author, found none; send it, or let the proxy in front set it";
             return Err(Problem::invalid(text));
@@ -43,7 +54,10 @@ impl Signature {
             message: call.header(&MESSAGE)?.unwrap_or_default(),
             valid_from: call.query.instant("validFrom")?,
             is_always: call.query.flag("always")?,
-            candidate: call.query.get("candidate").map(Into::into),
+            target: Target {
+                principal: Arc::clone(&call.principal),
+                candidate: call.query.get("candidate").map(Into::into),
+            },
         })
     }
 
@@ -61,22 +75,51 @@ impl Signature {
 /// function that passes it on would otherwise make room for all of it.
 pub type Build<T> = Box<dyn FnMut(&mut Transaction) -> Result<T, Problem> + Send>;
 
-/// Commits the changes that `build` puts into a transaction, or adds them to the candidate of the request as edits.
+/// Commits the changes that `build` puts into a transaction, or adds them to the candidate of the request as edits, if the
+/// roles of the client allow each of them.
+///
+/// Errors: `forbidden`; those of `build`; those of the commit.
 pub async fn commit<T: Send + 'static>(
     door: &Arc<Door>,
     weight: Weight,
-    candidate: Option<Arc<str>>,
-    build: Build<T>,
+    target: Target,
+    mut build: Build<T>,
 ) -> Result<(T, Receipt), Problem> {
+    let Target { principal, candidate } = target;
+    let by = Arc::clone(&principal);
+    let checked: Build<T> = Box::new(move |transaction| {
+        let result = build(transaction)?;
+        check_changes(&by, transaction)?;
+        Ok(result)
+    });
     match candidate {
-        Some(name) => Box::pin(edit(door, name, build)).await,
-        None => commit_now(door, weight, build).await,
+        Some(name) => Box::pin(edit(door, principal, name, checked)).await,
+        None => commit_now(door, weight, checked).await,
     }
+}
+
+/// Refuses a change of a candidate that belongs to another client.
+///
+/// Errors: `forbidden`; `NotFound`.
+pub fn check_owner(principal: &Principal, candidates: &Candidates, name: &str) -> Result<(), Problem> {
+    if !principal.is_named() || principal.may(Verb::Administer) {
+        return Ok(());
+    }
+    let owner = candidates.get(name)?.created.author;
+    if *owner == *principal.name {
+        return Ok(());
+    }
+    let text = format!(
+        "candidate {name}: expected {owner:?}, who opened it, found {:?}; open one of your own",
+        principal.name
+    );
+    Err(Problem::door("forbidden", text))
 }
 
 /// Adds the changes that `build` puts into a transaction to a candidate as edits.
 async fn edit<T: Send + 'static>(
     door: &Arc<Door>,
+    principal: Arc<Principal>,
     name: Arc<str>,
     mut build: Build<T>,
 ) -> Result<(T, Receipt), Problem> {
@@ -84,7 +127,9 @@ async fn edit<T: Send + 'static>(
     heavy(door, move || {
         // A problem of the door is returned unchanged.
         let mut problem = None;
-        let outcome = shared.repository()?.candidates().edit(&name, |transaction| {
+        let candidates = shared.repository()?.candidates();
+        check_owner(&principal, &candidates, &name)?;
+        let outcome = candidates.edit(&name, |transaction| {
             build(transaction).map_err(|error| {
                 problem = Some(error);
                 annals::Error::new(ErrorKind::InvalidArgument, "the problem is kept beside this")

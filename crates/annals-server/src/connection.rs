@@ -9,6 +9,7 @@ use std::time::{Duration, Instant as Clock, SystemTime};
 
 use axum::Router;
 use axum::body::Body;
+use futures_util::future::{Either, ready};
 use http::{Request, Version};
 use http_body::Body as _;
 use http_body_util::BodyExt;
@@ -21,11 +22,14 @@ use tokio::net::TcpStream;
 use tokio::sync::Notify;
 use tower::ServiceExt;
 
+use super::access::Client;
 use super::door::Door;
 use super::header_names::HeaderNames;
 use super::peers::Peer;
 use super::problem::{PROBLEM_JSON, Problem};
 use super::sending::Outbox;
+use super::shed::refusal;
+use super::stream::Stream;
 
 /// Most requests worked on at once on one HTTP/2 connection.
 const STREAMS_MAX: u32 = 256;
@@ -34,35 +38,42 @@ const STREAMS_MAX: u32 = 256;
 pub async fn serve_connection(
     door: &Arc<Door>,
     router: Router,
-    stream: TcpStream,
+    stream: Stream,
     activity: Arc<Activity>,
-    peer: Arc<Peer>,
+    (peer, client): (Arc<Peer>, Client),
 ) {
     let names = HeaderNames::usual().await;
     let service = {
-        let activity = Arc::clone(&activity);
+        let (activity, door) = (Arc::clone(&activity), Arc::clone(door));
         service_fn(move |request: Request<Incoming>| {
             let in_flight = InFlight::new(&activity);
             let version = request.version();
             activity.is_multiplexed.store(version == Version::HTTP_2, Ordering::Relaxed);
-            let mut request = request.map(|body| match body.is_end_stream() {
-                true => Body::empty(),
-                false => {
-                    let receiving = Receiving::new(&activity);
-                    Body::new(body.map_frame(move |frame| {
-                        let _until_dropped = &receiving;
-                        frame
-                    }))
+            let answer = match refusal(&door, &request) {
+                Some(refusal) => Either::Left(ready(Ok(refusal))),
+                None => {
+                    let mut request = request.map(|body| match body.is_end_stream() {
+                        true => Body::empty(),
+                        false => {
+                            let receiving = Receiving::new(&activity);
+                            Body::new(body.map_frame(move |frame| {
+                                let _until_dropped = &receiving;
+                                frame
+                            }))
+                        }
+                    });
+                    request.extensions_mut().insert(Arc::clone(&peer));
+                    request.extensions_mut().insert(client.clone());
+                    Either::Right(router.clone().oneshot(request))
                 }
-            });
-            request.extensions_mut().insert(Arc::clone(&peer));
-            let answer = router.clone().oneshot(request);
+            };
             let outbox = Arc::clone(&activity.outbox);
-            async move {
+            // In a box: hyper keeps room for this future as long as the connection is open, however idle.
+            Box::pin(async move {
                 let mut response = answer.await?;
                 names.add(version, &mut response);
                 Ok::<_, std::convert::Infallible>(outbox.send(response, in_flight))
-            }
+            })
         })
     };
     let builder = builder(door);
@@ -150,7 +161,11 @@ pub fn check_clock(now: SystemTime) -> Result<(), Problem> {
 }
 
 /// Answers a connection that the server does not accept. The answer fits into an empty send buffer, so no thread waits.
-pub fn refuse(stream: &TcpStream, problem: &Problem) {
+/// With TLS there is no answer before a handshake.
+pub fn refuse(door: &Door, stream: &TcpStream, problem: &Problem) {
+    if door.access.tls.is_some() {
+        return;
+    }
     let body = problem.to_json().to_string();
     let text = format!(
         "HTTP/1.1 503 Service Unavailable\r\nContent-Type: {PROBLEM_JSON}\r\nRetry-After: 1\r\n\
@@ -287,16 +302,16 @@ impl Drop for Receiving {
 
 /// A stream that notes the bytes it receives, and when its answers are written.
 struct Watched {
-    stream: TcpStream,
+    stream: Stream,
     activity: Arc<Activity>,
 }
 
 impl Watched {
     /// True if the client has closed the connection; otherwise the task is woken when the client closes it or sends
-    /// more.
+    /// more. The end of TLS is more bytes: then the server notices that the client has gone when it writes the answer.
     fn is_gone(&self, context: &mut Context<'_>) -> bool {
         let mut byte = [0];
-        match self.stream.poll_peek(context, &mut ReadBuf::new(&mut byte)) {
+        match self.stream.socket().poll_peek(context, &mut ReadBuf::new(&mut byte)) {
             Poll::Pending => false,
             Poll::Ready(result) => result.map_or(true, |length| length == 0),
         }
@@ -340,9 +355,12 @@ impl AsyncWrite for Watched {
         if self.activity.is_answering() && self.is_gone(context) {
             return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
         }
-        // hyper calls this after it has written everything.
-        self.activity.outbox.note_flushed();
-        Pin::new(&mut self.stream).poll_flush(context)
+        // hyper calls this after it has written everything. TLS may still hold a part of it.
+        let flushed = Pin::new(&mut self.stream).poll_flush(context);
+        if let Poll::Ready(Ok(())) = flushed {
+            self.activity.outbox.note_flushed();
+        }
+        flushed
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {

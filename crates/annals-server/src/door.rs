@@ -9,6 +9,7 @@ use std::time::{Duration, Instant as Clock};
 use annals::{Observer, Operational, Position, Repository};
 use tokio::sync::{OwnedMutexGuard, watch};
 
+use super::access::{Access, Grants, LeaseOwners};
 use super::hosts::Hosts;
 use super::ldp::LdpSettings;
 use super::limits::{Gates, Limits};
@@ -29,6 +30,12 @@ pub struct Door {
     pub peers: Peers,
     /// The names that requests may call the server by.
     pub hosts: Hosts,
+    /// Which clients may do what.
+    pub access: Access,
+    /// The grants in the graph.
+    pub grants: Grants,
+    /// The owners of leases.
+    pub leases: LeaseOwners,
     /// The LDP door; `None` if it is closed.
     pub ldp: Option<LdpSettings>,
     /// Counters.
@@ -88,6 +95,9 @@ impl Door {
             peers: Peers::new(limits.client_share),
             limits,
             hosts,
+            access: Access::default(),
+            grants: Grants::default(),
+            leases: LeaseOwners::default(),
             ldp,
             metrics: Metrics::default(),
             source,

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use http::Method;
 
+use super::access::{Needs, of_operation};
 use super::call::Call;
 use super::names::NDJSON;
 use super::parameter::Parameter;
@@ -59,6 +60,8 @@ pub struct Endpoint {
     pub is_streaming: bool,
     /// True if it answers even when too many requests are in progress.
     pub is_operational: bool,
+    /// The verbs that it needs.
+    pub needs: Needs,
     /// The function that answers.
     pub handler: Handler,
 }
@@ -76,6 +79,7 @@ impl Endpoint {
             .map(super::parameters::path)
             .collect();
         Endpoint {
+            needs: of_operation(&method, path),
             method,
             path,
             summary,

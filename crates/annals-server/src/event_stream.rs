@@ -11,10 +11,11 @@ use hyper::body::Bytes;
 use serde_json::Value as Json;
 use tokio::sync::{OwnedSemaphorePermit, watch};
 
+use super::access::Principal;
 use super::answer;
 use super::call::{Call, heavy};
 use super::door::Door;
-use super::peers::{Kind, Peer, Share, enter};
+use super::peers::{Kind, Share, enter};
 use super::problem::{Outcome, Problem};
 use super::sending;
 
@@ -67,10 +68,11 @@ pub struct Start {
     pub is_told: bool,
 }
 
-/// Sends events to a client.
+/// Sends events to a client, until the server stops or its credential does not stand any more.
 ///
 /// Errors: `not-found` for a position of the future; `busy`; those of opening.
-pub fn send(door: &Arc<Door>, peer: &Arc<Peer>, start: &Start, open: Open) -> Outcome {
+pub fn send(call: &Call, start: &Start, open: Open) -> Outcome {
+    let (door, peer) = (&call.door, &call.peer);
     let after = start.after;
     let repository = door.repository()?;
     let known = repository.snapshot().position();
@@ -92,6 +94,8 @@ pub fn send(door: &Arc<Door>, peer: &Arc<Peer>, start: &Start, open: Open) -> Ou
         left: start.limit,
         visible: door.visible(),
         stopping: door.stopping(),
+        principal: Arc::clone(&call.principal),
+        access_changes: door.access.changes(),
         _permit: Subscriber(Arc::clone(door), held),
         door: Arc::clone(door),
     };
@@ -127,6 +131,8 @@ struct Subscription {
     left: u64,
     visible: watch::Receiver<Position>,
     stopping: watch::Receiver<bool>,
+    principal: Arc<Principal>,
+    access_changes: watch::Receiver<u64>,
     _permit: Subscriber,
 }
 
@@ -156,6 +162,7 @@ impl Subscription {
             let has_more = tokio::select! {
                 biased;
                 _ = self.stopping.wait_for(|is_stopping| *is_stopping) => return None,
+                () = self.door.access.ended(&self.principal, &mut self.access_changes) => return None,
                 moved = self.visible.wait_for(|visible| *visible >= next) => moved.map(|_| true).ok()?,
                 () = tokio::time::sleep(heartbeat.saturating_sub(start.elapsed())) => false,
             };

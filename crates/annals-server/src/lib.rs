@@ -8,14 +8,18 @@
 mod server;
 mod in_process;
 mod logging;
+mod stream;
 mod connection;
 mod header_names;
 mod header_text;
 mod open_connections;
+mod open_files;
 mod limits;
+mod access;
 mod door;
 mod hosts;
 mod router;
+mod shed;
 mod observe;
 mod request_log;
 mod names;
@@ -44,6 +48,9 @@ mod metrics;
 mod openapi;
 pub mod wire;
 
+pub use access::{
+    AccessSettings, Listed, OidcSettings, TlsSettings, TokenFile, check_name, hash_of, role_names,
+};
 pub use content::digests;
 pub use hosts::{Host, Origin, PublicUrl};
 pub use in_process::{Closer, Exchange, InProcess};

@@ -69,6 +69,8 @@ pub struct Limits {
     /// Most of each kind of room that one address uses; `None` for half of it, and all of it for addresses of this machine.
     /// Units: percent, 1 to 100.
     pub client_share: Option<u8>,
+    /// Most requests that one client with a name begins within a second; `None` for any number.
+    pub client_rate_max: Option<u32>,
     /// True if a write without the header `Annals-Author` is refused.
     pub is_author_required: bool,
 }
@@ -103,7 +105,7 @@ impl Default for Limits {
             header_bytes_max: 64 << 10,
             request_time: Duration::from_secs(30),
             requests_max: 1_024,
-            connections_max: 4_096,
+            connections_max: 20_000,
             head_time: Duration::from_secs(10),
             idle_time: Duration::from_secs(75),
             slow_time: Duration::from_secs(1),
@@ -115,6 +117,7 @@ impl Default for Limits {
             visible_time: Duration::from_secs(5),
             stop_time: Duration::from_secs(20),
             client_share: None,
+            client_rate_max: None,
             is_author_required: false,
         }
     }

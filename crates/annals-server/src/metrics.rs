@@ -47,6 +47,8 @@ pub struct Metrics {
     pub subscribers: Gauge,
     /// Lines of the log that no reader took.
     pub dropped_lines: Counter,
+    /// Logins that failed.
+    pub failed_logins: Counter,
     commits: Counter,
     conflicts: Counter,
     in_flight: Gauge,
@@ -66,6 +68,7 @@ impl Default for Metrics {
             connections: Gauge::default(),
             subscribers: Gauge::default(),
             dropped_lines: Counter::default(),
+            failed_logins: Counter::default(),
             commits: Counter::default(),
             conflicts: Counter::default(),
             in_flight: Gauge::default(),
@@ -187,6 +190,7 @@ fn register_door(registry: &mut Registry, door: &Door) {
         let age = Seconds::new(last.elapsed().as_secs_f64());
         registry.register("checkpoint_age_seconds", "Time since this server wrote a checkpoint", age);
     }
+    registry.register("logins_failed", "Logins that failed", door.metrics.failed_logins.clone());
     let dropped = door.metrics.dropped_lines.clone();
     registry.register("log_lines_dropped", "Lines of the server's log that no reader took", dropped);
     if let Some(bytes) = resident_bytes() {

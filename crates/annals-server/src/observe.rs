@@ -9,6 +9,7 @@ use axum::middleware::Next;
 use http::header::HeaderValue;
 use http::{Method, Response, StatusCode};
 
+use super::access::Unknown;
 use super::door::Door;
 use super::names::POSITION;
 use super::request_log::Entry;
@@ -32,9 +33,10 @@ pub async fn observe(State(door): State<Arc<Door>>, mut request: Request, next: 
     if response.extensions().get::<Admitted>().is_none() {
         response = sending::admit_aside(&door, response);
     }
-    // A page of an unknown host must learn nothing, not even that the repository has a new position.
+    // A page of an unknown host, and an unknown client, learn nothing, not even that there is a new position.
     if let Some(repository) = door.opened()
         && response.status() != StatusCode::MISDIRECTED_REQUEST
+        && response.extensions().get::<Unknown>().is_none()
     {
         let position = || HeaderValue::from(repository.snapshot().position().0);
         response.headers_mut().entry(&POSITION).or_insert_with(position);
@@ -50,7 +52,7 @@ pub async fn observe(State(door): State<Arc<Door>>, mut request: Request, next: 
 }
 
 /// The method as a label: a bounded set.
-fn method_name(method: &Method) -> &'static str {
+pub fn method_name(method: &Method) -> &'static str {
     match method.as_str() {
         "GET" => "GET",
         "HEAD" => "HEAD",

@@ -7,6 +7,7 @@ use annals_json::wire::schemas_of;
 use http::{Method, StatusCode};
 use serde_json::{Map, Value as Json, json};
 
+use super::access::{Needs, Verb};
 use super::endpoint::{Answer, BYTES, Endpoint};
 use super::names::NDJSON;
 use super::names::POSITION;
@@ -15,7 +16,15 @@ use super::problem::{DOOR_KINDS, PROBLEM_JSON, Problem, status_of};
 use super::wire;
 
 /// Errors of every endpoint.
-const COMMON: [&str; 5] = ["invalid-argument", "unknown-host", "busy", "time-out", "internal"];
+const COMMON: [&str; 7] = [
+    "invalid-argument",
+    "unauthenticated",
+    "too-many-requests",
+    "unknown-host",
+    "busy",
+    "time-out",
+    "internal",
+];
 /// Errors of every endpoint that needs the repository.
 const REPOSITORY: [&str; 6] = ["opening", "not-visible", "closed", "corrupted", "gap", "io"];
 
@@ -44,6 +53,18 @@ pub fn document(endpoints: &[Endpoint]) -> Json {
         "servers": [{ "url": "/" }],
         "paths": paths,
         "components": {
+            "securitySchemes": {
+                "bearer": {
+                    "type": "http",
+                    "scheme": "bearer",
+                    "description": "A token that `annals token new` made.",
+                },
+                "basic": {
+                    "type": "http",
+                    "scheme": "basic",
+                    "description": "The name in the token, and the token as the password.",
+                },
+            },
             "schemas": schemas,
             "headers": {
                 "Position": {
@@ -68,7 +89,13 @@ fn operation(endpoint: &Endpoint, examples: &Examples) -> Json {
         "tags": [endpoint.tag],
         "parameters": endpoint.parameters.iter().map(parameter).collect::<Json>(),
         "responses": responses(endpoint, examples),
+        "security": security(endpoint.needs),
     });
+    // With several verbs, the standard has no word for one of them.
+    match endpoint.needs {
+        Needs::Any(_) => operation["x-annals-needs"] = "one".into(),
+        _ => operation["x-annals-needs"] = "all".into(),
+    }
     if !endpoint.description.is_empty() {
         operation["description"] = endpoint.description.into();
     }
@@ -78,6 +105,15 @@ fn operation(endpoint: &Endpoint, examples: &Examples) -> Json {
             json!({ "required": true, "content": { media_type: media(media_type, schema, examples) } });
     }
     operation
+}
+
+/// The ways to prove who asks, each with the verbs that the operation needs. A server without credentials asks for none.
+fn security(needs: Needs) -> Json {
+    let verbs: Vec<&str> = needs.verbs().list().map(Verb::name).collect();
+    match needs {
+        Needs::Nothing => json!([{}]),
+        _ => json!([{}, { "bearer": verbs }, { "basic": verbs }]),
+    }
 }
 
 /// `GET /v1/entities/{id}/history` is `get_entities_id_history`.
@@ -140,8 +176,16 @@ fn responses(endpoint: &Endpoint, examples: &Examples) -> Json {
     let repository = if endpoint.is_operational { &[][..] } else { &REPOSITORY };
     let ready = (endpoint.path == "/health/ready").then_some("opening");
     let written = (endpoint.method != Method::GET).then_some("cross-origin");
-    let kinds =
-        endpoint.problems.iter().chain(&COMMON).chain(repository).copied().chain(ready).chain(written);
+    let refused = (!endpoint.needs.verbs().is_empty()).then_some("forbidden");
+    let kinds = endpoint
+        .problems
+        .iter()
+        .chain(&COMMON)
+        .chain(repository)
+        .copied()
+        .chain(ready)
+        .chain(written)
+        .chain(refused);
     for kind in kinds {
         let (status, problem) = problem_of(kind);
         let response = responses.entry(status.as_str().to_owned()).or_insert_with(|| {

@@ -1,12 +1,13 @@
 //! The share of each kind of room that one client may use, so that cheap requests of one leave room for others.
 //!
-//! A client is an address; an IPv6 address counts by its first 64 bits, because a single host usually has all of the
+//! A client is a proven name, or else an address; an IPv6 address counts by its first 64 bits, because a single host usually has all of the
 //! rest. A proxy has one address for all its clients: see `docs/http.md`.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Instant as Clock;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -48,7 +49,18 @@ const KINDS: usize = Kind::BodyBytes as usize + 1;
 pub struct Peer {
     /// Units: percent.
     share: u8,
+    /// True for a client with a proven name, which counts by its name.
+    is_named: bool,
     used: [AtomicUsize; KINDS],
+    rate: Mutex<Rate>,
+}
+
+/// The requests that a client may begin now.
+#[derive(Debug)]
+struct Rate {
+    /// Units: requests.
+    left: f64,
+    since: Clock,
 }
 
 /// Room in use; dropping it gives it back.
@@ -67,7 +79,29 @@ impl Drop for Share {
 
 impl Peer {
     fn new(share: u8) -> Arc<Peer> {
-        Arc::new(Peer { share, used: Default::default() })
+        Peer::of(share, false)
+    }
+
+    fn of(share: u8, is_named: bool) -> Arc<Peer> {
+        let rate = Mutex::new(Rate { left: f64::INFINITY, since: Clock::now() });
+        Arc::new(Peer { share, is_named, used: Default::default(), rate })
+    }
+
+    /// Counts a request; at most `max` begin within a second.
+    ///
+    /// Errors: `too-many-requests`.
+    pub fn begin(&self, max: u32, now: Clock) -> Result<(), Problem> {
+        let mut rate = self.rate.lock().unwrap_or_else(PoisonError::into_inner);
+        let more = now.saturating_duration_since(rate.since).as_secs_f64() * f64::from(max);
+        let left = (rate.left + more).min(f64::from(max));
+        if left < 1.0 {
+            let text = format!(
+                "requests: expected at most {max} a second from one client, found more; wait a second"
+            );
+            return Err(Problem::door("too-many-requests", text));
+        }
+        *rate = Rate { left: left - 1.0, since: now };
+        Ok(())
     }
 
     /// A client without bounds of its own.
@@ -116,9 +150,14 @@ impl Share {
                     Kind::AnswerBytes => "bytes of unread answers",
                     Kind::BodyBytes => "bytes of bodies",
                 };
-                Err(Problem::busy(format!(
-                    "{name}: expected at most {max} from one address, found {used}; end some, or try again later"
-                )))
+                let one = if self.peer.is_named { "client" } else { "address" };
+                let text = format!(
+                    "{name}: expected at most {max} from one {one}, found {used}; end some, or try again later"
+                );
+                Err(match self.peer.is_named {
+                    true => Problem::door("too-many-requests", text),
+                    false => Problem::busy(text),
+                })
             }
         }
     }
@@ -141,12 +180,27 @@ pub fn enter(
 pub struct Peers {
     share: Option<u8>,
     known: Mutex<HashMap<IpAddr, Weak<Peer>>>,
+    named: Mutex<HashMap<Arc<str>, Arc<Peer>>>,
 }
 
 impl Peers {
     /// Units: `share` in percent, for every address; `None` for the default, which leaves out this machine.
     pub fn new(share: Option<u8>) -> Peers {
-        Peers { share, known: Mutex::default() }
+        Peers { share, known: Mutex::default(), named: Mutex::default() }
+    }
+
+    /// The client with a proven name, from whatever address.
+    pub fn named(&self, name: &Arc<str>) -> Arc<Peer> {
+        let mut named = self.named.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(peer) = named.get(name) {
+            return Arc::clone(peer);
+        }
+        if named.len() > GONE_MAX {
+            named.retain(|_, peer| Arc::strong_count(peer) > 1);
+        }
+        let peer = Peer::of(self.share.unwrap_or(SHARE_DEFAULT), true);
+        named.insert(Arc::clone(name), Arc::clone(&peer));
+        peer
     }
 
     /// The client at an address.
@@ -166,7 +220,8 @@ impl Peers {
     }
 }
 
-fn client_of(address: IpAddr) -> IpAddr {
+/// The address by which a client counts.
+pub fn client_of(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(v6) if !v6.is_loopback() => {
             let [a, b, c, d, ..] = v6.segments();
@@ -214,6 +269,28 @@ mod tests {
         assert!(first.grow(9, 10).is_ok());
         drop(first);
         assert_eq!(one.used[Kind::BodyBytes as usize].load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn a_named_client_begins_so_many_requests_a_second() {
+        let peers = Peers::new(None);
+        let (ada, now) = (peers.named(&"ada".into()), Clock::now());
+        let begun = |count: usize, at| (0..count).filter(|_| ada.begin(5, at).is_ok()).count();
+        assert_eq!(begun(9, now), 5);
+        assert_eq!(begun(9, now + std::time::Duration::from_millis(400)), 2);
+        assert_eq!(begun(99, now + std::time::Duration::from_secs(60)), 5);
+        assert!(peers.named(&"bob".into()).begin(5, now).is_ok());
+        let refused = peers.named(&"ada".into()).begin(1, now).unwrap_err();
+        assert_eq!(refused.status(), StatusCode::TOO_MANY_REQUESTS);
+    }
+
+    #[test]
+    fn names_that_are_not_in_use_make_room() {
+        let peers = Peers::new(None);
+        let held = peers.named(&"ada".into());
+        (0..2 * GONE_MAX).for_each(|index| drop(peers.named(&index.to_string().into())));
+        assert!(peers.named.lock().unwrap().len() <= GONE_MAX + 1);
+        assert!(Arc::ptr_eq(&held, &peers.named(&"ada".into())));
     }
 
     #[test]

@@ -13,7 +13,7 @@ use serde_json::{Map, Value as Json, json};
 pub const PROBLEM_JSON: &str = "application/problem+json";
 
 /// Kinds of errors that only HTTP has, with status and title.
-pub const DOOR_KINDS: [(&str, StatusCode, &str); 17] = [
+pub const DOOR_KINDS: [(&str, StatusCode, &str); 20] = [
     ("opening", StatusCode::SERVICE_UNAVAILABLE, "the repository is still being opened"),
     ("stopping", StatusCode::SERVICE_UNAVAILABLE, "the server is stopping"),
     ("writes-refused", StatusCode::SERVICE_UNAVAILABLE, "the repository refuses writes"),
@@ -30,6 +30,9 @@ pub const DOOR_KINDS: [(&str, StatusCode, &str); 17] = [
     ("source-unavailable", StatusCode::BAD_GATEWAY, "an external content cannot be read"),
     ("unknown-host", StatusCode::MISDIRECTED_REQUEST, "the server is not known by this name"),
     ("cross-origin", StatusCode::FORBIDDEN, "a web page of another origin tried to write"),
+    ("unauthenticated", StatusCode::UNAUTHORIZED, "the server does not know the client"),
+    ("forbidden", StatusCode::FORBIDDEN, "the client may not do this"),
+    ("too-many-requests", StatusCode::TOO_MANY_REQUESTS, "the client asks for more than its share"),
     ("internal", StatusCode::INTERNAL_SERVER_ERROR, "the server made a mistake"),
 ];
 
@@ -134,7 +137,7 @@ impl Problem {
         let (kind, status, title) = known.expect("door kinds are named in one table");
         let (detail, members, headers) = (detail.into(), Map::new(), Vec::new());
         let problem = Problem { kind, status, title, detail, members, headers, is_raced: false };
-        let is_passing = matches!(kind, "opening" | "not-visible");
+        let is_passing = matches!(kind, "opening" | "not-visible" | "too-many-requests");
         if is_passing { problem.header(RETRY_AFTER, HeaderValue::from_static("1")) } else { problem }
     }
 

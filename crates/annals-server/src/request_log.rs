@@ -26,7 +26,9 @@ pub struct Entry {
     method: &'static str,
     /// Path and query, as the client sent them.
     uri: String,
-    author: String,
+    /// The author that the client names, unless its principal is known.
+    named_author: String,
+    author: OnceLock<String>,
     request_id: String,
     answer: OnceLock<Answer>,
     /// The search or walk in the body of the request.
@@ -60,7 +62,8 @@ impl Entry {
             slow_time: limits.slow_time,
             method,
             uri: cut(uri, TEXT_BYTES_MAX).to_owned(),
-            author: name(request.headers().get(&AUTHOR)),
+            named_author: name(request.headers().get(&AUTHOR)),
+            author: OnceLock::new(),
             request_id: name(id),
             answer: OnceLock::new(),
             search: OnceLock::new(),
@@ -71,6 +74,11 @@ impl Entry {
     /// Notes the search or walk in the body of a request, for the line of a slow request.
     pub fn note_search(&self, text: &str) {
         self.search.get_or_init(|| cut(text, TEXT_BYTES_MAX).to_owned());
+    }
+
+    /// Notes the proven author.
+    pub fn note_author(&self, name: &str) {
+        self.author.get_or_init(|| cut(name, NAME_BYTES_MAX).to_owned());
     }
 
     /// Notes the answer.
@@ -88,7 +96,8 @@ impl Drop for Entry {
     fn drop(&mut self) {
         let millis = |time: Duration| (time.as_secs_f64() * 1e6).round() / 1e3;
         let bytes = self.sent_bytes.load(Ordering::Relaxed);
-        let Entry { method, uri, author, request_id, .. } = &*self;
+        let Entry { method, uri, named_author, request_id, .. } = &*self;
+        let author = self.author.get().unwrap_or(named_author);
         let total_ms = millis(self.start.elapsed());
         let Some(Answer { route, status, taken }) = self.answer.get() else {
             tracing::info!(target: TARGET, method, uri, total_ms, author, request_id, "client gone before the answer");

@@ -7,7 +7,8 @@
 //! hosts         the name that the request calls the server by, and the origin of the page that sends it
 //! CORS          headers for web pages of other origins, if some are allowed
 //! compression   gzip, if the client accepts it
-//!   admit       one of a bounded number of requests; room for the answer
+//! login         the principal of the request
+//!   admit       the verbs that the endpoint needs; one of a bounded number of requests; room for the answer
 //!   time-out    the longest time for one request
 //!   panic       a panic becomes a problem
 //!   handler     what the endpoint does
@@ -41,6 +42,7 @@ use tower_http::compression::predicate::{DefaultPredicate, Predicate, SizeAbove}
 use tower_http::cors::{AllowHeaders, CorsLayer};
 use tower_http::request_id::{MakeRequestId, PropagateRequestIdLayer, RequestId, SetRequestIdLayer};
 
+use super::access::{Needs, Principal, login, of_ldp};
 use super::call::Call;
 use super::door::Door;
 use super::endpoint::Endpoint;
@@ -54,6 +56,8 @@ use super::problem::{Outcome, Problem};
 use super::query::Query;
 use super::sending;
 
+/// The route of the LDP door in logs and metrics.
+const LDP: &str = "/ldp";
 /// Shorter answers are not compressed. Units: bytes.
 const COMPRESSED_BYTES_MIN: u64 = 2_048;
 
@@ -78,6 +82,7 @@ pub fn router(door: &Arc<Door>) -> axum::Router {
             .layer(from_fn_with_state(Arc::clone(door), observe))
             .layer(from_fn_with_state(Arc::clone(door), check_host))
             .layer(option_layer(cors(door)))
+            .layer(from_fn_with_state(Arc::clone(door), login))
             .layer(CompressionLayer::new().quality(CompressionLevel::Fastest).compress_when(is_compressed))
             .layer(from_fn_with_state(Arc::clone(door), compress)),
     )
@@ -204,7 +209,7 @@ fn ldp_router(door: &Arc<Door>, root: &Arc<str>) -> MethodRouter {
         }
     };
     // It is not in the description: the specification of LDP describes it.
-    let endpoint = Arc::new(Endpoint::new(Method::GET, "/ldp", "", |_| async {
+    let endpoint = Arc::new(Endpoint::new(Method::GET, LDP, "", |_| async {
         Err(Problem::not_found("the LDP door answers"))
     }));
     any(handler)
@@ -251,6 +256,8 @@ fn call_of(
         uri: parts.uri,
         body: std::sync::Mutex::new(body),
         body_room: super::body::Room::of(&peer),
+        // Without the layer that proves it, a request may do nothing.
+        principal: parts.extensions.get().cloned().unwrap_or_else(Principal::nobody),
         peer,
         entry: parts.extensions.get().cloned(),
     })
@@ -262,7 +269,10 @@ async fn admit(
     request: Request,
     next: Next,
 ) -> Response<Body> {
-    let mut response = if endpoint.is_operational {
+    let needs = if endpoint.path == LDP { of_ldp(request.method()) } else { endpoint.needs };
+    let mut response = if let Err(problem) = check(&request, needs, endpoint.path) {
+        problem.into_response()
+    } else if endpoint.is_operational {
         next.run(request).await
     } else {
         let requests_max = door.limits.requests_max;
@@ -286,12 +296,30 @@ async fn admit(
     response
 }
 
+/// Refuses a request that its principal may not send.
+///
+/// Errors: `unauthenticated`, `forbidden`.
+fn check(request: &Request, needs: Needs, route: &'static str) -> Result<(), Problem> {
+    let principal: Arc<Principal> = request.extensions().get().cloned().unwrap_or_else(Principal::nobody);
+    principal.check(needs).inspect_err(|problem| {
+        let (client, method) = (principal.shown(), request.method().as_str());
+        let status = problem.status().as_u16();
+        tracing::info!(target: "annals::access", client, method, route, status, "refused");
+    })
+}
+
 async fn unknown_path(request: Request) -> Problem {
+    if let Err(problem) = check(&request, Needs::Name, "unknown") {
+        return problem;
+    }
     let path = request.uri().path();
     Problem::not_found(format!("path {path}: not found; see /openapi.json for all paths"))
 }
 
 async fn unknown_method(request: Request) -> Problem {
+    if let Err(problem) = check(&request, Needs::Name, "unknown") {
+        return problem;
+    }
     let (path, method) = (request.uri().path(), request.method());
     Problem::door(
         "method-not-allowed",

@@ -1,6 +1,6 @@
 //! Listens, serves connections, and stops without losing an acknowledged write.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,11 +8,12 @@ use std::time::{Duration, Instant as Clock, SystemTime};
 
 use annals::{Error, ErrorKind, Observer, Options, Position, Repository, Result};
 use sd_notify::NotifyState;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::signal::unix::{Signal as UnixSignal, SignalKind, signal};
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
+use super::access::{Access, AccessSettings, Client};
 use super::connection::{Activity, check_clock, refuse, serve_connection};
 use super::door::Door;
 use super::hosts::{Host, Hosts, Origin, PublicUrl};
@@ -20,9 +21,11 @@ use super::ldp::LdpSettings;
 use super::limits::Limits;
 use super::logging::{self, LogFile, LogSettings};
 use super::open_connections::OpenConnections;
+use super::open_files;
 use super::peers::Peer;
 use super::problem::Problem;
 use super::router::router;
+use super::stream::Stream;
 
 /// The repository to serve, and the address.
 #[derive(Clone, Debug)]
@@ -39,6 +42,8 @@ pub struct Settings {
     pub public_url: Option<PublicUrl>,
     /// The LDP door; `None` closes it.
     pub ldp: Option<LdpSettings>,
+    /// Which clients may come.
+    pub access: AccessSettings,
     /// The log of the process.
     pub log: LogSettings,
     /// How the repository is opened.
@@ -79,8 +84,9 @@ async fn run(
     on_listen: impl FnOnce(SocketAddr),
     mut on_open: impl FnMut(&Repository),
 ) -> Result<()> {
-    let listener = TcpListener::bind(settings.listen)
-        .await
+    settings.access.check(settings.listen)?;
+    let access = Access::new(settings.access.clone())?;
+    let listener = listen(settings.listen)
         .map_err(|source| Error::io("listen", source).with("address", settings.listen))?;
     let address = listener.local_addr().map_err(|source| Error::io("ask for the address", source))?;
     let name = settings.folder.file_name().map(|name| name.to_string_lossy().into_owned());
@@ -94,11 +100,25 @@ async fn run(
         settings.public_url.clone(),
     );
     let source = format!("urn:annals:{name}");
-    let mut door = Door::new(settings.limits.clone(), hosts, source, settings.ldp.clone());
+    let files_max = open_files::raise();
+    let wanted = settings.limits.connections_max;
+    let connections_max = open_files::connections_max(wanted, files_max);
+    let limits = Limits { connections_max, ..settings.limits.clone() };
+    let mut door = Door::new(limits, hosts, source, settings.ldp.clone());
+    door.access = access;
     door.metrics.dropped_lines = log.dropped();
     let door = Arc::new(door);
     let mut signals = Signals::new()?;
-    tracing::info!(version = env!("CARGO_PKG_VERSION"), %address, folder = %settings.folder.display(), "listening");
+    let (version, folder) = (env!("CARGO_PKG_VERSION"), settings.folder.display());
+    tracing::info!(version, %address, %folder, connections_max, "listening");
+    if connections_max < wanted {
+        let files_max = files_max.unwrap_or_default();
+        tracing::warn!(
+            connections_max,
+            files_max,
+            "the hard limit of open files leaves fewer connections than connections-max, {wanted}"
+        );
+    }
     on_listen(address);
     let mut opened = open(&door, &settings)?;
     let mut connections = JoinSet::new();
@@ -113,6 +133,7 @@ async fn run(
                     break Ok(());
                 }
                 Signal::Reopen => {
+                    door.access.reload();
                     if !log.reopen() {
                         tracing::info!(signal = "SIGHUP", "the log has no file to reopen");
                     }
@@ -136,6 +157,16 @@ async fn run(
         Err(error) => tracing::error!("stopped: {error}"),
     }
     result
+}
+
+/// Listens with room for clients that come at the same time.
+fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
+    // What Linux allows unless its settings say otherwise.
+    const WAITING_MAX: u32 = 4_096;
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(WAITING_MAX)
 }
 
 /// Opens the repository on a separate thread, which reports its progress to the door.
@@ -224,7 +255,7 @@ async fn accept(door: Arc<Door>, listener: &TcpListener, connections: &mut JoinS
             continue;
         };
         if let Err(problem) = check_clock(SystemTime::now()) {
-            refuse(&stream, &problem);
+            refuse(&door, &stream, &problem);
             continue;
         }
         let mut permit = Arc::clone(&door.gates.connections).try_acquire_owned().ok();
@@ -233,7 +264,7 @@ async fn accept(door: Arc<Door>, listener: &TcpListener, connections: &mut JoinS
             permit = tokio::time::timeout(ROOM_TIME, next).await.ok().and_then(std::result::Result::ok);
         }
         let Some(permit) = permit else {
-            refuse(&stream, &Problem::busy("too many connections; try again later"));
+            refuse(&door, &stream, &Problem::busy("too many connections; try again later"));
             continue;
         };
         let (door, router) = (Arc::clone(&door), router.clone());
@@ -241,7 +272,7 @@ async fn accept(door: Arc<Door>, listener: &TcpListener, connections: &mut JoinS
         connections.spawn(async move {
             let _permit = permit;
             let peer = door.peers.at(address.ip());
-            serve_stream(door, router, stream, activity, peer).await;
+            serve_stream(door, router, stream, activity, (peer, address.ip())).await;
         });
     }
 }
@@ -251,12 +282,30 @@ async fn serve_stream(
     router: axum::Router,
     stream: TcpStream,
     activity: Arc<Activity>,
-    peer: Arc<Peer>,
+    (peer, address): (Arc<Peer>, IpAddr),
 ) {
     // Answers are small and complete: waiting to fill packets only adds latency.
     let _ = stream.set_nodelay(true);
     door.metrics.connections.inc();
-    serve_connection(&door, router, stream, activity, peer).await;
+    let (stream, certificate) = match &door.access.tls {
+        None => (Stream::Plain(stream), None),
+        Some(tls) => {
+            let mut stopping = door.stopping();
+            let accepted = tokio::select! {
+                accepted = tokio::time::timeout(door.limits.head_time, Stream::accept(tls, stream)) => accepted.ok().flatten(),
+                // It makes room for another connection.
+                () = activity.evicted.notified() => None,
+                _ = stopping.wait_for(|is_stopping| *is_stopping) => None,
+            };
+            let Some(accepted) = accepted else {
+                door.metrics.connections.dec();
+                return;
+            };
+            accepted
+        }
+    };
+    let client = Client { address, has_tls: door.access.tls.is_some(), certificate };
+    serve_connection(&door, router, stream, activity, (peer, client)).await;
     door.metrics.connections.dec();
 }
 

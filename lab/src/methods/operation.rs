@@ -28,7 +28,7 @@ pub fn operation(call: &Call) -> Json {
         Call::SaveRelationship(copy, proxies) => {
             let proxies = proxies.iter().map(|one| {
                 json!({
-                    "id": one.id.to_string(), "type": &*one.type_name, "home": &*one.home,
+                    "id": one.id.to_string(), "type": &*one.type_name, "home": one.provenance.home.as_deref(),
                     "properties": properties(&one.properties),
                 })
             });

@@ -407,6 +407,7 @@ fn load_options(arguments: &Arguments) -> LoadOptions {
         batch_bytes_max: BATCH_BYTES_MAX,
         author: arguments.author.clone(),
         message: arguments.message.clone(),
+        permit: None,
     }
 }
 

@@ -39,6 +39,7 @@ mod backup;
 mod restore;
 mod compact;
 mod serve;
+mod token;
 mod config;
 mod completions;
 mod selection;
@@ -125,6 +126,7 @@ enum Command {
     Restore(restore::Arguments),
     Compact(compact::Arguments),
     Serve(Box<serve::Serve>),
+    Token(token::Arguments),
     Completions(completions::Arguments),
 }
 
@@ -144,6 +146,7 @@ impl Command {
                 | Command::Backup(_)
                 | Command::Compact(_)
                 | Command::Serve(_)
+                | Command::Token(_)
                 | Command::Completions(_)
         )
     }
@@ -205,6 +208,7 @@ pub fn run(arguments: Arguments) -> Outcome {
         Command::Restore(arguments) => restore::run(&mut context, arguments),
         Command::Compact(arguments) => compact::run(&mut context, arguments),
         Command::Serve(serve) => serve.run(&arguments.global).map_err(Into::into),
+        Command::Token(arguments) => token::run(&mut context, arguments),
         Command::Completions(arguments) => completions::run(&mut context, arguments),
     };
     // Flush also after a failure: the text printed before it belongs to the answer.

@@ -1,15 +1,15 @@
 //! `annals serve`: the repository over HTTP.
 
 use std::io::{ErrorKind as ErrorKindOfSystem, Write};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use annals::{Error, ErrorKind, Options, Result, TypeKind};
 use annals_exchange::text::{count, one_line};
 use annals_server::{
-    Host, LdpRoot, LdpSettings, Limits, LogSettings, Origin, PublicUrl, Settings, SourcePrefix, Sources,
-    serve,
+    AccessSettings, Host, LdpRoot, LdpSettings, Limits, LogSettings, OidcSettings, Origin, PublicUrl,
+    Settings, SourcePrefix, Sources, TlsSettings, check_name, serve,
 };
 use rustix::fs::Mode;
 use rustix::process::umask;
@@ -24,7 +24,8 @@ use crate::context::Global;
 #[command(after_help = "Examples:
   annals serve library
   annals serve library --create                           # if it is not there yet
-  annals serve library --listen 0.0.0.0:8280 --host annals.example
+  annals serve library --tokens annals-tokens             # see annals token
+  annals serve library --listen 10.0.0.7:8280 --behind-proxy 10.0.0.1 --host annals.example
   annals serve library --memory 1.5GiB
   annals serve --config /etc/annals.toml --check-config   # is the file right?
   annals serve library --log-format json --log-file annals.log
@@ -40,9 +41,63 @@ pub struct Serve {
     /// Refuse writes without the header Annals-Author, which a proxy that knows its users can set.
     #[arg(long = "require-author")]
     pub is_author_required: bool,
-    /// Address to listen at; port 0 for any free one. The server has no login: every client that reaches it can write.
+    /// Address to listen at; port 0 for any free one. An address that other machines can reach needs TLS, or a proxy, and
+    /// credentials.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8280")]
     pub listen: SocketAddr,
+    /// Take only clients whose tokens this file has, as `annals token` writes it. SIGHUP reads it again.
+    #[arg(long, value_name = "FILE", env = "ANNALS_TOKENS", help_heading = "Access")]
+    pub tokens: Option<PathBuf>,
+    /// Serve TLS with the certificates of this file, in PEM: that of the server first. SIGHUP reads it again.
+    #[arg(long = "tls-cert", value_name = "FILE", requires = "tls_key", help_heading = "Access")]
+    pub tls_certificate: Option<PathBuf>,
+    /// The private key of the certificate, in PEM.
+    #[arg(long, value_name = "FILE", requires = "tls_certificate", help_heading = "Access")]
+    pub tls_key: Option<PathBuf>,
+    /// Take clients with a certificate that one of the authorities in this file signed, in PEM. The name is the first DNS
+    /// name or URI of the certificate.
+    #[arg(
+        long = "tls-client-ca",
+        value_name = "FILE",
+        requires = "tls_certificate",
+        help_heading = "Access"
+    )]
+    pub tls_client_authorities: Option<PathBuf>,
+    /// Take clients whose tokens (JWT) this OIDC provider signed: what their claim `iss` must be.
+    #[arg(long, value_name = "URL", requires_all = ["oidc_audiences", "oidc_keys"], help_heading = "Access")]
+    pub oidc_issuer: Option<String>,
+    /// What the claim `aud` of these tokens must name; repeatable: one of them.
+    #[arg(long = "oidc-audience", value_name = "NAME", requires = "oidc_issuer", help_heading = "Access")]
+    pub oidc_audiences: Vec<String>,
+    /// The keys of the provider (JWKS): a file, or an http or https URL.
+    #[arg(long, value_name = "FILE|URL", requires = "oidc_issuer", help_heading = "Access")]
+    pub oidc_keys: Option<String>,
+    /// Certificates of authorities for that URL, in PEM, instead of those of the system.
+    #[arg(long = "oidc-ca", value_name = "FILE", requires = "oidc_issuer", help_heading = "Access")]
+    pub oidc_authorities: Option<PathBuf>,
+    /// The claim with the name of the client, which becomes the author.
+    #[arg(long, value_name = "CLAIM", default_value = "sub", help_heading = "Access")]
+    pub oidc_name_claim: String,
+    /// The claim with roles or groups: a text or an array; dots lead into objects, as in realm_access.roles.
+    #[arg(long, value_name = "CLAIM", default_value = "roles", help_heading = "Access")]
+    pub oidc_roles_claim: String,
+    /// A client whose claim has this value has this role; repeatable. The value * is any: `*=read`.
+    #[arg(long = "oidc-role", value_name = "VALUE=ROLE", value_parser = claim_role, help_heading = "Access")]
+    pub oidc_roles: Vec<(String, String)>,
+    /// A proxy at this address proves users, and names each in the header Annals-Author. The server takes that header as
+    /// proof from no other address.
+    #[arg(long, value_name = "ADDRESS", help_heading = "Access")]
+    pub behind_proxy: Option<IpAddr>,
+    /// A role of users whom the proxy names, unless the token file gives them others: admin, operate, read or write;
+    /// repeatable.
+    #[arg(long = "default-role", value_name = "ROLE", default_value = "write", value_parser = role, help_heading = "Access")]
+    pub default_roles: Vec<String>,
+    /// Let other machines send requests without TLS: tokens and data pass the network in the clear.
+    #[arg(long, help_heading = "Access")]
+    pub insecure_plain: bool,
+    /// Let clients without credentials do everything.
+    #[arg(long, help_heading = "Access")]
+    pub insecure_anyone: bool,
     /// Another name or address that requests may call the server by, without port; repeatable. Requests must name
     /// localhost, a loopback address, the address listened at (any address if that is all of them), or one of these.
     #[arg(long = "host", value_name = "NAME")]
@@ -72,7 +127,7 @@ pub struct Serve {
     /// Largest external content.
     #[arg(long = "ldp-external-bytes-max", value_name = "BYTES", default_value_t = 1 << 40)]
     pub external_bytes_max: u64,
-    /// Read options from this file as well, in TOML: `listen = "0.0.0.0:8280"`, `host = ["annals.example"]`. The command line
+    /// Read options from this file as well, in TOML: `listen = "127.0.0.1:8280"`, `host = ["annals.example"]`. The command line
     /// and the environment win over the file.
     #[arg(long, value_name = "FILE", env = "ANNALS_CONFIG")]
     pub config: Option<PathBuf>,
@@ -119,11 +174,15 @@ pub struct Serve {
     /// Most open connections.
     #[arg(long, value_name = "COUNT", default_value_t = Limits::default().connections_max)]
     pub connections_max: usize,
-    /// Most of each kind of room (requests, uploads, imports, slow bodies, answers) that one client address may use, 1 to
+    /// Most of each kind of room (requests, uploads, imports, slow bodies, answers) that one client may use, by its name if
+    /// the server knows it and otherwise by its address, 1 to
     /// 100 percent [default: 50, and 100 for addresses of this machine]. Behind a proxy on another machine, all clients
     /// have one address: use 100, and let the proxy bound them.
     #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(1..=100))]
     pub client_share: Option<u8>,
+    /// Most requests that one client with a name (see Access) begins within a second; any number if left out.
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
+    pub client_rate_max: Option<u32>,
     /// Close a connection if the head of a request does not arrive within this time; for the first request the time
     /// starts with the connection.
     #[arg(long, value_name = "MS", default_value_t = millis(Limits::default().head_time))]
@@ -186,6 +245,17 @@ fn print(line: &str) {
     let _ = output.flush();
 }
 
+/// The name of a role, built in or not.
+fn role(name: &str) -> std::result::Result<String, String> {
+    check_name(name).map(|()| name.to_owned()).map_err(|error| error.to_string())
+}
+
+/// A value of a claim, and the role that it gives.
+fn claim_role(text: &str) -> std::result::Result<(String, String), String> {
+    let (value, name) = text.rsplit_once('=').ok_or("expected a value and a role, such as editors=write")?;
+    Ok((value.to_owned(), role(name)?))
+}
+
 fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
@@ -210,7 +280,10 @@ impl Serve {
         };
         keep_from_others();
         log.check()?;
+        let access = self.access();
+        access.check(self.listen)?;
         if self.check_config {
+            access.check_files()?;
             print(&format!("the configuration is good; the repository is {}", folder.display()));
             return Ok(());
         }
@@ -228,11 +301,22 @@ impl Serve {
         let root = self.ldp_root.clone();
         let ldp = (!self.no_ldp).then(|| LdpSettings { root, is_if_match_required, external });
         let public_url = self.public_url.clone();
-        let settings =
-            Settings { folder, listen: self.listen, hosts, origins, public_url, ldp, log, options, limits };
+        let settings = Settings {
+            folder,
+            listen: self.listen,
+            hosts,
+            origins,
+            public_url,
+            ldp,
+            access,
+            log,
+            options,
+            limits,
+        };
+        let scheme = if settings.access.tls.is_some() { "https" } else { "http" };
         serve(
             settings,
-            |address| print(&format!("annals {verb} {place} and listens on http://{address}")),
+            |address| print(&format!("annals {verb} {place} and listens on {scheme}://{address}")),
             |repository| {
                 let snapshot = repository.snapshot();
                 let number = |kind| -> u64 {
@@ -248,6 +332,35 @@ impl Serve {
                 ));
             },
         )
+    }
+
+    fn oidc(&self) -> Option<OidcSettings> {
+        Some(OidcSettings {
+            issuer: self.oidc_issuer.clone()?,
+            audiences: self.oidc_audiences.clone(),
+            keys: self.oidc_keys.clone()?,
+            authorities: self.oidc_authorities.clone(),
+            name_claim: self.oidc_name_claim.clone(),
+            roles_claim: self.oidc_roles_claim.clone(),
+            roles: self.oidc_roles.clone(),
+        })
+    }
+
+    fn tls(&self) -> Option<TlsSettings> {
+        let (certificate, key) = (self.tls_certificate.clone()?, self.tls_key.clone()?);
+        Some(TlsSettings { certificate, key, client_authorities: self.tls_client_authorities.clone() })
+    }
+
+    fn access(&self) -> AccessSettings {
+        AccessSettings {
+            tokens: self.tokens.clone(),
+            tls: self.tls(),
+            oidc: self.oidc(),
+            proxy: self.behind_proxy,
+            default_roles: self.default_roles.clone(),
+            is_plain_allowed: self.insecure_plain,
+            is_anyone_allowed: self.insecure_anyone,
+        }
     }
 
     fn limits(&self) -> Limits {
@@ -271,6 +384,7 @@ impl Serve {
             visible_time: Duration::from_millis(self.visible_time_ms),
             stop_time: Duration::from_millis(self.stop_time_ms),
             client_share: self.client_share,
+            client_rate_max: self.client_rate_max,
             is_author_required: self.is_author_required,
         }
     }

@@ -67,7 +67,7 @@ fn every_answer_that_is_declared_is_given_and_its_type_reads_it() {
 }
 
 fn tell_of_the_server(door: &mut Door) {
-    for path in ["/", "/health/live", "/health/ready", "/metrics", "/openapi.json"] {
+    for path in ["/", "/health/live", "/health/ready", "/metrics", "/openapi.json", "/v1/whoami"] {
         door.call("GET", path);
     }
     door.tell("PUT", "/v1/collection", json!({ "collection": "here" }));

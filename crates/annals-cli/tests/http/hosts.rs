@@ -106,7 +106,7 @@ fn names_that_are_given_are_accepted_and_no_others() {
 
 #[test]
 fn a_server_that_listens_everywhere_is_called_by_any_address_but_by_no_name() {
-    let (_folder, server) = started(&["--listen", "0.0.0.0:0"]);
+    let (_folder, server) = started(&["--listen", "0.0.0.0:0", "--insecure-plain", "--insecure-anyone"]);
     for host in ["192.0.2.1:8280", "[2001:db8::1]", "localhost"] {
         assert_eq!(with_host(&server, host).status, 200, "{host}");
     }

@@ -238,9 +238,9 @@ fn what_is_not_here_says_what_is() {
         ("POST", "/fcr:tx", "transaction"),
         ("GET", "/fcr:tx", "transaction"),
         ("PUT", "/fcr:tx/5c6f8f4c", "transaction"),
-        ("GET", "/a/fcr:acl", "proxy"),
-        ("PUT", "/a/fcr:acl", "proxy"),
-        ("GET", "/fcr:acl", "proxy"),
+        ("GET", "/a/fcr:acl", "roles"),
+        ("PUT", "/a/fcr:acl", "roles"),
+        ("GET", "/fcr:acl", "roles"),
     ] {
         let answer = door.request(method, path, &[], None);
         let status = if method == "GET" { 404 } else { 409 };

@@ -95,3 +95,29 @@ fn binaries_pass_the_packaged_proxy_at_any_length() {
     let anonymous = try_request(nginx.address, "GET", "/ldp/big", &[("host", "annals.example")], None);
     assert_eq!(anonymous.unwrap().status, 401);
 }
+
+#[test]
+fn users_of_the_packaged_proxy_are_proven_by_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = ["--host", "annals.example", "--behind-proxy", "127.0.0.1"];
+    let server = Server::start(&folder.path().join("repository"), &arguments);
+    let Some(nginx) = Nginx::start(folder.path(), &server) else {
+        eprintln!("skipped: there is no nginx");
+        return;
+    };
+    let send = |method: &str, path: &str, more: &[(&str, &str)], body: Option<&str>| {
+        let headers = [&[("host", "annals.example"), ADA], more].concat();
+        try_request(nginx.address, method, path, &headers, body).unwrap()
+    };
+    let whoami = send("GET", "/v1/whoami", &[("annals-author", "mallory")], None).json();
+    assert_eq!((&whoami["name"], &whoami["proof"]), (&"ada".into(), &"proxy".into()));
+    let made = send("POST", "/v1/entities", &[("annals-author", "mallory")], Some(r#"{"type": "t"}"#));
+    assert_eq!((made.status, &made.json()["created"]["author"]), (201, &"ada".into()), "{made:?}");
+    let other = send("POST", "/v1/transactions", &[], Some(r#"{"author": "mallory", "operations": []}"#));
+    assert_eq!((other.status, other.problem().as_str()), (403, "forbidden"));
+    let live =
+        try_request(nginx.address, "GET", "/health/ready", &[("host", "annals.example")], None).unwrap();
+    assert_eq!(live.status, 200);
+    // Past the proxy, without a user.
+    assert_eq!(server.get("/v1/entities").status, 401);
+}

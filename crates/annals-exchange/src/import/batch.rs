@@ -2,6 +2,7 @@
 
 use annals::{Result, Ticket, Transaction};
 
+use super::loader::LoadOptions;
 use super::merge::Merge;
 use super::operation::{Effect, Operation};
 use super::returning;
@@ -48,10 +49,10 @@ impl Batch {
         returning::restores(&self.operations)
     }
 
-    /// Submits the transaction.
+    /// Submits the transaction, if the options allow it.
     ///
     /// Errors: those of the operations.
-    pub fn hand_over(self) -> Result<Ticket> {
+    pub fn hand_over(self, options: &LoadOptions) -> Result<Ticket> {
         let Batch { mut transaction, operations } = self;
         let links = returning::restore(&operations, &mut transaction)?;
         let base = transaction.base().clone();
@@ -60,6 +61,7 @@ impl Batch {
                 operation.push(&mut transaction)?;
             }
         }
+        options.check(&transaction)?;
         transaction.submit()
     }
 }

@@ -115,6 +115,7 @@ pub fn import(repository: &Repository, work: impl FnOnce(&LoadOptions, &mut Repo
         batch_bytes_max: BATCH_BYTES_MAX,
         author: "fuzz".into(),
         message: "case".into(),
+        permit: None,
     };
     let refusals = Arc::new(Refusals::default());
     let mut report = Report::new(Arc::clone(&refusals) as _, false);

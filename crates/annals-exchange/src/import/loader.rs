@@ -2,9 +2,10 @@
 
 use annals::action;
 use std::collections::{HashSet, VecDeque};
+use std::sync::Arc;
 use std::time::Duration;
 
-use annals::{Action, Error, ErrorKind, Repository, Result, Snapshot, Ticket};
+use annals::{Action, Error, ErrorKind, Repository, Result, Snapshot, Ticket, Transaction};
 
 use super::batch::Batch;
 use super::declarations::{order_of_need, type_names};
@@ -47,6 +48,30 @@ pub struct LoadOptions {
     pub author: String,
     /// The reason.
     pub message: String,
+    /// The writes that are allowed; `None` for all.
+    pub permit: Option<Permit>,
+}
+
+/// Checks the changes of each transaction of an import before it is submitted.
+#[derive(Clone)]
+pub struct Permit(pub Arc<Check>);
+
+/// Refuses a transaction.
+type Check = dyn Fn(&Transaction) -> Result<()> + Send + Sync;
+
+impl std::fmt::Debug for Permit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Permit")
+    }
+}
+
+impl LoadOptions {
+    /// Refuses a transaction that is not allowed.
+    ///
+    /// Errors: those of the permit.
+    pub fn check(&self, transaction: &Transaction) -> Result<()> {
+        self.permit.as_ref().map_or(Ok(()), |permit| (permit.0)(transaction))
+    }
 }
 
 struct InFlight {
@@ -311,7 +336,7 @@ impl<'r> Loader<'r> {
             self.settle(0, 0)?;
             batch = self.prepare(&mut units);
         }
-        match batch.and_then(Batch::hand_over) {
+        match batch.and_then(|batch| batch.hand_over(self.options)) {
             Ok(ticket) => {
                 self.in_flight.push_back(InFlight { ticket, units, bytes });
                 self.in_flight_bytes += bytes;
@@ -477,7 +502,7 @@ impl<'r> Loader<'r> {
 
     /// Commits units together, and waits until they are durable.
     fn commit(&mut self, units: &mut [Unit]) -> Result<()> {
-        self.prepare(units)?.hand_over()?.wait().map(drop)
+        self.prepare(units)?.hand_over(self.options)?.wait().map(drop)
     }
 
     /// True if a smaller part may succeed: the memory budget has no room for the whole, but is not spent.

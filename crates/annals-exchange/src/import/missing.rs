@@ -201,6 +201,7 @@ impl Missing {
                 }
             }
             deleted.roots.iter().try_for_each(|instance| transaction.delete(instance))?;
+            load.check(transaction)?;
             Ok(deleted)
         })?;
         let count = deleted.roots.len() as u64;

@@ -34,7 +34,7 @@ pub use declarations::Declarations;
 pub use graph_csv::load_csv;
 pub use graph_jsonl::{JsonlOptions, load_jsonl};
 pub use jsonl::LineBounds;
-pub use loader::{BATCH_BYTES_MAX, LoadOptions, Loader};
+pub use loader::{BATCH_BYTES_MAX, LoadOptions, Loader, Permit};
 pub use mark::Run;
 pub use merge::{Merge, MergeOptions, last_version};
 pub use missing::{DeleteMax, Missing};

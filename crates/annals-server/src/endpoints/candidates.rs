@@ -13,7 +13,7 @@ use serde_json::{Value as Json, json};
 
 use crate::answer;
 use crate::call::{Call, heavy};
-use crate::commit::Signature;
+use crate::commit::{Signature, check_owner};
 use crate::endpoint::Endpoint;
 use crate::parameters;
 use crate::problem::{Outcome, Problem};
@@ -131,7 +131,12 @@ async fn rebase(mut call: Box<Call>) -> Outcome {
     let CandidateRebase { keep } = read(&body, "rebase")?;
     let keep = keep.map(keep_from_form);
     let author = Signature::of(&call)?.author;
-    reads(call, move |candidates, name| Ok(conflicts_to_json(&candidates.rebase(name, keep, &author)?))).await
+    let principal = Arc::clone(&call.principal);
+    told(call, move |candidates, name| {
+        check_owner(&principal, candidates, name)?;
+        Ok(conflicts_to_json(&candidates.rebase(name, keep, &author)?))
+    })
+    .await
 }
 
 async fn commit(mut call: Box<Call>) -> Outcome {
@@ -162,6 +167,14 @@ async fn discard(call: Box<Call>) -> Outcome {
 async fn reads(
     call: Box<Call>,
     work: impl FnOnce(&Candidates, &str) -> annals::Result<Json> + Send + 'static,
+) -> Outcome {
+    told(call, |candidates, name| Ok(work(candidates, name)?)).await
+}
+
+/// The same, for work that the door may refuse.
+async fn told(
+    call: Box<Call>,
+    work: impl FnOnce(&Candidates, &str) -> Result<Json, Problem> + Send + 'static,
 ) -> Outcome {
     call.wait_visible().await?;
     let door = Arc::clone(&call.door);
@@ -195,7 +208,11 @@ async fn answers(
     let author = Signature::of(&call)?.author;
     let door = Arc::clone(&call.door);
     heavy(&door, move || -> Result<_, Problem> {
-        let (json, receipt) = work(&call.door.repository()?.candidates(), call.path("candidate"), &author)?;
+        let (candidates, name) = (call.door.repository()?.candidates(), call.path("candidate"));
+        if !name.is_empty() {
+            check_owner(&call.principal, &candidates, name)?;
+        }
+        let (json, receipt) = work(&candidates, name, &author)?;
         Ok(sending::written(answer::json(status, &json, receipt.position), &receipt))
     })
     .await

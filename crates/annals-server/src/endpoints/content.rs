@@ -131,6 +131,7 @@ async fn put(mut call: Box<Call>) -> Outcome {
     order.check(&call.door.repository()?.snapshot())?;
     let stored = Arc::new(receive(&call.door, &call.headers, body, about, &call.peer).await?);
     let (id, property, signature) = (order.id.clone(), order.property.clone(), order.signature.clone());
+    let target = signature.target.clone();
     let value = stored.value();
     let build = move |transaction: &mut Transaction| {
         signature.sign(transaction);
@@ -138,8 +139,7 @@ async fn put(mut call: Box<Call>) -> Outcome {
         order.push(transaction, &value, is_new)?;
         Ok(is_new)
     };
-    let candidate = call.query.get("candidate").map(Into::into);
-    let (is_new, receipt) = commit(&call.door, Weight::Light, candidate, Box::new(build)).await?;
+    let (is_new, receipt) = commit(&call.door, Weight::Light, target, Box::new(build)).await?;
     let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
     let answered = ContentReceipt::json(&id, &property, &stored, stored.is_new(), &receipt);
     let mut response = answer::json(status, &answered, receipt.position);
@@ -151,6 +151,7 @@ async fn delete(call: Box<Call>) -> Outcome {
     call.wait_visible().await?;
     let order = Order::of(&call)?;
     let signature = order.signature.clone();
+    let target = signature.target.clone();
     let build = move |transaction: &mut Transaction| {
         signature.sign(transaction);
         let instance = InstanceId::Entity(order.id.clone());
@@ -160,8 +161,7 @@ async fn delete(call: Box<Call>) -> Outcome {
         }
         Ok(transaction.update(&instance, Patch::new().unset(&order.property))?)
     };
-    let candidate = call.query.get("candidate").map(Into::into);
-    let ((), receipt) = commit(&call.door, Weight::Light, candidate, Box::new(build)).await?;
+    let ((), receipt) = commit(&call.door, Weight::Light, target, Box::new(build)).await?;
     Ok(answer::json(StatusCode::OK, &crate::sending::receipt_to_json(&receipt), receipt.position))
 }
 

@@ -40,6 +40,9 @@ async fn get(call: Box<Call>) -> Outcome {
         || as_of.instant.is_some()
         || as_of.valid.is_some()
         || call.query.get("candidate").is_some();
+    if is_history {
+        call.check_reads_all()?;
+    }
     if is_history && is_narrowed {
         let text = "parameter history: expected none of type, at, validAt and candidate beside it, found one; leave it out";
         return Err(Problem::invalid(text).with("parameter", "history"));

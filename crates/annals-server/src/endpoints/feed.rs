@@ -51,5 +51,5 @@ async fn feed(call: Box<Call>) -> Outcome {
         let events = Events::new(repository, watch.as_ref(), place.position, source.clone())?;
         Ok(Box::new(events) as Box<dyn Source>)
     });
-    event_stream::send(&call.door, &call.peer, &Start { after, limit, is_told: false }, open)
+    event_stream::send(&call, &Start { after, limit, is_told: false }, open)
 }

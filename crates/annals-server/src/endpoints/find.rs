@@ -224,5 +224,6 @@ async fn receive_search(call: &mut Call) -> Result<(Collection, Find, Snapshot),
     let is_limited = fields.contains_key("limit") || find.limit != Find::all().limit;
     find.limit = limit_of(call, is_limited.then_some(find.limit))?;
     find.bytes_max = call.door.limits.page_bytes_max;
-    Ok((of, find, call.door.repository()?.snapshot().as_of(as_of)?))
+    let present = call.sighted(call.door.repository()?.snapshot()).await?;
+    Ok((of, find, present.as_of(as_of)?))
 }

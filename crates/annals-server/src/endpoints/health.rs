@@ -6,6 +6,7 @@ use http::header::{CONTENT_TYPE, HeaderValue};
 use http::{Method, Response, StatusCode};
 use serde_json::{Value as Json, json};
 
+use crate::access::Verb;
 use crate::call::Call;
 use crate::endpoint::Endpoint;
 use crate::metrics::OPENMETRICS;
@@ -20,7 +21,8 @@ pub fn endpoints() -> Vec<Endpoint> {
         Endpoint::new(Method::GET, "/health/ready", "Is the repository open", ready)
             .describe(
                 "503 while the repository is being opened, while the server stops, and while the repository refuses writes \
-                 (unless it is read-only). The members `refusal`, a kind of error, and `detail` give the reason.",
+                 (unless it is read-only). The members `refusal`, a kind of error, and `detail` give the reason. Clients without the \
+                 verb `operate` get only `ready`.",
             )
             .answers(200, "Yes.", "Ready")
             .fails(&["stopping", "writes-refused"]),
@@ -30,6 +32,9 @@ pub fn endpoints() -> Vec<Endpoint> {
             OPENMETRICS,
             "Metrics",
         ),
+        Endpoint::new(Method::GET, "/v1/whoami", "Which client the server takes you for", whoami)
+            .describe("Name, roles, and verbs of the client, and how they were proven. Without credentials of the server: anyone.")
+            .answers(200, "The client.", "Whoami"),
         Endpoint::new(Method::GET, "/openapi.json", "This description", read_openapi).answers(
             200,
             "OpenAPI 3.1.",
@@ -82,6 +87,14 @@ async fn ready(call: Box<Call>) -> Outcome {
     let refusal = find_refusal(Some(repository)).await;
     let position = repository.snapshot().position().0;
     let warnings = repository.warnings();
+    if !call.principal.may(Verb::Operate) {
+        return match refusal {
+            None => json_answer(&json!({ "ready": true, "writeFailure": null })),
+            Some(_) => {
+                Err(Problem::door("writes-refused", "repository: it refuses writes now").with("ready", false))
+            }
+        };
+    }
     match refusal {
         None => json_answer(&json!({
             "ready": true,
@@ -104,6 +117,10 @@ async fn find_refusal(repository: Option<&Repository>) -> Option<Error> {
     let repository = repository.filter(|known| !known.is_read_only())?.clone();
     let found = tokio::task::spawn_blocking(move || repository.refusal());
     found.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
+}
+
+async fn whoami(call: Box<Call>) -> Outcome {
+    json_answer(&call.principal.to_json())
 }
 
 async fn read_metrics(call: Box<Call>) -> Outcome {

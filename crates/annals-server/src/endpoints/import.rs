@@ -3,11 +3,11 @@
 use std::fmt::Display;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use annals::{Error, ErrorKind, InstanceId, Position, Repository};
+use annals::{Error, ErrorKind, InstanceId, Position, Repository, Transaction};
 use annals_exchange::import::csv::Plain;
 use annals_exchange::import::{
-    DeleteMax, JsonlOptions, LineBounds, LoadOptions, Merge, MergeOptions, Missing, PlainObjects, Report,
-    Run, Source, Summary, load_jsonl,
+    DeleteMax, JsonlOptions, LineBounds, LoadOptions, Merge, MergeOptions, Missing, Permit, PlainObjects,
+    Report, Run, Source, Summary, load_jsonl,
 };
 use annals_exchange::{Progress, RefusedLine, RepeatedReason, Stop};
 use axum::body::Body;
@@ -15,6 +15,7 @@ use http::header::{CONTENT_ENCODING, EXPECT};
 use http::{Method, StatusCode};
 use serde_json::{Value as Json, json};
 
+use crate::access::{Principal, Verbs, check_changes};
 use crate::answer;
 use crate::body::check_media_type;
 use crate::call::Call;
@@ -99,6 +100,7 @@ impl Order {
                 batch_bytes_max: bytes / 64,
                 author,
                 message,
+                permit: permit(&call.principal),
             },
             valid_from,
             line_bounds: LineBounds {
@@ -111,6 +113,18 @@ impl Order {
             is_stopping: call.query.flag("stopOnError")?,
         })
     }
+}
+
+/// Lets lines write only what the roles of the client allow; `None` if they allow everything.
+fn permit(principal: &Arc<Principal>) -> Option<Permit> {
+    if principal.verbs == Verbs::ALL {
+        return None;
+    }
+    let by = Arc::clone(principal);
+    let check = move |transaction: &Transaction| {
+        check_changes(&by, transaction).map_err(|problem| Error::new(ErrorKind::Refused, problem.detail()))
+    };
+    Some(Permit(Arc::new(check)))
 }
 
 /// How plain objects are read, if the request says so.

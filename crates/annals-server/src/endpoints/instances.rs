@@ -329,7 +329,7 @@ async fn write_only<T: Send + 'static>(
 ) -> Result<(T, Receipt, InstanceId, Option<Snapshot>), Problem> {
     call.wait_visible().await?;
     let signature = Signature::of(&call)?;
-    let candidate = signature.candidate.clone();
+    let target = signature.target.clone();
     let conditions = Conditions::of(&call)?;
     // The request is dropped before the log syncs: many requests wait there, and less memory stays in the core's cache.
     let door = Arc::clone(&call.door);
@@ -343,7 +343,7 @@ async fn write_only<T: Send + 'static>(
         let unchanged = (transaction.changes_count() == 0).then(|| transaction.base().clone());
         Ok((result, unchanged))
     };
-    let ((result, unchanged), receipt) = commit(&door, weight, candidate, Box::new(build)).await?;
+    let ((result, unchanged), receipt) = commit(&door, weight, target, Box::new(build)).await?;
     Ok((result, receipt, id, unchanged))
 }
 

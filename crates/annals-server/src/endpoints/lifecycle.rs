@@ -201,12 +201,12 @@ async fn name(mut call: Box<Call>) -> Outcome {
     call.wait_visible().await?;
     let operation = operation(&body, &[("action", "name-collection")])?;
     let signature = Signature::of(&call)?;
-    let candidate = signature.candidate.clone();
+    let target = signature.target.clone();
     let build = move |transaction: &mut Transaction| {
         signature.sign(transaction);
         operation.add_to(transaction, None)?;
         Ok(())
     };
-    let ((), receipt) = commit(&call.door, Weight::Light, candidate, Box::new(build)).await?;
+    let ((), receipt) = commit(&call.door, Weight::Light, target, Box::new(build)).await?;
     Ok(answer::json(StatusCode::OK, &sending::receipt_to_json(&receipt), receipt.position))
 }

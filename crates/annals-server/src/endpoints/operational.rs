@@ -109,14 +109,18 @@ async fn list(call: Box<Call>) -> Outcome {
 
 async fn open(mut call: Box<Call>) -> Outcome {
     let (name, lasts) = lease_from_json(&receive(&mut call).await?.0)?;
+    let (door, owner) = (Arc::clone(&call.door), Arc::clone(&call.principal.name));
     told(call, StatusCode::CREATED, move |operational, _| {
         operational.open_lease(&name, lasts)?;
+        let leases = operational.leases()?;
+        door.leases.note(&name, owner, |known| leases.iter().any(|lease| *lease.name == *known));
         Ok(lease_to_json(&operational.lease(&name)?))
     })
     .await
 }
 
 async fn renew(mut call: Box<Call>) -> Outcome {
+    call.door.leases.check(&call.principal, call.path("lease"))?;
     let lasts = lease_time_from_json(&receive(&mut call).await?.0)?;
     told(call, StatusCode::OK, move |operational, name| {
         operational.renew(name, lasts)?;
@@ -126,6 +130,7 @@ async fn renew(mut call: Box<Call>) -> Outcome {
 }
 
 async fn end(call: Box<Call>) -> Outcome {
+    call.door.leases.check(&call.principal, call.path("lease"))?;
     Signature::of(&call)?;
     call.wait_visible().await?;
     let door = Arc::clone(&call.door);
@@ -139,6 +144,7 @@ async fn end(call: Box<Call>) -> Outcome {
 }
 
 async fn push(mut call: Box<Call>) -> Outcome {
+    call.door.leases.check(&call.principal, call.path("lease"))?;
     let (body, signature) = receive(&mut call).await?;
     let turn = call.door.push_turn(call.path("lease")).await;
     told(call, StatusCode::OK, move |operational, name| {

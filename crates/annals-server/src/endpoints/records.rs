@@ -45,12 +45,13 @@ async fn take_back(call: Box<Call>) -> Outcome {
     let last = call.query.number("toPosition")?.map_or(first, Position);
     let keep = call.query.get("keep").map(keep_from_text).transpose()?;
     let signature = Signature::of(&call)?;
+    let target = signature.target.clone();
     let door = Arc::clone(&call.door);
     let build = move |transaction: &mut Transaction| {
         signature.sign(transaction);
         Ok(transaction.take_back_all(first..=last, keep)?)
     };
-    let (stays, receipt) = commit(&door, Weight::Heavy, None, Box::new(build)).await?;
+    let (stays, receipt) = commit(&door, Weight::Heavy, target, Box::new(build)).await?;
     let json = taken_back_to_json(&stays, &receipt);
     Ok(sending::written(answer::json(StatusCode::OK, &json, receipt.position), &receipt))
 }

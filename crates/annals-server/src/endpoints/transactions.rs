@@ -5,6 +5,7 @@ use annals_json::{Operation, add_stays, array, boolean, object, only, operation_
 use http::{Method, StatusCode};
 use serde_json::{Value as Json, json};
 
+use crate::access::check_changes;
 use crate::answer;
 use crate::call::{Call, Weight, heavy};
 use crate::commit::{Signature, commit};
@@ -59,11 +60,14 @@ impl Described {
         )?;
         let valid_from = optional_text(fields, what, "validFrom")?.map(str::parse).transpose()?;
         let signature = Signature {
-            author: optional_text(fields, what, "author")?.map_or(headers.author, str::to_owned),
+            author: match optional_text(fields, what, "author")? {
+                Some(author) => headers.target.principal.author(Some(author.to_owned()))?,
+                None => headers.author,
+            },
             message: optional_text(fields, what, "message")?.map_or(headers.message, str::to_owned),
             valid_from: valid_from.or(headers.valid_from),
             is_always: boolean(fields, what, "always", headers.is_always)?,
-            candidate: headers.candidate,
+            target: headers.target,
         };
         let mut operations = Vec::new();
         for (index, operation) in array(fields, what, "operations")?.iter().enumerate() {
@@ -120,6 +124,7 @@ async fn post(mut call: Box<Call>) -> Outcome {
     let signature = Signature::of(&call)?;
     // A proxy in front may have set the header; the body must not name another author.
     if call.door.limits.is_author_required
+        && !call.principal.is_named()
         && let Some(author) = json.get("author").and_then(Json::as_str)
         && author != signature.author
     {
@@ -144,9 +149,9 @@ async fn post(mut call: Box<Call>) -> Outcome {
     // `undo` reads the transaction's own changes, so the transaction must apply them first.
     let is_light = is_small && described.operations.iter().all(Operation::is_short);
     let weight = if is_light { Weight::Light } else { Weight::Heavy };
-    let candidate = described.signature.candidate.clone();
+    let target = described.signature.target.clone();
     let build = move |transaction: &mut Transaction| described.build(transaction);
-    let (built, receipt) = commit(&call.door, weight, candidate, Box::new(build)).await?;
+    let (built, receipt) = commit(&call.door, weight, target, Box::new(build)).await?;
     let mut body = sending::receipt_to_json(&receipt);
     built.add_to(&mut body);
     Ok(sending::written(answer::json(StatusCode::OK, &body, receipt.position), &receipt))
@@ -157,6 +162,7 @@ async fn dry_run(call: Box<Call>, described: Described) -> Outcome {
     heavy(&call.door, move || {
         let mut transaction = door.repository()?.transaction();
         let built = described.build(&mut transaction)?;
+        check_changes(&described.signature.target.principal, &transaction)?;
         let base = transaction.base().position();
         let snapshot = transaction.dry_run()?;
         let mut body = json!({

@@ -167,7 +167,7 @@ async fn write_at(call: Box<Call>, root: Option<Id>, change: TreeChange) -> Outc
 async fn write(call: Box<Call>, conditions: Conditions, root: Option<Id>, change: TreeChange) -> Outcome {
     call.wait_visible().await?;
     let signature = Signature::of(&call)?;
-    let candidate = signature.candidate.clone();
+    let target = signature.target.clone();
     let door = Arc::clone(&call.door);
     // The parsed body uses the room of the body.
     let body_room = call.body_room.clone();
@@ -192,7 +192,7 @@ async fn write(call: Box<Call>, conditions: Conditions, root: Option<Id>, change
         };
         Ok((id, status))
     };
-    let ((id, status), receipt) = commit(&door, weight, candidate, Box::new(build)).await?;
+    let ((id, status), receipt) = commit(&door, weight, target, Box::new(build)).await?;
     drop(body_room);
     let mut body = sending::receipt_to_json(&receipt);
     if let Some(id) = id {

@@ -113,12 +113,12 @@ async fn declare(mut call: Box<Call>) -> Outcome {
     let Types { types } = read_form(&body, "body")?;
     let definitions = types.into_iter().map(type_from_form).collect::<annals::Result<Vec<_>>>()?;
     let signature = Signature::of(&call)?;
-    let candidate = signature.candidate.clone();
+    let target = signature.target.clone();
     let build = move |transaction: &mut Transaction| {
         signature.sign(transaction);
         Ok(transaction.define_types(definitions.clone())?)
     };
-    let ((), receipt) = commit(&call.door, Weight::Heavy, candidate, Box::new(build)).await?;
+    let ((), receipt) = commit(&call.door, Weight::Heavy, target, Box::new(build)).await?;
     Ok(answer::json(StatusCode::OK, &sending::receipt_to_json(&receipt), receipt.position))
 }
 
@@ -179,12 +179,12 @@ async fn change(
     call.wait_visible().await?;
     let (kind, name) = (kind_of(&call)?, call.path("name").to_owned());
     let signature = Signature::of(&call)?;
-    let candidate = signature.candidate.clone();
+    let target = signature.target.clone();
     let build = move |transaction: &mut Transaction| {
         signature.sign(transaction);
         work(transaction)
     };
-    let ((), receipt) = commit(&call.door, Weight::Light, candidate, Box::new(build)).await?;
+    let ((), receipt) = commit(&call.door, Weight::Light, target, Box::new(build)).await?;
     let as_of = annals::AsOf { position: Some(receipt.position), ..annals::AsOf::default() };
     let found = call.door.repository()?.snapshot().as_of(as_of)?.type_definition(kind, &name);
     let json = found.map_or_else(|| json!({}), |found| type_to_json(&found));

@@ -16,6 +16,7 @@ use http::{Method, StatusCode};
 pub use binary::external::EXTERNAL;
 pub use binary::source_url::SourcePrefix;
 pub use binary::sources::Sources;
+pub use mapping::ldp_types::is_of_door;
 pub use requests::link;
 pub use root::{LdpRoot, LdpSettings};
 
@@ -35,7 +36,11 @@ use crate::problem::{Outcome, Problem};
 
 /// Answers a request below the root of the door. `root` is the path of the root, without a slash at its end.
 pub async fn answer(call: Box<Call>, method: Method, root: &str) -> Outcome {
-    let base = Base::of(&call.headers, &call.uri, root, call.door.hosts.public());
+    let public = call.door.hosts.public();
+    let mut base = Base::of(&call.headers, &call.uri, root, public);
+    if public.is_none() && call.door.access.tls.is_some() {
+        base = base.over_tls();
+    }
     let root_iri = base.iri(&Path::root());
     if !annals::is_iri(&root_iri) {
         let text = format!("header host: expected a host and perhaps a port, found {root_iri:?}");
@@ -172,7 +177,7 @@ fn reserved(name: &str) -> String {
         "fcr:tx" => "fcr:tx: this door has no transactions over several requests; one PATCH changes all statements of \
                      a resource together, and POST /v1/transactions changes several resources together"
             .to_owned(),
-        "fcr:acl" => "fcr:acl: the server has no access rules; a proxy in front of it decides who may read and write"
+        "fcr:acl" => "fcr:acl: the server has no access rules for single resources; the roles of its clients decide (docs/security.md)"
             .to_owned(),
         _ => format!(
             "path segment {name:?}: expected a name that does not begin with {}; there is no such thing about a resource",

@@ -5,7 +5,7 @@ use annals_json::wire::{ByName, OrNull, True, form};
 use schemars::{Schema, json_schema};
 use serde_json::{Map, Value as Json, json};
 
-named_forms![Index, Live, Ready, Metrics, OpenApi, Compaction];
+named_forms![Index, Live, Ready, Metrics, OpenApi, Compaction, Whoami];
 
 /// The addresses to start from.
 #[form]
@@ -38,11 +38,28 @@ pub struct Live {
 }))]
 pub struct Ready {
     pub ready: bool,
-    pub position: u64,
+    pub position: Option<u64>,
     /// True if writes go to another server.
-    pub read_only: bool,
+    pub read_only: Option<bool>,
     pub write_failure: OrNull<String>,
-    pub warnings: Vec<String>,
+    pub warnings: Option<Vec<String>>,
+}
+
+/// The client of a request, as the server knows it.
+#[form]
+#[schemars(example = json!({
+    "name": "ada", "roles": ["write"], "verbs": ["read", "create"], "proof": "token", "until": "2027-01-01T00:00:00Z",
+}))]
+pub struct Whoami {
+    /// The author of all that the client writes; empty for anyone.
+    pub name: String,
+    pub roles: Vec<String>,
+    /// What the roles allow.
+    pub verbs: Vec<String>,
+    /// How the name was proven: `token`, `certificate`, `oidc`, `proxy`; `anyone` if the server asks for no credentials.
+    pub proof: String,
+    /// From when on the credential does not count.
+    pub until: Option<String>,
 }
 
 /// The amounts that a compaction removed.

@@ -47,7 +47,7 @@ impl Snapshot {
     /// Units: relationships. In the present it is O(1); as of an earlier time it reads every relationship.
     /// Errors: `NotFound` if this snapshot does not see the entity, or for a type that is neither declared nor used.
     pub fn degree(&self, id: &Id, direction: Direction, type_name: Option<&str>) -> Result<usize> {
-        if self.view().is_some() {
+        if !self.is_plain() {
             return Ok(self.neighbors(id, direction, type_name)?.links_count());
         }
         let slot = self.live_slot(id)?;

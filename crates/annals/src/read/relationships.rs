@@ -176,7 +176,7 @@ impl Snapshot {
     pub fn relationships_of_count(&self, id: &Id, of: &RelationshipsOf) -> Result<usize> {
         of.check()?;
         let (slot, types, statuses) = self.resolve(id, of)?;
-        if self.view().is_none() && statuses.is_live() && of.directions.len() == 1 {
+        if self.is_plain() && statuses.is_live() && of.directions.len() == 1 {
             return Ok(types.degree(self.graph().neighbors(slot, of.directions[0])));
         }
         let mut links = self.links_of(slot, of, types, &statuses, None);

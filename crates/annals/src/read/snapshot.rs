@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::held::Held;
+use super::sight::Seen;
 use super::source::{Pending, Source};
 use super::version::{Version, VersionKey};
 use crate::cancel::{Cancel, cancelled};
@@ -52,11 +53,13 @@ pub struct Snapshot {
     pending: Option<Pending>,
     // Cancels long reads.
     cancel: Option<Cancel>,
+    // `None`: everything is visible.
+    sight: Option<Arc<Seen>>,
 }
 
 impl Snapshot {
     pub(crate) fn new(indexed: Arc<Indexed>, source: Arc<Source>) -> Snapshot {
-        Snapshot { indexed, source, view: None, pending: None, cancel: None }
+        Snapshot { indexed, source, view: None, pending: None, cancel: None, sight: None }
     }
 
     pub(crate) fn with_pending(indexed: Arc<Indexed>, source: Arc<Source>, pending: Pending) -> Snapshot {
@@ -83,6 +86,29 @@ impl Snapshot {
 
     pub(crate) fn view(&self) -> Option<View> {
         self.view
+    }
+
+    pub(in crate::read) fn sight(&self) -> Option<&Seen> {
+        self.sight.as_deref()
+    }
+
+    pub(super) fn with_sight(self, sight: Arc<Seen>) -> Snapshot {
+        Snapshot { sight: Some(sight), ..self }
+    }
+
+    /// The same without a sight.
+    pub(super) fn unsighted(&self) -> Snapshot {
+        Snapshot { sight: None, ..self.clone() }
+    }
+
+    pub(super) fn with_view(&self, view: Option<View>) -> Snapshot {
+        Snapshot { view, ..self.clone() }
+    }
+
+    /// True if it sees the present of the whole graph: then counts and lists of the graph are its own.
+    #[inline]
+    pub(crate) fn is_plain(&self) -> bool {
+        self.view.is_none() && self.sight.is_none()
     }
 
     /// The same with complete indexes: for tests of the plans of a search.
@@ -166,8 +192,12 @@ impl Snapshot {
         let earlier = self.view.map_or(i64::MAX, |view| view.valid);
         let valid = as_of.valid.map_or(earlier, Instant::micros);
         let is_present = position == self.indexed.graph.position && valid == i64::MAX;
-        let view = View { position: position.0, valid };
-        Ok(self.over(Arc::clone(&self.indexed), (!is_present).then_some(view)))
+        let view = (!is_present).then_some(View { position: position.0, valid });
+        let then = self.over(Arc::clone(&self.indexed), view);
+        Ok(match self.sight_then(view)? {
+            Some(sight) => then.with_sight(sight),
+            None => then,
+        })
     }
 
     /// Name of the collection of this repository; `None` if it has no name.
@@ -179,7 +209,7 @@ impl Snapshot {
     #[inline]
     pub(crate) fn slot_of(&self, kind: TypeKind, id: &Id) -> Option<u32> {
         let table = self.indexed.graph.table(kind);
-        match (table.slot(id), self.view) {
+        let found = match (table.slot(id), self.view) {
             (found, None) => found,
             (Some(slot), Some(_)) if self.indexed.graph.has_one_shape(kind, slot) => Some(slot),
             (found, Some(view)) => {
@@ -187,7 +217,8 @@ impl Snapshot {
                 let version = table.version_in(slot, view)?;
                 (self.indexed.graph.id_in(kind, slot, version.header) == id).then_some(slot)
             }
-        }
+        };
+        found.filter(|slot| self.in_sight(kind, *slot))
     }
 
     /// The id that the entity at `slot` has in this snapshot.
@@ -206,6 +237,9 @@ impl Snapshot {
     /// The version of the instance at `slot` that this snapshot sees; a deleted one only if asked for.
     #[inline]
     pub(crate) fn seen(&self, kind: TypeKind, slot: u32, with_deleted: bool) -> Result<Option<Held>> {
+        if !self.in_sight(kind, slot) {
+            return Ok(None);
+        }
         let table = self.indexed.graph.table(kind);
         let Some(view) = self.view else {
             let is_seen = table.is_live(slot) || with_deleted && table.row(slot).is_some();
@@ -235,13 +269,14 @@ impl Snapshot {
     #[inline]
     pub(crate) fn sees(&self, kind: TypeKind, slot: u32) -> bool {
         let table = self.indexed.graph.table(kind);
-        match self.view {
+        let is_live = match self.view {
             None => table.is_live(slot),
             Some(view) => {
                 let version = table.version_in(slot, view);
                 version.is_some_and(|version| version.status != crate::Status::Deleted)
             }
-        }
+        };
+        is_live && self.in_sight(kind, slot)
     }
 
     /// One version of the instance at `slot`, with its content.
@@ -347,7 +382,7 @@ impl Snapshot {
 
     fn instances_count(&self, kind: TypeKind) -> u64 {
         let table = self.indexed.graph.table(kind);
-        if self.view.is_none() {
+        if self.is_plain() {
             return table.lists.by_type.extents.len() as u64;
         }
         self.seen_slots(kind).count() as u64
@@ -416,7 +451,7 @@ impl Snapshot {
         let mut counts: Vec<u64> = vec![0; self.indexed.graph.names.len()];
         if kind == TypeKind::Classification {
             self.count_classified(&mut counts)?;
-        } else if self.view.is_none() {
+        } else if self.is_plain() {
             table
                 .lists
                 .by_type
@@ -442,7 +477,7 @@ impl Snapshot {
     }
 
     fn count_classified(&self, counts: &mut [u64]) -> Result<()> {
-        if self.view.is_none() {
+        if self.is_plain() {
             let classified = self.indexed.graph.entities.lists.classified.present.iter();
             classified.for_each(|(name, slots)| counts[name.index()] = slots.len() as u64);
             return Ok(());

@@ -175,6 +175,7 @@ impl Snapshot {
         let in_force = self.version_seen(&instance).map(|seen| seen.version);
         let mut versions = self.known_versions(&instance);
         self.keep_between(&mut versions, history);
+        self.retain_seen(kind_of(id), slot, &mut versions)?;
         let (count, skip) = (versions.len(), history.skip.min(versions.len()));
         let shown = history.limit.min(count - skip);
         let page =
@@ -268,9 +269,10 @@ impl Snapshot {
 
     pub(crate) fn instance_version(&self, id: &InstanceId, version: u32) -> Result<Option<(u32, Held)>> {
         let (slot, instance) = self.known_ever(id)?;
-        let found =
-            instance.version_numbered(version).filter(|version| version.place.position <= self.position().0);
-        found.map(|found| Ok((slot, self.content(kind_of(id), slot, found)?))).transpose()
+        let found = instance.version_numbered(version);
+        let mut found = Vec::from_iter(found.filter(|version| version.place.position <= self.position().0));
+        self.retain_seen(kind_of(id), slot, &mut found)?;
+        found.pop().map(|found| Ok((slot, self.content(kind_of(id), slot, found)?))).transpose()
     }
 
     /// The version that this snapshot sees, even a deleted one.
@@ -332,6 +334,7 @@ impl Snapshot {
     fn known_ever(&self, id: &InstanceId) -> Result<(u32, Arc<Instance>)> {
         let table = self.graph().table(kind_of(id));
         let former = table.former_ids.slot(id.id()).filter(|_| table.slot(id.id()).is_none());
+        let former = former.filter(|slot| self.in_sight(kind_of(id), *slot));
         let Some(slot) = former else { return self.known(id) };
         let found = table.known(slot)?;
         Ok((slot, found))
@@ -339,8 +342,10 @@ impl Snapshot {
 
     /// The slot and the instance, live or not.
     pub(crate) fn known(&self, id: &InstanceId) -> Result<(u32, Arc<Instance>)> {
-        let found = self.graph().table(kind_of(id)).find(id.id())?;
-        found.ok_or_else(|| match self.graph().table(kind_of(id)).former_ids.slot(id.id()) {
+        let kind = kind_of(id);
+        let found = self.graph().table(kind).find(id.id())?.filter(|(slot, _)| self.in_sight(kind, *slot));
+        let former = self.graph().table(kind).former_ids.slot(id.id());
+        found.ok_or_else(|| match former.filter(|slot| self.in_sight(kind, *slot)) {
             Some(slot) => reidentified(id, self.graph().table(kind_of(id)).id(slot)),
             None => Error::new(ErrorKind::NotFound, format!("{id} does not exist")),
         })

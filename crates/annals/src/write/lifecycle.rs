@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use super::expectations::Expected;
 use super::request::OwnStamps;
-use super::transaction::Transaction;
+use super::transaction::{Transaction, check_properties};
 use crate::graph::actions as action;
 use crate::graph::{instance_id, kind_of};
 use crate::model::{
-    Action, ClassificationCopy, EntityCopy, EntityProxy, Id, InstanceId, Provenance, RelationshipCopy,
-    Revision, check_name,
+    Action, ClassificationCopy, EntityCopy, EntityProxy, Id, InstanceId, Patch, Provenance, RelationshipCopy,
+    Revision, Value, check_name,
 };
 use crate::{Error, ErrorKind, Result};
 
@@ -37,6 +37,48 @@ impl Transaction {
     /// The old id is valid only for reads as of an earlier time.
     pub fn reidentify(&mut self, instance: &InstanceId, id: &Id) -> Result<()> {
         self.push(action::Reidentify { instance: instance.clone(), id: id.clone() })
+    }
+
+    /// Changes some properties, and replaces the provenance except the home, in one version.
+    ///
+    /// Errors: at commit, `InvalidArgument` for another home, and for a valid time before the present version's: a
+    /// correction of the past changes only properties.
+    pub fn update_with_provenance(
+        &mut self,
+        instance: &InstanceId,
+        patch: Patch,
+        provenance: Provenance,
+    ) -> Result<()> {
+        let provenance = Some(Arc::new(provenance));
+        self.push(action::Update { instance: instance.clone(), patch, provenance })
+    }
+
+    /// Replaces all properties, and the provenance except the home, in one version.
+    ///
+    /// Errors: as [`Transaction::update_with_provenance`].
+    pub fn replace_with_provenance(
+        &mut self,
+        instance: &InstanceId,
+        properties: Vec<(Arc<str>, Value)>,
+        provenance: Provenance,
+    ) -> Result<()> {
+        check_properties(&properties)?;
+        let (instance, provenance) = (instance.clone(), Some(Arc::new(provenance)));
+        self.push(action::Replace { instance, properties, classifications: None, provenance })
+    }
+
+    /// Changes some properties of a classification, and replaces its provenance, in one version.
+    ///
+    /// Errors: as [`Transaction::update_with_provenance`].
+    pub fn reclassify_with_provenance(
+        &mut self,
+        entity: &Id,
+        classification: &str,
+        patch: Patch,
+        provenance: Provenance,
+    ) -> Result<()> {
+        let (name, provenance) = (classification.into(), Some(Arc::new(provenance)));
+        self.push(action::Reclassify { entity: entity.clone(), name, patch, provenance })
     }
 
     /// Changes the type of an instance, if its properties, classifications and relationships fit that type.

@@ -21,7 +21,7 @@ use crate::graph::{check_conflicts, find_conflict, kind_of};
 use crate::memory::Charge;
 use crate::model::{
     Action, Change, ClassificationContent, Id, InstanceId, Instant, NewEntity, NewRelationship, Patch,
-    Provenance, Record, Stamp, TypeKind, Value, check_name,
+    Record, Stamp, TypeKind, Value, check_name,
 };
 use crate::read::{Pending, Snapshot};
 use crate::record::{CHANGES_MAX, RECORD_BYTES_MAX, RecordBody, each_named_content};
@@ -171,6 +171,11 @@ impl Transaction {
         self.record.changes.len()
     }
 
+    /// The actions of its changes so far, in order.
+    pub fn actions(&self) -> impl Iterator<Item = &Action> {
+        self.record.changes.iter().map(|change| &change.action)
+    }
+
     /// Creates an entity; returns its id. Attributes of its type without a value get their default.
     pub fn create_entity(&mut self, mut entity: NewEntity) -> Result<Id> {
         self.complete_entity(&mut entity)?;
@@ -201,34 +206,6 @@ impl Transaction {
             classifications: None,
             provenance: None,
         })
-    }
-
-    /// Changes some properties, and replaces the provenance except the home, in one version.
-    ///
-    /// Errors: at commit, `InvalidArgument` for another home, and for a valid time before the present version's: a
-    /// correction of the past changes only properties.
-    pub fn update_with_provenance(
-        &mut self,
-        instance: &InstanceId,
-        patch: Patch,
-        provenance: Provenance,
-    ) -> Result<()> {
-        let provenance = Some(Arc::new(provenance));
-        self.push(action::Update { instance: instance.clone(), patch, provenance })
-    }
-
-    /// Replaces all properties, and the provenance except the home, in one version.
-    ///
-    /// Errors: as [`Transaction::update_with_provenance`].
-    pub fn replace_with_provenance(
-        &mut self,
-        instance: &InstanceId,
-        properties: Vec<(Arc<str>, Value)>,
-        provenance: Provenance,
-    ) -> Result<()> {
-        check_properties(&properties)?;
-        let (instance, provenance) = (instance.clone(), Some(Arc::new(provenance)));
-        self.push(action::Replace { instance, properties, classifications: None, provenance })
     }
 
     /// Deletes an instance: a new version with status deleted. An entity's live relationships, and everything that it
@@ -271,20 +248,6 @@ impl Transaction {
             patch,
             provenance: None,
         })
-    }
-
-    /// Changes some properties of a classification, and replaces its provenance, in one version.
-    ///
-    /// Errors: as [`Transaction::update_with_provenance`].
-    pub fn reclassify_with_provenance(
-        &mut self,
-        entity: &Id,
-        classification: &str,
-        patch: Patch,
-        provenance: Provenance,
-    ) -> Result<()> {
-        let (name, provenance) = (classification.into(), Some(Arc::new(provenance)));
-        self.push(action::Reclassify { entity: entity.clone(), name, patch, provenance })
     }
 
     /// Removes a classification from an entity.
@@ -595,7 +558,7 @@ impl Transaction {
     }
 }
 
-fn check_properties(properties: &[(Arc<str>, Value)]) -> Result<()> {
+pub(super) fn check_properties(properties: &[(Arc<str>, Value)]) -> Result<()> {
     properties.iter().try_for_each(|(name, value)| {
         check_name("property", name)?;
         value.check(name)

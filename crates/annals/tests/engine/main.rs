@@ -43,6 +43,7 @@ mod iris;
 // Searches and walks.
 mod candidates;
 mod searches;
+mod sights;
 mod graph_queries;
 mod graph_proxies;
 mod graph_speed;

@@ -37,6 +37,14 @@ impl Base {
         Base(format!("{scheme}://{}{root}", authority.to_ascii_lowercase()))
     }
 
+    /// The same address, of a server with TLS.
+    pub fn over_tls(self) -> Base {
+        match self.0.strip_prefix("http://") {
+            Some(rest) => Base(format!("https://{rest}")),
+            None => self,
+        }
+    }
+
     /// The address of a resource.
     pub fn iri(&self, path: &Path) -> String {
         let mut iri = String::with_capacity(self.0.len() + path.text().len() + 8);

@@ -28,9 +28,18 @@ pub fn are_declared(snapshot: &Snapshot) -> bool {
 
 /// Declares the types, unless they are declared.
 pub fn declare(transaction: &mut Transaction) -> annals::Result<()> {
-    if are_declared(transaction.base()) {
-        return Ok(());
+    match are_declared(transaction.base()) {
+        true => Ok(()),
+        false => transaction.define_types(definitions()),
     }
+}
+
+/// True for a type as the door declares it. Every client that writes at the door may be the first.
+pub fn is_of_door(definition: &TypeDefinition) -> bool {
+    definition.name.starts_with("ldp.") && definitions().contains(definition)
+}
+
+fn definitions() -> Vec<TypeDefinition> {
     let entity = |name: &str, supertype: &str, description: &str| TypeDefinition {
         description: description.into(),
         supertypes: if supertype.is_empty() { Vec::new() } else { vec![supertype.into()] },
@@ -40,7 +49,7 @@ pub fn declare(transaction: &mut Transaction) -> annals::Result<()> {
         description: description.into(),
         ..TypeDefinition::relationship(name).containing()
     };
-    transaction.define_types(vec![
+    vec![
         entity("ldp.Resource", "", "A resource of the LDP door."),
         entity(Model::RdfSource.type_name(), "ldp.Resource", "A resource in RDF."),
         entity(Model::NonRdfSource.type_name(), "ldp.Resource", "A binary."),
@@ -52,7 +61,7 @@ pub fn declare(transaction: &mut Transaction) -> annals::Result<()> {
         entity(NODE, "", "A node of the graph of a resource: a blank node, or another IRI."),
         containment(CONTAINS, "From a container to its children."),
         containment(PART, "From a resource to the nodes of its graph."),
-    ])
+    ]
 }
 
 /// The predicate that the name of a property or of a relationship type is; `None` for the names of the door, which have no

@@ -21,5 +21,5 @@ pub fn answer(request: &Request) -> Outcome {
         let activities = Activities::new(&shared, repository, base.clone(), place);
         Ok(Box::new(activities) as Box<dyn Source>)
     });
-    event_stream::send(door, &request.call.peer, &Start { after, limit: u64::MAX, is_told: true }, open)
+    event_stream::send(&request.call, &Start { after, limit: u64::MAX, is_told: true }, open)
 }

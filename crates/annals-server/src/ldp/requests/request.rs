@@ -170,11 +170,12 @@ impl Request {
         work: Arc<Work<T>>,
     ) -> Result<(T, Receipt), Problem> {
         let (signature, base) = (signature.clone(), self.base.clone());
+        let target = signature.target.clone();
         let build = move |transaction: &mut Transaction| {
             signature.sign(transaction);
             let snapshot = transaction.base().clone();
             work(&mut Writer::new(transaction, &snapshot, &base)?)
         };
-        commit(&self.call.door, weight, None, Box::new(build)).await
+        commit(&self.call.door, weight, target, Box::new(build)).await
     }
 }

@@ -110,6 +110,9 @@ impl<'s, 'f> Search<'s, 'f> {
             }
             _ => true,
         });
+        if let Some(visible) = snapshot.sight_set(kind) {
+            domain.of_slots(visible);
+        }
         let test = Test::All(tests);
         let search = Search {
             snapshot,

@@ -25,7 +25,7 @@ struct Scope<'a> {
 /// Errors: `NotFound` for a property that none of the types declares, if all types are declared, and that no instance
 /// has: the name is new to the repository, or the types are closed.
 pub(super) fn check(search: &Search, types: Option<&[Symbol]>) -> Result<()> {
-    if search.snapshot.graph().types.is_empty() {
+    if is_unchecked(search.snapshot) {
         return Ok(());
     }
     let is_present = search.reach.is_exact();
@@ -41,6 +41,9 @@ pub(in crate::read) fn check_order(
     types: Option<&[Symbol]>,
     order: &[OrderBy],
 ) -> Result<()> {
+    if snapshot.sight().is_some() {
+        return Ok(());
+    }
     Scope { snapshot, kind, types, is_present: false }.check_order(order)
 }
 
@@ -51,10 +54,16 @@ pub(in crate::read) fn check_filter(
     types: Option<&[Symbol]>,
     filter: &Expression,
 ) -> Result<()> {
-    if snapshot.graph().types.is_empty() {
+    if is_unchecked(snapshot) {
         return Ok(());
     }
     Scope { snapshot, kind, types, is_present: false }.check_expression(filter)
+}
+
+/// True if a name that no instance has finds nothing, instead of being refused. Under a sight the refusal would tell
+/// which names hidden instances have.
+fn is_unchecked(snapshot: &Snapshot) -> bool {
+    snapshot.graph().types.is_empty() || snapshot.sight().is_some()
 }
 
 impl Scope<'_> {

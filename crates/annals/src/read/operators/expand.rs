@@ -70,7 +70,9 @@ impl<'s> Expand<'s> {
         direction: Direction,
         after: Option<Link>,
     ) -> SeenLinks<'s> {
-        match self.present_type(direction) {
+        // A sight hides links one by one.
+        let is_whole = self.snapshot.sight_set(TypeKind::Relationship).is_none();
+        match self.present_type(direction).filter(|_| is_whole) {
             None => self.chosen(slot, direction, after),
             Some(type_name) => {
                 let neighbors = self.snapshot.graph().neighbors(slot, direction);
@@ -122,7 +124,11 @@ impl<'s> Expand<'s> {
         mut take: impl FnMut(u32, Direction, Link) -> Result<()>,
     ) -> Result<()> {
         let mut count: usize = 0;
-        let mut take = |slot, direction, link| {
+        let visible = self.snapshot.sight_set(TypeKind::Relationship);
+        let mut take = |slot, direction, link: Link| {
+            if visible.is_some_and(|visible| !visible.contains(link.relationship)) {
+                return Ok(());
+            }
             count += 1;
             if count.is_multiple_of(LINKS_UNCHECKED) {
                 self.snapshot.check_cancelled()?;
@@ -228,7 +234,9 @@ impl Chosen<'_> {
     }
 
     fn sees(&self, link: Link) -> bool {
-        let Some(statuses) = &self.statuses else { return true };
+        let Some(statuses) = &self.statuses else {
+            return self.snapshot.in_sight(TypeKind::Relationship, link.relationship);
+        };
         self.snapshot.sees_status(TypeKind::Relationship, link.relationship, statuses)
             && self.snapshot.has_link(self.slot, self.direction, link)
     }

@@ -14,7 +14,7 @@ impl Snapshot {
     pub(crate) fn fetch(&self, kind: TypeKind, slot: u32) -> Result<Held> {
         let table = self.graph().table(kind);
         // Most reads are of the present without spilled values, and read nothing more.
-        if self.view().is_none() && !table.spill.is_used() && table.is_live(slot) {
+        if self.is_plain() && !table.spill.is_used() && table.is_live(slot) {
             return Ok(Held::InForce);
         }
         self.fetch_seen(kind, slot)

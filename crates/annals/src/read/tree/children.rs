@@ -53,7 +53,7 @@ impl Snapshot {
         range: Range,
         take: &mut dyn FnMut(Placed) -> Result<bool>,
     ) -> Result<()> {
-        if self.view().is_none() {
+        if self.is_plain() {
             return present(self.graph(), parent, range, take);
         }
         let mut children = self.children_then(parent, range.group)?;
@@ -87,10 +87,10 @@ impl Snapshot {
 
     /// Counts the children of an entity, or of one group. Units: children; in the present O(1) for all.
     pub(crate) fn count_children(&self, parent: u32, group: Option<Group>) -> Result<usize> {
-        if self.view().is_none() && group.is_none() {
+        if self.is_plain() && group.is_none() {
             return Ok(self.graph().children_count(parent));
         }
-        if let (None, Some(group)) = (self.view(), group) {
+        if let (true, Some(group)) = (self.is_plain(), group) {
             return Ok(self
                 .graph()
                 .relationships

@@ -300,7 +300,7 @@ impl<'d> Side<'d> {
             return Ok(None);
         }
         let group = Some(child.group);
-        if self.snapshot.view().is_none() {
+        if self.snapshot.is_plain() {
             let place = place_of(child, slot.relationship);
             let range = Range { group, after: Some(&place), is_back: true };
             let mut found = None;

@@ -92,7 +92,7 @@ impl<'s> Tree<'s> {
         let parent = link.other;
         let link = Link { other: child.entity, ..link };
         let Some(place) = snapshot.child_then(link)? else { return Ok(None) };
-        if snapshot.view().is_none() {
+        if snapshot.is_plain() {
             let (keys, prefix) = snapshot.graph().relationships.lists.children.listed(parent, place.group);
             let key = super::children::place_of(&place, child.relationship);
             let key = [&prefix[..], &key[5..]].concat();
@@ -114,7 +114,7 @@ impl<'s> Tree<'s> {
         place: Option<usize>,
     ) -> Result<Option<ChildSlot>> {
         let snapshot = self.snapshot;
-        if let (None, Some(place)) = (snapshot.view(), place) {
+        if let (true, Some(place)) = (snapshot.is_plain(), place) {
             let graph = snapshot.graph();
             let (keys, prefix) = graph.relationships.lists.children.listed(parent, group);
             let key = keys.nth(keys.rank(&prefix) + place - 1).filter(|key| key.starts_with(&prefix));

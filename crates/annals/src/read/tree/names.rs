@@ -84,7 +84,7 @@ impl Snapshot {
         let children = &graph.relationships.lists.children;
         let group = Group(name.group);
         let present = children.named(parent, group, &name.name);
-        if self.view().is_none() {
+        if self.is_plain() {
             let found = { present }.next();
             return Ok(found.map(|relationship| {
                 let [_, entity] = graph.relationships.known_row(relationship).ends();
@@ -114,7 +114,7 @@ impl Snapshot {
 
     /// The link that contains an entity, from the side of the entity.
     pub(crate) fn container_seen(&self, entity: u32) -> Result<Option<Link>> {
-        if self.view().is_none() {
+        if self.is_plain() {
             return Ok(self.graph().container_link(entity));
         }
         let types = LinkTypes::Several(self.graph().types.containments.clone());

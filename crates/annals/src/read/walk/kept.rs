@@ -26,6 +26,8 @@ pub(super) struct Question {
     pub(super) position: u64,
     /// Units: microseconds since 1970; `i64::MAX` for "as it was known then".
     pub(super) valid: i64,
+    /// The number of its sight; `None` without one.
+    pub(super) sight: Option<u64>,
     pub(super) start: Id,
     pub(super) reach: Reach,
     pub(super) order: Vec<OrderBy>,

@@ -97,6 +97,7 @@ impl Snapshot {
             generation: self.graph().generation,
             position: self.position().0,
             valid: self.view().map_or(i64::MAX, |view| view.valid),
+            sight: self.sight_number(),
             start: start.clone(),
             reach: related.reach.clone(),
             order: related.order.clone(),

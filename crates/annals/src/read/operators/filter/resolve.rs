@@ -93,7 +93,10 @@ fn known_types(snapshot: &Snapshot, kind: TypeKind, name: &str) -> Result<TypeNa
     // A name of a type of another kind finds nothing: an export of types searches both kinds.
     let kinds = [TypeKind::Entity, TypeKind::Relationship, TypeKind::Classification];
     let is_open = || !graph.type_changes.iter().any(|(_, definition)| definition.kind == kind);
-    if types.iter().any(|name| kinds.iter().any(|kind| graph.is_type_known(*kind, *name))) || is_open() {
+    if types.iter().any(|name| kinds.iter().any(|kind| graph.is_type_known(*kind, *name)))
+        || is_open()
+        || snapshot.sight().is_some()
+    {
         return Ok(types);
     }
     Err(Error::new(

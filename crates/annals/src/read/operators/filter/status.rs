@@ -68,7 +68,9 @@ impl Snapshot {
     fn knows_status(&self, name: &str) -> bool {
         let graph = self.graph();
         let kinds = [TypeKind::Entity, TypeKind::Relationship];
-        [Status::Active.name(), Status::Deleted.name()].contains(&name)
+        // A refusal would tell whether a hidden instance has the status.
+        self.sight().is_some()
+            || [Status::Active.name(), Status::Deleted.name()].contains(&name)
             || kinds.iter().any(|kind| {
                 graph
                     .types
@@ -80,6 +82,9 @@ impl Snapshot {
 
     /// Name of the status of the instance at `slot` in this snapshot; `None` if the snapshot does not see it.
     pub(crate) fn status_of(&self, kind: TypeKind, slot: u32) -> Option<&str> {
+        if !self.in_sight(kind, slot) {
+            return None;
+        }
         let table = self.graph().table(kind);
         match self.view() {
             None => {

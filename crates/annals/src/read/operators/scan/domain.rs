@@ -72,6 +72,12 @@ impl<'g> Domain<'g> {
         self.push(union, reach);
     }
 
+    /// Restricts it to these slots.
+    pub(in crate::read) fn of_slots(&mut self, slots: &'g SlotSet) {
+        let sets = SmallVec::from_slice(&[slots]);
+        self.unions.push(Union { sets, len: slots.len(), types: Vec::new() });
+    }
+
     /// Restricts it to entities with one of these classifications.
     pub(in crate::read) fn of_classified(&mut self, names: &[Symbol], reach: Reach) {
         let mut union = Union::new(names, &self.table.lists.classified.present, reach.live);

@@ -1,0 +1,138 @@
+//! The verbs that the changes of a transaction need, whichever door made them.
+
+use annals::{Action, Id, InstanceId, Snapshot, Transaction, TypeDefinition};
+
+use super::grants::{GRANT, grant_of};
+use super::principal::Principal;
+use super::verb::{Verb, Verbs};
+use crate::ldp::is_of_door;
+use crate::problem::Problem;
+
+/// Beginnings of the names of types for which only admins write.
+const OWN_TYPES: [&str; 2] = ["annals.", "annals-"];
+
+/// The last versions of a deleted instance that are asked for its type.
+const VERSIONS_ASKED: usize = 4;
+
+/// Refuses a transaction with a change that the roles of its client do not allow.
+///
+/// Errors: `forbidden`.
+pub fn check_changes(principal: &Principal, transaction: &Transaction) -> Result<(), Problem> {
+    let base = transaction.base();
+    transaction.actions().try_for_each(|action| check_grant(base, action))?;
+    if principal.verbs == Verbs::ALL {
+        return Ok(());
+    }
+    for action in transaction.actions() {
+        if matches!(action, Action::DefineType(definition) if comes_by_itself(definition)) {
+            continue;
+        }
+        let mut needed = of_verb(action.verb());
+        if action.bag().classifications.is_some_and(|all| !all.is_empty()) {
+            needed = needed.and(Verbs::of(&[Verb::Classify]));
+        }
+        if is_own(base, action) {
+            needed = needed.and(Verbs::of(&[Verb::Administer]));
+        }
+        if !principal.verbs.has_all(needed) {
+            return Err(principal.forbidden(needed, "all"));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a grant that says nothing clear: it would admit nothing.
+fn check_grant(base: &Snapshot, action: &Action) -> Result<(), Problem> {
+    let properties = match action {
+        Action::CreateEntity(new) if *new.type_name == *GRANT => &new.properties,
+        Action::Replace(replace) => match &replace.instance {
+            InstanceId::Entity(id) if is_of(base, id, GRANT) => &replace.properties,
+            _ => return Ok(()),
+        },
+        _ => return Ok(()),
+    };
+    let property = |name: &str| {
+        let last = properties.iter().rev().find(|(known, _)| **known == *name);
+        last.map(|(_, value)| value.clone())
+    };
+    grant_of(property).map(drop)
+}
+
+fn is_of(base: &Snapshot, id: &Id, type_name: &str) -> bool {
+    base.entity(id).is_ok_and(|found| found.is_some_and(|it| it.type_name() == type_name))
+}
+
+/// The verbs that an action needs. An unknown one is for admins only.
+fn of_verb(action: &str) -> Verbs {
+    Verbs::of(match action {
+        "create" | "restore" | "save-proxy" => &[Verb::Create],
+        "update" | "replace" | "set-status" | "retype" | "reidentify" | "relink" | "rehome"
+        | "set-provenance" => &[Verb::Update],
+        "delete" => &[Verb::Delete],
+        "classify" | "reclassify" | "declassify" => &[Verb::Classify],
+        "purge" | "purge-copy" | "purge-classification-copy" => &[Verb::Purge],
+        "save-copy" => &[Verb::Create, Verb::SignForOthers],
+        "save-classification-copy" => &[Verb::Classify, Verb::SignForOthers],
+        "define-type" | "name-collection" => &[Verb::Define],
+        "void" => &[],
+        _ => &Verb::ALL,
+    })
+}
+
+/// True for a type that the first write of a tree or of the LDP door declares, whoever sends it.
+fn comes_by_itself(definition: &TypeDefinition) -> bool {
+    *definition == TypeDefinition::relationship("contains").containing() || is_of_door(definition)
+}
+
+/// True if an action writes what the repository stores about itself.
+fn is_own(base: &Snapshot, action: &Action) -> bool {
+    let is_own = |name: &str| OWN_TYPES.iter().any(|start| name.starts_with(start));
+    let bag = action.bag();
+    // `name` is a type or a classification.
+    if bag.name.is_some_and(|name| is_own(name)) || bag.definition.is_some_and(|one| is_own(&one.name)) {
+        return true;
+    }
+    // A deleted instance has its type in its versions.
+    let is_deleted = action.verb() == "restore";
+    let of_instance = |instance: &InstanceId| {
+        type_of(base, instance).is_some_and(|name| is_own(&name))
+            || is_deleted && types_before(base, instance).iter().any(|name| is_own(name))
+    };
+    let listed = bag.instances.into_iter().flatten();
+    action.instance().iter().chain(listed).any(of_instance)
+}
+
+/// The type of an instance; `None` if it is not there.
+fn type_of(base: &Snapshot, instance: &InstanceId) -> Option<String> {
+    match instance {
+        InstanceId::Entity(id) => Some(base.entity_summary(id).ok()??.type_name().to_owned()),
+        InstanceId::Relationship(id) => Some(base.relationship(id).ok()??.type_name().to_owned()),
+    }
+}
+
+/// The types of an instance in its last versions.
+fn types_before(base: &Snapshot, instance: &InstanceId) -> Vec<String> {
+    let of_version = |version: u32| match instance {
+        InstanceId::Entity(id) => Some(base.entity_version(id, version).ok()??.type_name().to_owned()),
+        InstanceId::Relationship(id) => {
+            Some(base.relationship_version(id, version).ok()??.type_name().to_owned())
+        }
+    };
+    let versions = base.versions(instance, 0, VERSIONS_ASKED).unwrap_or_default();
+    versions.iter().filter_map(|known| of_version(known.version)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_action_has_its_verbs() {
+        for form in Action::FORMS {
+            let needed = of_verb(form.verb);
+            assert_ne!(needed, Verbs::ALL, "{} has no row", form.verb);
+            assert_eq!(needed == Verbs::NONE, form.verb == "void", "{}", form.verb);
+        }
+        assert_eq!(of_verb("conquer"), Verbs::ALL);
+    }
+}

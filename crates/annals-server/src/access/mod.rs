@@ -1,0 +1,35 @@
+//! Access: which client sends a request, and what its roles allow.
+//!
+//! [`Access`] proves the [`Principal`] of each request once, in front of all doors. The principal goes with the
+//! request. Each operation names the [`Verb`]s that it needs in one table ([`needs`]), and each transaction is checked
+//! by its own changes before it is committed ([`changes`]).
+
+// In the order a newcomer should read them.
+mod verb;
+mod principal;
+mod needs;
+mod grants;
+mod changes;
+mod settings;
+mod tokens;
+mod token_file;
+mod failed_logins;
+mod lease_owners;
+mod tls;
+mod jwt;
+mod key_fetch;
+mod oidc;
+mod gate;
+
+pub use changes::check_changes;
+pub use gate::{Access, Client, Unknown, login};
+pub use grants::Grants;
+pub use lease_owners::LeaseOwners;
+pub use needs::{Needs, of_ldp, of_operation};
+pub use oidc::OidcSettings;
+pub use principal::Principal;
+pub use settings::AccessSettings;
+pub use tls::{Tls, TlsSettings, client_name};
+pub use token_file::TokenFile;
+pub use tokens::{Listed, check_name, hash_of};
+pub use verb::{Verb, Verbs, role_names};
