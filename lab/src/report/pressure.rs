@@ -37,7 +37,7 @@ pub fn loads(measured: &Measured, extent: Extent) -> Option<Block> {
         .map(|(row, volume, target, cell, load)| line(row, volume, target, cell, load))
         .collect();
     let caption = "The loads behind the figures, with the columns of the published page. Throughput counts requests per second, a batch \
-                   once. *LIMIT* marks loads for which the client was itself the limit; *callers* are connections";
+                   once. `LIMIT` marks loads for which the client was itself the limit; callers are connections";
     (!rows.is_empty()).then(|| Block::Table(Table::new(caption, head, rows)))
 }
 
@@ -173,7 +173,7 @@ mod tests {
             table.rows[0][place].text.clone()
         };
         let found_here = ["samples", "error", "throughput", "KB/s", "syncs", "callers"].map(column);
-        assert_eq!(found_here, ["200.0", "25.00 %", "75.00 LIMIT", "2.00", "7.00", "60"]);
+        assert_eq!(found_here, ["200", "25.00 %", "75.00 LIMIT", "2.00", "7.00", "60"]);
         let cost = ["server's cores", "server's memory", "client's core"].map(column);
         assert_eq!(cost, ["0.50", "2.0 MiB", "0.95"]);
         let Some(Block::Text(text)) = ceiling(&found) else { panic!("no text") };
