@@ -6,6 +6,7 @@ mod http {
     mod authors;
     mod candidates;
     mod conditions;
+    mod connections;
     mod contents;
     mod description;
     mod every_endpoint;

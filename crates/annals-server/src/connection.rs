@@ -9,6 +9,7 @@ use std::time::{Duration, Instant as Clock, SystemTime};
 
 use axum::Router;
 use axum::body::Body;
+use futures_util::future::{Either, ready};
 use http::{Request, Version};
 use http_body::Body as _;
 use http_body_util::BodyExt;
@@ -26,6 +27,7 @@ use super::header_names::HeaderNames;
 use super::peers::Peer;
 use super::problem::{PROBLEM_JSON, Problem};
 use super::sending::Outbox;
+use super::shed::refusal;
 
 /// Most requests worked on at once on one HTTP/2 connection.
 const STREAMS_MAX: u32 = 256;
@@ -40,29 +42,35 @@ pub async fn serve_connection(
 ) {
     let names = HeaderNames::usual().await;
     let service = {
-        let activity = Arc::clone(&activity);
+        let (activity, door) = (Arc::clone(&activity), Arc::clone(door));
         service_fn(move |request: Request<Incoming>| {
             let in_flight = InFlight::new(&activity);
             let version = request.version();
             activity.is_multiplexed.store(version == Version::HTTP_2, Ordering::Relaxed);
-            let mut request = request.map(|body| match body.is_end_stream() {
-                true => Body::empty(),
-                false => {
-                    let receiving = Receiving::new(&activity);
-                    Body::new(body.map_frame(move |frame| {
-                        let _until_dropped = &receiving;
-                        frame
-                    }))
+            let answer = match refusal(&door, &request) {
+                Some(refusal) => Either::Left(ready(Ok(refusal))),
+                None => {
+                    let mut request = request.map(|body| match body.is_end_stream() {
+                        true => Body::empty(),
+                        false => {
+                            let receiving = Receiving::new(&activity);
+                            Body::new(body.map_frame(move |frame| {
+                                let _until_dropped = &receiving;
+                                frame
+                            }))
+                        }
+                    });
+                    request.extensions_mut().insert(Arc::clone(&peer));
+                    Either::Right(router.clone().oneshot(request))
                 }
-            });
-            request.extensions_mut().insert(Arc::clone(&peer));
-            let answer = router.clone().oneshot(request);
+            };
             let outbox = Arc::clone(&activity.outbox);
-            async move {
+            // In a box: hyper keeps room for this future as long as the connection is open, however idle.
+            Box::pin(async move {
                 let mut response = answer.await?;
                 names.add(version, &mut response);
                 Ok::<_, std::convert::Infallible>(outbox.send(response, in_flight))
-            }
+            })
         })
     };
     let builder = builder(door);

@@ -103,7 +103,7 @@ impl Default for Limits {
             header_bytes_max: 64 << 10,
             request_time: Duration::from_secs(30),
             requests_max: 1_024,
-            connections_max: 4_096,
+            connections_max: 20_000,
             head_time: Duration::from_secs(10),
             idle_time: Duration::from_secs(75),
             slow_time: Duration::from_secs(1),

@@ -50,7 +50,7 @@ pub async fn observe(State(door): State<Arc<Door>>, mut request: Request, next: 
 }
 
 /// The method as a label: a bounded set.
-fn method_name(method: &Method) -> &'static str {
+pub fn method_name(method: &Method) -> &'static str {
     match method.as_str() {
         "GET" => "GET",
         "HEAD" => "HEAD",

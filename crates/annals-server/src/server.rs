@@ -8,7 +8,7 @@ use std::time::{Duration, Instant as Clock, SystemTime};
 
 use annals::{Error, ErrorKind, Observer, Options, Position, Repository, Result};
 use sd_notify::NotifyState;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::signal::unix::{Signal as UnixSignal, SignalKind, signal};
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
@@ -20,6 +20,7 @@ use super::ldp::LdpSettings;
 use super::limits::Limits;
 use super::logging::{self, LogFile, LogSettings};
 use super::open_connections::OpenConnections;
+use super::open_files;
 use super::peers::Peer;
 use super::problem::Problem;
 use super::router::router;
@@ -79,8 +80,7 @@ async fn run(
     on_listen: impl FnOnce(SocketAddr),
     mut on_open: impl FnMut(&Repository),
 ) -> Result<()> {
-    let listener = TcpListener::bind(settings.listen)
-        .await
+    let listener = listen(settings.listen)
         .map_err(|source| Error::io("listen", source).with("address", settings.listen))?;
     let address = listener.local_addr().map_err(|source| Error::io("ask for the address", source))?;
     let name = settings.folder.file_name().map(|name| name.to_string_lossy().into_owned());
@@ -94,11 +94,24 @@ async fn run(
         settings.public_url.clone(),
     );
     let source = format!("urn:annals:{name}");
-    let mut door = Door::new(settings.limits.clone(), hosts, source, settings.ldp.clone());
+    let files_max = open_files::raise();
+    let wanted = settings.limits.connections_max;
+    let connections_max = open_files::connections_max(wanted, files_max);
+    let limits = Limits { connections_max, ..settings.limits.clone() };
+    let mut door = Door::new(limits, hosts, source, settings.ldp.clone());
     door.metrics.dropped_lines = log.dropped();
     let door = Arc::new(door);
     let mut signals = Signals::new()?;
-    tracing::info!(version = env!("CARGO_PKG_VERSION"), %address, folder = %settings.folder.display(), "listening");
+    let (version, folder) = (env!("CARGO_PKG_VERSION"), settings.folder.display());
+    tracing::info!(version, %address, %folder, connections_max, "listening");
+    if connections_max < wanted {
+        let files_max = files_max.unwrap_or_default();
+        tracing::warn!(
+            connections_max,
+            files_max,
+            "the hard limit of open files leaves fewer connections than connections-max, {wanted}"
+        );
+    }
     on_listen(address);
     let mut opened = open(&door, &settings)?;
     let mut connections = JoinSet::new();
@@ -136,6 +149,16 @@ async fn run(
         Err(error) => tracing::error!("stopped: {error}"),
     }
     result
+}
+
+/// Listens with room for clients that come at the same time.
+fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
+    // What Linux allows unless its settings say otherwise.
+    const WAITING_MAX: u32 = 4_096;
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(WAITING_MAX)
 }
 
 /// Opens the repository on a separate thread, which reports its progress to the door.

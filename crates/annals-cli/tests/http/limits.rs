@@ -80,6 +80,36 @@ fn requests_at_once_are_bounded_but_health_answers() {
 }
 
 #[test]
+fn a_full_server_refuses_before_it_looks_at_what_is_asked_for() {
+    let (_folder, server) = server(&["--requests-max", "1", "--request-time-ms", "20000"]);
+    let mut slow = server.connect();
+    slow.write_all(format!("{POST}content-length: 16\r\n\r\n").as_bytes()).unwrap();
+    let deadline = Instant::now() + Duration::from_secs(5);
+    while !server.get("/metrics").body.contains("annals_http_requests_in_flight 2") {
+        assert!(Instant::now() < deadline);
+    }
+    let refused = server
+        .raw(b"GET /nothing HTTP/1.1\r\nhost: localhost\r\nx-request-id: mine\r\nconnection: close\r\n\r\n");
+    assert!(refused.starts_with("HTTP/1.1 503 "), "{refused}");
+    assert!(
+        refused.contains("\r\nRetry-After: 1\r\n") && refused.contains("\r\nX-Request-Id: mine\r\n"),
+        "{refused}"
+    );
+    assert!(refused.contains("\"kind\":\"busy\""), "{refused}");
+    // The body of a refused request does not stay in the way of the next one.
+    let mut stream = server.connect();
+    for _ in 0..2 {
+        stream
+            .write_all(format!("{POST}content-length: 16\r\n\r\n{{\"type\":\"thing\"}}").as_bytes())
+            .unwrap();
+        assert_eq!(read_answer(&mut BufReader::new(&stream), false).unwrap().status, 503);
+    }
+    let counted = server.get("/metrics").body;
+    let line = "annals_http_requests_total{method=\"POST\",route=\"refused\",status=\"503\"} 2";
+    assert!(counted.contains(line), "{counted}");
+}
+
+#[test]
 fn waits_for_a_position_leave_room_for_other_requests() {
     let (_folder, server) = server(&["--requests-max", "8", "--visible-time-ms", "20000"]);
     let mut waiting: Vec<_> = (0..20).map(|_| server.connect()).collect();

@@ -50,6 +50,17 @@ impl Server {
         server
     }
 
+    /// Starts it behind a command of the shell that limits its open files, such as `ulimit -n 400`, and waits until it is
+    /// ready.
+    pub fn start_with_files(folder: &Path, limit: &str, arguments: &[&str]) -> Server {
+        let mut shell = Command::new("sh");
+        let script = format!("{limit}; exec \"$0\" \"$@\"");
+        let server =
+            Server::spawn(shell.args(["-c", &script, env!("CARGO_BIN_EXE_annals")]), folder, arguments);
+        server.wait_until_ready();
+        server
+    }
+
     /// Starts it with standard error in a file, and waits until it is ready.
     pub fn start_told(folder: &Path, errors: &Path) -> Server {
         let mut command = Command::new(env!("CARGO_BIN_EXE_annals"));
