@@ -47,6 +47,16 @@ impl Latencies {
         self.0.value_at_quantile(share) as f64 / 1e3
     }
 
+    /// The mean. Units: seconds.
+    pub fn mean(&self) -> f64 {
+        self.0.mean() / 1e9
+    }
+
+    /// The shortest. Units: seconds.
+    pub fn min(&self) -> f64 {
+        self.0.min() as f64 / 1e9
+    }
+
     /// The longest. Units: seconds.
     pub fn max(&self) -> f64 {
         self.0.max() as f64 / 1e9

@@ -8,6 +8,7 @@ mod run;
 mod report;
 mod threads;
 mod gremlin_server;
+mod pressure;
 mod graph;
 mod harness;
 mod lines;

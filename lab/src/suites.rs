@@ -1,7 +1,7 @@
 //! Every suite of the harness.
 
 use crate::harness::Suite;
-use crate::{datastore, gremlin_server, larger, lines, members, methods, threads};
+use crate::{datastore, gremlin_server, larger, lines, members, methods, pressure, threads};
 
 /// In the order in which a newcomer should read their pages.
 pub const SUITES: &[&Suite] = &[
@@ -10,6 +10,7 @@ pub const SUITES: &[&Suite] = &[
     &methods::SUITE,
     &datastore::SUITE,
     &members::SUITE,
+    &pressure::SUITE,
     &lines::SUITE,
     &larger::SUITE,
 ];

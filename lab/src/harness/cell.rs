@@ -44,6 +44,9 @@ pub struct CellArguments {
     /// Only these rows; all if empty.
     #[arg(long)]
     pub row: Vec<String>,
+    /// Length of the steps of the suite `pressure`. Units: seconds.
+    #[arg(long)]
+    pub step: Option<u64>,
 }
 
 /// The cell that this process measures.
@@ -77,6 +80,7 @@ impl CellArguments {
             peers,
             adapter,
             row,
+            step,
         } = self;
         let mut options: Vec<String> = vec!["cell".into()];
         let text = |path: &PathBuf| path.display().to_string();
@@ -93,6 +97,7 @@ impl CellArguments {
         options.extend(named.into_iter().flat_map(|(name, value)| [name.to_owned(), value]));
         options.extend(adapter.iter().flat_map(|target| ["--adapter".to_owned(), target.to_string()]));
         options.extend(row.iter().flat_map(|row| ["--row".to_owned(), row.clone()]));
+        options.extend(step.iter().flat_map(|step| ["--step".to_owned(), step.to_string()]));
         options.extend(quick.then(|| "--quick".to_owned()));
         options
     }

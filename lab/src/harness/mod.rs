@@ -26,8 +26,10 @@ pub use install::{DATA, Install, PEERS};
 pub use list::List;
 pub use measuring::{Measuring, OUT_OF_MEMORY, bytes_in};
 pub use peer::Peer;
+pub use process::{TreeUsage, tree_usage};
 pub use record::{
-    Bar, Better, CellRecord, Figure, Form, Height, Record, Row, Syncs, TargetName, TargetRecord,
+    Bar, Better, CellRecord, Figure, Form, Height, LoadRecord, LoadStep, Record, Row, Syncs, TargetName,
+    TargetRecord,
 };
 pub use results::{Results, newest_runs};
 pub use run::RunSuite;

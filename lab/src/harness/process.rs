@@ -129,19 +129,47 @@ impl Usage {
     }
 }
 
+/// What a process and its descendants use.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct TreeUsage {
+    /// With that of children that they have waited for.
+    pub cpu_seconds: f64,
+    pub resident_bytes: u64,
+}
+
+/// What a process and its descendants use now; nothing if it has ended.
+pub fn tree_usage(pid: u32) -> TreeUsage {
+    let (mut parents, mut others): (Vec<Process>, Vec<Process>) =
+        processes().into_iter().partition(|process| process.pid.cast_unsigned() == pid);
+    let mut usage = TreeUsage::default();
+    while !parents.is_empty() {
+        for process in &parents {
+            usage.cpu_seconds += process.cpu_seconds;
+            usage.resident_bytes += process.resident_bytes;
+        }
+        let pids: Vec<i32> = parents.iter().map(|process| process.pid).collect();
+        (parents, others) = others.into_iter().partition(|process| pids.contains(&process.parent));
+    }
+    usage
+}
+
 /// Processor time of all processes of a cell, and of the children that they waited for.
 fn cpu_seconds_of(group: Pid) -> f64 {
     let (members, outside) = processes_of(group);
     members.iter().chain(&outside).map(|process| process.cpu_seconds).sum()
 }
 
+/// All processes of this machine.
+fn processes() -> Vec<Process> {
+    let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
+    let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    pids.filter_map(Process::read).collect()
+}
+
 /// The processes of a group, and their descendants that have left it.
 fn processes_of(group: Pid) -> (Vec<Process>, Vec<Process>) {
-    let Ok(entries) = std::fs::read_dir("/proc") else { return (Vec::new(), Vec::new()) };
-    let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
-    let processes: Vec<Process> = pids.filter_map(Process::read).collect();
     let (members, mut others): (Vec<Process>, Vec<Process>) =
-        processes.into_iter().partition(|process| process.group == group.as_raw_nonzero().get());
+        processes().into_iter().partition(|process| process.group == group.as_raw_nonzero().get());
     let mut outside: Vec<Process> = Vec::new();
     let mut parents: Vec<i32> = members.iter().map(|process| process.pid).collect();
     while !parents.is_empty() {

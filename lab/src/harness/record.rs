@@ -67,6 +67,8 @@ pub struct Bar {
 pub enum Height {
     /// At most so much. Units: that of the row.
     AtMost(f64),
+    /// At least so much. Units: that of the row.
+    AtLeast(f64),
     /// At least so many times as good as another target at the same volume.
     TimesOf { target: String, times: f64 },
 }
@@ -99,6 +101,11 @@ impl Row {
     /// The same with one more bar.
     pub fn at_most(self, target: &str, volume: &str, most: f64) -> Row {
         self.with_bar(target, volume, Height::AtMost(most))
+    }
+
+    /// The same with one more bar.
+    pub fn at_least(self, target: &str, volume: &str, least: f64) -> Row {
+        self.with_bar(target, volume, Height::AtLeast(least))
     }
 
     /// The same with one more bar: `target` is at least so many times as good as `other`.
@@ -213,6 +220,58 @@ pub struct Figure {
     pub late: Option<f64>,
     #[serde(default, skip_serializing_if = "is_zero")]
     pub retries: u64,
+    /// What a load on a server counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load: Option<LoadRecord>,
+}
+
+/// A load on a server, beside the latencies of its right answers.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LoadRecord {
+    /// Connections.
+    pub callers: usize,
+    /// Until no more requests began.
+    pub seconds: f64,
+    /// Requests with a right answer, and how many of them came a second. A batch counts once.
+    pub right: u64,
+    pub throughput: f64,
+    /// Requests without a right answer, and those of them that were answered 503 with `Retry-After`.
+    pub errors: u64,
+    pub refused: u64,
+    /// Of all answers.
+    pub bytes: u64,
+    /// How often the server synced meanwhile, as it counts itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub syncs: Option<u64>,
+    pub server_cpu_seconds: f64,
+    /// Resident memory at the end.
+    pub server_memory_bytes: u64,
+    pub generator_cpu_seconds: f64,
+    /// Share of the requests that the generator sent late, of an open loop.
+    pub late: f64,
+    /// True if the generator could not have done much more.
+    pub is_generator_limit: bool,
+    /// What nginx answers to the same generator. Units: requests per second.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generator_ceiling: Option<f64>,
+    /// Every step of the search that led to the figure, ascending.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<LoadStep>,
+}
+
+/// A step of a search: a load for a few seconds.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LoadStep {
+    pub callers: usize,
+    /// Of an open loop. Units: requests per second.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offered: Option<f64>,
+    /// Units: right answers per second.
+    pub reached: f64,
+    /// Units: seconds.
+    pub p99: f64,
+    pub errors: u64,
+    pub is_held: bool,
 }
 
 /// The end of a cell. Figures of a cell without an end are measured again when the run is resumed.

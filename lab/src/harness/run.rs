@@ -59,6 +59,9 @@ pub struct RunSuite {
     /// Longest time of a cell, if that is less than the suite's: what it has not measured by then is DNF.
     #[arg(long, value_parser = parse_time)]
     cell_time: Option<Duration>,
+    /// Length of the last step of each row of the suite `pressure`, such as 5m as on its page [default: some seconds].
+    #[arg(long, value_parser = parse_time)]
+    step: Option<Duration>,
     /// A small, short run: it shows that all answers are right; its figures say nothing.
     #[arg(long)]
     quick: bool,
@@ -275,6 +278,7 @@ impl RunSuite {
                 peers: self.peers.clone(),
                 adapter: self.adapter.clone(),
                 row: results.run.rows.iter().map(|row| row.name.clone()).collect(),
+                step: self.step.map(|step| step.as_secs().max(1)),
             },
             log: results.folder.join(format!("logs/{}-{}-{}.log", cell.target, cell.part, cell.repeat)),
         };

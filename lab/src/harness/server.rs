@@ -1,5 +1,6 @@
 //! The server of a peer that the lab asks itself: a child process that ends with its cell.
 
+use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
@@ -27,13 +28,23 @@ impl PeerServer {
     ///
     /// Errors: if it is not installed.
     pub fn start(cell: &Cell) -> Outcome<PeerServer> {
+        PeerServer::start_in(cell, &cell.arguments.folder.join("data"))
+    }
+
+    /// The same with its data in a folder.
+    pub fn start_in(cell: &Cell, data: &Path) -> Outcome<PeerServer> {
         let peer = cell.target.peer.ok_or_else(|| format!("target {}: is no peer", cell.target.name))?;
         let mut command = peer.command(&cell.arguments.peers)?;
         let port = free_address()?.port();
-        command.arg(std::path::absolute(&cell.arguments.folder)?.join("data")).arg(port.to_string());
+        command.arg(std::path::absolute(data)?).arg(port.to_string());
         // The standard output of the cell is for records.
         command.stdin(Stdio::null()).stdout(std::io::stderr());
         Ok(PeerServer { child: Child::start(cell.target.name, &mut command)?, port })
+    }
+
+    /// The number of its process.
+    pub fn id(&mut self) -> u32 {
+        self.child.process().id()
     }
 
     /// Connects to the port, as soon as the server answers.

@@ -62,9 +62,23 @@ impl Measured {
         if row.is_write && durability(one) != durability(other) {
             return Err(Apart::Durability);
         }
+        self.ratio(row, volume, one, other).ok_or(Apart::NoFigure)
+    }
+
+    /// The same whatever they promise to keep; None if one of them has no figure.
+    fn ratio(&self, row: &Row, volume: &str, one: &str, other: &str) -> Option<Ratio> {
         let values = |name: &str| self.cell(&row.name, volume, name).map(|cell| &cell.values);
-        let (Some(own), Some(theirs)) = (values(one), values(other)) else { return Err(Apart::NoFigure) };
-        Ok(Ratio::of(own, theirs).ok_or(Apart::NoFigure)?.for_row(row))
+        Some(Ratio::of(values(one)?, values(other)?)?.for_row(row))
+    }
+
+    /// How many times as good a target that syncs what it writes is as one that does not; None unless that is so.
+    pub fn times_of_unsynced(&self, row: &Row, volume: &str, one: &str, other: &str) -> Option<Ratio> {
+        let is_synced =
+            |name: &str| self.introduction(name).is_some_and(|told| class(&told.durability) == "synced");
+        if !is_synced(one) || is_synced(other) {
+            return None;
+        }
+        self.ratio(row, volume, one, other)
     }
 
     /// All comparisons with other systems. Rows of an open loop offer each target a share of its own peak, so their

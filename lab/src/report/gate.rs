@@ -116,6 +116,7 @@ impl Gate {
                 peers: PEERS.into(),
                 adapter: Vec::new(),
                 row: Vec::new(),
+                step: None,
             },
             log: folder.path().join("log"),
         };

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::statistics::interval_of_median;
-use crate::harness::{Figure, Kind, Record, Results, Row, TargetName, TargetRecord};
+use crate::harness::{Figure, Kind, LoadRecord, Record, Results, Row, TargetName, TargetRecord};
 use crate::latencies::Latencies;
 use crate::outcome::Outcome;
 use crate::run::{WRONG_ANSWER, median};
@@ -37,6 +37,8 @@ pub struct CellFigures {
     pub retries: u64,
     /// Counts in each tenth of a second, of the first repeat.
     pub ticks: Vec<u64>,
+    /// What the load of the last repeat counted.
+    pub load: Option<LoadRecord>,
 }
 
 /// How a figure is shown.
@@ -230,6 +232,9 @@ impl CellFigures {
         }
         if self.ticks.is_empty() {
             self.ticks.clone_from(&figure.ticks);
+        }
+        if figure.load.is_some() {
+            self.load.clone_from(&figure.load);
         }
         Ok(())
     }

@@ -11,6 +11,7 @@ mod peak;
 mod faster;
 mod page;
 mod percentiles;
+mod pressure;
 mod plots;
 mod markdown;
 mod page_html;

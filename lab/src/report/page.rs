@@ -10,6 +10,7 @@ use super::numbers::{bytes, figure, seconds};
 use super::peak::peaks;
 use super::percentiles::{latencies, slowest};
 use super::plots::plots;
+use super::pressure::{ceiling, loads};
 use super::statistics::{Ratio, geometric_mean};
 use crate::harness::{Bar, Height, Kind, Reason, Record, Row, TargetName};
 
@@ -54,6 +55,7 @@ pub fn page(measured: &Measured, reasons: &[Reason], extent: Extent) -> Document
     document.section("How many threads", peaks(measured));
     document.section("Plots", plots.into_iter().map(Block::Plot));
     document.section("Where a figure is missing", missing(measured));
+    document.section("Loads", ceiling(measured).into_iter().chain(loads(measured, extent)));
     document.section("Latencies", [Block::Table(latencies(measured, extent))]);
     document.section("Slowest operations", [Block::Table(slowest(measured))]);
     document.section("Cost", [Block::Table(cost(measured))]);
@@ -113,8 +115,16 @@ fn bar_line(measured: &Measured, row: &Row, Bar { target, volume, height }: &Bar
             let [found, bar] = [median, *most].map(|value| value_text(row, value));
             (format!("{found} <= {bar}"), median <= *most)
         }
+        Height::AtLeast(least) => {
+            let [found, bar] = [median, *least].map(|value| value_text(row, value));
+            (format!("{found} >= {bar}"), median >= *least)
+        }
         Height::TimesOf { target: other, times } => {
-            let Ok(Ratio { ratio, .. }) = measured.times_of(row, volume, target, other) else {
+            let alike = measured.times_of(row, volume, target, other).ok();
+            let less =
+                alike.is_none().then(|| measured.times_of_unsynced(row, volume, target, other)).flatten();
+            let note = if less.is_some() { ", which does not sync" } else { "" };
+            let Some(Ratio { ratio, .. }) = alike.or(less) else {
                 let took_part = measured.targets().iter().any(|known| known.name == *other);
                 let text = || {
                     format!(
@@ -124,7 +134,7 @@ fn bar_line(measured: &Measured, row: &Row, Bar { target, volume, height }: &Bar
                 };
                 return took_part.then(text);
             };
-            (format!("{} >= {} times {other}", figure(ratio), figure(*times)), ratio >= *times)
+            (format!("{} >= {} times {other}{note}", figure(ratio), figure(*times)), ratio >= *times)
         }
     };
     let holds = if is_reached { "holds" } else { "MISSED" };
@@ -317,6 +327,24 @@ mod tests {
         assert_eq!(bars_of(2.1, "other"), told("read at 1, annals: 2.00 >= 2.10 times other: MISSED"));
         assert_eq!(bars_of(1.0, "null"), told("read at 1, annals: not judged, for want of a figure of null"));
         assert_eq!(bars_of(1.0, "absent"), None);
+    }
+
+    #[test]
+    fn a_bar_of_writes_beside_a_system_that_does_not_sync_says_so() {
+        let mut figures = vec![figure("annals", "write", 0, 8.0), figure("other", "write", 0, 4.0)];
+        figures.extend([("annals", "synced-group"), ("other", "unsynced")].map(|(target, durability)| {
+            json!({"kind": "target", "target": target, "version": "1", "durability": durability, "settings": []})
+        }));
+        let mut found = measured(json!(figures));
+        let mut row = found.results.run.rows[1].clone().of_writes();
+        row.bars.clear();
+        found.results.run.rows[1] = row.times_of("annals", "1", 1.0, "other");
+        let told = "write at 1, annals: 2.00 >= 1.00 times other, which does not sync: holds";
+        assert_eq!(bars(&found), Some(Block::List(vec![told.to_owned()])));
+        let row = found.results.run.rows[1].clone();
+        found.results.run.rows[1] = Row { bars: Vec::new(), ..row }.times_of("other", "1", 1.0, "annals");
+        let told = "write at 1, other: not judged, for want of a figure of annals";
+        assert_eq!(bars(&found), Some(Block::List(vec![told.to_owned()])));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use super::document::Plot;
 use super::measured::{CellFigures, Measured, Shown};
 use super::plot::{Axis, Line, LineChart, PointPlot, PointRow, Scale, Series, Value};
+use super::pressure::over_rate;
 use crate::harness::{Kind, Row, TargetName};
 
 /// A row with fewer volumes gets a plot of points instead of lines.
@@ -29,6 +30,7 @@ pub fn plots(measured: &Measured) -> Vec<Plot> {
         }
     }
     plots.extend(under_load(measured));
+    plots.extend(over_rate(measured));
     plots
 }
 
@@ -77,6 +79,21 @@ fn plain(at: f64) -> Value {
 fn chart(measured: &Measured, name: &str, text: String, [x, y]: [Axis; 2], lines: Vec<Line>) -> Option<Plot> {
     let chart = LineChart { title: text.clone(), description: text.clone(), x, y, lines };
     (!chart.lines.is_empty()).then(|| plot(measured, name, text, chart.svg()))
+}
+
+/// The points of a target.
+pub type Points<'m> = Box<dyn Fn(&TargetName) -> Vec<(f64, Value)> + 'm>;
+
+/// A chart over the arrival rate, unless there are no points.
+pub fn chart_over_rate(
+    measured: &Measured,
+    name: &str,
+    text: String,
+    unit: &str,
+    points: &Points,
+) -> Option<Plot> {
+    let axes = [Axis::new("arrival rate, requests/s", Scale::Log), Axis::new(unit, Scale::Log)];
+    chart(measured, name, text, axes, lines(measured, points))
 }
 
 /// The row against its volume.

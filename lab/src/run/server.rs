@@ -93,6 +93,11 @@ impl Server {
         }
     }
 
+    /// The number of its process.
+    pub fn id(&mut self) -> u32 {
+        self.child.process().id()
+    }
+
     /// Loads a path with GET, or with POST of a JSON body, over connections that stay open.
     pub fn load(
         &self,
@@ -178,7 +183,8 @@ fn nginx_config(folder: &Path, address: SocketAddr, sendfile: &str) -> String {
         .collect();
     format!(
         "user root;\ndaemon off;\nworker_processes auto;\npid {folder}/nginx.pid;\nerror_log {folder}/error.log;\n\
-         events {{ worker_connections 4096; }}\n\
+         worker_rlimit_nofile 65536;\n\
+         events {{ worker_connections 32768; }}\n\
          http {{\n{temporary}    access_log off;\n    sendfile {sendfile};\n    tcp_nopush on;\n    \
          keepalive_requests 100000000;\n    open_file_cache max=16;\n    default_type application/json;\n    \
          server {{ listen {address}; root {folder}/files; }}\n}}\n"

@@ -13,6 +13,7 @@ mod warm;
 mod systems;
 
 pub use answer::{ANSWER_MAX, Opened, Took};
+pub use bulk_graph::ends;
 pub use pending::Pending;
 pub use systems::{Loop, open, repeat};
 pub use warm::{warm_first, warmed_loop};
