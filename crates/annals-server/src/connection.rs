@@ -41,6 +41,14 @@ pub async fn serve_connection(
     peer: Arc<Peer>,
 ) {
     let names = HeaderNames::usual().await;
+    let mut stopping = door.stopping();
+    let first_time = door.limits.idle_time.min(door.limits.head_time);
+    let builder = tokio::select! {
+        builder = first_builder(door, &stream) => builder,
+        _ = stopping.wait_for(|is_stopping| *is_stopping) => return,
+        () = activity.evicted.notified() => return,
+        () = tokio::time::sleep(first_time) => return,
+    };
     let service = {
         let (activity, door) = (Arc::clone(&activity), Arc::clone(door));
         service_fn(move |request: Request<Incoming>| {
@@ -73,7 +81,6 @@ pub async fn serve_connection(
             })
         })
     };
-    let builder = builder(door);
     let io = TokioIo::new(Watched { stream, activity: Arc::clone(&activity) });
     let mut connection = pin!(builder.serve_connection(io, service));
     let idle_time = door.limits.idle_time;
@@ -82,7 +89,6 @@ pub async fn serve_connection(
     let head_time = door.limits.head_time;
     let mut tick = tokio::time::interval((idle_time.min(head_time) / 4).max(Duration::from_millis(10)));
     let mut evicted = pin!(activity.evicted.notified());
-    let mut stopping = door.stopping();
     let mut is_ending = false;
     loop {
         tokio::select! {
@@ -112,6 +118,22 @@ pub async fn serve_connection(
                 }
             }
         }
+    }
+}
+
+/// Waits for the first bytes, and prepares for the version that they are of. hyper would read the first of them by
+/// themselves, and then keep a buffer that is twice as large as long as the connection is open.
+async fn first_builder(door: &Door, stream: &TcpStream) -> Builder<TokioExecutor> {
+    /// How HTTP/2 begins, and no method of HTTP/1.
+    const HTTP_2: &[u8] = b"PRI";
+    let mut first = [0; HTTP_2.len()];
+    let builder = builder(door);
+    match stream.peek(&mut first).await {
+        Ok(length) if length < HTTP_2.len() => builder,
+        Ok(_) if first == HTTP_2 => builder.http2_only(),
+        Ok(_) => builder.http1_only(),
+        // The first read says the same.
+        Err(_) => builder,
     }
 }
 

@@ -106,7 +106,7 @@ async fn run(
     tracing::info!(version, %address, %folder, connections_max, "listening");
     if connections_max < wanted {
         let files_max = files_max.unwrap_or_default();
-        tracing::warn!(
+        tracing::info!(
             connections_max,
             files_max,
             "the hard limit of open files leaves fewer connections than connections-max, {wanted}"
