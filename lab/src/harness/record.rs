@@ -227,6 +227,7 @@ pub struct Figure {
 
 /// A load on a server, beside the latencies of its right answers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct LoadRecord {
     /// Connections.
     pub callers: usize,

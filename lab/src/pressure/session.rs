@@ -44,8 +44,8 @@ pub struct Session {
     pub graph: Graph,
     pub folder: PathBuf,
     /// Of steps: those of a search, and the one that a figure comes from.
+    search_step: Duration,
     step: Duration,
-    last_step: Duration,
     warm_max: Duration,
     pub callers_max: usize,
     /// What nginx answers to the same generator. Units: requests per second; None where there is no nginx.
@@ -70,8 +70,8 @@ impl Session {
             system: System::start(cell, &folder)?,
             graph,
             folder,
-            step,
-            last_step: cell.arguments.step.map_or(step, Duration::from_secs).max(step),
+            search_step: step,
+            step: cell.arguments.step.map_or(step, Duration::from_secs).max(step),
             warm_max: Duration::from_secs_f64(cell.size(if is_warm(cell) { 3.0 } else { 30.0 }, 0.2)),
             callers_max: cell
                 .size(CALLERS_MAX, QUICK_CALLERS_MAX)
@@ -250,7 +250,7 @@ impl Session {
 
     /// Repeats a closed loop until its rate is steady, or for a bounded time.
     fn warm(&mut self, ask: Ask) -> Outcome<()> {
-        let time_max = if self.is_cold { self.warm_max } else { self.warm_max.min(self.step) };
+        let time_max = if self.is_cold { self.warm_max } else { self.warm_max.min(self.search_step) };
         self.is_cold = false;
         let part = Duration::from_secs(1).min(time_max);
         let (mut ticks, mut seconds) = (Vec::new(), 0.0);
@@ -273,7 +273,7 @@ impl Session {
         let callers: &[usize] = if self.is_quick { &[1, 10] } else { &[1, 4, 16, 100, 1_000] };
         let (mut steps, mut best): (Vec<LoadStep>, Option<(Loaded, LoadRecord)>) = (Vec::new(), None);
         for callers in callers {
-            let found = self.load(ask, *callers, Pace::Closed, self.step)?;
+            let found = self.load(ask, *callers, Pace::Closed, self.search_step)?;
             steps.push(step(&found.0, None));
             let merit = |(loaded, _): &(Loaded, LoadRecord)| (loaded.errors == 0, loaded.rate());
             if best.as_ref().is_none_or(|best| merit(&found) > merit(best)) {
@@ -281,8 +281,8 @@ impl Session {
             }
         }
         let (mut loaded, mut record) = best.ok_or("no number of callers")?;
-        if self.last_step > self.step {
-            (loaded, record) = self.load(ask, loaded.callers, Pace::Closed, self.last_step)?;
+        if self.step > self.search_step {
+            (loaded, record) = self.load(ask, loaded.callers, Pace::Closed, self.step)?;
         }
         if loaded.right == 0 {
             return Ok(Figure::state(format!("ERR({})", loaded.first_error.unwrap_or_default())));
@@ -297,7 +297,7 @@ impl Session {
         let first = 0.7 * peak.unwrap_or(1_000.0);
         let (mut steps, mut held): (Vec<LoadStep>, Option<(f64, Loaded, LoadRecord)>) = (Vec::new(), None);
         let mut is_generator_limit = false;
-        let step_time = self.step;
+        let step_time = self.search_step;
         let found = highest(first, 1e6, |rate| {
             let (loaded, record) = self.load(ask, self.callers_at(rate), Pace::Rate(rate), step_time)?;
             steps.push(step(&loaded, Some(rate)));
@@ -313,12 +313,12 @@ impl Session {
         let Some(mut rate) = found else { return Ok(Figure::state("ERR(no rate is held)")) };
         let (_, mut loaded, mut record) =
             held.filter(|held| held.0 == rate).ok_or("the held rate has no load")?;
-        let mut is_confirmed = self.last_step <= self.step;
+        let mut is_confirmed = self.step <= self.search_step;
         for _ in 0..CONFIRMATIONS_MAX {
             if is_confirmed {
                 break;
             }
-            (loaded, record) = self.load(ask, self.callers_at(rate), Pace::Rate(rate), self.last_step)?;
+            (loaded, record) = self.load(ask, self.callers_at(rate), Pace::Rate(rate), self.step)?;
             steps.push(step(&loaded, Some(rate)));
             is_confirmed = is_held(&loaded, rate);
             if !is_confirmed {
@@ -337,7 +337,7 @@ impl Session {
 
     /// Waits until the server has ended the work that an overload has left.
     pub fn settle(&mut self, ask: Ask) -> Outcome<()> {
-        let part = self.step.min(Duration::from_millis(300));
+        let part = self.search_step.min(Duration::from_millis(300));
         for _ in 0..30 {
             let (loaded, _) = self.load(ask, 1, Pace::Closed, part)?;
             if loaded.errors == 0 && loaded.latencies.count() > 0 && loaded.latencies.max() < 0.5 {
@@ -349,7 +349,7 @@ impl Session {
 
     /// Length of a step. Units: as of the time type.
     pub fn step(&self) -> Duration {
-        self.last_step
+        self.step
     }
 
     /// One of two sizes, by the length of the run.

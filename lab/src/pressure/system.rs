@@ -19,7 +19,7 @@ pub struct System {
 /// A running server, without its words.
 pub enum Started {
     /// `annals serve`, or nginx.
-    Own(Server),
+    Own(Box<Server>),
     Peer(PeerServer),
 }
 
@@ -32,7 +32,7 @@ impl System {
                 Ok(System {
                     address: server.address,
                     dialect: Box::new(Annals),
-                    server: Started::Own(server),
+                    server: Started::Own(Box::new(server)),
                 })
             }
             "nginx" => System::nginx(folder),
@@ -67,7 +67,11 @@ impl System {
         let folder = folder.join("nginx");
         std::fs::create_dir_all(&folder)?;
         let server = Server::nginx(&folder, FILE_NAME, FILE_CONTENT.as_bytes())?;
-        Ok(System { address: server.address, dialect: Box::new(File), server: Started::Own(server) })
+        Ok(System {
+            address: server.address,
+            dialect: Box::new(File),
+            server: Started::Own(Box::new(server)),
+        })
     }
 
     /// A client of one connection, for what is not measured.

@@ -37,7 +37,7 @@ pub fn loads(measured: &Measured, extent: Extent) -> Option<Block> {
         .map(|(row, volume, target, cell, load)| line(row, volume, target, cell, load))
         .collect();
     let caption = "The loads behind the figures, with the columns of the published page. Throughput counts requests per second, a batch \
-                   once. *LIMIT* marks loads for which the client was itself the limit; *callers* are connections";
+                   once. `LIMIT` marks loads for which the client was itself the limit; callers are connections";
     (!rows.is_empty()).then(|| Block::Table(Table::new(caption, head, rows)))
 }
 
