@@ -126,11 +126,22 @@ pub async fn serve_connection(
 
 /// Waits for the first bytes, and prepares for the version that they are of. hyper would read the first of them by
 /// themselves, and then keep a buffer that is twice as large as long as the connection is open.
-async fn first_builder(door: &Door, stream: &TcpStream) -> Builder<TokioExecutor> {
+async fn first_builder(door: &Door, stream: &Stream) -> Builder<TokioExecutor> {
     /// How HTTP/2 begins, and no method of HTTP/1.
     const HTTP_2: &[u8] = b"PRI";
     let mut first = [0; HTTP_2.len()];
     let builder = builder(door);
+    let stream = match stream {
+        Stream::Plain(stream) => stream,
+        // The handshake has agreed on a version, if the client can more than HTTP/1.
+        Stream::Tls(stream) => {
+            return match stream.get_ref().1.alpn_protocol() {
+                Some(b"h2") => builder.http2_only(),
+                Some(_) => builder.http1_only(),
+                None => builder,
+            };
+        }
+    };
     match stream.peek(&mut first).await {
         Ok(length) if length < HTTP_2.len() => builder,
         Ok(_) if first == HTTP_2 => builder.http2_only(),
