@@ -29,7 +29,7 @@ pub enum Call {
     PurgeCopy(InstanceId),
     SaveEntity(EntityCopy),
     /// With the known fields of the entities at its ends.
-    SaveRelationship(RelationshipCopy, [EntityProxy; 2]),
+    SaveRelationship(RelationshipCopy, Box<[EntityProxy; 2]>),
     SaveClassification(Id, ClassificationCopy),
     PurgeClassification(Id, Arc<str>),
     Rehome(InstanceId),

@@ -139,7 +139,7 @@ fn change(transaction: &mut Transaction, call: Call) -> annals::Result<Vec<Id>> 
         }
         Call::PurgeCopy(id) => transaction.purge_copy(&id, ELSEWHERE)?,
         Call::SaveEntity(copy) => transaction.save_entity_copy(copy)?,
-        Call::SaveRelationship(copy, proxies) => transaction.save_relationship_copy(copy, proxies)?,
+        Call::SaveRelationship(copy, proxies) => transaction.save_relationship_copy(copy, *proxies)?,
         Call::SaveClassification(id, copy) => transaction.save_classification_copy(&id, copy)?,
         Call::PurgeClassification(id, name) => {
             transaction.purge_classification_copy(&id, &name, ELSEWHERE)?

@@ -47,7 +47,7 @@ pub fn save_relationships(run: &mut Run, type_number: usize, one: &RelationshipT
             properties: properties.clone(),
             header: header(),
         };
-        run.done(Method::SaveRelationship, Call::SaveRelationship(copy, proxies))?;
+        run.done(Method::SaveRelationship, Call::SaveRelationship(copy, Box::new(proxies)))?;
         run.created(InstanceId::Relationship(id), type_number, properties)?;
     }
     Ok(())
