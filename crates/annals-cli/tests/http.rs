@@ -42,6 +42,7 @@ mod http {
     mod operational;
     mod parameters;
     mod protocol;
+    mod roles;
     mod shares;
     mod tls;
     mod trees;

@@ -19,6 +19,7 @@ mod door;
 mod hosts;
 mod router;
 mod observe;
+mod login;
 mod request_log;
 mod names;
 mod endpoint;
