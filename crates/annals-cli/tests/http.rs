@@ -44,6 +44,7 @@ mod http {
     mod operational;
     mod parameters;
     mod protocol;
+    mod roles;
     mod shares;
     mod tls;
     mod trees;

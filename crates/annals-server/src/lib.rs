@@ -21,6 +21,7 @@ mod hosts;
 mod router;
 mod shed;
 mod observe;
+mod login;
 mod request_log;
 mod names;
 mod endpoint;

@@ -42,12 +42,13 @@ use tower_http::compression::predicate::{DefaultPredicate, Predicate, SizeAbove}
 use tower_http::cors::{AllowHeaders, CorsLayer};
 use tower_http::request_id::{MakeRequestId, PropagateRequestIdLayer, RequestId, SetRequestIdLayer};
 
-use super::access::{Needs, Principal, login, of_ldp};
+use super::access::{Needs, Principal, of_ldp};
 use super::call::Call;
 use super::door::Door;
 use super::endpoint::Endpoint;
 use super::endpoints::endpoints;
 use super::ldp;
+use super::login::login;
 use super::names::{POSITION, REQUEST_ID};
 use super::observe::{Route, observe};
 use super::parameter::Parameter;

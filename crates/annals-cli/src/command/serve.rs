@@ -63,10 +63,10 @@ pub struct Serve {
         help_heading = "Access"
     )]
     pub tls_client_authorities: Option<PathBuf>,
-    /// Take clients whose tokens (JWT) this OIDC provider signed: what their claim `iss` must be.
+    /// Take clients whose tokens (JWT) this OIDC provider signed: the value of their claim `iss`.
     #[arg(long, value_name = "URL", requires_all = ["oidc_audiences", "oidc_keys"], help_heading = "Access")]
     pub oidc_issuer: Option<String>,
-    /// What the claim `aud` of these tokens must name; repeatable: one of them.
+    /// A name of this server, which the claim `aud` of these tokens must have; repeatable: one of them.
     #[arg(long = "oidc-audience", value_name = "NAME", requires = "oidc_issuer", help_heading = "Access")]
     pub oidc_audiences: Vec<String>,
     /// The keys of the provider (JWKS): a file, or an http or https URL.

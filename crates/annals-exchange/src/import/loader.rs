@@ -2,16 +2,16 @@
 
 use annals::action;
 use std::collections::{HashSet, VecDeque};
-use std::sync::Arc;
 use std::time::Duration;
 
-use annals::{Action, Error, ErrorKind, Repository, Result, Snapshot, Ticket, Transaction};
+use annals::{Action, Error, ErrorKind, Repository, Result, Snapshot, Ticket};
 
 use super::batch::Batch;
 use super::declarations::{order_of_need, type_names};
 use super::exchanged::{Clash, groups};
 use super::mark::{Run, Stretch, marked_message};
 use super::operation::{Effect, Operation};
+use super::permit::Permit;
 use super::report::Report;
 use super::unit::{Place, Unit, Written};
 use super::{Checked, Refused};
@@ -50,28 +50,6 @@ pub struct LoadOptions {
     pub message: String,
     /// The writes that are allowed; `None` for all.
     pub permit: Option<Permit>,
-}
-
-/// Checks the changes of each transaction of an import before it is submitted.
-#[derive(Clone)]
-pub struct Permit(pub Arc<Check>);
-
-/// Refuses a transaction.
-type Check = dyn Fn(&Transaction) -> Result<()> + Send + Sync;
-
-impl std::fmt::Debug for Permit {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Permit")
-    }
-}
-
-impl LoadOptions {
-    /// Refuses a transaction that is not allowed.
-    ///
-    /// Errors: those of the permit.
-    pub fn check(&self, transaction: &Transaction) -> Result<()> {
-        self.permit.as_ref().map_or(Ok(()), |permit| (permit.0)(transaction))
-    }
 }
 
 struct InFlight {
@@ -336,7 +314,7 @@ impl<'r> Loader<'r> {
             self.settle(0, 0)?;
             batch = self.prepare(&mut units);
         }
-        match batch.and_then(|batch| batch.hand_over(self.options)) {
+        match batch.and_then(|batch| batch.hand_over(self.options.permit.as_ref())) {
             Ok(ticket) => {
                 self.in_flight.push_back(InFlight { ticket, units, bytes });
                 self.in_flight_bytes += bytes;
@@ -502,7 +480,7 @@ impl<'r> Loader<'r> {
 
     /// Commits units together, and waits until they are durable.
     fn commit(&mut self, units: &mut [Unit]) -> Result<()> {
-        self.prepare(units)?.hand_over(self.options)?.wait().map(drop)
+        self.prepare(units)?.hand_over(self.options.permit.as_ref())?.wait().map(drop)
     }
 
     /// True if a smaller part may succeed: the memory budget has no room for the whole, but is not spent.

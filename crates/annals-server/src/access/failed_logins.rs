@@ -31,7 +31,7 @@ struct Failed {
 #[derive(Debug, Default)]
 pub struct FailedLogins(Mutex<HashMap<IpAddr, Failed>>);
 
-/// What follows from a failure.
+/// The consequences of a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Failure {
     /// How long its answer waits.

@@ -1,4 +1,4 @@
-//! The gate in front of all doors: proves the principal of each request.
+//! The proofs of principals: the settings, and the files that they name.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -6,17 +6,12 @@ use std::time::{Duration, Instant as Clock, SystemTime};
 
 use annals::Instant;
 use arc_swap::ArcSwap;
-use axum::body::Body;
-use axum::extract::{Request, State};
-use axum::middleware::Next;
-use axum::response::IntoResponse;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use http::header::{AUTHORIZATION, HeaderMap};
-use http::{Response, StatusCode};
 use tokio::sync::watch;
 
-use super::failed_logins::FailedLogins;
+use super::failed_logins::{FailedLogins, Failure};
 use super::oidc::Oidc;
 use super::principal::{Principal, Proof, Standing, unauthenticated};
 use super::settings::AccessSettings;
@@ -24,11 +19,9 @@ use super::tls::Tls;
 use super::token_file::TokenFile;
 use super::tokens::{Listed, Tokens, is_token, name_of};
 use super::verb::of_roles;
-use crate::door::Door;
 use crate::names::AUTHOR;
 use crate::problem::Problem;
 use crate::query::decode_percent;
-use crate::request_log::Entry;
 
 /// Longest time between two looks at the standing of a principal.
 const LOOK_TIME: Duration = Duration::from_secs(60);
@@ -48,7 +41,7 @@ pub struct Client {
 #[derive(Clone, Copy)]
 pub struct Unknown;
 
-/// What proves principals.
+/// The means to prove principals.
 pub struct Access {
     settings: AccessSettings,
     tokens: Option<(TokenFile, ArcSwap<Tokens>)>,
@@ -68,7 +61,7 @@ impl Default for Access {
 }
 
 impl Access {
-    /// What these settings name.
+    /// The means that these settings name.
     ///
     /// Errors: those of reading the files that they name.
     pub fn new(settings: AccessSettings) -> annals::Result<Access> {
@@ -206,6 +199,11 @@ impl Access {
         Principal { name: name.into(), roles, verbs, proof, until: None }
     }
 
+    /// Counts a login that failed.
+    pub fn count_failure(&self, address: IpAddr) -> Failure {
+        self.failed.count(address, Clock::now())
+    }
+
     /// Whether a principal that was proven earlier still stands.
     pub fn standing(&self, principal: &Principal) -> Standing {
         let left = match principal.until {
@@ -261,55 +259,4 @@ fn of_listed(listed: &Listed) -> Principal {
 
 fn is_same(proxy: IpAddr, address: IpAddr) -> bool {
     proxy.to_canonical() == address.to_canonical()
-}
-
-/// The layer: gives each request its principal, and refuses credentials that prove nothing. Their answers wait, longer
-/// after each failure of the same address.
-pub async fn login(State(door): State<Arc<Door>>, mut request: Request, next: Next) -> Response<Body> {
-    let client = request.extensions().get::<Client>().cloned();
-    let principal = match door.access.prove(client.as_ref(), request.headers()).await {
-        Ok(principal) => principal,
-        Err(problem) => {
-            if let Some(client) = client.filter(|_| problem.status() == StatusCode::UNAUTHORIZED) {
-                slow_down(&door, &client, &problem).await;
-            }
-            let mut response = problem.into_response();
-            response.extensions_mut().insert(Unknown);
-            return response;
-        }
-    };
-    if principal.is_named() {
-        // Nothing behind the gate sees the secret.
-        request.headers_mut().remove(AUTHORIZATION);
-        if let Some(entry) = request.extensions().get::<Arc<Entry>>() {
-            entry.note_author(&principal.name);
-        }
-        // It counts by its name from here on, and not by its address.
-        let peer = door.peers.named(&principal.name);
-        if let Some(max) = door.limits.client_rate_max
-            && let Err(problem) = peer.begin(max, Clock::now())
-        {
-            return problem.into_response();
-        }
-        request.extensions_mut().insert(peer);
-    }
-    let is_unknown = principal.proof == Proof::Nobody;
-    request.extensions_mut().insert(principal);
-    let mut response = next.run(request).await;
-    if is_unknown {
-        response.extensions_mut().insert(Unknown);
-    }
-    response
-}
-
-async fn slow_down(door: &Door, client: &Client, problem: &Problem) {
-    let failure = door.access.failed.count(client.address, Clock::now());
-    door.metrics.failed_logins.inc();
-    if failure.is_logged() {
-        tracing::warn!(
-            target: "annals::access", address = %client.address, failures = failure.count, "failed login: {}",
-            problem.detail()
-        );
-    }
-    tokio::time::sleep(failure.delay).await;
 }

@@ -1,15 +1,15 @@
 //! Access: which client sends a request, and what its roles allow.
 //!
-//! [`Access`] proves the [`Principal`] of each request once, in front of all doors. The principal goes with the
+//! [`Access`] proves the [`Principal`] of each request once, in front of all doors (`login`). The principal goes with the
 //! request. Each operation names the [`Verb`]s that it needs in one table ([`needs`]), and each transaction is checked
-//! by its own changes before it is committed ([`changes`]).
+//! by its own changes before it is committed ([`change_verbs`]).
 
 // In the order a newcomer should read them.
 mod verb;
 mod principal;
 mod needs;
 mod grants;
-mod changes;
+mod change_verbs;
 mod settings;
 mod tokens;
 mod token_file;
@@ -21,8 +21,8 @@ mod key_fetch;
 mod oidc;
 mod gate;
 
-pub use changes::check_changes;
-pub use gate::{Access, Client, Unknown, login};
+pub use change_verbs::check_changes;
+pub use gate::{Access, Client, Unknown};
 pub use grants::Grants;
 pub use lease_owners::LeaseOwners;
 pub use needs::{Needs, of_ldp, of_operation};

@@ -1,8 +1,8 @@
 //! The verbs that each operation needs: one table for the whole door.
 //!
 //! An operation without a row is for admins only, and a test fails: [`Endpoint::new`](crate::endpoint::Endpoint::new)
-//! looks its operation up here. Rows of writes are the least that a request needs. What it needs more exactly depends on
-//! its changes, which [`super::check_changes`] checks before the commit.
+//! looks its operation up here. Rows of writes are the least that a request needs. Its changes may need more verbs:
+//! [`super::check_changes`] checks them before the commit.
 
 use http::Method;
 
@@ -11,7 +11,7 @@ use super::verb::Verb::{
 };
 use super::verb::{Verb, Verbs};
 
-/// What an operation needs.
+/// The verbs that an operation needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needs {
     /// Nothing: everybody may ask.
@@ -174,13 +174,13 @@ const OPERATIONS: &[(&str, &str, Needs)] = &[
     ("POST", "/v1/compactions", all(&[Operate])),
 ];
 
-/// What an operation of the JSON door needs. An operation without a row is for admins only.
+/// The verbs that an operation of the JSON door needs. An operation without a row is for admins only.
 pub fn of_operation(method: &Method, path: &str) -> Needs {
     let row = OPERATIONS.iter().find(|(known, at, _)| *known == method.as_str() && *at == path);
     row.map_or(all(&[Administer]), |(_, _, needs)| *needs)
 }
 
-/// What a request of the LDP door needs. Its answers tell of the resource, so that each needs to read.
+/// The verbs that a request of the LDP door needs. Its answers tell of the resource, so that each needs to read.
 pub fn of_ldp(method: &Method) -> Needs {
     match method.as_str() {
         "GET" | "HEAD" | "OPTIONS" => READS,

@@ -27,9 +27,9 @@ const NAME_BYTES_MAX: usize = 255;
 /// A provider, and what its tokens mean.
 #[derive(Clone, Debug)]
 pub struct OidcSettings {
-    /// What the claim `iss` must be.
+    /// The value of the claim `iss`.
     pub issuer: String,
-    /// What the claim `aud` must name: one of these.
+    /// Names of this server: the claim `aud` must have one of them.
     pub audiences: Vec<String>,
     /// A file of keys (JWKS), or its URL.
     pub keys: String,

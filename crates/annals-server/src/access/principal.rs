@@ -50,7 +50,7 @@ pub struct Principal {
     pub name: Arc<str>,
     /// The names of its roles.
     pub roles: Vec<Arc<str>>,
-    /// What the roles allow.
+    /// The verbs that the roles give.
     pub verbs: Verbs,
     /// How it was proven.
     pub proof: Proof,
@@ -58,7 +58,7 @@ pub struct Principal {
     pub until: Option<SystemTime>,
 }
 
-/// What is known of a principal that a long answer is for.
+/// Whether the credential of a long answer still counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
     /// It stands, and must be asked again after this time at the latest.
@@ -92,6 +92,11 @@ impl Principal {
     /// A client without credentials of a server that asks for some.
     pub fn nobody() -> Arc<Principal> {
         Arc::clone(&NOBODY)
+    }
+
+    /// True for a client that proved nothing, although it must.
+    pub fn is_nobody(&self) -> bool {
+        self.proof == Proof::Nobody
     }
 
     /// True if it has a name.

@@ -1,6 +1,6 @@
 //! Verbs, which operations need, and the built-in roles, which give them.
 
-/// What a principal may do.
+/// A kind of work that a role may allow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u16)]
 pub enum Verb {

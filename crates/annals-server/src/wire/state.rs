@@ -54,7 +54,7 @@ pub struct Whoami {
     /// The author of all that the client writes; empty for anyone.
     pub name: String,
     pub roles: Vec<String>,
-    /// What the roles allow.
+    /// The verbs that the roles give.
     pub verbs: Vec<String>,
     /// How the name was proven: `token`, `certificate`, `oidc`, `proxy`; `anyone` if the server asks for no credentials.
     pub proof: String,
