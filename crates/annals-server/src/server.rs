@@ -153,7 +153,7 @@ async fn run(
 
 /// Listens with room for clients that come at the same time.
 fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
-    // What Linux allows unless its settings say otherwise.
+    // Linux allows no more unless its settings say otherwise.
     const WAITING_MAX: u32 = 4_096;
     let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
     socket.set_reuseaddr(true)?;

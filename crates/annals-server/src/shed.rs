@@ -14,7 +14,7 @@ use super::names::REQUEST_ID;
 use super::observe::method_name;
 use super::problem::{PROBLEM_JSON, Problem};
 
-/// What operators ask for. The server answers it however many requests it works on.
+/// Paths for operators. The server answers them however many requests it works on.
 const OPERATIONAL: [&str; 3] = ["/health/", "/metrics", "/openapi.json"];
 /// The route of refusals in the metrics.
 const ROUTE: &str = "refused";

@@ -129,7 +129,7 @@ impl Usage {
     }
 }
 
-/// What a process and its descendants use.
+/// Resources that a process and its descendants use.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TreeUsage {
     /// With that of children that they have waited for.
@@ -137,7 +137,7 @@ pub struct TreeUsage {
     pub resident_bytes: u64,
 }
 
-/// What a process and its descendants use now; nothing if it has ended.
+/// The resources of a process and its descendants now; none if it has ended.
 pub fn tree_usage(pid: u32) -> TreeUsage {
     let (mut parents, mut others): (Vec<Process>, Vec<Process>) =
         processes().into_iter().partition(|process| process.pid.cast_unsigned() == pid);

@@ -220,7 +220,7 @@ pub struct Figure {
     pub late: Option<f64>,
     #[serde(default, skip_serializing_if = "is_zero")]
     pub retries: u64,
-    /// What a load on a server counted.
+    /// The counts of a load on a server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load: Option<LoadRecord>,
 }
@@ -252,7 +252,7 @@ pub struct LoadRecord {
     pub late: f64,
     /// True if the generator could not have done much more.
     pub is_generator_limit: bool,
-    /// What nginx answers to the same generator. Units: requests per second.
+    /// Requests that nginx answers to the same generator. Units: requests per second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generator_ceiling: Option<f64>,
     /// Every step of the search that led to the figure, ascending.

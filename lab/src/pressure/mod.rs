@@ -4,12 +4,12 @@
 mod graph;
 mod dialect;
 mod generator;
-mod search;
+mod bisection;
 mod system;
 mod asking;
 mod session;
-mod reads;
-mod writes;
+mod read_rows;
+mod write_rows;
 mod overload;
 mod disk;
 mod syncs;

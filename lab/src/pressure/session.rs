@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::asking::{Asking, Numbers};
+use super::bisection::highest;
 use super::dialect::{Ask, EDGES, VERTICES};
 use super::generator::{Loaded, Pace, Plan, Work, load, raise_open_files};
 use super::graph::Graph;
-use super::search::highest;
 use super::system::System;
 use crate::harness::{Cell, Figure, LoadRecord, LoadStep, steady_from};
 use crate::latencies::encode_counts;
@@ -48,7 +48,7 @@ pub struct Session {
     step: Duration,
     warm_max: Duration,
     pub callers_max: usize,
-    /// What nginx answers to the same generator. Units: requests per second; None where there is no nginx.
+    /// Requests that nginx answers to the same generator. Units: requests per second; None where there is no nginx.
     pub ceiling: Option<f64>,
     /// The next free numbers of vertices and edges.
     pub next_vertex: u64,

@@ -2,7 +2,7 @@
 
 use super::overload::{AFTER, LONGEST, LOST, READ_WHILE_WRITING, SHED};
 use super::system::introduction;
-use super::{overload, reads, syncs, writes};
+use super::{overload, read_rows, syncs, write_rows};
 use crate::harness::{Cell, Form, Kind, Part, Peer, Row, Suite, Syncs, Target, whole};
 use crate::outcome::Outcome;
 
@@ -90,7 +90,7 @@ pub const SUITE: Suite = Suite {
             ],
             seconds_max: 14_400,
             counts_syncs: false,
-            run: reads::run,
+            run: read_rows::run,
         },
         Part {
             name: "writes",
@@ -104,7 +104,7 @@ pub const SUITE: Suite = Suite {
             ],
             seconds_max: 14_400,
             counts_syncs: false,
-            run: writes::run,
+            run: write_rows::run,
         },
         Part {
             name: "overload",

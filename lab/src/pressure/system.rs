@@ -84,7 +84,7 @@ impl System {
         (self.dialect, self.server)
     }
 
-    /// What the server uses, with all its processes.
+    /// Processor time and memory of the server, with all its processes.
     pub fn usage(&mut self) -> TreeUsage {
         tree_usage(match &mut self.server {
             Started::Own(server) => server.id(),
@@ -93,7 +93,7 @@ impl System {
     }
 }
 
-/// What a target says of itself.
+/// The words in which a target introduces itself.
 pub fn introduction(name: &str) -> TargetRecord {
     let setting = |name: &str, value: &str| (name.to_owned(), value.to_owned());
     match name {

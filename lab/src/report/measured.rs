@@ -37,7 +37,7 @@ pub struct CellFigures {
     pub retries: u64,
     /// Counts in each tenth of a second, of the first repeat.
     pub ticks: Vec<u64>,
-    /// What the load of the last repeat counted.
+    /// The counts of the load of the last repeat.
     pub load: Option<LoadRecord>,
 }
 

@@ -41,7 +41,7 @@ pub fn loads(measured: &Measured, extent: Extent) -> Option<Block> {
     (!rows.is_empty()).then(|| Block::Table(Table::new(caption, head, rows)))
 }
 
-/// What nginx answers to the same client; none if the run has no load.
+/// Requests that nginx answers to the same client; none if the run has no load.
 pub fn ceiling(measured: &Measured) -> Option<Block> {
     let found = each(measured, Extent::Whole).into_iter();
     let found: Vec<f64> = found.filter_map(|(.., load)| load.generator_ceiling).collect();

@@ -95,7 +95,7 @@ fn an_idle_connection_takes_little_memory() {
     const COUNT: usize = 800;
     let folder = folder();
     let server = Server::start(&folder.path().join("repository"), &[]);
-    // What the server allocates once, for instance for each of its threads.
+    // The server allocates some things once, for instance for each of its threads.
     drop(used(&server, 100));
     let before = server.resident_bytes();
     let open = used(&server, COUNT);

@@ -1,11 +1,11 @@
 //! How a graph server is asked: the same questions in the words of each server.
 
-mod annals;
+mod annals_http;
 mod file;
 mod gremlin;
 mod hugegraph;
 
-pub use annals::Annals;
+pub use annals_http::Annals;
 pub use file::{CONTENT as FILE_CONTENT, File, NAME as FILE_NAME};
 pub use gremlin::{Gremlin, PING};
 pub use hugegraph::Hugegraph;
@@ -42,7 +42,7 @@ pub trait Dialect: Sync {
     /// Writes a request. `host` is for its header.
     fn write(&self, ask: Ask, number: u64, graph: Graph, host: &str, request: &mut Vec<u8>);
 
-    /// True if the body of an answer with success is the one to this question, as far as a look at it tells.
+    /// True if the body of an answer with success is the one to this question. It looks at a part of it only.
     fn is_right(&self, ask: Ask, number: u64, graph: Graph, body: &[u8]) -> bool;
 
     /// The numbers of the vertices in the answer to [`Ask::Kout`], ascending.

@@ -5,7 +5,7 @@
 //! due at the times `(c + k·N) / rate` for k = 0, 1, 2, …, and latencies count from then: a server that stands still
 //! delays what is due meanwhile, and cannot hide it.
 
-mod answer;
+mod whole_answer;
 mod caller;
 mod loaded;
 mod running;

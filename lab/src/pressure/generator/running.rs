@@ -9,8 +9,8 @@ use rustix::event::{Timespec, epoll};
 use rustix::io::Errno;
 use rustix::time::{ClockId, clock_gettime};
 
-use super::answer::{Answer, read_answer};
 use super::caller::{Asked, Caller};
+use super::whole_answer::{Answer, read_answer};
 use super::{Loaded, Pace, Plan, Work};
 use crate::outcome::Outcome;
 

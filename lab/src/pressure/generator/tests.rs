@@ -1,3 +1,5 @@
+//! Loads on fake servers whose behaviour is known.
+
 use std::sync::Mutex;
 use std::time::Duration;
 
@@ -42,7 +44,7 @@ fn stalling() -> SocketAddr {
 #[test]
 fn a_server_that_stands_still_cannot_hide_it() {
     let open = run(stalling(), 50, Pace::Rate(400.0), 1_000);
-    // What was due in the half second waited for a quarter of a second on average: a fifth of all, or more.
+    // Requests that were due in the half second waited for a quarter of a second on average: a fifth of all, or more.
     assert!(open.latencies.quantile(0.85) > 0.1, "{:?}", open.latencies.counts());
     assert!(open.latencies.max() > 0.4, "{}", open.latencies.max());
     assert_eq!((open.errors, open.right + open.dropped), (0, open.due));
