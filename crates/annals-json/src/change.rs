@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 use annals::action::{Bag, BagRef, Field, Form, Key};
 use annals::{
     Action, Change, ClassificationContent, Id, InstanceId, Instant, Patch, PatchStep, Position, Provenance,
-    Record, Result, TypeKind, Value,
+    ProvenanceKind, Record, Result, TypeKind, Value,
 };
 use serde_json::{Value as Json, json};
 
@@ -70,6 +70,10 @@ fn add_entry(json: &mut Json, field: &Field, bag: &BagRef) {
         Key::Type => bag.definition.map(type_to_json),
         Key::Provenance => {
             bag.provenance.into_iter().for_each(|provenance| add_provenance(json, provenance));
+            // Without a member it would state none, and leave what there is.
+            if !field.is_required && bag.provenance == Some(&Provenance::default()) {
+                json["provenance"] = ProvenanceKind::Local.name().into();
+            }
             None
         }
         Key::Origin => {
@@ -417,6 +421,10 @@ mod tests {
             r#"{"action":"purge-classification-copy","kind":"entity","id":"a","classification":"c","home":"h"}"#,
             r#"{"action":"name-collection","collection":"h"}"#,
             r#"{"action":"reclassify","kind":"entity","id":"a","classification":"c","patch":[{"add":"p","value":2}]}"#,
+            r#"{"action":"update","kind":"entity","id":"a","patch":[],"provenance":"local"}"#,
+            r#"{"action":"replace","kind":"relationship","id":"r","properties":{},"provenance":"local"}"#,
+            r#"{"action":"reclassify","kind":"entity","id":"a","classification":"c","patch":[],"license":"MIT"}"#,
+            r#"{"action":"save-proxy","kind":"entity","id":"a","type":"t","properties":{},"home":"h","license":"MIT","status":"draft","version":7,"created":{"instant":"2025-01-01T00:00:00Z","author":"x"},"updated":{"instant":"2025-01-02T00:00:00Z","author":""}}"#,
         ];
         for line in lines {
             let json: Json = serde_json::from_str(line).unwrap();

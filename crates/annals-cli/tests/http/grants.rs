@@ -29,7 +29,7 @@ struct Twin {
 impl Twin {
     fn start(has_hidden: bool) -> Twin {
         let guarded = Guarded::start(&[]);
-        let admin = guarded.token("root", &["--role", "admin"]);
+        let admin = guarded.token("chief", &["--role", "admin"]);
         let reader = guarded.token("reader", &["--role", "public-reader"]);
         let twin = Twin { guarded, admin, reader };
         twin.declare();
@@ -40,13 +40,13 @@ impl Twin {
         };
         twin.commit(
             "start",
-            entities(&[("root", "page"), ("open-1", "page"), ("open-2", "page"), ("gone", "page")], true),
+            entities(&[("top", "page"), ("open-1", "page"), ("open-2", "page"), ("gone", "page")], true),
         );
         let canary = |name: &str| format!("{CANARY}-{name}");
         let (one, two) = (canary("1"), canary("2"));
         hidden(entities(&[(&one, "page"), (&two, &canary("type"))], false));
-        twin.commit("contained", json!([contained("root", "open-1"), contained("open-1", "open-2")]));
-        hidden(json!([contained("root", &one), contained("open-1", &two)]));
+        twin.commit("contained", json!([contained("top", "open-1"), contained("open-1", "open-2")]));
+        hidden(json!([contained("top", &one), contained("open-1", &two)]));
         twin.commit("linked", json!([link("r1", "links", "open-1", "open-2")]));
         hidden(json!([
             link(&canary("r1"), "links", "open-1", &one),
@@ -141,7 +141,7 @@ fn requests(server: &Server, admin: &str) -> Vec<(String, String, Option<Json>)>
         "open-2",
         "r1",
         "gone",
-        "root",
+        "top",
         "absent",
         "CANARY-1",
         "CANARY-2",
@@ -187,17 +187,17 @@ fn requests(server: &Server, admin: &str) -> Vec<(String, String, Option<Json>)>
         "/v1/entities/open-1/degree?direction=out",
         "/v1/entities/open-1/degree?direction=in&atPosition=8",
         "/v1/entities/open-1/relationships?direction=both&count=true",
-        "/v1/entities/root/reach?direction=both",
-        "/v1/entities/root/reach?direction=both&count=true",
-        "/v1/entities/root/reach/groups?direction=both&groupBy=@type",
-        "/v1/entities/root/related?direction=both&limit=1&count=true",
+        "/v1/entities/top/reach?direction=both",
+        "/v1/entities/top/reach?direction=both&count=true",
+        "/v1/entities/top/reach/groups?direction=both&groupBy=@type",
+        "/v1/entities/top/related?direction=both&limit=1&count=true",
         "/v1/entities/open-1/neighborhood?direction=both",
         "/v1/path?from=open-1&to=open-2",
         "/v1/path?from=open-1&to=CANARY-1",
         "/v1/path?from=open-1&to=absent",
-        "/v1/paths?from=root&to=open-2&direction=both",
-        "/v1/linking?from=root&to=open-2&direction=both",
-        "/v1/shared?from=root&to=open-2&direction=both",
+        "/v1/paths?from=top&to=open-2&direction=both",
+        "/v1/linking?from=top&to=open-2&direction=both",
+        "/v1/shared?from=top&to=open-2&direction=both",
         "/v1/export?type=page",
         "/v1/export?history=true",
         "/v1/export?atPosition=8",
@@ -275,12 +275,12 @@ fn grants_follow_their_changes_at_once_and_only_admins_write_them() {
         let items = answer.json()["items"].as_array().unwrap().clone();
         items.iter().map(|item| item["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
-    assert_eq!(ids(), ["root", "open-1", "open-2"]);
+    assert_eq!(ids(), ["top", "open-1", "open-2"]);
     twin.commit(
         "",
         json!([{"action": "update", "kind": "entity", "id": "open-2", "patch": {"public": false}}]),
     );
-    assert_eq!(ids(), ["root", "open-1"]);
+    assert_eq!(ids(), ["top", "open-1"]);
     twin.commit(
         "",
         json!([{"action": "update", "kind": "entity", "id": "grant", "patch": {"under": "open-1"}}]),

@@ -17,6 +17,7 @@ mod recent;
 mod relationships;
 mod grant;
 mod sight;
+mod sighted;
 mod source;
 mod stored;
 mod types;

@@ -232,7 +232,7 @@ fn told(snapshot: &Snapshot) -> Vec<String> {
     told
 }
 
-/// What a tree shows, item by item.
+/// The items of a tree, one by one.
 fn tree(tree: &Tree<'_>, note: &mut impl FnMut(&str, String)) {
     let path = |text: &str| TreePath::parse(text).unwrap();
     note("whole", format!("{:?}", tree.get(&path("/"), None).unwrap()));
