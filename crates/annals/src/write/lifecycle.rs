@@ -99,6 +99,10 @@ impl Transaction {
     /// Errors, at commit: `HomeConflict` if the stored entity belongs to another home, or to this repository.
     pub fn save_entity_copy(&mut self, mut copy: EntityCopy) -> Result<()> {
         let home = copy.header.provenance.home.clone();
+        let collection = self.base.graph().collection.clone();
+        let is_ours =
+            |given: &ClassificationCopy| collection.is_some() && given.provenance.home == collection;
+        let mut ours = copy.classifications.iter().map(is_ours).collect::<Vec<bool>>().into_iter();
         for known in &mut copy.classifications {
             known.provenance.home = known.provenance.home.take().or_else(|| home.clone());
         }
@@ -110,9 +114,7 @@ impl Transaction {
         let kept: Vec<ClassificationCopy> = match snapshot.entity_summary(&copy.id)? {
             Some(known) => {
                 // This repository is the home of its own classifications, so the copy may have old ones.
-                let collection = snapshot.graph().collection.as_ref();
-                copy.classifications
-                    .retain(|given| given.provenance.home.as_ref() != collection || collection.is_none());
+                copy.classifications.retain(|_| ours.next() != Some(true));
                 known.classifications().map(|known| known.to_copy()).collect()
             }
             None => Vec::new(),
