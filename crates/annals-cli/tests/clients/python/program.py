@@ -4,7 +4,7 @@ import datetime
 import sys
 from typing import TypeVar
 
-from annals_client import Client
+from annals_client import AuthenticatedClient
 from annals_client.api.entities import get_entities_id, patch_entities_id, post_entities, put_entities_id
 from annals_client.api.graph import get_entities_id_neighbors
 from annals_client.api.history import get_entities_id_history
@@ -70,7 +70,7 @@ def expect(form: type[Answer], answer: object) -> Answer:
     return answer
 
 
-def declare_a_type(client: Client) -> None:
+def declare_a_type(client: AuthenticatedClient) -> None:
     new = Type(
         kind=TypeKind.ENTITY,
         name="package",
@@ -84,7 +84,7 @@ def declare_a_type(client: Client) -> None:
     assert attributes and [known.name for known in attributes] == ["name"] and attributes[0].required is True
 
 
-def create(client: Client) -> None:
+def create(client: AuthenticatedClient) -> None:
     """Values of several kinds come back as they were."""
     properties = Properties()
     properties["name"] = "bash"
@@ -113,7 +113,7 @@ def create(client: Client) -> None:
     assert [item.entity.id for item in around.items] == ["libc6"] and around.next_ is None
 
 
-def update(client: Client) -> None:
+def update(client: AuthenticatedClient) -> None:
     tag = get_entities_id.sync_detailed(id="bash", client=client).headers["etag"]
     patch = MergePatch.from_dict({"size": 8, "price": None})
     patched = expect(Entity, patch_entities_id.sync("bash", client=client, body=patch, if_match=tag))
@@ -129,7 +129,7 @@ def update(client: Client) -> None:
     assert replaced.properties.to_dict() == {"name": "bash", "size": 10}
 
 
-def search(client: Client) -> None:
+def search(client: AuthenticatedClient) -> None:
     text = expect(EntityPage, get_entities.sync(client=client, q="package where size >= 5", limit=10))
     assert [item.id for item in text.items] == ["bash"]
     repeated = get_entities.sync(client=client, type_=["package"], where=["name ^= b", "size = 10"])
@@ -143,7 +143,7 @@ def search(client: Client) -> None:
     assert [item.id for item in expect(InstancePage, related).items] == ["r"]
 
 
-def read_the_past(client: Client) -> None:
+def read_the_past(client: AuthenticatedClient) -> None:
     page = expect(VersionPage, get_entities_id_history.sync("bash", client=client, limit=3))
     assert page.next_
     rest = get_entities_id_history.sync("bash", client=client, limit=3, after=page.next_)
@@ -156,7 +156,7 @@ def read_the_past(client: Client) -> None:
     assert at.properties["size"] == 7 and at.created.instant == first.instant
 
 
-def commit(client: Client) -> None:
+def commit(client: AuthenticatedClient) -> None:
     zsh = Properties.from_dict({"name": "zsh"})
     operations = [
         Operation(
@@ -191,7 +191,7 @@ def commit(client: Client) -> None:
     assert (again.status, again.kind) == (412, ProblemKind.PRECONDITION_FAILED), again
 
 
-def change_a_tree(client: Client) -> None:
+def change_a_tree(client: AuthenticatedClient) -> None:
     tree = {"tags": ["core", "lab"], "clock": {"zone": "UTC"}}
     put = expect(TreeReceipt, put_tree_steps.sync("/config", client=client, body=tree))
     expect(TreeReceipt, put_tree_steps.sync("/config/clock/zone", client=client, body="CET", annals_author="ada"))
@@ -206,7 +206,7 @@ def change_a_tree(client: Client) -> None:
     assert get_tree_steps.sync("/config", client=client) == tree
 
 
-def be_refused(client: Client) -> None:
+def be_refused(client: AuthenticatedClient) -> None:
     nameless = post_entities.sync_detailed(client=client, body=NewEntity(type_="package"))
     assert nameless.status_code == 422
     problem = expect(Problem, nameless.parsed)
@@ -219,7 +219,7 @@ def be_refused(client: Client) -> None:
 
 
 def main() -> None:
-    with Client(base_url=sys.argv[1], raise_on_unexpected_status=True) as client:
+    with AuthenticatedClient(base_url=sys.argv[1], token="none", raise_on_unexpected_status=True) as client:
         assert expect(Ready, get_health_ready.sync(client=client)).ready
         for step in (declare_a_type, create, update, search, read_the_past, commit, change_a_tree, be_refused):
             step(client)
