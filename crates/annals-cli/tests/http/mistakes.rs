@@ -139,7 +139,7 @@ fn what_is_no_instant_is_told_which_forms_there_are() {
 fn a_read_by_a_former_id_names_the_new_one() {
     let (_folder, server) = catalogue();
     assert_eq!(server.send("PUT", "/v1/entities/t/id", &json!({"newId": "orders"})).status, 200);
-    for path in ["/v1/entities/t", "/v1/entities/t/summary", "/v1/entities/t/neighbors"] {
+    for path in ["/v1/entities/t", "/v1/entities/t/summary"] {
         told(&server.get(path), 410, "deleted", "orders");
     }
     assert_eq!(server.get("/v1/entities/t/history").status, 200);

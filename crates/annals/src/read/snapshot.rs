@@ -506,7 +506,7 @@ impl Snapshot {
     #[cold]
     fn no_entity(&self, id: &Id) -> Error {
         let instance = InstanceId::Entity(id.clone());
-        self.check_present_id(&instance)
+        self.check_known(&instance)
             .err()
             .unwrap_or_else(|| Error::new(ErrorKind::NotFound, format!("{instance} does not exist")))
     }
