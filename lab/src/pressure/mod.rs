@@ -8,6 +8,7 @@ mod bisection;
 mod system;
 mod asking;
 mod session;
+mod two_loops;
 mod read_rows;
 mod write_rows;
 mod overload;

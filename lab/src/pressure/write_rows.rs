@@ -4,6 +4,7 @@ use super::dialect::{Ask, EDGES, VERTICES};
 use super::disk::Disk;
 use super::session::Session;
 use super::suite::{graph_of, introduce};
+use super::two_loops::measure_both;
 use crate::harness::Cell;
 use crate::outcome::Outcome;
 use crate::threads::Pending;
@@ -39,21 +40,8 @@ fn measure(cell: &mut Cell, volumes: &[String], pending: &mut Pending) -> Outcom
             continue;
         }
         let mut session = Session::start(cell, graph_of(volume)?)?;
-        for (closed, open, ask) in SINGLE {
-            if let Some(reason) = session.system.dialect.lacks(ask) {
-                pending.skip(cell, &[closed, open], reason)?;
-                continue;
-            }
-            let mut peak = None;
-            if cell.wants(closed) {
-                let figure = session.closed(ask, 1)?;
-                peak = figure.value;
-                pending.tell(cell, volume, closed, figure)?;
-            }
-            if cell.wants(open) {
-                let figure = session.rate(ask, peak)?;
-                pending.tell(cell, volume, open, figure)?;
-            }
+        for rows in SINGLE {
+            measure_both(cell, volume, rows, &mut session, pending)?;
         }
         for (row, ask, elements) in BATCHES {
             match session.system.dialect.lacks(ask) {
