@@ -172,7 +172,7 @@ impl World {
             .filter(is_known)
             .filter(|(_, known)| !known.now().id.starts_with('?'))
             .map(|(_, known)| {
-                let bases = (known.has_sure_base(), !known.is_opaque);
+                let bases = (known.has_sure_base(), known.has_sure_bases());
                 (known.is_link, known.now().id.clone(), bases)
             })
             .collect();

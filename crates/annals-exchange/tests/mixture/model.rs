@@ -99,6 +99,12 @@ impl Known {
         !self.is_opaque && self.versions.iter().filter(|version| version.place.0 == last).count() == 1
     }
 
+    /// True if this is so for all its versions: an undo of the content may take back any.
+    pub fn has_sure_bases(&self) -> bool {
+        let is_single = self.versions.windows(2).all(|pair| pair[0].place.0 != pair[1].place.0);
+        !self.is_opaque && is_single
+    }
+
     /// The version after the record at `position`.
     pub fn at(&self, position: u64) -> Option<&Content> {
         let known = self.versions.iter().rev().find(|version| version.place.0 <= position);

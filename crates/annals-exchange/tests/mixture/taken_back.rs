@@ -49,6 +49,14 @@ impl World {
             if placed.is_some_and(|(link, _)| is_theirs(link)) {
                 return None;
             }
+            // Only its container takes a copy along.
+            if then.is_none() && known.now().is_live && known.is_copy && !known.is_link {
+                let is_new = |age: Age| self.model.all[&age].at(before).is_none_or(|then| !then.is_live);
+                let goes = |(_, parent): (Age, Age)| ages.contains(&parent) && is_new(parent);
+                if !self.model.parent(age).is_some_and(goes) {
+                    return None;
+                }
+            }
             if then.is_none() && known.now().is_live && !known.is_link {
                 let is_new = |link: &Age| {
                     let then = self.model.all[link].at(before);

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use crate::graph::Graph;
 use crate::graph::instance::unpacked::Instance;
-use crate::graph::structures::child::Child;
 use crate::graph::structures::slot_set::SlotSet;
 use crate::graph::{instance_id, kind_of};
 use crate::model::{InstanceId, TypeKind};
@@ -79,11 +78,16 @@ pub(super) fn built_on(
             found.add((kind, slot), &format!("relationship {id} was added to it at position {changed}"));
         }
     }
+    let is_copy = |&(kind, slot): &Slot| {
+        graph.table(kind).row(slot).is_some_and(|row| row.is_live() && !graph.is_own(row.header()))
+    };
+    let copies: Vec<Slot> = new.iter().copied().filter(is_copy).collect();
     // An instance that stays keeps its place, so its new container stays, too; others may then have no place.
     let mut next = 0;
     loop {
         let Some(&(kind, slot)) = found.all.get(next).map(|built| &built.slot) else {
             find_homeless(&mut found, then, &lost, &known)?;
+            find_staying_copies(&mut found, &copies, &new_entities);
             if next == found.all.len() {
                 break;
             }
@@ -110,6 +114,31 @@ pub(super) fn built_on(
         }
     }
     Ok(found.all)
+}
+
+/// Finds new copies of another collection that no container, or end, takes along any more when it is deleted: by
+/// themselves only their home deletes them.
+fn find_staying_copies(found: &mut Found<'_>, copies: &[Slot], new_entities: &SlotSet) {
+    let graph = found.graph;
+    let mut is_more = true;
+    while is_more {
+        let count = found.all.len();
+        for &(kind, slot) in copies {
+            let goes = |entity: u32| {
+                new_entities.contains(entity) && !found.stay.contains(&(TypeKind::Entity, entity))
+            };
+            let goes_along = match kind {
+                TypeKind::Relationship => {
+                    graph.relationships.row(slot).is_some_and(|row| row.ends().into_iter().any(goes))
+                }
+                _ => graph.container_link(slot).is_some_and(|link| goes(link.other)),
+            };
+            if !goes_along {
+                found.add((kind, slot), "it is a copy, and nothing that is deleted contains it any more");
+            }
+        }
+        is_more = found.all.len() > count;
+    }
 }
 
 /// Finds children that a later record placed in a container, among those whose place earlier records changed.
@@ -145,8 +174,6 @@ fn find_placed_elsewhere(
 struct Lost {
     slot: u32,
     was: Arc<Instance>,
-    /// For a relationship that contains: the place of its child.
-    place: Option<Child>,
 }
 
 /// The relationships among `touched` that must return.
@@ -163,11 +190,7 @@ fn lost(now: &Snapshot, then: &Snapshot, touched: &[Slot]) -> Result<Vec<Lost>> 
         if is_as_it_was {
             continue;
         }
-        let was = then.instance(kind, slot, held)?;
-        let child = then.seen(TypeKind::Entity, was.ends[1], false)?;
-        let child = child.map(|held| then.instance(TypeKind::Entity, was.ends[1], held)).transpose()?;
-        let place = child.map_or(Ok(None), |child| graph.child_of(&was, Some(&child)))?;
-        lost.push(Lost { slot, was, place });
+        lost.push(Lost { slot, was: then.instance(kind, slot, held)? });
     }
     Ok(lost)
 }
@@ -179,7 +202,7 @@ fn find_homeless(found: &mut Found<'_>, then: &Snapshot, lost: &[Lost], known: &
     let mut is_more = true;
     while is_more {
         let count = found.all.len();
-        for Lost { slot, was, place } in lost {
+        for Lost { slot, was } in lost {
             then.check_cancelled()?;
             let returns = |end: u32| {
                 let entity = (TypeKind::Entity, end);
@@ -200,7 +223,7 @@ fn find_homeless(found: &mut Found<'_>, then: &Snapshot, lost: &[Lost], known: &
             let reason = match gone {
                 _ if !returns(child) => continue,
                 Some(end) => format!("its container {} is deleted", graph.entities.id(end)),
-                None => match holder(found, then, known, was, place.as_ref())? {
+                None => match holder(found, then, known, was)? {
                     Some(holder) => {
                         let id = graph.relationships.id(holder);
                         format!("relationship {id} puts another item into its place")
@@ -217,15 +240,8 @@ fn find_homeless(found: &mut Found<'_>, then: &Snapshot, lost: &[Lost], known: &
 }
 
 /// The relationship that holds the place of the child of `was` also after these records are taken back.
-fn holder(
-    found: &Found<'_>,
-    then: &Snapshot,
-    known: &HashSet<Slot>,
-    was: &Instance,
-    place: Option<&Child>,
-) -> Result<Option<u32>> {
+fn holder(found: &Found<'_>, then: &Snapshot, known: &HashSet<Slot>, was: &Instance) -> Result<Option<u32>> {
     let (graph, [parent, child]) = (found.graph, was.ends);
-    let Some(place) = place else { return Ok(None) };
     // The state after it: that of then if these records changed it, and `None` if it does not exist.
     let after = |kind: TypeKind, slot: u32| {
         if known.contains(&(kind, slot)) && !found.stay.contains(&(kind, slot)) {
@@ -234,6 +250,9 @@ fn holder(
         }
         graph.table(kind).get(slot)
     };
+    // Others may have given the child another key.
+    let Some(item) = after(TypeKind::Entity, child)? else { return Ok(None) };
+    let Some(place) = graph.child_of(was, Some(&item))? else { return Ok(None) };
     for other in graph.relationships.lists.children.named(parent, place.group, &place.name) {
         let Some(link) = after(TypeKind::Relationship, other)? else { continue };
         let Some(item) = after(TypeKind::Entity, link.ends[1])? else { continue };

@@ -165,10 +165,25 @@ impl Transaction {
         self.put_back_relationships(&then, &changed.relationships)
     }
 
+    /// Deletes what the records created. A copy of another collection is deleted with its container, or its end, only; so
+    /// the relationship that contains a copy stays until then.
     fn delete_new(&mut self, changed: &Changed) -> Result<()> {
+        let graph = self.base.graph();
+        let is_copy =
+            |(kind, slot): Slot| graph.table(kind).row(slot).is_some_and(|row| !graph.is_own(row.header()));
+        let new: HashSet<u32> = changed.new_entities.iter().copied().collect();
+        let goes_along = |&slot: &Slot| {
+            let row = graph.table(slot.0).row(slot.1).filter(|_| slot.0 == TypeKind::Relationship);
+            let child =
+                row.filter(|row| graph.containment(row.type_name()).is_some()).map(|row| row.ends()[1]);
+            is_copy(slot)
+                || child.is_some_and(|child| new.contains(&child) && is_copy((TypeKind::Entity, child)))
+        };
         let relationships = changed.new_relationships.iter().map(|slot| (TypeKind::Relationship, *slot));
         let entities = changed.new_entities.iter().map(|slot| (TypeKind::Entity, *slot));
-        for (kind, slot) in relationships.chain(entities) {
+        let (last, first): (Vec<Slot>, Vec<Slot>) = relationships.chain(entities).partition(goes_along);
+        let all: Vec<Slot> = first.into_iter().chain(last.into_iter().rev()).collect();
+        for (kind, slot) in all {
             // Deleting one may have deleted the next.
             let table = self.own_graph()?.graph().table(kind);
             if table.is_live(slot) {

@@ -90,10 +90,8 @@ fn an_item_whose_place_others_took_stays_deleted() {
     }
 }
 
-/// Story: a deletion took copies of another collection along; whether it could be taken back hung on the order in which
-/// the instances had come.
-#[test]
-fn copies_that_a_deletion_took_along_return_when_it_is_taken_back() {
+/// An entity that contains a copy of another collection, which contains another copy.
+fn with_copies() -> CheckedRepository {
     let repository = CheckedRepository::in_memory();
     let stamp = Stamp { instant: Instant::from_micros(0).unwrap(), author: "them".into() };
     let header = CopyHeader {
@@ -128,7 +126,7 @@ fn copies_that_a_deletion_took_along_return_when_it_is_taken_back() {
         properties: Vec::new(),
         header,
     };
-    let deleted = repository
+    repository
         .transact(|t| {
             t.define_type(TypeDefinition::relationship("contains").containing())?;
             t.save_entity_copy(copy.clone())?;
@@ -139,16 +137,46 @@ fn copies_that_a_deletion_took_along_return_when_it_is_taken_back() {
             t.create_relationship(contains.property("name", "x"))?;
             t.save_relationship_copy(link.clone(), [])
         })
-        .and_then(|_| repository.transact(|t| t.delete(&entity("own"))))
         .unwrap();
+    repository
+}
+
+/// Story: a deletion took copies of another collection along; whether it could be taken back hung on the order in which
+/// the instances had come.
+#[test]
+fn copies_that_a_deletion_took_along_return_when_it_is_taken_back() {
+    let repository = with_copies();
+    let (_, deleted) = repository.transact(|t| t.delete(&entity("own"))).unwrap();
     assert_eq!(number(&repository, "copy", "n"), None);
-    repository.transact(|t| t.take_back(deleted.1.position)).unwrap();
+    repository.transact(|t| t.take_back(deleted.position)).unwrap();
     let snapshot = repository.snapshot();
     let found = snapshot.entity(&id("copy")).unwrap().unwrap();
     assert_eq!((found.property("n"), found.home()), (Some(1.into()), Some("there")));
     for name in ["far", "place", "inside"] {
         assert!(snapshot.relationship(&id(name)).unwrap().is_some(), "{name}");
     }
+}
+
+/// Story: a record restored an entity and the copies in it; its take-back freed the copies first, and could then not
+/// delete them.
+#[test]
+fn copies_that_came_back_with_their_container_go_with_it_again() {
+    let repository = with_copies();
+    repository.transact(|t| t.delete(&entity("own"))).unwrap();
+    let (_, restored) = repository.transact(|t| t.restore(&entity("own"))).unwrap();
+    repository.transact(|t| t.take_back(restored.position)).unwrap();
+    assert_eq!((number(&repository, "own", "n"), number(&repository, "copy", "n")), (None, None));
+    let (_, restored) = repository.transact(|t| t.restore(&entity("own"))).unwrap();
+    assert_eq!(number(&repository, "copy", "n"), Some(1.into()));
+    // A copy that others took out of its container stays.
+    let link = InstanceId::Relationship(id("place"));
+    repository.transact(|t| t.purge(&link)).unwrap();
+    assert_refused(&repository, restored.position, "entity copy: it is a copy, and nothing");
+    let range = restored.position..=restored.position;
+    let (left, _) = repository.transact(|t| t.take_back_all(range.clone(), Some(Keep::Theirs))).unwrap();
+    assert!(ids(&left).contains(&entity("copy")), "{left:?}");
+    assert_eq!(number(&repository, "copy", "n"), Some(1.into()));
+    assert!(repository.snapshot().entity(&id("own")).unwrap().is_none());
 }
 
 /// Story: a record that moved two items through one place could not be taken back, although nobody wrote since.
@@ -219,10 +247,8 @@ fn place_of(repository: &Repository, child: &str) -> Id {
     link.relationship.id().clone()
 }
 
-/// Story: others exchanged the keys of two items; taking back a value of the relationship that contains one of them
-/// replaced that relationship by a new one.
-#[test]
-fn items_whose_keys_others_exchanged_keep_their_relationships() {
+/// A list of two items with the keys 1 and 2.
+fn listed() -> CheckedRepository {
     let repository = CheckedRepository::in_memory();
     create(&repository, "list", 1);
     repository
@@ -237,6 +263,14 @@ fn items_whose_keys_others_exchanged_keep_their_relationships() {
             Ok(())
         })
         .unwrap();
+    repository
+}
+
+/// Story: others exchanged the keys of two items; taking back a value of the relationship that contains one of them
+/// replaced that relationship by a new one.
+#[test]
+fn items_whose_keys_others_exchanged_keep_their_relationships() {
+    let repository = listed();
     let link = place_of(&repository, "one");
     let instance = InstanceId::Relationship(link.clone());
     let (_, noted) = repository.transact(|t| t.update(&instance, Patch::new().set("note", 7))).unwrap();
@@ -297,4 +331,53 @@ fn an_item_returns_by_its_relationship_into_a_container_that_its_record_deleted(
     repository.transact(|t| t.take_back(moved.position)).unwrap();
     assert_eq!(leaf(&repository, "/a/x/leaf"), Some(1.into()));
     assert_eq!(place_of(&repository, &item), link);
+}
+
+/// Story: a record took an item out of a list; others gave the item another key, and another item its key of then. The
+/// take-back was refused, because the other item holds the place that the first one had.
+#[test]
+fn an_item_returns_with_the_key_that_others_gave_it() {
+    for (key, is_free) in [(9, true), (2, false)] {
+        let repository = listed();
+        let link = InstanceId::Relationship(place_of(&repository, "one"));
+        let (_, removed) = repository.transact(|t| t.delete(&link)).unwrap();
+        repository
+            .transact(|t| {
+                t.update(&entity("two"), Patch::new().set("n", if is_free { 1 } else { 2 }))?;
+                t.update(&entity("one"), Patch::new().set("n", key))
+            })
+            .unwrap();
+        if is_free {
+            repository.transact(|t| t.take_back(removed.position)).unwrap();
+            assert_eq!(InstanceId::Relationship(place_of(&repository, "one")), link);
+        } else {
+            assert_refused(&repository, removed.position, "puts another item into its place");
+        }
+    }
+}
+
+/// Story: a record exchanged the keys of two items, and others then changed the relationship that contains one; the
+/// take-back set that back, too.
+#[test]
+fn what_others_wrote_into_the_relationship_of_an_item_stays() {
+    let repository = listed();
+    let link = place_of(&repository, "one");
+    let (_, exchanged) = repository
+        .transact(|t| {
+            for (name, n) in [("one", 9), ("two", 1), ("one", 2)] {
+                t.update(&entity(name), Patch::new().set("n", n))?;
+            }
+            Ok(())
+        })
+        .unwrap();
+    let instance = InstanceId::Relationship(link.clone());
+    repository.transact(|t| t.update(&instance, Patch::new().set("note", 7))).unwrap();
+    repository.transact(|t| t.take_back(exchanged.position)).unwrap();
+    assert_eq!(
+        (number(&repository, "one", "n"), number(&repository, "two", "n")),
+        (Some(1.into()), Some(2.into()))
+    );
+    assert_eq!(place_of(&repository, "one"), link);
+    let note = repository.snapshot().relationship(&link).unwrap().unwrap().property("note");
+    assert_eq!(note, Some(7.into()));
 }

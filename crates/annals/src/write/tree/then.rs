@@ -219,11 +219,15 @@ impl Then {
         let then = self.instance(TypeKind::Relationship, relationship)?;
         let ends = [parent, was.entity];
         let held = now.relationships.get(relationship)?.filter(|held| held.type_name == then.type_name);
-        if let Some(held) = held
+        let properties = match &held {
+            Some(held) if !was.has_place => &held.properties,
+            _ => &then.properties,
+        };
+        if let Some(held) = &held
             && held.ends[1] == was.entity
             && now.entities.is_live(held.ends[0])
         {
-            let live = Instance { status: Status::Active, ..Instance::clone(&held) };
+            let live = Instance { status: Status::Active, ..Instance::clone(held) };
             let moved = Instance { ends, ..live.clone() };
             let is_free = |place: &Instance| now.check_contained(place, Some(relationship)).is_ok();
             if is_free(&live) && (held.ends == ends || is_free(&moved)) {
@@ -232,12 +236,14 @@ impl Then {
                     let from = Some(now.entities.id(parent).clone());
                     actions.push(action::Relink { id: held.id.clone(), from, to: None }.into());
                 }
-                self.content(now, (TypeKind::Relationship, relationship), relationship, &mut actions)?;
+                if was.has_place {
+                    self.content(now, (TypeKind::Relationship, relationship), relationship, &mut actions)?;
+                }
                 return Ok(actions);
             }
         }
         let [from, to] = ends.map(|end| now.entities.id(end).clone());
-        let properties = named(now, &then.properties);
+        let properties = named(now, properties);
         let type_name = now.names.name(then.type_name);
         Ok(vec![NewRelationship { properties, ..NewRelationship::new(type_name, from, to) }.into()])
     }
