@@ -28,10 +28,16 @@ impl Random {
     }
 }
 
-/// A seed that no run had before.
+/// A seed that no run had before; with `ANNALS_FIRST_SEED`, that number and those after it.
 pub fn fresh_seed() -> u64 {
     use std::hash::{BuildHasher, RandomState};
-    RandomState::new().hash_one(0u8) >> 24
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    match number_from_environment("ANNALS_FIRST_SEED", 0) {
+        0 => RandomState::new().hash_one(0u8) >> 24,
+        first => first + COUNT.fetch_add(1, Ordering::Relaxed),
+    }
 }
 
 /// A number from an environment variable, for longer campaigns; `otherwise` if it is not set.
