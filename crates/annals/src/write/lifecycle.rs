@@ -8,8 +8,8 @@ use super::transaction::{Transaction, check_properties};
 use crate::graph::actions as action;
 use crate::graph::{instance_id, kind_of};
 use crate::model::{
-    Action, ClassificationCopy, EntityCopy, EntityProxy, Id, InstanceId, Patch, Provenance, RelationshipCopy,
-    Revision, Value, check_name,
+    Action, Change, ClassificationCopy, EntityCopy, EntityProxy, Id, InstanceId, Patch, Provenance,
+    RelationshipCopy, Revision, Value, check_name,
 };
 use crate::{Error, ErrorKind, Result};
 
@@ -109,7 +109,6 @@ impl Transaction {
         self.reads.instance(InstanceId::Entity(copy.id.clone()));
         let instance = InstanceId::Entity(copy.id.clone());
         let is_changed = self.touched.is_changed(&self.record.changes, &instance);
-        let last = self.base.instant_of(self.base.position()).unwrap_or_default();
         let snapshot = if is_changed { self.current()? } else { &self.base };
         let kept: Vec<ClassificationCopy> = match snapshot.entity_summary(&copy.id)? {
             Some(known) => {
@@ -124,8 +123,7 @@ impl Transaction {
             let is_given = copy.classifications.iter().any(|given| given.name == known.name);
             if !is_given && known.provenance.home != home {
                 // A classification that this transaction itself writes gets its stamps at commit.
-                if is_changed && known.updated.instant >= last {
-                    let is_new = known.created.instant >= last;
+                if is_changed && let Some(is_new) = self.written_here(&instance, &known)? {
                     let (change, name) = (self.record.changes.len(), Arc::clone(&known.name));
                     stamped.push(OwnStamps { change, name, is_new });
                 }
@@ -138,6 +136,30 @@ impl Transaction {
             self.stamped.extend(stamped);
         }
         Ok(())
+    }
+
+    /// Whether this transaction attached the classification (true), or only changed it (false); `None` if it did neither. A
+    /// stamp does not tell: the last record before may have the same instant and author.
+    fn written_here(&self, entity: &InstanceId, known: &ClassificationCopy) -> Result<Option<bool>> {
+        let before = self.base.entity_summary(entity.id())?;
+        let before =
+            before.as_ref().and_then(|before| before.classification(&known.name)).map(|it| it.to_copy());
+        let (mut is_written, mut is_new) = (false, before.is_none());
+        for Change { action, .. } in &self.record.changes {
+            if action.instance().as_ref() != Some(entity) {
+                continue;
+            }
+            is_new |= matches!(action, Action::Purge(_) | Action::PurgeCopy(_))
+                || matches!(action, Action::Declassify(gone) if gone.name == known.name);
+            is_written |= action.classification() == Some(&*known.name)
+                || action.given_classifications().iter().any(|given| given.name == known.name);
+        }
+        let stamps =
+            |known: &ClassificationCopy| (known.version, known.created.clone(), known.updated.clone());
+        let is_other = is_new || before.is_none_or(|before| stamps(&before) != stamps(known));
+        // An earlier copy in this transaction may have it from an earlier change.
+        let is_kept = self.stamped.iter().any(|own| own.name == known.name && is_other);
+        Ok(((is_written || is_kept) && is_other).then_some(is_new))
     }
 
     /// Stores what is known of an entity of another collection, so that relationships can lead to it. Its

@@ -497,3 +497,40 @@ fn a_copy_keeps_what_its_transaction_attached_with_the_stamp_of_the_commit() {
     let mine = copy.classification("mine").unwrap();
     assert_eq!((mine.created().instant, mine.updated().instant), (receipt.instant, receipt.instant));
 }
+
+/// Story: a record attached a classification of ours, and the next one another, and saved a newer copy. The first
+/// classification then had the stamp of the second record.
+#[test]
+fn a_copy_leaves_the_stamps_of_classifications_that_earlier_records_attached() {
+    let repository = CheckedRepository::in_memory();
+    let classify = |t: &mut Transaction, name: &str| t.classify(&id("x"), ClassificationContent::new(name));
+    commit(&repository, |t| t.save_entity_copy(copy_of("x", "there", 7)));
+    commit(&repository, |t| {
+        t.author("ada");
+        classify(t, "first")
+    });
+    commit(&repository, |t| {
+        t.author("grace");
+        classify(t, "second")?;
+        t.reclassify(&id("x"), "second", Patch::new().set("n", 1))?;
+        t.save_entity_copy(copy_of("x", "there", 9))
+    });
+    let snapshot = repository.snapshot();
+    let copy = snapshot.entity(&id("x")).unwrap().unwrap();
+    let authors = |name: &str| {
+        let known = copy.classification(name).unwrap();
+        (known.created().author.to_owned(), known.updated().author.to_owned())
+    };
+    assert_eq!(authors("first"), ("ada".into(), "ada".into()));
+    assert_eq!(authors("second"), ("grace".into(), "grace".into()));
+    commit(&repository, |t| {
+        t.author("joan");
+        t.reclassify(&id("x"), "second", Patch::new().set("n", 2))?;
+        t.save_entity_copy(copy_of("x", "there", 10))
+    });
+    let snapshot = repository.snapshot();
+    let copy = snapshot.entity(&id("x")).unwrap().unwrap();
+    let known = copy.classification("second").unwrap();
+    assert_eq!((known.created().author, known.updated().author), ("grace", "joan"));
+    assert_eq!(known.updated().instant, snapshot.instant_of(snapshot.position()).unwrap());
+}
