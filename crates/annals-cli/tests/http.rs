@@ -15,6 +15,7 @@ mod http {
     mod exporting;
     mod feed;
     mod grants;
+    mod grants_to_write;
     mod graph_files;
     mod hostile;
     mod hosts;

@@ -223,6 +223,14 @@ impl Operation {
         self.instance().map(|instance| instance.id().clone())
     }
 
+    /// True if it changes, or expects something of, the instance that it names, and decides by nothing else.
+    pub fn is_of_instance(&self) -> bool {
+        !matches!(
+            self.what,
+            What::Tree(_) | What::TakeBack { .. } | What::PatchType(_) | What::SaveRelationship(..)
+        )
+    }
+
     /// True if it takes only a few look-ups and changes: all operations except some changes of trees, and the taking back
     /// of records, which reads them.
     pub fn is_short(&self) -> bool {

@@ -139,14 +139,14 @@ impl Call {
             return Ok(snapshot);
         }
         let roles: Vec<Arc<str>> = self.principal.granted_roles().cloned().collect();
-        if let Some(sight) = self.door.grants.ready(&snapshot, &roles)? {
-            return Ok(snapshot.seen_by(&sight)?);
+        if let Some(rights) = self.door.grants.ready(&snapshot, &roles)? {
+            return Ok(snapshot.seen_by(rights.sight())?);
         }
         let door = Arc::clone(&self.door);
         // After a change of grants every instance is asked; after other changes, those that changed.
         Box::pin(heavy(&self.door, move || {
-            let sight = door.grants.sight(&snapshot, &roles)?;
-            Ok(snapshot.seen_by(&sight)?)
+            let rights = door.grants.rights(&snapshot, &roles)?;
+            Ok(snapshot.seen_by(rights.sight())?)
         }))
         .await
     }

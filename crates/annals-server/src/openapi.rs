@@ -93,7 +93,7 @@ fn operation(endpoint: &Endpoint, examples: &Examples) -> Json {
     });
     // With several verbs, the standard has no word for one of them.
     match endpoint.needs {
-        Needs::Any(_) => operation["x-annals-needs"] = "one".into(),
+        Needs::Any(_) | Needs::Granted { is_any: true, .. } => operation["x-annals-needs"] = "one".into(),
         _ => operation["x-annals-needs"] = "all".into(),
     }
     if !endpoint.description.is_empty() {

@@ -179,6 +179,17 @@ impl Problem {
         self.is_raced
     }
 
+    /// Its kind, as in `docs/errors.md`.
+    pub fn kind(&self) -> &'static str {
+        self.kind
+    }
+
+    /// The same kind with another text, and without facts.
+    #[must_use]
+    pub fn retold(self, detail: &str) -> Problem {
+        Problem { detail: detail.to_owned(), members: Map::new(), ..self }
+    }
+
     /// Names the expected, the found and the remedy.
     pub fn detail(&self) -> &str {
         &self.detail

@@ -299,7 +299,7 @@ fn grants_follow_their_changes_at_once_and_only_admins_write_them() {
     for (wrong, told) in [
         (json!({}), "role"),
         (json!({"role": "write"}), "built in"),
-        (json!({"role": "r", "verbs": ["update"]}), "verb"),
+        (json!({"role": "r", "verbs": ["purge"]}), "verb"),
         (json!({"role": "r", "where": "page where"}), ""),
         (json!({"role": "r", "where": "page where has out links"}), "relationships"),
         (json!({"role": "r", "where": 7}), "where"),

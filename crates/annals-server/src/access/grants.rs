@@ -1,16 +1,17 @@
-//! Grants in the graph: entities of the type `annals.Grant`, each of which lets a role read some entities.
+//! Grants in the graph: entities of the type `annals.Grant`, each of which lets a role read, and perhaps change, some
+//! entities.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use annals::{Entity, Find, Grant, Id, Position, Sight, Snapshot, Value};
+use annals::{Entity, Find, Grant, Id, Position, Right, Rights, Snapshot, Value};
 
 use crate::problem::Problem;
 
 /// The type of grants.
 pub const GRANT: &str = "annals.Grant";
 
-/// The grants of a repository, read again when one changes, and the sights that follow from them.
+/// The grants of a repository, read again when one changes, and the rights that follow from them.
 #[derive(Default)]
 pub struct Grants(Mutex<Kept>);
 
@@ -19,9 +20,12 @@ struct Kept {
     state: State,
     /// That of the snapshot whose grants they are.
     position: Position,
-    by_role: HashMap<Arc<str>, Vec<Grant>>,
-    sights: HashMap<Vec<Arc<str>>, Arc<Sight>>,
+    by_role: ByRole,
+    rights: HashMap<Vec<Arc<str>>, Arc<Rights>>,
 }
+
+/// The grants of each role, with the changes that they allow.
+type ByRole = HashMap<Arc<str>, Vec<(Grant, Vec<Right>)>>;
 
 /// Tells whether a grant has changed: their count, and the latest change of one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,35 +35,36 @@ struct State {
 }
 
 impl Grants {
-    /// The sight of a client with these roles. Without a grant it shows nothing.
+    /// The rights of a client with these roles. Without a grant it sees nothing.
     ///
     /// Errors: those of reading the grants.
-    pub fn sight(&self, snapshot: &Snapshot, roles: &[Arc<str>]) -> annals::Result<Arc<Sight>> {
+    pub fn rights(&self, snapshot: &Snapshot, roles: &[Arc<str>]) -> annals::Result<Arc<Rights>> {
         let state = State::of(snapshot)?;
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // Grants of now hold for a reader of an earlier snapshot, too.
         if kept.state != state && snapshot.position() >= kept.position {
             let (position, by_role) = (snapshot.position(), by_role(snapshot)?);
-            *kept = Kept { state, position, by_role, sights: HashMap::new() };
+            *kept = Kept { state, position, by_role, rights: HashMap::new() };
         }
         let roles = sorted(roles);
-        if let Some(sight) = kept.sights.get(&roles) {
-            return Ok(Arc::clone(sight));
+        if let Some(rights) = kept.rights.get(&roles) {
+            return Ok(Arc::clone(rights));
         }
-        let grants = roles.iter().filter_map(|role| kept.by_role.get(role)).flatten().cloned().collect();
-        let sight = Arc::new(Sight::new(grants)?);
-        kept.sights.insert(roles, Arc::clone(&sight));
-        Ok(sight)
+        let grants: Vec<(Grant, Vec<Right>)> =
+            roles.iter().filter_map(|role| kept.by_role.get(role)).flatten().cloned().collect();
+        let rights = Arc::new(Rights::new(&grants)?);
+        kept.rights.insert(roles, Arc::clone(&rights));
+        Ok(rights)
     }
 
     /// The same, if it takes no longer than a look-up, also to see the snapshot with it.
     ///
     /// Errors: those of looking whether a grant has changed.
-    pub fn ready(&self, snapshot: &Snapshot, roles: &[Arc<str>]) -> annals::Result<Option<Arc<Sight>>> {
+    pub fn ready(&self, snapshot: &Snapshot, roles: &[Arc<str>]) -> annals::Result<Option<Arc<Rights>>> {
         let state = State::of(snapshot)?;
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let sight = kept.sights.get(&sorted(roles)).filter(|_| kept.state == state);
-        Ok(sight.filter(|sight| sight.is_ready_for(snapshot)).cloned())
+        let rights = kept.rights.get(&sorted(roles)).filter(|_| kept.state == state);
+        Ok(rights.filter(|rights| rights.sight().is_ready_for(snapshot)).cloned())
     }
 }
 
@@ -89,13 +94,13 @@ fn found<T>(result: annals::Result<T>) -> annals::Result<Option<T>> {
     }
 }
 
-fn by_role(snapshot: &Snapshot) -> annals::Result<HashMap<Arc<str>, Vec<Grant>>> {
-    let mut by_role: HashMap<Arc<str>, Vec<Grant>> = HashMap::new();
+fn by_role(snapshot: &Snapshot) -> annals::Result<ByRole> {
+    let mut by_role = ByRole::new();
     for entity in snapshot.entities_of(Some(GRANT)) {
         let entity = entity?;
         // Checked when it was written; one from elsewhere that cannot be read admits nothing.
         match grant_of(|name| entity.property(name)) {
-            Ok((role, grant)) => by_role.entry(role).or_default().push(grant),
+            Ok((role, grant, rights)) => by_role.entry(role).or_default().push((grant, rights)),
             Err(problem) => {
                 tracing::warn!(target: "annals::access", id = %entity.id(), "grant left out: {}", problem.detail());
             }
@@ -104,10 +109,10 @@ fn by_role(snapshot: &Snapshot) -> annals::Result<HashMap<Arc<str>, Vec<Grant>>>
     Ok(by_role)
 }
 
-/// The grant in these properties, and its role.
+/// The grant in these properties, with its role before and its rights behind it.
 ///
 /// Errors: `invalid-argument`.
-pub fn grant_of(property: impl Fn(&str) -> Option<Value>) -> Result<(Arc<str>, Grant), Problem> {
+pub fn grant_of(property: impl Fn(&str) -> Option<Value>) -> Result<(Arc<str>, Grant, Vec<Right>), Problem> {
     let text = |name: &str| match property(name) {
         None => Ok(None),
         Some(Value::String(text)) => Ok(Some(text)),
@@ -125,10 +130,14 @@ pub fn grant_of(property: impl Fn(&str) -> Option<Value>) -> Result<(Arc<str>, G
         return Err(Problem::invalid(text));
     }
     let verbs = texts(property("verbs"), "verbs")?;
-    if let Some(other) = verbs.iter().find(|verb| &***verb != "read") {
-        let text = format!("grant: expected the verb read, found {other:?}; give a built-in role for writes");
+    let right_of = |verb: &Arc<str>| Right::ALL.into_iter().find(|right| *right.name() == **verb);
+    if let Some(other) = verbs.iter().find(|verb| &***verb != "read" && right_of(verb).is_none()) {
+        let text = format!(
+            "grant: expected verbs of read, create, update, delete and classify, found {other:?}; give a built-in role for it"
+        );
         return Err(Problem::invalid(text));
     }
+    let rights = verbs.iter().filter_map(right_of).collect();
     let entities: Find = match text("where")? {
         Some(search) => search.parse()?,
         None => Find::all(),
@@ -136,7 +145,7 @@ pub fn grant_of(property: impl Fn(&str) -> Option<Value>) -> Result<(Arc<str>, G
     let under = text("under")?.map(|id| Id::new(&id)).transpose()?;
     let grant = Grant { entities, under, relationships: texts(property("relationships"), "relationships")? };
     grant.check()?;
-    Ok((role, grant))
+    Ok((role, grant, rights))
 }
 
 /// One text, or a list or set of texts.

@@ -24,6 +24,13 @@ pub enum Needs {
     Any(Verbs),
     /// To read. A client with grants may send it, too: every snapshot that answers it has the sight of the client.
     Seen,
+    /// All of these verbs, or one. A client with grants may send it, too: its transaction is limited to them.
+    Granted {
+        /// The verbs.
+        verbs: Verbs,
+        /// True if one of them is enough.
+        is_any: bool,
+    },
 }
 
 impl Needs {
@@ -31,7 +38,7 @@ impl Needs {
     pub fn verbs(self) -> Verbs {
         match self {
             Needs::Nothing | Needs::Name => Verbs::NONE,
-            Needs::All(verbs) | Needs::Any(verbs) => verbs,
+            Needs::All(verbs) | Needs::Any(verbs) | Needs::Granted { verbs, .. } => verbs,
             Needs::Seen => Verbs::of(&[Read]),
         }
     }
@@ -45,12 +52,22 @@ const fn any(verbs: &[Verb]) -> Needs {
     Needs::Any(Verbs::of(verbs))
 }
 
+const fn granted(verbs: &[Verb]) -> Needs {
+    Needs::Granted { verbs: Verbs::of(verbs), is_any: false }
+}
+
+const fn granted_any(verbs: &[Verb]) -> Needs {
+    Needs::Granted { verbs: Verbs::of(verbs), is_any: true }
+}
+
 /// Any change of instances or types.
 const CHANGES: Needs = any(&[Create, Update, Delete, Classify, Purge, Define]);
 /// Reads.
 const READS: Needs = all(&[Read]);
+/// Any change of instances.
+const WRITES: Needs = granted_any(&[Create, Update, Delete, Classify, Purge, Define]);
 /// An update, of which the answer shows the instance.
-const UPDATES: Needs = all(&[Read, Update]);
+const UPDATES: Needs = granted(&[Read, Update]);
 /// Copies have stamps of other authors.
 const COPIES: Needs = all(&[Read, Create, SignForOthers]);
 /// Clients push state that they read back.
@@ -66,26 +83,26 @@ const OPERATIONS: &[(&str, &str, Needs)] = &[
     ("GET", "/openapi.json", Needs::Name),
     ("GET", "/v1/whoami", Needs::Name),
     ("GET", "/v1/entities", Needs::Seen),
-    ("POST", "/v1/entities", all(&[Read, Create])),
+    ("POST", "/v1/entities", granted(&[Read, Create])),
     ("GET", "/v1/entities/{id}", Needs::Seen),
-    ("PUT", "/v1/entities/{id}", any(&[Create, Update])),
+    ("PUT", "/v1/entities/{id}", granted_any(&[Create, Update])),
     ("PATCH", "/v1/entities/{id}", UPDATES),
-    ("DELETE", "/v1/entities/{id}", any(&[Delete, Purge])),
-    ("POST", "/v1/entities/{id}/restore", all(&[Read, Create])),
+    ("DELETE", "/v1/entities/{id}", granted_any(&[Delete, Purge])),
+    ("POST", "/v1/entities/{id}/restore", granted(&[Read, Create])),
     ("POST", "/v1/entities/{id}/undo", UPDATES),
     ("PUT", "/v1/entities/{id}/status", UPDATES),
     ("PUT", "/v1/entities/{id}/type", UPDATES),
     ("PUT", "/v1/entities/{id}/id", UPDATES),
-    ("PUT", "/v1/entities/{id}/home", UPDATES),
+    ("PUT", "/v1/entities/{id}/home", all(&[Read, Update])),
     ("PUT", "/v1/entities/{id}/provenance", UPDATES),
     ("PUT", "/v1/entities/{id}/copy", COPIES),
     ("DELETE", "/v1/entities/{id}/copy", all(&[Purge])),
     ("PUT", "/v1/entities/{id}/classifications/{name}/copy", all(&[Read, Classify, SignForOthers])),
     ("DELETE", "/v1/entities/{id}/classifications/{name}/copy", all(&[Purge])),
     ("GET", "/v1/entities/{id}/classifications/{name}", Needs::Seen),
-    ("PUT", "/v1/entities/{id}/classifications/{name}", all(&[Read, Classify])),
-    ("PATCH", "/v1/entities/{id}/classifications/{name}", all(&[Read, Classify])),
-    ("DELETE", "/v1/entities/{id}/classifications/{name}", all(&[Read, Classify])),
+    ("PUT", "/v1/entities/{id}/classifications/{name}", granted(&[Read, Classify])),
+    ("PATCH", "/v1/entities/{id}/classifications/{name}", granted(&[Read, Classify])),
+    ("DELETE", "/v1/entities/{id}/classifications/{name}", granted(&[Read, Classify])),
     ("GET", "/v1/entities/{id}/summary", Needs::Seen),
     ("GET", "/v1/entities/{id}/history", Needs::Seen),
     ("GET", "/v1/entities/{id}/versions/{number}", Needs::Seen),
@@ -98,17 +115,17 @@ const OPERATIONS: &[(&str, &str, Needs)] = &[
     ("GET", "/v1/entities/{id}/neighborhood", Needs::Seen),
     ("GET", "/v1/entities/{id}/related", Needs::Seen),
     ("GET", "/v1/relationships", Needs::Seen),
-    ("POST", "/v1/relationships", all(&[Read, Create])),
+    ("POST", "/v1/relationships", granted(&[Read, Create])),
     ("GET", "/v1/relationships/{id}", Needs::Seen),
-    ("PUT", "/v1/relationships/{id}", any(&[Create, Update])),
+    ("PUT", "/v1/relationships/{id}", granted_any(&[Create, Update])),
     ("PATCH", "/v1/relationships/{id}", UPDATES),
-    ("DELETE", "/v1/relationships/{id}", any(&[Delete, Purge])),
-    ("POST", "/v1/relationships/{id}/restore", all(&[Read, Create])),
+    ("DELETE", "/v1/relationships/{id}", granted_any(&[Delete, Purge])),
+    ("POST", "/v1/relationships/{id}/restore", granted(&[Read, Create])),
     ("POST", "/v1/relationships/{id}/undo", UPDATES),
     ("PUT", "/v1/relationships/{id}/status", UPDATES),
     ("PUT", "/v1/relationships/{id}/type", UPDATES),
     ("PUT", "/v1/relationships/{id}/id", UPDATES),
-    ("PUT", "/v1/relationships/{id}/home", UPDATES),
+    ("PUT", "/v1/relationships/{id}/home", all(&[Read, Update])),
     ("PUT", "/v1/relationships/{id}/provenance", UPDATES),
     ("PUT", "/v1/relationships/{id}/ends", UPDATES),
     ("PUT", "/v1/relationships/{id}/copy", COPIES),
@@ -151,7 +168,7 @@ const OPERATIONS: &[(&str, &str, Needs)] = &[
     ("GET", "/v1/types/{kind}/{name}", Needs::Seen),
     ("PUT", "/v1/types/{kind}/{name}", all(&[Define])),
     ("PATCH", "/v1/types/{kind}/{name}", all(&[Define])),
-    ("POST", "/v1/transactions", CHANGES),
+    ("POST", "/v1/transactions", WRITES),
     ("POST", "/v1/records/{position}/take-back", all(&[Read, Create, Update, Delete, Classify])),
     ("GET", "/v1/candidates", READS),
     ("POST", "/v1/candidates", CHANGES),

@@ -126,10 +126,12 @@ impl Principal {
         let (needed, is_met, which) = match needs {
             Needs::Nothing => return Ok(()),
             Needs::Name => (Verbs::NONE, true, "all"),
-            Needs::Seen if self.is_granted() => return Ok(()),
+            Needs::Seen | Needs::Granted { .. } if self.is_granted() => return Ok(()),
             Needs::Seen => (needs.verbs(), self.may(Verb::Read), "all"),
-            Needs::All(verbs) => (verbs, self.verbs.has_all(verbs), "all"),
-            Needs::Any(verbs) => (verbs, self.verbs.has_any(verbs), "one"),
+            Needs::Any(verbs) | Needs::Granted { verbs, is_any: true } => {
+                (verbs, self.verbs.has_any(verbs), "one")
+            }
+            Needs::All(verbs) | Needs::Granted { verbs, .. } => (verbs, self.verbs.has_all(verbs), "all"),
         };
         if self.proof == Proof::Nobody {
             return Err(unauthenticated(

@@ -143,6 +143,9 @@ async fn post(mut call: Box<Call>) -> Outcome {
     } else {
         heavy(&call.door, move || Described::from_json(&json, signature)).await?
     };
+    if described.is_dry_run || !described.operations.iter().all(Operation::is_of_instance) {
+        call.check_reads_all()?;
+    }
     if described.is_dry_run {
         return dry_run(call, described).await;
     }

@@ -232,7 +232,7 @@ impl Snapshot {
     }
 
     /// The slot of the instance that has, or had, this id.
-    pub(super) fn slot_ever(&self, kind: TypeKind, id: &Id) -> Option<u32> {
+    pub(crate) fn slot_ever(&self, kind: TypeKind, id: &Id) -> Option<u32> {
         let table = self.graph().table(kind);
         table.slot(id).or_else(|| table.former_ids.slot(id)).filter(|slot| self.in_sight(kind, *slot))
     }

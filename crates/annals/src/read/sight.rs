@@ -2,6 +2,7 @@
 //!
 //! A sight is two sets of slots, so that every operator asks with one bit whether it may show an instance.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
 use super::grant::{Grant, Merged, merged};
@@ -89,4 +90,9 @@ impl std::fmt::Debug for Sight {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Sight").field("grants", &self.grants).finish_non_exhaustive()
     }
+}
+
+pub(super) fn next_number() -> u64 {
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    LAST.fetch_add(1, Ordering::Relaxed)
 }

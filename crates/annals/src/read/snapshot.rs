@@ -97,7 +97,7 @@ impl Snapshot {
     }
 
     /// The same without a sight.
-    pub(super) fn unsighted(&self) -> Snapshot {
+    pub(crate) fn unsighted(&self) -> Snapshot {
         Snapshot { sight: None, ..self.clone() }
     }
 

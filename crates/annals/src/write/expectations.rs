@@ -61,6 +61,13 @@ impl Expectations {
     }
 }
 
+impl Expected {
+    /// Errors: `PreconditionFailed` unless it expects that `instance` does not exist.
+    pub(super) fn check_absent(&self, graph: &Graph, instance: &InstanceId) -> Result<()> {
+        check_one(graph, instance, self, None)
+    }
+}
+
 fn check_one(
     graph: &Graph,
     instance: &InstanceId,

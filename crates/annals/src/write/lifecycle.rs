@@ -258,7 +258,7 @@ impl Transaction {
     /// # }
     /// ```
     pub fn expect_version(&mut self, instance: &InstanceId, version: u32) -> Result<()> {
-        self.expectations.add(instance, Expected::Version(version))
+        self.expect(instance, Expected::Version(version))
     }
 
     /// As [`expect_version`](Transaction::expect_version), and the commit also fails if another instance has the id by
@@ -266,7 +266,7 @@ impl Transaction {
     ///
     /// Errors: as [`expect_version`](Transaction::expect_version).
     pub fn expect_revision(&mut self, instance: &InstanceId, revision: Revision) -> Result<()> {
-        self.expectations.add(instance, Expected::Revision(revision))
+        self.expect(instance, Expected::Revision(revision))
     }
 
     /// The further instances that an action would change, or remove, now, with the changes of this transaction so far: a
@@ -274,8 +274,9 @@ impl Transaction {
     /// actions take nothing along.
     ///
     /// Shape: without the named instance, each once, relationships first; containers before their children.
-    /// Errors: those of the changes so far.
+    /// Errors: those of the changes so far; `Refused` in a limited transaction, because some may be hidden.
     pub fn taken_along(&mut self, action: &Action) -> Result<Vec<InstanceId>> {
+        self.check_unlimited("taken along")?;
         self.reads.extend(action.instance());
         let graph = self.own_graph()?.graph();
         let along = graph.taken_along(action);

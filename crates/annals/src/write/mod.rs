@@ -15,6 +15,7 @@ mod queue;
 mod sequencer;
 mod leader;
 mod lifecycle;
+mod limited;
 mod declarations;
 mod declared;
 mod undo;

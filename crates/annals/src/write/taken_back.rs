@@ -66,6 +66,7 @@ impl Transaction {
         keep: Option<Keep>,
         own: Option<&InstanceId>,
     ) -> Result<Vec<BuiltOn>> {
+        self.check_unlimited("take back")?;
         self.reads.everything();
         let (first, last) = positions.into_inner();
         let before = first.0.checked_sub(1).filter(|_| first <= last && last <= self.base.position());

@@ -23,7 +23,7 @@ use crate::model::{
     Action, Change, ClassificationContent, Id, InstanceId, Instant, NewEntity, NewRelationship, Patch,
     Record, Stamp, TypeKind, Value, check_name,
 };
-use crate::read::{Pending, Snapshot};
+use crate::read::{Pending, Rights, Snapshot};
 use crate::record::{CHANGES_MAX, RECORD_BYTES_MAX, RecordBody, each_named_content};
 use crate::{Error, ErrorKind, Position, Result};
 
@@ -42,6 +42,9 @@ pub const RETRIES_MAX: usize = 100;
 pub struct Transaction {
     pub(super) committer: Arc<Committer>,
     pub(super) base: Snapshot,
+    // Of a writer with grants.
+    pub(super) rights: Option<Arc<Rights>>,
+    pub(super) has_tree_edits: bool,
     // Author, message and changes so far. The view shares it; `record_mut` drops the view first.
     pub(super) record: Arc<Record>,
     valid_from: Option<Instant>,
@@ -64,13 +67,13 @@ pub struct Transaction {
     // True once a change declares a type: defaults then come from the transaction's own view.
     pub(super) defines_types: bool,
     // The view after the last declaration, for the defaults of later changes.
-    typed: Option<Snapshot>,
+    pub(super) typed: Option<Snapshot>,
     // The base with the first changes; made when it is first needed.
     pub(super) own: Option<Box<OwnGraph>>,
     // True if a change cannot be applied to the base: the commit reports the error, and no further change is left out.
     pub(super) is_broken: bool,
     // The base with all changes, for reads.
-    view: Option<Snapshot>,
+    pub(super) view: Option<Snapshot>,
 }
 
 impl Transaction {
@@ -78,6 +81,8 @@ impl Transaction {
         Transaction {
             committer,
             base,
+            rights: None,
+            has_tree_edits: false,
             record: Arc::default(),
             valid_from: None,
             is_always: false,
@@ -263,6 +268,7 @@ impl Transaction {
     /// Adds a change, unless it would change nothing.
     pub(super) fn push(&mut self, action: impl Into<Action>) -> Result<()> {
         let mut action = action.into();
+        self.check_limits(&action)?;
         if self.is_as_declared {
             self.read_declared(&mut action)?;
         }
@@ -430,7 +436,9 @@ impl Transaction {
         }
         let base = self.edits.map_or(Position::ZERO, |(base, _)| base);
         let pending = Pending { position: indexed.graph.position.0, record: Arc::clone(&self.record), base };
-        Ok(Snapshot::with_pending(indexed, Arc::clone(self.base.source()), pending))
+        let position = Position(pending.position);
+        let view = Snapshot::with_pending(indexed, Arc::clone(self.base.source()), pending);
+        view.seen_after(&self.base, position, &self.record)
     }
 
     /// The snapshot after the commit, without committing.
@@ -443,6 +451,10 @@ impl Transaction {
         if let Some((base, count)) = self.edits {
             check_conflicts(latest.graph(), base, &self.record.changes[..count])?;
         }
+        let latest = match &self.rights {
+            Some(rights) => latest.seen_by(rights.sight())?,
+            None => latest,
+        };
         let mut transaction = Transaction { base: latest, own: None, view: None, ..self };
         transaction.own_graph()?.check_end()?;
         transaction.check_corrections()?;
@@ -495,7 +507,7 @@ impl Transaction {
         let Transaction { committer, base, record, instant, edits, .. } = self;
         let mut record = Arc::unwrap_or_clone(record);
         record.instant = instant.unwrap_or_default();
-        anchoring::attach(&base, &mut record.changes, || Stamp {
+        anchoring::attach(&base.unsighted(), &mut record.changes, || Stamp {
             instant: instant.unwrap_or_else(Instant::now),
             author: Arc::clone(&record.author),
         });

@@ -33,6 +33,7 @@ mod members_speed;
 mod many;
 mod undo;
 mod history;
+mod limited;
 mod logged;
 mod lineage;
 mod operational;

@@ -87,6 +87,7 @@ impl Transaction {
 
     /// Changes of the tree below another entity.
     pub fn tree_below(&mut self, root: Id) -> TreeEdit<'_> {
+        self.has_tree_edits = true;
         // A change of a tree reads more than it changes.
         self.reads.everything();
         TreeEdit { transaction: self, root }
