@@ -39,6 +39,7 @@ mod backup;
 mod restore;
 mod compact;
 mod serve;
+mod access;
 mod token;
 mod config;
 mod completions;
@@ -127,6 +128,7 @@ enum Command {
     Compact(compact::Arguments),
     Serve(Box<serve::Serve>),
     Token(token::Arguments),
+    Access(access::Arguments),
     Completions(completions::Arguments),
 }
 
@@ -147,6 +149,7 @@ impl Command {
                 | Command::Compact(_)
                 | Command::Serve(_)
                 | Command::Token(_)
+                | Command::Access(_)
                 | Command::Completions(_)
         )
     }
@@ -209,6 +212,7 @@ pub fn run(arguments: Arguments) -> Outcome {
         Command::Compact(arguments) => compact::run(&mut context, arguments),
         Command::Serve(serve) => serve.run(&arguments.global).map_err(Into::into),
         Command::Token(arguments) => token::run(&mut context, arguments),
+        Command::Access(arguments) => access::run(&mut context, arguments),
         Command::Completions(arguments) => completions::run(&mut context, arguments),
     };
     // Flush also after a failure: the text printed before it belongs to the answer.

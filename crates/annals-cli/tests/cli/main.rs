@@ -18,6 +18,7 @@ mod exporting;
 mod failing;
 mod trees;
 mod typing;
+mod explaining;
 mod walking;
 mod mistakes;
 mod as_of;

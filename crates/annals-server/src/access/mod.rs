@@ -10,6 +10,7 @@ mod principal;
 mod needs;
 mod grants;
 mod limited;
+mod explain;
 mod change_verbs;
 mod settings;
 mod tokens;
@@ -23,6 +24,7 @@ mod oidc;
 mod gate;
 
 pub use change_verbs::check_changes;
+pub use explain::{Reason, explain};
 pub use gate::{Access, Client, Unknown};
 pub use grants::Grants;
 pub use lease_owners::LeaseOwners;

@@ -11,8 +11,22 @@ use super::taken_along::Slot;
 use crate::graph::instance::headers::Header;
 use crate::graph::instance_id;
 use crate::graph::structures::symbols::Symbol;
-use crate::model::TypeKind;
+use crate::model::{Id, TypeKind};
 use crate::{Error, ErrorKind, Result};
+
+impl Sight {
+    /// True if a grant admits the entity as `snapshot` has it, deleted or not, whatever it is now: for those who explain
+    /// grants.
+    ///
+    /// Errors: those of reading long values.
+    pub fn admits(&self, snapshot: &Snapshot, entity: &Id) -> Result<bool> {
+        let whole = snapshot.unsighted();
+        match whole.slot_ever(TypeKind::Entity, entity) {
+            Some(slot) => Rules::for_few(&whole, self)?.admit_entity(&whole, slot),
+            None => Ok(false),
+        }
+    }
+}
 
 /// A kind of change, as grants allow it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
