@@ -129,20 +129,22 @@ class Server:
         return self.platform.succeed(f"{self.admin}/instance", method="POST")
 
     def instances(self, path, body=None, field="entity"):
-        return self.platform.succeed(f"{self.services}/instances/{path}", body)[field]
+        return self.platform.succeed(f"{self.services}/instances/{path}", body).get(field)
 
     def add(self, name):
         return self.instances("entity", {"class": "EntityCreateRequest", "entityTypeGUID": TERM, "initialStatus": "ACTIVE",
             "initialProperties": properties(displayName=name)})
 
     def get(self, kind, guid):
-        """The instance, or the status of the refusal."""
+        """The instance, or none if it is unknown or deleted."""
         answer = self.platform.call(f"{self.services}/instances/{kind}/{guid}")
-        return answer[kind] if answer["relatedHTTPCode"] == 200 else answer["relatedHTTPCode"]
+        if answer["relatedHTTPCode"] not in (200, 404):
+            expect(f"{self.name}: {kind} {guid}: {answer.get('exceptionErrorMessage')}", 200, answer["relatedHTTPCode"])
+        return answer.get(kind)
 
     def find(self, text_):
         found = self.instances(f"entities/by-property-value?searchCriteria={text_}",
-            {"class": "EntityPropertyFindRequest", "typeGUID": TERM}, "entities")
+            {"class": "EntityPropertyFindRequest", "typeGUID": TERM}, "entities") or []
         return [(value(one, "displayName"), one["metadataCollectionId"]) for one in found]
 
     def wait(self, kind, guid, what, condition):
@@ -234,7 +236,7 @@ def exchange(home, other, synonym):
     """Every kind of write at one member reaches the other one. Returns what stays."""
     term, second = home.add("a"), home.add("b")
     expect("home of a new entity", home.collection, term["metadataCollectionId"])
-    copy = other.wait("entity", term["guid"], "a copy", lambda found: found != 404)
+    copy = other.wait("entity", term["guid"], "a copy", lambda found: found)
     expect("the copy", same(term), same(copy))
     refused = other.platform.call(f"{other.services}/instances/entity/{term['guid']}/properties",
         {"class": "InstancePropertiesRequest", "instanceProperties": properties(displayName="no")})
@@ -242,44 +244,44 @@ def exchange(home, other, synonym):
 
     link = home.instances("relationship", {"class": "RelationshipCreateRequest", "relationshipTypeGUID": synonym, "initialStatus": "ACTIVE",
         "entityOneGUID": term["guid"], "entityTwoGUID": second["guid"], "initialProperties": properties(description="c")}, "relationship")
-    copy = other.wait("relationship", link["guid"], "a copy", lambda found: found != 404)
+    copy = other.wait("relationship", link["guid"], "a copy", lambda found: found)
     expect("the copy of a relationship", same(link), same(copy))
     ends = [(one[end]["guid"], one[end]["metadataCollectionId"]) for one in (link, copy) for end in ("entityOneProxy", "entityTwoProxy")]
     expect("its ends", 2 * [(term["guid"], home.collection), (second["guid"], home.collection)], ends)
 
     home.instances(f"entity/{term['guid']}/classification/SpineObject", {"class": "InstancePropertiesRequest"})
-    copy = other.wait("entity", term["guid"], "a classification", lambda found: found.get("classifications"))
+    copy = other.wait("entity", term["guid"], "a classification", lambda found: found and found.get("classifications"))
     expect("the classification of the copy", [("SpineObject", home.collection)],
         [(one["name"], one["metadataCollectionId"]) for one in copy["classifications"]])
     other.instances(f"entity/{second['guid']}/classification/SpineAttribute", {"class": "InstancePropertiesRequest"})
-    classified = home.wait("entity", second["guid"], "a classification by the other member", lambda found: found.get("classifications"))
+    classified = home.wait("entity", second["guid"], "a classification by the other member", lambda found: found and found.get("classifications"))
     expect("the home of that classification", [("SpineAttribute", other.collection)],
         [(one["name"], one["metadataCollectionId"]) for one in classified["classifications"]])
 
     updated = home.instances(f"entity/{term['guid']}/properties",
         {"class": "InstancePropertiesRequest", "instanceProperties": properties(displayName="d")})
-    copy = other.wait("entity", term["guid"], "the update", lambda found: value(found, "displayName") == "d")
+    copy = other.wait("entity", term["guid"], "the update", lambda found: found and value(found, "displayName") == "d")
     expect("the updated copy", same(updated), same(copy))
     link = home.instances(f"relationship/{link['guid']}/properties",
         {"class": "InstancePropertiesRequest", "instanceProperties": properties(description="e")}, "relationship")
-    other.wait("relationship", link["guid"], "the update", lambda found: value(found, "description") == "e")
+    other.wait("relationship", link["guid"], "the update", lambda found: found and value(found, "description") == "e")
     home.instances(f"entity/{term['guid']}/classification/SpineObject/delete", {"class": "OMRSAPIRequest"})
-    other.wait("entity", term["guid"], "no classification", lambda found: not found.get("classifications"))
+    other.wait("entity", term["guid"], "no classification", lambda found: found and not found.get("classifications"))
 
     gone = home.add("f")
     gone_link = home.instances("relationship", {"class": "RelationshipCreateRequest", "relationshipTypeGUID": synonym,
         "initialStatus": "ACTIVE", "entityOneGUID": second["guid"], "entityTwoGUID": gone["guid"]}, "relationship")
-    other.wait("relationship", gone_link["guid"], "a copy", lambda found: found != 404)
+    other.wait("relationship", gone_link["guid"], "a copy", lambda found: found)
     home.instances(f"relationship/{gone_link['guid']}/delete",
         {"class": "TypeDefValidationForRequest", "typeDefGUID": synonym, "typeDefName": "Synonym"}, "relationship")
     home.instances(f"entity/{gone['guid']}/delete",
         {"class": "TypeDefValidationForRequest", "typeDefGUID": TERM, "typeDefName": "GlossaryTerm"})
     for kind, guid in (("relationship", gone_link["guid"]), ("entity", gone["guid"])):
-        expect(f"a deleted {kind} at its home", 404, home.get(kind, guid))
-        other.wait(kind, guid, "a deleted copy", lambda found: found == 404)
+        expect(f"a deleted {kind} at its home", None, home.get(kind, guid))
+        other.wait(kind, guid, "a deleted copy", lambda found: not found)
     stays = (("entity", term["guid"]), ("entity", second["guid"]), ("relationship", link["guid"]))
     return [(server, kind, guid, server.get(kind, guid)) for server in (home, other) for kind, guid in stays] + \
-        [(home, "entity", gone["guid"], 404), (home, "relationship", gone_link["guid"], 404)]
+        [(home, "entity", gone["guid"], None), (home, "relationship", gone_link["guid"], None)]
 
 
 def write_until_killed(servers, platform):
