@@ -20,6 +20,9 @@ public class AnnalsRepositoryConnector extends OMRSRepositoryConnector {
     static final String ADDRESS = "address";
     static final String FOLDER = "folder";
 
+    /** Between start and disconnect. */
+    private boolean isStarted;
+    /** Null until the repository is open. */
     private Store store;
     private AnnalsMetadataCollection collection;
 
@@ -38,12 +41,9 @@ public class AnnalsRepositoryConnector extends OMRSRepositoryConnector {
     @Override
     public synchronized void start() throws ConnectorCheckedException {
         super.start();
+        isStarted = true;
         try {
-            Repository repository = open();
-            store = new Store(repository);
-            if (metadataCollectionId != null) {
-                store.name(metadataCollectionId);
-            }
+            store();
         } catch (AnnalsException | IllegalArgumentException error) {
             throw new ConnectorCheckedException(
                     Failures.definition(error, "start"), getClass().getName(), "start", error);
@@ -52,8 +52,17 @@ public class AnnalsRepositoryConnector extends OMRSRepositoryConnector {
 
     private Repository open() {
         Map<String, Object> settings = connectionProperties.getConfigurationProperties();
-        Object address = settings == null ? null : settings.get(ADDRESS);
-        Object folder = settings == null ? null : settings.get(FOLDER);
+        if (settings == null) {
+            settings = Map.of();
+        }
+        for (String name : settings.keySet()) {
+            // A misspelt folder must not become a repository in memory.
+            if (!name.equals(ADDRESS) && !name.equals(FOLDER)) {
+                throw new IllegalArgumentException("expected the property address or folder, found " + name);
+            }
+        }
+        Object address = settings.get(ADDRESS);
+        Object folder = settings.get(FOLDER);
         EndpointProperties endpoint = connectionProperties.getEndpoint();
         if (address == null && endpoint != null && folder == null) {
             address = endpoint.getAddress();
@@ -68,12 +77,31 @@ public class AnnalsRepositoryConnector extends OMRSRepositoryConnector {
         return folder == null ? Annals.inMemory() : Annals.open(Path.of(folder.toString()));
     }
 
-    /** The open repository. Errors: a logic error before the start and after the end. */
+    /**
+     * The open repository. A platform of Egeria runs a server also if the start of its repository failed, so a call
+     * opens a repository that is not open yet. Errors: those of the opening; a logic error before the start and after
+     * the end.
+     */
     synchronized Store store() {
-        if (store == null) {
+        if (!isStarted) {
             throw new IllegalStateException("the connector is not started; start it before its collection is used");
         }
+        if (store == null) {
+            store = named(new Store(open()));
+        }
         return store;
+    }
+
+    private Store named(Store opened) {
+        try {
+            if (metadataCollectionId != null) {
+                opened.name(metadataCollectionId);
+            }
+            return opened;
+        } catch (AnnalsException error) {
+            opened.close();
+            throw error;
+        }
     }
 
     AnnalsMetadataCollection collection() {
@@ -83,6 +111,7 @@ public class AnnalsRepositoryConnector extends OMRSRepositoryConnector {
     @Override
     public synchronized void disconnect() throws ConnectorCheckedException {
         super.disconnect();
+        isStarted = false;
         if (store != null) {
             store.close();
             store = null;
