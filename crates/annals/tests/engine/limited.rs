@@ -279,3 +279,58 @@ fn whatever_a_limited_writer_tries_the_rest_stays() {
     }
     assert!(accepted > histories, "{accepted} of {histories} histories");
 }
+
+#[test]
+fn two_kinds_of_changes_in_one_transaction_need_both_rights() {
+    let repository = repository();
+    let rights = Arc::new(Rights::new(&[grant("page", &[Right::Classify])]).unwrap());
+    let both = limited(&repository, &rights, |t| {
+        t.classify(&id("own"), ClassificationContent::new("open"))?;
+        t.update(&entity("own"), Patch::new().set("n", 1))
+    });
+    assert_eq!(kind(both), ErrorKind::Refused);
+}
+
+#[test]
+fn relationships_of_others_stay_as_they_are() {
+    let (repository, rights) = (repository(), rights());
+    repository
+        .transact(|t| {
+            t.create_entity(page("third", "other"))?;
+            t.create_relationship(NewRelationship::new("knows", id("other"), id("third")).id("theirs")?)
+        })
+        .unwrap();
+    let update =
+        |name: &str| limited(&repository, &rights, |t| t.update(&link(name), Patch::new().set("w", 1)));
+    update("near").unwrap();
+    assert_eq!(kind(update("theirs")), ErrorKind::Refused);
+    let take = limited(&repository, &rights, |t| t.relink(&id("theirs"), Some(&id("own")), None));
+    assert_eq!(kind(take), ErrorKind::Refused, "it was theirs");
+    let give = limited(&repository, &rights, |t| t.relink(&id("near"), Some(&id("third")), None));
+    assert_eq!(kind(give), ErrorKind::Refused, "it would be theirs");
+    // A hidden relationship goes along.
+    repository
+        .transact(|t| t.create_relationship(NewRelationship::new("knows", id("hidden"), id("own"))))
+        .unwrap();
+    let refused = limited(&repository, &rights, |t| t.delete(&entity("own"))).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Refused);
+    assert!(!refused.to_string().contains("hidden"), "{refused}");
+}
+
+/// Others put something into a container between the check and the commit of its deletion.
+#[test]
+fn nothing_goes_along_that_came_after_the_check() {
+    let (repository, rights) = (repository(), rights());
+    let mut transaction = repository.transaction();
+    transaction.limit_to(&rights).unwrap();
+    transaction.delete(&entity("own")).unwrap();
+    transaction.check_rights().unwrap();
+    repository
+        .transact(|t| {
+            let inside = NewRelationship::new("contains", id("own"), id("hidden"));
+            t.create_relationship(inside.property("name", "x"))
+        })
+        .unwrap();
+    assert_eq!(transaction.commit().unwrap_err().kind(), ErrorKind::Conflict);
+    assert!(repository.snapshot().entity(&id("hidden")).unwrap().is_some());
+}
