@@ -21,6 +21,7 @@ mod push;
 mod random;
 mod reverted;
 mod see;
+mod sights;
 mod taken_back;
 mod world;
 

@@ -15,6 +15,7 @@ use crate::place::Place;
 use crate::push::{instance, push_all};
 use crate::random::Random;
 use crate::see::{Name, Seen, of_model, of_snapshot};
+use crate::sights::Sights;
 
 pub struct World {
     pub(crate) seed: u64,
@@ -45,6 +46,7 @@ pub struct World {
     pub(crate) told_without_room: Option<Vec<usize>>,
     /// How far the clock of the repository is ahead. Units: microseconds.
     pub(crate) ahead: Arc<AtomicI64>,
+    pub(crate) sights: Sights,
     /// A reader beside the writer.
     pub(crate) follower: Option<Repository>,
 }
@@ -73,6 +75,7 @@ impl World {
             without_room: Vec::new(),
             told_without_room,
             ahead: Arc::default(),
+            sights: Sights::default(),
             follower: None,
         };
         world.open();
@@ -162,6 +165,7 @@ impl World {
         let expected = of_model(&self.model, u64::MAX, &self.model);
         assert_eq!(found, expected, "{}", self.what());
         self.check_unique(&found);
+        self.check_sights(&snapshot, &found);
         for ((is_link, _, name), seen) in found {
             let instance = instance(is_link, &name);
             let revision = snapshot.revision(&instance).expect("it is there");

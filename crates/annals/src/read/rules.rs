@@ -187,6 +187,10 @@ impl Rules {
         let (links, mut changed): (Vec<_>, Vec<_>) =
             touched.into_iter().partition(|(kind, _)| *kind == TypeKind::Relationship);
         if self.rules.iter().any(|rule| rule.under.is_some()) {
+            // A purged relationship is not among those touched.
+            if graph.has_purged_containment_since(from.next().0) {
+                return Ok(None);
+            }
             let Some(placed) = placed(snapshot, from, &links)? else { return Ok(None) };
             changed.extend(placed);
         }

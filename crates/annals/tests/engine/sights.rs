@@ -424,3 +424,29 @@ fn several_grants_admit_what_each_of_them_admits() {
         assert_eq!(ids(grants.clone()), each, "round {round}: {grants:#?}");
     }
 }
+
+/// Story: found by the mixture of changes. The purge of a relationship that contains left everything below it visible.
+#[test]
+fn a_purged_place_closes_what_is_below_it() {
+    let repository = Repository::in_memory();
+    let contain = |from: &str, to: &str| {
+        let new = NewRelationship::new("contains", id(from), id(to)).id(format!("in-{to}").as_str()).unwrap();
+        new.property("name", to)
+    };
+    repository
+        .transact(|t| {
+            t.define_type(TypeDefinition::relationship("contains").containing())?;
+            for name in ["top", "a", "b"] {
+                t.create_entity(NewEntity::new("page").id(name)?)?;
+            }
+            t.create_relationship(contain("top", "a"))?;
+            t.create_relationship(contain("a", "b"))
+        })
+        .unwrap();
+    let under = Grant { under: Some(id("top")), ..Grant::default() };
+    let sight = Arc::new(Sight::new(vec![under]).unwrap());
+    let count = || repository.snapshot().seen_by(&sight).unwrap().entities_count();
+    assert_eq!(count(), 3);
+    repository.transact(|t| t.purge(&InstanceId::Relationship(id("in-a")))).unwrap();
+    assert_eq!(count(), 1);
+}
