@@ -37,6 +37,8 @@ enum Under {
 
 pub(super) struct Rules {
     rules: Vec<Rule>,
+    /// The containers that each rule names.
+    roots: Vec<Vec<u32>>,
     /// Types of what the repository stores about itself, ascending: no grant admits it.
     own_types: Vec<Symbol>,
     /// `None`: all types of relationships.
@@ -59,6 +61,7 @@ impl Rules {
             snapshot.slot_of(TypeKind::Entity, id).filter(|slot| snapshot.sees(TypeKind::Entity, *slot))
         };
         let mut rules = Vec::with_capacity(sight.merged.len());
+        let mut all_roots = Vec::new();
         for merged in &sight.merged {
             let named = |names: &Vec<Arc<str>>| {
                 let mut types: Vec<Symbol> =
@@ -72,7 +75,9 @@ impl Rules {
                 Err(error) if error.kind() == ErrorKind::NotFound => continue,
                 filter => filter?,
             };
-            let roots = merged.under.as_ref().map(|roots| roots.iter().filter_map(root).collect());
+            let roots: Option<Vec<u32>> =
+                merged.under.as_ref().map(|roots| roots.iter().filter_map(root).collect());
+            all_roots.extend(roots.clone());
             let under = roots.map(&under).transpose()?;
             rules.push(Rule { types: merged.types.as_ref().map(named), filter, under });
         }
@@ -88,7 +93,7 @@ impl Rules {
         let names = snapshot.graph().names.iter().enumerate();
         let own = names.filter(|(_, name)| OWN_TYPES.iter().any(|start| name.starts_with(start)));
         let own_types = own.map(|(number, _)| Symbol(narrow(number))).collect();
-        Ok(Rules { rules, own_types, links })
+        Ok(Rules { rules, roots: all_roots, own_types, links })
     }
 
     pub(super) fn admit_link(&self, type_name: Symbol) -> bool {
@@ -151,7 +156,7 @@ impl Rules {
             }
         }
         let relationships = self.links(snapshot, &entities)?;
-        Ok(Visible { number: next_number(), entities, relationships })
+        Ok(Visible { number: next_number(), roots: self.roots.clone(), entities, relationships })
     }
 
     fn links(&self, snapshot: &Snapshot, entities: &SlotSet) -> Result<SlotSet> {
@@ -187,8 +192,8 @@ impl Rules {
         let (links, mut changed): (Vec<_>, Vec<_>) =
             touched.into_iter().partition(|(kind, _)| *kind == TypeKind::Relationship);
         if self.rules.iter().any(|rule| rule.under.is_some()) {
-            // A purged relationship is not among those touched.
-            if graph.has_purged_containment_since(from.next().0) {
+            // Ids are names: another entity may have that of a container now. A purged relationship is not among those touched.
+            if self.roots != known.roots || graph.has_purged_containment_since(from.next().0) {
                 return Ok(None);
             }
             let Some(placed) = placed(snapshot, from, &links)? else { return Ok(None) };
@@ -210,7 +215,7 @@ impl Rules {
                 };
             }
         }
-        Ok(Some(Visible { number: next_number(), entities, relationships }))
+        Ok(Some(Visible { number: next_number(), roots: self.roots.clone(), entities, relationships }))
     }
 }
 

@@ -54,6 +54,8 @@ pub(super) struct Kept {
 pub(super) struct Visible {
     // Tells sights apart, for walks that are kept.
     pub(super) number: u64,
+    // The containers that the grants name. For each grant with some.
+    pub(super) roots: Vec<Vec<u32>>,
     pub(super) entities: SlotSet,
     pub(super) relationships: SlotSet,
 }

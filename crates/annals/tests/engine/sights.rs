@@ -449,4 +449,11 @@ fn a_purged_place_closes_what_is_below_it() {
     assert_eq!(count(), 3);
     repository.transact(|t| t.purge(&InstanceId::Relationship(id("in-a")))).unwrap();
     assert_eq!(count(), 1);
+    repository.transact(|t| t.create_relationship(contain("top", "a"))).unwrap();
+    assert_eq!(count(), 3);
+    // An id is a name: the grant admits what has it now.
+    repository.transact(|t| t.reidentify(&InstanceId::Entity(id("top")), &id("old"))).unwrap();
+    assert_eq!(count(), 0);
+    repository.transact(|t| t.reidentify(&InstanceId::Entity(id("old")), &id("top"))).unwrap();
+    assert_eq!(count(), 3);
 }
