@@ -18,6 +18,7 @@ mod as_of;
 mod wide;
 mod many_values;
 mod methods;
+mod grants;
 mod http;
 mod content;
 mod suite;
@@ -117,6 +118,8 @@ pub const EXPERIMENTS: &[Experiment] = &[
         "methods-write", "methods-read", "methods-history", "methods-page", "methods-walk", "methods-linking",
         "methods-purge-hub",
     ], 0, methods::round),
+    fresh("grants", &["granted-page", "granted-walk", "grants-load"], 0, grants::round),
+    Experiment { is_fresh: false, ..fresh("granted-get", &["granted-get"], 0, grants::get_round) },
     Experiment { is_fresh: false, ..fresh("http-get", &["http-get"], 0, http::get_round) },
     Experiment { is_fresh: false, ..fresh("http-commit-64", &["http-commit-64"], 64, http::commit_round) },
     Experiment { is_fresh: false, ..fresh("http-commit-512", &["http-commit-512"], 512, http::commit_round) },

@@ -118,6 +118,7 @@ const SAME_FILES: &str = "reading the same files";
 const OTHER_ROWS: &str = "the median of such rows";
 /// Limits that are Annals itself: they do not show the limit of the machine.
 const OWN: &[&str] = &[NO_WRITER, ONE_VERSION, CURRENT, NARROW, NARROW_PAGE, NARROW_DEGREE];
+const NO_GRANTS: &str = "the same reads of everything";
 const THREADS: &str = "2 threads to 1 of the limit";
 /// 1.85 of the best possible 2, as a share of what the limit reaches on this machine.
 const DOUBLE: &[Mark] = &[RatioAtLeast(0.925)];
@@ -204,6 +205,10 @@ pub const LINES: &[Line] = &[
     line("methods-walk", "ns/element", OTHER_ROWS, &[AtMost(1_000.0)], &[], Apart),
     line("methods-linking", "µs", OTHER_ROWS, &[AtMost(5_000.0)], &[], Apart),
     line("methods-purge-hub", "µs", OTHER_ROWS, &[AtMost(50_000.0)], &[], Apart),
+    line("granted-page", "pages/s", NO_GRANTS, &[RatioAtLeast(0.50)], &[], Rate),
+    line("granted-walk", "entities/s", NO_GRANTS, &[RatioAtLeast(0.67)], &[], Rate),
+    line("grants-load", "s", "one second", &[AtMost(1.0)], &[], Apart),
+    line("granted-get", "requests/s", "the same server without credentials", &[RatioAtLeast(0.85)], &[], Apart),
     line("http-get", "requests/s", "nginx, the same bytes from a file", &[RatioAtLeast(0.50)], &[RatioAtLeast(0.80)], Apart),
     line("http-commit-64", "commits/s", "commit-T, T = 64", &[RatioAtLeast(0.40)], &[RatioAtLeast(0.60)], Apart),
     line("http-commit-512", "commits/s", "commit-T, T = 512", &[RatioAtLeast(0.40)], &[RatioAtLeast(0.60)], Apart),

@@ -32,7 +32,7 @@ pub use page::command_line;
 pub use raw_file::RawFile;
 pub use report::figure;
 pub use sample::{Sample, Timed, WRONG_ANSWER, agree, in_turn, per_second};
-pub use server::{Load, Server, free_address};
+pub use server::{Load, Server, free_address, new_token};
 pub use size::Size;
 pub use summary::{bootstrap, median, quantile};
 pub use threads::{start_together, together};

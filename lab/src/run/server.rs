@@ -107,8 +107,32 @@ impl Server {
         connections: u64,
         seconds: u64,
     ) -> Outcome<Load> {
+        self.load_by(folder, path, &wrk_script(body), connections, seconds)
+    }
+
+    /// The same reads with a token.
+    pub fn load_as(
+        &self,
+        token: &str,
+        folder: &Path,
+        path: &str,
+        connections: u64,
+        seconds: u64,
+    ) -> Outcome<Load> {
+        let script = format!("wrk.headers[\"Authorization\"] = \"Bearer {token}\"\n{}", wrk_script(None));
+        self.load_by(folder, path, &script, connections, seconds)
+    }
+
+    fn load_by(
+        &self,
+        folder: &Path,
+        path: &str,
+        text: &str,
+        connections: u64,
+        seconds: u64,
+    ) -> Outcome<Load> {
         let script = folder.join("load.lua");
-        std::fs::write(&script, wrk_script(body))?;
+        std::fs::write(&script, text)?;
         let mut command = Command::new("wrk");
         command.args(["--threads", "1", "--connections", &connections.to_string()]);
         command.args(["--duration", &format!("{seconds}s"), "--timeout", "10s", "--script"]).arg(&script);
@@ -123,6 +147,19 @@ impl Server {
         }
         read_load(&text)
     }
+}
+
+/// Makes a token for a client with a role of its own.
+pub fn new_token(file: &Path, role: &str) -> Outcome<String> {
+    let mut command = Command::new(annals_program()?);
+    command.args(["token", "new", "reader", "--role", role, "--tokens"]).arg(file).stdin(Stdio::null());
+    let output = command.output()?;
+    if !output.status.success() {
+        return Err(
+            format!("annals token: {}: {}", output.status, String::from_utf8_lossy(&output.stderr)).into()
+        );
+    }
+    Ok(String::from_utf8(output.stdout)?.trim().to_owned())
 }
 
 impl Drop for Server {
