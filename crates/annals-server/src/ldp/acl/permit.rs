@@ -1,0 +1,165 @@
+//! The permit of a request: what it needs of ACLs, checked when it comes and again when it commits.
+
+use std::sync::Arc;
+
+use annals::{Id, InstanceId, Snapshot, Transaction};
+
+use super::agent::Agent;
+use super::modes::Modes;
+use crate::access::{Principal, unauthenticated};
+use crate::ldp::mapping::base::Base;
+use crate::ldp::mapping::model::Model;
+use crate::ldp::mapping::path::Path;
+use crate::ldp::mapping::vocabulary::MEMBERSHIP_RESOURCE;
+use crate::problem::Problem;
+
+/// What a request does with a resource.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// Needs all of these modes.
+    Do(Modes),
+    /// Adds a child to a container. Nothing can be added to another resource, so that this needs to write it.
+    Post,
+    /// Makes the resource, or replaces it.
+    Put,
+    /// Deletes it with everything that it contains.
+    Delete,
+}
+
+impl Purpose {
+    /// The modes that it needs of the resource, as it is now.
+    fn modes(self, agent: &Agent, path: &Path) -> annals::Result<Modes> {
+        let is_adding = match self {
+            Purpose::Do(modes) => return Ok(modes),
+            Purpose::Post => agent.model_at(path)?.is_none_or(Model::is_container),
+            Purpose::Put => agent.model_at(path)?.is_none(),
+            Purpose::Delete => false,
+        };
+        Ok(if is_adding { Modes::APPEND } else { Modes::WRITE })
+    }
+}
+
+/// The permit of a client whose roles do not give what it asks for.
+#[derive(Clone)]
+pub struct Permit {
+    agent: Arc<Agent>,
+    principal: Arc<Principal>,
+    path: Path,
+    purpose: Purpose,
+    /// Needed further, because the request asks for the state of the resource.
+    also: Modes,
+    iri: String,
+}
+
+impl Permit {
+    /// The permit to do something with the resource at a path.
+    pub fn new(
+        (agent, principal): (Arc<Agent>, Arc<Principal>),
+        path: Path,
+        (purpose, also): (Purpose, Modes),
+        base: &Base,
+    ) -> Permit {
+        let iri = base.iri(&path);
+        Permit { agent, principal, path, purpose, also, iri }
+    }
+
+    /// True if the client has modes of access to the resource.
+    ///
+    /// Errors: those of reading ACLs.
+    pub fn may(&self, modes: Modes) -> annals::Result<bool> {
+        Ok(self.agent.modes(&self.path)?.has(modes))
+    }
+
+    /// Refuses the request if the ACLs do not give what it needs.
+    ///
+    /// Errors: `forbidden`; `unauthenticated` for a client without credentials.
+    pub fn check(&self) -> Result<(), Problem> {
+        self.check_by(&self.agent)
+    }
+
+    /// The same by the ACLs of the snapshot that a transaction reads.
+    pub fn check_at(&self, snapshot: &Snapshot) -> Result<(), Problem> {
+        self.check_by(&self.agent.at(snapshot.clone()))
+    }
+
+    fn check_by(&self, agent: &Agent) -> Result<(), Problem> {
+        let needed = self.purpose.modes(agent, &self.path)?.and(self.also);
+        if !agent.modes(&self.path)?.has(needed) {
+            return Err(self.forbidden(needed, &self.iri));
+        }
+        if self.purpose == Purpose::Delete && !agent.may_write_all(&self.path)? {
+            return Err(self.forbidden(needed, &format!("all that {} contains", self.iri)));
+        }
+        Ok(())
+    }
+
+    /// Refuses an update that removes statements or asks for some, if the client may not write or not read.
+    ///
+    /// Errors: as [`Permit::check`].
+    pub fn check_update(&self, is_adding: bool, is_ground: bool) -> Result<(), Problem> {
+        // The ACL itself: to control it is to read and to write it.
+        if self.purpose == Purpose::Do(Modes::CONTROL) {
+            return Ok(());
+        }
+        let add = if is_adding { Modes::APPEND } else { Modes::WRITE };
+        let needed = if is_ground { add } else { add.and(Modes::READ) };
+        if self.may(needed)? { Ok(()) } else { Err(self.forbidden(needed, &self.iri)) }
+    }
+
+    /// Refuses a transaction that gives members to a resource that the client may not write.
+    ///
+    /// Errors: as [`Permit::check`].
+    pub fn check_members(&self, transaction: &Transaction) -> Result<(), Problem> {
+        let base = transaction.base();
+        let agent = self.agent.at(base.clone());
+        for action in transaction.actions() {
+            let bag = action.bag();
+            let mut targets: Vec<Id> = Vec::new();
+            if bag.name.is_some_and(|name| **name == *MEMBERSHIP_RESOURCE) && bag.from != bag.to {
+                targets.extend(bag.to.cloned());
+            }
+            if let (Some(InstanceId::Relationship(id)), "restore") = (action.instance(), action.verb()) {
+                targets.extend(target_before(base, &id)?);
+            }
+            for target in targets {
+                let path = Path::of_id(&target);
+                if path.as_ref() == Some(&self.path) {
+                    continue;
+                }
+                let modes = path.map_or(Ok(Modes::NONE), |path| agent.modes(&path))?;
+                if !modes.has(Modes::WRITE) {
+                    return Err(self.forbidden(Modes::WRITE, "the membership resource"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The answer to a client that may not do this. It says the same of resources that are there and of others.
+    pub fn forbidden(&self, needed: Modes, of: &str) -> Problem {
+        if self.principal.is_nobody() {
+            return unauthenticated(
+                "expected credentials, found none; send a token as Authorization: Bearer",
+            );
+        }
+        let client = self.principal.shown();
+        let text = format!(
+            "{client}: expected {needed} of {of}, found less; ask for an authorization in its ACL, or for a role"
+        );
+        Problem::door("forbidden", text)
+    }
+}
+
+/// The membership resource to which a deleted relationship led.
+fn target_before(base: &Snapshot, id: &Id) -> annals::Result<Option<Id>> {
+    let versions = base.versions(&InstanceId::Relationship(id.clone()), 0, 2)?;
+    for version in versions {
+        if let Some(known) = base.relationship_version(id, version.version)?
+            && known.type_name() == MEMBERSHIP_RESOURCE
+            && known.from() != known.to()
+        {
+            return Ok(Some(known.to().clone()));
+        }
+    }
+    Ok(None)
+}
