@@ -1,5 +1,6 @@
 //! The permit of a request: what it needs of ACLs, checked when it comes and again when it commits.
 
+use std::fmt::Display;
 use std::sync::Arc;
 
 use annals::{Id, InstanceId, Snapshot, Transaction};
@@ -36,6 +37,17 @@ impl Purpose {
             Purpose::Delete => false,
         };
         Ok(if is_adding { Modes::APPEND } else { Modes::WRITE })
+    }
+
+    /// What it needs, and further modes, in words that do not tell whether there is a resource.
+    fn text(self, also: Modes) -> String {
+        let own = match self {
+            Purpose::Do(modes) => modes.to_string(),
+            Purpose::Post => "acl:Append of a container, or acl:Write".to_owned(),
+            Purpose::Put => "acl:Append to make it, or acl:Write to replace it".to_owned(),
+            Purpose::Delete => Modes::WRITE.to_string(),
+        };
+        if also == Modes::NONE { own } else { format!("{own}, with {also}") }
     }
 }
 
@@ -85,10 +97,11 @@ impl Permit {
     fn check_by(&self, agent: &Agent) -> Result<(), Problem> {
         let needed = self.purpose.modes(agent, &self.path)?.and(self.also);
         if !agent.modes(&self.path)?.has(needed) {
-            return Err(self.forbidden(needed, &self.iri));
+            return Err(self.forbidden(self.purpose.text(self.also), &self.iri));
         }
         if self.purpose == Purpose::Delete && !agent.may_write_all(&self.path)? {
-            return Err(self.forbidden(needed, &format!("all that {} contains", self.iri)));
+            let all = format!("all that {} contains", self.iri);
+            return Err(self.forbidden(Modes::WRITE, all));
         }
         Ok(())
     }
@@ -136,7 +149,7 @@ impl Permit {
     }
 
     /// The answer to a client that may not do this. It says the same of resources that are there and of others.
-    pub fn forbidden(&self, needed: Modes, of: &str) -> Problem {
+    fn forbidden(&self, needed: impl Display, of: impl Display) -> Problem {
         if self.principal.is_nobody() {
             return unauthenticated(
                 "expected credentials, found none; send a token as Authorization: Bearer",
@@ -144,7 +157,7 @@ impl Permit {
         }
         let client = self.principal.shown();
         let text = format!(
-            "{client}: expected {needed} of {of}, found less; ask for an authorization in its ACL, or for a role"
+            "{client}: expected {needed} for {of}, found less; ask for an authorization in its ACL, or for a role"
         );
         Problem::door("forbidden", text)
     }
