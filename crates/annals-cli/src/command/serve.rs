@@ -9,7 +9,7 @@ use annals::{Error, ErrorKind, Options, Result, TypeKind};
 use annals_exchange::text::{count, one_line};
 use annals_server::{
     AccessSettings, Host, LdpRoot, LdpSettings, Limits, LogSettings, OidcSettings, Origin, PublicUrl,
-    Settings, SourcePrefix, Sources, TlsSettings, WebAc, check_name, serve,
+    Settings, SourcePrefix, Sources, TlsSettings, WebAc, WebIdPrefix, check_name, serve,
 };
 use rustix::fs::Mode;
 use rustix::process::umask;
@@ -124,8 +124,8 @@ pub struct Serve {
     pub has_web_access: bool,
     /// The beginning of WebIDs of clients in ACLs, such as `https://people.example/`; the name of a client follows it.
     /// Without the option, ACLs name clients by their names, as text.
-    #[arg(long = "webid-prefix", value_name = "PREFIX", requires = "has_web_access", value_parser = web_id_prefix)]
-    pub web_id_prefix: Option<String>,
+    #[arg(long = "webid-prefix", value_name = "PREFIX", requires = "has_web_access")]
+    pub web_id_prefix: Option<WebIdPrefix>,
     /// Let binaries of the LDP door have external contents below this address or folder, such as
     /// `http://images.example/public/` or `file:///srv/scans`; repeatable. A host without a port is about every port of it.
     /// Without the option there are none. The server reads there on behalf of every client that can write, and shows the bytes
@@ -264,14 +264,6 @@ fn claim_role(text: &str) -> std::result::Result<(String, String), String> {
     Ok((value.to_owned(), role(name)?))
 }
 
-/// The beginning of WebIDs.
-fn web_id_prefix(text: &str) -> std::result::Result<String, String> {
-    match annals::is_iri(text) && text.contains("://") {
-        true => Ok(text.to_owned()),
-        false => Err("expected the beginning of an IRI, such as https://people.example/".to_owned()),
-    }
-}
-
 fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
@@ -315,8 +307,7 @@ impl Serve {
         let is_if_match_required = self.is_if_match_required;
         let external = Sources::new(self.external_prefixes.clone(), self.external_bytes_max);
         let root = self.ldp_root.clone();
-        let prefix = self.web_id_prefix.as_deref().map(Into::into);
-        let web_access = self.has_web_access.then_some(WebAc { prefix });
+        let web_access = self.has_web_access.then(|| WebAc { prefix: self.web_id_prefix.clone() });
         let ldp = (!self.no_ldp).then(|| LdpSettings { root, is_if_match_required, external, web_access });
         let public_url = self.public_url.clone();
         let settings = Settings {

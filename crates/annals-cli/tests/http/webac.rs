@@ -184,6 +184,16 @@ fn the_nearest_acl_with_a_default_counts_for_a_resource_without_one() {
     assert_eq!([site.read("/g/c"), site.read("/g/c/r")], [403, 403]);
     assert_eq!(site.status(&site.admin, "DELETE", "/g/c/fcr:acl"), 204);
     assert_eq!([site.read("/g/c"), site.read("/g/c/r")], [200, 200]);
+    // Of two authorizations, only the one with a default is for what is below.
+    let both = |path: &str| {
+        let (iri, ada) = (
+            site.iri(path),
+            format!("a acl:Authorization ; acl:agent <{ADA}> ; acl:accessTo <{}>", site.iri(path)),
+        );
+        format!("<#r> {ada} ; acl:default <{iri}> ; acl:mode acl:Read . <#w> {ada} ; acl:mode acl:Write .")
+    };
+    site.put("/g/c/fcr:acl", &both("/g/c"));
+    assert_eq!(["/g/c", "/g/c/r"].map(|path| (site.read(path), post(path))), [(200, 201), (200, 403)]);
     // One child, and not its sibling.
     let (above, one) = (site.iri("/g/c"), site.iri("/g/c/r"));
     let rule =
@@ -243,6 +253,8 @@ fn every_answer_about_a_resource_links_its_acl() {
     }
     let root = site.ask(&site.admin, "GET", "/", &[], "");
     assert!(has(&root, &format!("<{}>; rel=\"acl\"", site.iri("/fcr:acl"))), "{root:?}");
+    let made = site.ask(&site.admin, "POST", "/a", &[("slug", "new"), TURTLE], " ");
+    assert!(has(&made, &format!("<{}>; rel=\"acl\"", site.iri("/a/new/fcr:acl"))), "{made:?}");
     // A client cannot choose another one.
     for (method, path) in [("PUT", "/new"), ("POST", "/a")] {
         let chosen = site.ask(&site.admin, method, path, &[TURTLE, ("link", "</ldp/x>; rel=\"acl\"")], " ");

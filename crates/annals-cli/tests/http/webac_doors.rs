@@ -32,7 +32,15 @@ fn a_role_keeps_its_verbs_beside_acls() {
     // An ACL adds to a role.
     assert_eq!([&reader, &site.ada].map(|token| site.status(token, "POST", "/a")), [201, 403]);
     assert_eq!(site.status(&reader, "DELETE", "/a"), 403);
-    // Tombstones keep histories, which no ACL gives away.
+    // Tombstones keep histories, which no ACL gives away, not even where a placeholder stays.
+    site.put("/p/x", "");
+    site.put("/from", &format!("<> <urn:to> <{}> .", site.iri("/p/x")));
+    site.give("/p", "Read Write Control");
+    assert_eq!(
+        [("DELETE", "/p/x"), ("DELETE", "/p/x/fcr:tombstone")]
+            .map(|(method, path)| site.status(&site.ada, method, path)),
+        [204, 403]
+    );
     site.give("/a", "Read Write Control");
     assert_eq!(site.status(&site.ada, "DELETE", "/a"), 204);
     assert_eq!(

@@ -63,6 +63,17 @@ fn a_container_shows_only_the_children_members_and_references_that_may_be_read()
     site.put("/a/members/CANARY", "");
     site.put("/a/members/CANARY/fcr:acl", "<#a> a acl:Authorization .");
     site.put("/a/CANARY/members/m", "");
+    site.give("/a/CANARY/members/m", "Read");
+    // A hidden proxy makes no member of what may be read.
+    let link = ("link", "<http://www.w3.org/ns/ldp#IndirectContainer>; rel=\"type\"");
+    let body = format!(
+        "<> <http://www.w3.org/ns/ldp#membershipResource> <{}> ; <http://www.w3.org/ns/ldp#hasMemberRelation> <urn:listed> ; \
+         <http://www.w3.org/ns/ldp#insertedContentRelation> <urn:for> .",
+        site.iri("/a")
+    );
+    assert_eq!(site.ask(&site.admin, "PUT", "/a/list", &[TURTLE, link], &body).status, 201);
+    site.put("/a/list/hidden", &format!("<> <urn:for> <{}> .", site.iri("/a/open")));
+    site.put("/a/list/hidden/fcr:acl", "<#a> a acl:Authorization .");
     site.give("/a", "Read");
     // The default of /a gives no access to what has an ACL; what is below that has none of its own.
     site.put(
@@ -75,6 +86,12 @@ fn a_container_shows_only_the_children_members_and_references_that_may_be_read()
     let (whole, seen) = (see(&site.admin), see(&site.ada));
     assert_eq!(whole.body.matches("CANARY").count(), 6, "{}", whole.body);
     assert_eq!((seen.status, seen.body.contains("CANARY")), (200, false), "{}", seen.body);
+    assert_eq!(
+        [&whole, &seen].map(|answer| answer.body.contains("<urn:listed>")),
+        [true, false],
+        "{}",
+        seen.body
+    );
     for shown in ["contains> <", "<urn:member> <", "/a/from> <urn:to> <"] {
         assert!(seen.body.contains(shown), "{shown}: {}", seen.body);
     }
@@ -84,6 +101,8 @@ fn a_container_shows_only_the_children_members_and_references_that_may_be_read()
     site.put("/a/CANARY/more", "");
     site.put("/a/CANARY/members/more", "");
     site.put("/a/members/CANARY/more", "");
+    site.put("/a/hidden", &format!("<> <urn:to> <{}> .", site.iri("/a")));
+    site.put("/a/hidden/fcr:acl", "<#a> a acl:Authorization .");
     assert_eq!(tag(), before);
     site.put("/a/more", "");
     assert_ne!(tag(), before);

@@ -15,7 +15,7 @@ use http::header::{ALLOW, HeaderMap, HeaderValue, IF_MATCH};
 use http::{Method, StatusCode};
 
 pub use acl::admission::needs;
-pub use acl::web_ids::WebAc;
+pub use acl::web_ids::{WebAc, WebIdPrefix};
 pub use binary::external::EXTERNAL;
 pub use binary::source_url::SourcePrefix;
 pub use binary::sources::Sources;

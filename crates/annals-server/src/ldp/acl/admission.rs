@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use http::header::{
     ETAG, HeaderValue, IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_UNMODIFIED_SINCE, LAST_MODIFIED, LINK,
+    LOCATION,
 };
-use http::{HeaderMap, Method};
+use http::{HeaderMap, Method, StatusCode};
 
 use super::agent::Agent;
 use super::modes::Modes;
@@ -15,7 +16,7 @@ use crate::access::{Needs, Principal, Verb, Verbs, of_ldp};
 use crate::call::heavy;
 use crate::ldp::binary::external;
 use crate::ldp::mapping::base::Base;
-use crate::ldp::mapping::path::Path;
+use crate::ldp::mapping::path::{ACL_SEGMENT, Path};
 use crate::ldp::mapping::readable::Readable;
 use crate::ldp::requests::request::{Request, Target};
 use crate::names::AUTHOR;
@@ -101,7 +102,14 @@ pub fn finish(outcome: Outcome, base: &Base, target: &Target, permit: Option<&Pe
     let link = acl.and_then(|acl| HeaderValue::try_from(format!("<{}>; rel=\"acl\"", base.iri(&acl))).ok());
     match outcome {
         Ok(mut response) => {
+            let is_created =
+                response.status() == StatusCode::CREATED && matches!(target, Target::Resource(_));
             let headers = response.headers_mut();
+            // A new resource has an ACL of its own.
+            let made = headers.get(LOCATION).and_then(|made| made.to_str().ok()).filter(|_| is_created);
+            let made = made
+                .and_then(|made| HeaderValue::try_from(format!("<{made}/{ACL_SEGMENT}>; rel=\"acl\"")).ok());
+            let link = made.or(link);
             headers.extend(link.map(|link| (LINK, link)));
             if !is_readable && !matches!(target, Target::Acl(_)) {
                 headers.remove(ETAG);

@@ -176,3 +176,56 @@ fn target_before(base: &Snapshot, id: &Id) -> annals::Result<Option<Id>> {
     }
     Ok(None)
 }
+
+#[cfg(test)]
+mod tests {
+    use annals::{NewEntity, NewRelationship, Repository, Value};
+    use http::{HeaderMap, Uri};
+
+    use super::*;
+    use crate::ldp::acl::modes;
+    use crate::ldp::mapping::ldp_types::{ACL, NODE, PART};
+    use crate::ldp::mapping::vocabulary::TYPE;
+
+    /// A resource whose ACL lets the public read it.
+    fn open_resource(transaction: &mut Transaction) -> annals::Result<()> {
+        let id = |text: &str| Id::new(text).expect("an id");
+        let iri = |name: &str| Value::Iri(format!("{}{name}", modes::ACL).into());
+        let node = NewEntity::new(NODE)
+            .property(TYPE, iri("Authorization"))
+            .property(&*format!("{}mode", modes::ACL), iri("Read"))
+            .property(
+                &*format!("{}agentClass", modes::ACL),
+                Value::Iri("http://xmlns.com/foaf/0.1/Agent".into()),
+            )
+            .property(&*format!("{}accessTo", modes::ACL), Value::Iri("ldp:/a".into()));
+        for (name, entity) in [
+            ("ldp:/a", NewEntity::new("ldp.RDFSource")),
+            ("ldp:/a/fcr:acl", NewEntity::new("ldp.Acl")),
+            ("node", node),
+        ] {
+            transaction.create_entity(NewEntity { id: id(name), ..entity })?;
+        }
+        let link = |kind: &str, from: &str, to: &str| NewRelationship::new(kind, id(from), id(to));
+        transaction.create_relationship(link(ACL, "ldp:/a", "ldp:/a/fcr:acl"))?;
+        transaction.create_relationship(link(PART, "ldp:/a/fcr:acl", "node")).map(drop)
+    }
+
+    #[test]
+    fn a_permit_ends_when_the_acl_changes_before_the_commit() {
+        let repository = Repository::in_memory();
+        repository.transact(open_resource).unwrap();
+        let base = Base::of(&HeaderMap::new(), &Uri::from_static("/"), "/ldp", None);
+        let principal = Principal::nobody();
+        let agent = Arc::new(Agent::new(&principal, Vec::new(), base.clone(), repository.snapshot()));
+        let path = Path::root().child("a").unwrap();
+        let permit = Permit::new((agent, principal), path, (Purpose::Do(Modes::READ), Modes::NONE), &base);
+        permit.check().unwrap();
+        permit.check_at(&repository.snapshot()).unwrap();
+        let node = InstanceId::Entity(Id::new("node").unwrap());
+        repository.transact(|transaction| transaction.delete(&node)).unwrap();
+        assert_eq!(permit.check_at(&repository.snapshot()).unwrap_err().status(), 401);
+        // What the request itself reads stays as it was when it came.
+        permit.check().unwrap();
+    }
+}

@@ -1,5 +1,6 @@
 //! The names of clients as ACLs write them: WebIDs.
 
+use std::str::FromStr;
 use std::sync::Arc;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
@@ -12,8 +13,26 @@ const NAME: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_')
 /// Settings of Web Access Control.
 #[derive(Clone, Debug, Default)]
 pub struct WebAc {
-    /// The beginning of the WebIDs of clients: the name of a client follows, percent-encoded.
-    pub prefix: Option<Arc<str>>,
+    /// The beginning of the WebIDs of clients. Without it, ACLs name clients by their names.
+    pub prefix: Option<WebIdPrefix>,
+}
+
+/// The beginning of the WebIDs of clients: the name of a client follows, percent-encoded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WebIdPrefix(Arc<str>);
+
+impl FromStr for WebIdPrefix {
+    type Err = String;
+
+    /// Reads the beginning of an absolute IRI.
+    fn from_str(text: &str) -> Result<WebIdPrefix, String> {
+        match annals::is_iri(text) && text.contains("://") {
+            true => Ok(WebIdPrefix(text.into())),
+            false => Err(format!(
+                "expected the beginning of IRIs, such as https://people.example/, found {text:?}"
+            )),
+        }
+    }
 }
 
 impl WebAc {
@@ -25,8 +44,9 @@ impl WebAc {
         let name = &*principal.name;
         // A name that is an IRI, for instance of a certificate, is a WebID itself.
         let has_own = name.contains("://");
-        let prefixed = self.prefix.as_deref().filter(|_| !has_own);
-        let web_id = prefixed.map(|prefix| format!("{prefix}{}", utf8_percent_encode(name, NAME)));
+        let prefixed = self.prefix.as_ref().filter(|_| !has_own);
+        let web_id =
+            prefixed.map(|WebIdPrefix(prefix)| format!("{prefix}{}", utf8_percent_encode(name, NAME)));
         std::iter::once(name.to_owned()).chain(web_id).collect()
     }
 }
