@@ -193,12 +193,12 @@ mod tests {
         let iri = |name: &str| Value::Iri(format!("{}{name}", modes::ACL).into());
         let node = NewEntity::new(NODE)
             .property(TYPE, iri("Authorization"))
-            .property(&*format!("{}mode", modes::ACL), iri("Read"))
+            .property(&format!("{}mode", modes::ACL), iri("Read"))
             .property(
-                &*format!("{}agentClass", modes::ACL),
+                &format!("{}agentClass", modes::ACL),
                 Value::Iri("http://xmlns.com/foaf/0.1/Agent".into()),
             )
-            .property(&*format!("{}accessTo", modes::ACL), Value::Iri("ldp:/a".into()));
+            .property(&format!("{}accessTo", modes::ACL), Value::Iri("ldp:/a".into()));
         for (name, entity) in [
             ("ldp:/a", NewEntity::new("ldp.RDFSource")),
             ("ldp:/a/fcr:acl", NewEntity::new("ldp.Acl")),
