@@ -290,9 +290,12 @@ fn an_acl_that_would_not_do_what_it_says_is_refused() {
             .any(|(_, value)| value.ends_with("rel=\"http://www.w3.org/ns/ldp#constrainedBy\""));
         assert!(links && answer.json()["statement"].is_string(), "{answer:?}");
     }
-    let many: String = (0..1_001).map(|number| format!("<#a> <urn:p> {number} . ")).collect();
-    let answer = site.ask(&site.admin, "PUT", "/a/fcr:acl", &[TURTLE], &many);
-    assert_eq!((answer.status, &*answer.problem()), (413, "too-large"), "{answer:?}");
+    let statements: String = (0..1_001).map(|number| format!("<#a> <urn:p> {number} . ")).collect();
+    let groups: String = (0..11).map(|number| format!("<#a> acl:agentGroup </ldp/b#{number}> . ")).collect();
+    for many in [statements, groups] {
+        let answer = site.ask(&site.admin, "PUT", "/a/fcr:acl", &[TURTLE], &format!("{PREFIXES}{many}"));
+        assert_eq!((answer.status, &*answer.problem()), (413, "too-large"), "{answer:?}");
+    }
     assert_eq!(site.ask(&site.admin, "PUT", "/a/fcr:acl", &[TEXT], "no RDF").status, 415);
     assert_eq!(site.status(&site.admin, "GET", "/a/fcr:acl"), 404);
     // A PATCH obeys the same rules, and what was there stays.

@@ -108,7 +108,7 @@ fn other_doors_change_acls_for_admins_only() {
     for operation in &forbidden {
         assert_eq!(commit(&site, &writer, operation), 403, "{operation}");
     }
-    // What goes with its resource is no change of the ACL. Nobody but an admin brings it back alone.
+    // A writer may delete a resource with its ACL. Only an admin restores an ACL alone.
     assert_eq!(commit(&site, &site.admin, &forbidden[6]), 200);
     assert_eq!(site.read("/a"), 403);
     let restore = json!({"action": "restore", "kind": "entity", "id": acl});

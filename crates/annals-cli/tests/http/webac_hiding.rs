@@ -24,7 +24,7 @@ fn hidden_and_absent_addresses_give_the_same_answer() {
         let [there, none] = ["/secret/there", "/secret/none"].map(|path| text("", method, path));
         assert_eq!((there.0, &there), (401, &none), "{method}");
     }
-    // What is below a closed container is open by the default farther up. An absent address there says nothing.
+    // The default farther up opens resources below a closed container. An absent address there says nothing.
     assert_eq!(
         [site.read("/open/none"), site.read("/open/closed"), site.read("/open/closed/none")],
         [404, 403, 403]

@@ -13,6 +13,9 @@ use crate::problem::Problem;
 /// Most statements of an ACL: each request below its resource reads them.
 pub const STATEMENTS_MAX: usize = 1_000;
 
+/// Most groups of an ACL, for the same reason.
+pub const GROUPS_MAX: usize = 10;
+
 /// Checks the statements of the ACL of a resource.
 ///
 /// Errors: refusals; `too-large`.
@@ -24,6 +27,15 @@ pub fn check(base: &Base, resource: &Path, triples: &[Triple]) -> Result<(), Pro
             triples.len()
         );
         return Err(Problem::too_large(text).with("statementsMax", STATEMENTS_MAX));
+    }
+    let groups =
+        triples.iter().filter(|one| one.predicate.as_str().strip_prefix(ACL) == Some("agentGroup")).count();
+    if groups > GROUPS_MAX {
+        let text = format!(
+            "{}: expected an ACL with at most {GROUPS_MAX} groups, found {groups}; make one group of several",
+            base.iri(resource)
+        );
+        return Err(Problem::too_large(text).with("groupsMax", GROUPS_MAX));
     }
     triples.iter().try_for_each(|triple| check_triple(base, resource, triple))
 }

@@ -22,7 +22,7 @@ use crate::ldp::requests::request::{Request, Target};
 use crate::names::AUTHOR;
 use crate::problem::{Outcome, Problem};
 
-/// What a request needs.
+/// The need of a request.
 #[derive(Debug, PartialEq, Eq)]
 enum Asks {
     /// Nothing.

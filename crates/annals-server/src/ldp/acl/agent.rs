@@ -20,6 +20,9 @@ const HAS_MEMBER: &str = "http://www.w3.org/2006/vcard/ns#hasMember";
 /// Most members of a group. A larger one has none.
 pub const GROUP_MEMBERS_MAX: usize = 10_000;
 
+/// Most classes that clients state about a resource. Of more, none counts for ACLs.
+const CLASSES_MAX: usize = 1_000;
+
 /// The client of a request, and the ACLs of one snapshot.
 ///
 /// ACLs of now count for reads of the past, so this snapshot is never one of the past.
@@ -31,7 +34,7 @@ pub struct Agent {
     by_role: Modes,
     base: Base,
     now: Snapshot,
-    /// What was read already; the snapshot does not change.
+    /// The answers of earlier reads; the snapshot does not change.
     read: Mutex<Read>,
 }
 
@@ -56,8 +59,8 @@ impl Agent {
         Agent { names, is_known: self.is_known, by_role: self.by_role, base, now, read: Mutex::default() }
     }
 
-    /// The modes that the client has at a path. Where no resource is, these are those of the nearest container, and it
-    /// may read what a new child could be read by.
+    /// The modes that the client has at a path. Where no resource is, these are those of the nearest container, without
+    /// Read if the client may not read what would be there.
     ///
     /// Errors: those of reading.
     pub fn modes(&self, path: &Path) -> annals::Result<Modes> {
@@ -68,7 +71,7 @@ impl Agent {
         while let Some(parent) = next {
             if let Some(container) = self.live(&parent)? {
                 let own = self.modes_of(&container)?;
-                let child = self.inherited(&container, &path.id(), &[])?.and(self.by_role);
+                let child = self.inherited(&container, &path.id(), None)?.and(self.by_role);
                 let other = Modes::WRITE.and(Modes::CONTROL);
                 return Ok(own.within(other.and(child)));
             }
@@ -120,11 +123,10 @@ impl Agent {
     }
 
     fn modes_of(&self, entity: &Entity<'_>) -> annals::Result<Modes> {
-        let classes = self.classes(entity)?;
         let given = match Acl::of(entity, &self.base)? {
-            Some(acl) => self.given(&acl, entity.id(), &classes, None)?,
+            Some(acl) => self.given(&acl, entity.id(), Some(entity), None)?,
             None => match self.view().container(entity)? {
-                Some(container) => self.inherited(&container, entity.id(), &classes)?,
+                Some(container) => self.inherited(&container, entity.id(), Some(entity))?,
                 // Without any ACL, and outside of all containers: admins only.
                 None => Modes::NONE,
             },
@@ -132,10 +134,15 @@ impl Agent {
         Ok(given.and(self.by_role))
     }
 
-    /// The modes for a child of a container that has no ACL of its own.
-    fn inherited(&self, container: &Entity<'_>, child: &Id, classes: &[String]) -> annals::Result<Modes> {
+    /// The modes for a child of a container that has no ACL of its own; `entity` is the child, if it is there.
+    fn inherited(
+        &self,
+        container: &Entity<'_>,
+        child: &Id,
+        entity: Option<&Entity<'_>>,
+    ) -> annals::Result<Modes> {
         match self.inherited_acl(container)? {
-            Some((acl, holder)) => self.given(&acl, child, classes, Some(&holder)),
+            Some((acl, holder)) => self.given(&acl, child, entity, Some(&holder)),
             None => Ok(Modes::NONE),
         }
     }
@@ -162,16 +169,21 @@ impl Agent {
         Ok(found)
     }
 
-    /// The modes that an ACL gives for a resource; `holder` has the ACL, if the resource inherits it.
+    /// The modes that an ACL gives for a resource, whose entity is there or not; `holder` has the ACL, if the resource
+    /// inherits it.
     fn given(
         &self,
         acl: &Acl,
         resource: &Id,
-        classes: &[String],
+        entity: Option<&Entity<'_>>,
         holder: Option<&Id>,
     ) -> annals::Result<Modes> {
+        let classes = match entity.filter(|_| acl.has_classes()) {
+            Some(entity) => self.classes(entity)?,
+            None => Vec::new(),
+        };
         let mut modes = Modes::NONE;
-        for one in acl.authorizations.iter().filter(|one| one.is_about(resource, classes, holder)) {
+        for one in acl.authorizations.iter().filter(|one| one.is_about(resource, &classes, holder)) {
             if !modes.has(one.modes) && self.is_agent_of(one)? {
                 modes = modes.and(one.modes);
             }
@@ -209,15 +221,14 @@ impl Agent {
         };
         let is_member = match self.now.entity(&id)? {
             Some(listed) => {
-                let members = objects(&listed, HAS_MEMBER, &self.base)?;
-                let is_listed = members.len() <= GROUP_MEMBERS_MAX;
-                if !is_listed {
+                let members = objects(&listed, HAS_MEMBER, &self.base, GROUP_MEMBERS_MAX)?;
+                if members.is_none() {
                     tracing::warn!(
-                        target: "annals::access", group, members = members.len(), max = GROUP_MEMBERS_MAX,
+                        target: "annals::access", group, max = GROUP_MEMBERS_MAX,
                         "the group has too many members, so that it gives nothing"
                     );
                 }
-                is_listed && members.iter().any(|member| self.names.contains(member))
+                members.is_some_and(|members| members.iter().any(|member| self.names.contains(member)))
             }
             None => false,
         };
@@ -230,7 +241,7 @@ impl Agent {
         if entity.type_name() == NODE {
             return Ok(Vec::new());
         }
-        let mut classes = objects(entity, TYPE, &self.base)?;
+        let mut classes = objects(entity, TYPE, &self.base, CLASSES_MAX)?.unwrap_or_default();
         let model = Model::of_entity(entity).map_or(&[][..], Model::classes);
         classes.extend(model.iter().map(|class| format!("{LDP}{class}")));
         Ok(classes)

@@ -57,6 +57,11 @@ impl Acl {
         Ok(found)
     }
 
+    /// True if an authorization is about a class.
+    pub fn has_classes(&self) -> bool {
+        self.authorizations.iter().any(|one| !one.classes.is_empty())
+    }
+
     /// True if an authorization counts for what the resource contains.
     pub fn is_inherited(&self) -> bool {
         self.authorizations.iter().any(|one| one.is_default)
@@ -75,10 +80,12 @@ impl Authorization {
     /// The authorization that a node is; `None` for a node without the class of authorizations.
     fn of(node: &Entity<'_>, resource: &Id, base: &Base) -> annals::Result<Option<Authorization>> {
         let class = format!("{ACL}Authorization");
-        if !objects(node, TYPE, base)?.contains(&class) {
+        let all_of = |predicate: &str| Ok(objects(node, predicate, base, usize::MAX)?.unwrap_or_default());
+        let classes: annals::Result<Vec<String>> = all_of(TYPE);
+        if !classes?.contains(&class) {
             return Ok(None);
         }
-        let all = |name: &str| objects(node, &format!("{ACL}{name}"), base);
+        let all = |name: &str| all_of(&format!("{ACL}{name}"));
         let resources = |name: &str| -> annals::Result<Vec<Id>> {
             let places = all(name)?;
             let ids = places.iter().filter_map(|iri| match base.place(iri) {
@@ -119,22 +126,31 @@ impl Authorization {
     }
 }
 
-/// The IRIs and plain texts that are objects of a predicate.
+/// The IRIs and plain texts that are objects of a predicate; `None` for more than `max` objects.
 ///
 /// Errors: those of reading.
-pub fn objects(node: &Entity<'_>, predicate: &str, base: &Base) -> annals::Result<Vec<String>> {
+pub fn objects(
+    node: &Entity<'_>,
+    predicate: &str,
+    base: &Base,
+    max: usize,
+) -> annals::Result<Option<Vec<String>>> {
     let text = |value: &Value| match value {
         Value::Iri(iri) => Some(base.restored(iri)),
         Value::String(text) => Some((**text).to_owned()),
         _ => None,
     };
     let mut objects: Vec<String> = match node.property(predicate) {
+        Some(Value::Set(set)) if set.len() > max => return Ok(None),
         Some(Value::Set(set)) => set.iter().filter_map(|value| text(&value)).collect(),
         Some(value) => text(&value).into_iter().collect(),
         None => Vec::new(),
     };
     for target in node.neighbors(Direction::Out, Some(predicate)).entities() {
         objects.extend(base.iri_of(&target?));
+        if objects.len() > max {
+            return Ok(None);
+        }
     }
-    Ok(objects)
+    Ok(Some(objects))
 }

@@ -14,7 +14,7 @@ use crate::ldp::mapping::path::Path;
 use crate::ldp::mapping::vocabulary::MEMBERSHIP_RESOURCE;
 use crate::problem::Problem;
 
-/// What a request does with a resource.
+/// The purpose of a request for a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// Needs all of these modes.
@@ -39,7 +39,7 @@ impl Purpose {
         Ok(if is_adding { Modes::APPEND } else { Modes::WRITE })
     }
 
-    /// What it needs, and further modes, in words that do not tell whether there is a resource.
+    /// Its modes, and further ones, in words that do not tell whether there is a resource.
     fn text(self, also: Modes) -> String {
         let own = match self {
             Purpose::Do(modes) => modes.to_string(),
@@ -225,7 +225,7 @@ mod tests {
         let node = InstanceId::Entity(Id::new("node").unwrap());
         repository.transact(|transaction| transaction.delete(&node)).unwrap();
         assert_eq!(permit.check_at(&repository.snapshot()).unwrap_err().status(), 401);
-        // What the request itself reads stays as it was when it came.
+        // The request itself reads the ACLs of the time when it came.
         permit.check().unwrap();
     }
 }

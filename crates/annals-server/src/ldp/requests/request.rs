@@ -78,7 +78,7 @@ pub struct Request {
     pub method: Method,
     /// The address of the root.
     pub base: Base,
-    /// What ACLs must give for it; `None` if the roles of the client give it.
+    /// The permit that ACLs must give for it; `None` if the roles of the client give it.
     pub permit: Option<Permit>,
 }
 
