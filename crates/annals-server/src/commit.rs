@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use annals::{Candidates, ErrorKind, Position, RETRIES_MAX, Receipt, Ticket, Transaction};
 
-use super::access::{Principal, Verb, check_changes};
+use super::access::{Principal, Verb, check_acls, check_changes};
 use super::call::{Call, Weight, heavy};
 use super::door::Door;
 use super::names::{AUTHOR, MESSAGE};
@@ -90,6 +90,7 @@ pub async fn commit<T: Send + 'static>(
     let checked: Build<T> = Box::new(move |transaction| {
         let result = build(transaction)?;
         check_changes(&by, transaction)?;
+        check_acls(&by, transaction)?;
         Ok(result)
     });
     match candidate {

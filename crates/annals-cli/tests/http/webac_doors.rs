@@ -108,6 +108,14 @@ fn other_doors_change_acls_for_admins_only() {
     for operation in &forbidden {
         assert_eq!(commit(&site, &writer, operation), 403, "{operation}");
     }
+    let dry = json!({"dryRun": true, "operations": [forbidden[0]]}).to_string();
+    let json = [("content-type", "application/json")];
+    assert_eq!(site.ask(&writer, "POST", "/v1/transactions", &json, &dry).status, 403);
+    let line = json!({"entity": {"id": "ldp:/b/fcr:acl", "type": "ldp.Acl"}}).to_string();
+    let lines = [("content-type", "application/x-ndjson")];
+    let imported = site.ask(&writer, "POST", "/v1/import", &lines, &line);
+    assert!(imported.body.contains("administer"), "{imported:?}");
+    assert_eq!(site.status(&site.admin, "GET", "/v1/entities/ldp:%2Fb%2Ffcr:acl"), 404);
     // A writer may delete a resource with its ACL. Only an admin restores an ACL alone.
     assert_eq!(commit(&site, &site.admin, &forbidden[6]), 200);
     assert_eq!(site.read("/a"), 403);

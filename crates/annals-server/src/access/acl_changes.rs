@@ -2,12 +2,27 @@
 
 use annals::{Action, Direction, Entity, Id, InstanceId, Snapshot, Transaction, TypeKind};
 
+use super::principal::Principal;
+use super::verb::{Verb, Verbs};
 use crate::ldp::{ACL, NODE, PART, PLACEHOLDER, is_of_acls};
+use crate::problem::Problem;
+
+/// Refuses a transaction that changes an ACL, unless its client is an admin, or an ACL lets it.
+///
+/// Errors: `forbidden`.
+pub fn check_acls(principal: &Principal, transaction: &Transaction) -> Result<(), Problem> {
+    let administer = Verbs::of(&[Verb::Administer]);
+    let is_allowed = principal.verbs.has_all(administer);
+    match !is_allowed && transaction.actions().any(|action| changes_acl(transaction, action)) {
+        true => Err(principal.forbidden(administer, "all")),
+        false => Ok(()),
+    }
+}
 
 /// True if an action changes an ACL: its entity, its nodes, or what leads to them.
 ///
 /// An ACL that goes with its resource is no change of it: the resource is deleted, or becomes a placeholder.
-pub fn changes_acl(transaction: &Transaction, action: &Action) -> bool {
+fn changes_acl(transaction: &Transaction, action: &Action) -> bool {
     let base = transaction.base();
     let bag = action.bag();
     // `name` is a type.

@@ -2,7 +2,6 @@
 
 use annals::{Action, Id, InstanceId, Snapshot, Transaction, TypeDefinition};
 
-use super::acl_changes::changes_acl;
 use super::grants::{GRANT, grant_of};
 use super::principal::Principal;
 use super::verb::{Verb, Verbs};
@@ -32,7 +31,7 @@ pub fn check_changes(principal: &Principal, transaction: &Transaction) -> Result
         if action.bag().classifications.is_some_and(|all| !all.is_empty()) {
             needed = needed.and(Verbs::of(&[Verb::Classify]));
         }
-        if is_own(base, action) || changes_acl(transaction, action) {
+        if is_own(base, action) {
             needed = needed.and(Verbs::of(&[Verb::Administer]));
         }
         if !principal.verbs.has_all(needed) {

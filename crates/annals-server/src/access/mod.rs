@@ -22,6 +22,7 @@ mod key_fetch;
 mod oidc;
 mod gate;
 
+pub use acl_changes::check_acls;
 pub use change_verbs::check_changes;
 pub use gate::{Access, Client, Unknown};
 pub use grants::Grants;
