@@ -13,7 +13,9 @@ use crate::problem::Problem;
 pub fn check_acls(principal: &Principal, transaction: &Transaction) -> Result<(), Problem> {
     let administer = Verbs::of(&[Verb::Administer]);
     let is_allowed = principal.verbs.has_all(administer);
-    match !is_allowed && transaction.actions().any(|action| changes_acl(transaction, action)) {
+    // A client with grants may see a node, and not the ACL that has it.
+    let is_blind = principal.is_granted();
+    match !is_allowed && transaction.actions().any(|action| changes_acl(transaction, action, is_blind)) {
         true => Err(principal.forbidden(administer, "all")),
         false => Ok(()),
     }
@@ -22,7 +24,7 @@ pub fn check_acls(principal: &Principal, transaction: &Transaction) -> Result<()
 /// True if an action changes an ACL: its entity, its nodes, or what leads to them.
 ///
 /// An ACL that goes with its resource is no change of it: the resource is deleted, or becomes a placeholder.
-fn changes_acl(transaction: &Transaction, action: &Action) -> bool {
+fn changes_acl(transaction: &Transaction, action: &Action, is_blind: bool) -> bool {
     let base = transaction.base();
     let bag = action.bag();
     // `name` is a type.
@@ -39,7 +41,7 @@ fn changes_acl(transaction: &Transaction, action: &Action) -> bool {
     let listed = bag.instances.into_iter().flatten();
     action.instance().iter().chain(listed).any(|instance| match instance {
         InstanceId::Entity(id) => {
-            let is_changed = is_acl(base, id) || is_part_of_acl(base, id);
+            let is_changed = is_acl(base, id) || is_part_of_acl(base, id, is_blind);
             is_changed && !(action.verb() == "delete" && goes_with_resource(transaction, id))
         }
         InstanceId::Relationship(id) => is_relationship_of_acl(base, id),
@@ -60,9 +62,10 @@ fn last_type(base: &Snapshot, id: &Id) -> Option<String> {
     versions.iter().find_map(|version| known(version.version))
 }
 
-fn is_part_of_acl(base: &Snapshot, id: &Id) -> bool {
+/// True for a node of an ACL; without sight of its owner, also for one that may be.
+fn is_part_of_acl(base: &Snapshot, id: &Id, is_blind: bool) -> bool {
     let Ok(Some(entity)) = base.entity(id) else { return false };
-    entity.type_name() == NODE && above(&entity, PART).is_some_and(|owner| is_of_acls(owner.type_name()))
+    entity.type_name() == NODE && above(&entity, PART).map_or(is_blind, |owner| is_of_acls(owner.type_name()))
 }
 
 fn is_relationship_of_acl(base: &Snapshot, id: &Id) -> bool {
