@@ -51,4 +51,7 @@ mod http {
     mod trees;
     mod unchanged;
     mod unread;
+    mod webac;
+    mod webac_doors;
+    mod webac_hiding;
 }

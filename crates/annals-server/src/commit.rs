@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use annals::{Candidates, ErrorKind, Position, RETRIES_MAX, Receipt, Ticket, Transaction};
 
-use super::access::{Principal, Verb, check_changes, limit, told_to};
+use super::access::{Principal, Verb, check_acls, check_changes, limit, told_to};
 use super::call::{Call, Weight, heavy};
 use super::door::Door;
 use super::names::{AUTHOR, MESSAGE};
@@ -94,6 +94,7 @@ pub async fn commit<T: Send + 'static>(
             true => transaction.check_rights()?,
             false => check_changes(&by, transaction)?,
         }
+        check_acls(&by, transaction)?;
         Ok(result)
     });
     if !principal.is_granted() {

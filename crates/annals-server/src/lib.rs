@@ -56,7 +56,7 @@ pub use access::{
 pub use content::digests;
 pub use hosts::{Host, Origin, PublicUrl};
 pub use in_process::{Closer, Exchange, InProcess};
-pub use ldp::{EXTERNAL, LdpRoot, LdpSettings, SourcePrefix, Sources, link, rdf};
+pub use ldp::{EXTERNAL, LdpRoot, LdpSettings, SourcePrefix, Sources, WebAc, WebIdPrefix, link, rdf};
 pub use limits::{Limits, STREAMS_MAX};
 pub use logging::LogSettings;
 pub use server::{Settings, serve};

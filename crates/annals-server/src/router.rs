@@ -42,7 +42,7 @@ use tower_http::compression::predicate::{DefaultPredicate, Predicate, SizeAbove}
 use tower_http::cors::{AllowHeaders, CorsLayer};
 use tower_http::request_id::{MakeRequestId, PropagateRequestIdLayer, RequestId, SetRequestIdLayer};
 
-use super::access::{Needs, Principal, of_ldp};
+use super::access::{Needs, Principal};
 use super::call::Call;
 use super::door::Door;
 use super::endpoint::Endpoint;
@@ -270,7 +270,8 @@ async fn admit(
     request: Request,
     next: Next,
 ) -> Response<Body> {
-    let needs = if endpoint.path == LDP { of_ldp(request.method()) } else { endpoint.needs };
+    let web_access = door.ldp.as_ref().and_then(|ldp| ldp.web_access.as_ref());
+    let needs = if endpoint.path == LDP { ldp::needs(web_access, request.method()) } else { endpoint.needs };
     let mut response = if let Err(problem) = check(&request, needs, endpoint.path) {
         problem.into_response()
     } else if endpoint.is_operational {

@@ -9,7 +9,7 @@ use annals::{Error, ErrorKind, Options, Result, TypeKind};
 use annals_exchange::text::{count, one_line};
 use annals_server::{
     AccessSettings, Host, LdpRoot, LdpSettings, Limits, LogSettings, OidcSettings, Origin, PublicUrl,
-    Settings, SourcePrefix, Sources, TlsSettings, check_name, serve,
+    Settings, SourcePrefix, Sources, TlsSettings, WebAc, WebIdPrefix, check_name, serve,
 };
 use rustix::fs::Mode;
 use rustix::process::umask;
@@ -118,6 +118,14 @@ pub struct Serve {
     /// Refuse a PUT to the LDP door that replaces a resource without If-Match.
     #[arg(long = "ldp-require-if-match")]
     pub is_if_match_required: bool,
+    /// Let the LDP door obey access control lists (Web Access Control): a client whose role does not give what it asks
+    /// for gets what the ACL of the resource gives it. Only admins, and clients with acl:Control, write ACLs.
+    #[arg(long = "webac", conflicts_with = "no_ldp")]
+    pub has_web_access: bool,
+    /// The beginning of WebIDs of clients in ACLs, such as `https://people.example/`; the name of a client follows it.
+    /// Without the option, ACLs name clients by their names, as text.
+    #[arg(long = "webid-prefix", value_name = "PREFIX", requires = "has_web_access")]
+    pub web_id_prefix: Option<WebIdPrefix>,
     /// Let binaries of the LDP door have external contents below this address or folder, such as
     /// `http://images.example/public/` or `file:///srv/scans`; repeatable. A host without a port is about every port of it.
     /// Without the option there are none. The server reads there on behalf of every client that can write, and shows the bytes
@@ -299,7 +307,8 @@ impl Serve {
         let is_if_match_required = self.is_if_match_required;
         let external = Sources::new(self.external_prefixes.clone(), self.external_bytes_max);
         let root = self.ldp_root.clone();
-        let ldp = (!self.no_ldp).then(|| LdpSettings { root, is_if_match_required, external });
+        let web_access = self.has_web_access.then(|| WebAc { prefix: self.web_id_prefix.clone() });
+        let ldp = (!self.no_ldp).then(|| LdpSettings { root, is_if_match_required, external, web_access });
         let public_url = self.public_url.clone();
         let settings = Settings {
             folder,

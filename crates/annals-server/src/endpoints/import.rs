@@ -15,7 +15,7 @@ use http::header::{CONTENT_ENCODING, EXPECT};
 use http::{Method, StatusCode};
 use serde_json::{Value as Json, json};
 
-use crate::access::{Principal, Verbs, check_changes};
+use crate::access::{Principal, Verbs, check_acls, check_changes};
 use crate::answer;
 use crate::body::check_media_type;
 use crate::call::Call;
@@ -122,7 +122,8 @@ fn permit(principal: &Arc<Principal>) -> Option<Permit> {
     }
     let by = Arc::clone(principal);
     let check = move |transaction: &Transaction| {
-        check_changes(&by, transaction).map_err(|problem| Error::new(ErrorKind::Refused, problem.detail()))
+        let allowed = check_changes(&by, transaction).and_then(|()| check_acls(&by, transaction));
+        allowed.map_err(|problem| Error::new(ErrorKind::Refused, problem.detail()))
     };
     Some(Permit(Arc::new(check)))
 }

@@ -5,7 +5,7 @@ use annals_json::{Operation, add_stays, array, boolean, object, only, operation_
 use http::{Method, StatusCode};
 use serde_json::{Value as Json, json};
 
-use crate::access::check_changes;
+use crate::access::{check_acls, check_changes};
 use crate::answer;
 use crate::call::{Call, Weight, heavy};
 use crate::commit::{Signature, commit};
@@ -166,6 +166,7 @@ async fn dry_run(call: Box<Call>, described: Described) -> Outcome {
         let mut transaction = door.repository()?.transaction();
         let built = described.build(&mut transaction)?;
         check_changes(&described.signature.target.principal, &transaction)?;
+        check_acls(&described.signature.target.principal, &transaction)?;
         let base = transaction.base().position();
         let snapshot = transaction.dry_run()?;
         let mut body = json!({

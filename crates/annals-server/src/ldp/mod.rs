@@ -7,19 +7,24 @@ mod root;
 mod mapping;
 mod binary;
 mod memento;
+mod acl;
 mod requests;
 pub mod rdf;
 
 use http::header::{ALLOW, HeaderMap, HeaderValue, IF_MATCH};
 use http::{Method, StatusCode};
 
+pub use acl::admission::needs;
+pub use acl::web_ids::{WebAc, WebIdPrefix};
 pub use binary::external::EXTERNAL;
 pub use binary::source_url::SourcePrefix;
 pub use binary::sources::Sources;
-pub use mapping::ldp_types::is_of_door;
+pub use mapping::ldp_types::{ACL, NODE, PART, PLACEHOLDER};
+pub use mapping::ldp_types::{is_of_acls, is_of_door};
 pub use requests::link;
 pub use root::{LdpRoot, LdpSettings};
 
+use acl::admission;
 use binary::{external, stored_binary};
 use mapping::base::Base;
 use mapping::path::{self, Path};
@@ -27,6 +32,7 @@ use mapping::resource_tag::{self, ResourceConditions};
 use mapping::view::{Found, View};
 use mapping::{constraints, model};
 use memento::{at_second, time_map};
+use requests::acl as acl_requests;
 use requests::request::{self, Request, Target};
 use requests::{answers, bodies, delete, events, get, headers, patch, post, put};
 
@@ -48,17 +54,21 @@ pub async fn answer(call: Box<Call>, method: Method, root: &str) -> Outcome {
     }
     let known = base.clone();
     let is_write = [Method::POST, Method::PUT, Method::PATCH].contains(&method);
-    let asked = model::Model::asked(&call.headers).unwrap_or(None);
-    let is_upload =
-        is_write && (bodies::is_upload(&call, asked) || replaces_binary(&call, &method, &base, root));
-    let request_time = call.door.limits.request_time;
-    let work = Box::pin(dispatch(Request { is_over: request::Over::default(), call, method, base }, root));
-    let outcome = match is_upload {
-        // A binary may take any time: the server waits only for each part of it.
-        true => work.await,
-        false => {
-            let late = |_| Err(Problem::too_late(request_time));
-            tokio::time::timeout(request_time, work).await.unwrap_or_else(late)
+    let path = call.uri.path();
+    let target = Target::of(path.strip_prefix(root).unwrap_or(path))?;
+    let mut request = Request { is_over: request::Over::default(), call, method, base, permit: None };
+    let web_access = request.call.door.ldp.as_ref().and_then(|ldp| ldp.web_access.clone());
+    let outcome = match &web_access {
+        None => work(request, target.clone(), is_write).await,
+        Some(web_access) => {
+            let admitted = Box::pin(admission::admit(&mut request, &target, web_access)).await;
+            let permit = request.permit.clone();
+            let outcome = match admitted {
+                Ok(()) => work(request, target.clone(), is_write).await,
+                Err(problem) if is_write => Box::pin(stored_binary::refuse(request, problem)).await,
+                Err(problem) => Err(problem),
+            };
+            admission::finish(outcome, &known, &target, permit.as_ref())
         }
     };
     match outcome {
@@ -70,31 +80,54 @@ pub async fn answer(call: Box<Call>, method: Method, root: &str) -> Outcome {
     }
 }
 
+/// Answers a request that its client may send, within the time for one request.
+async fn work(request: Request, target: Target, is_write: bool) -> Outcome {
+    let call = &request.call;
+    let asked = model::Model::asked(&call.headers).unwrap_or(None);
+    let is_upload = is_write && (bodies::is_upload(call, asked) || replaces_binary(&request, &target));
+    let request_time = call.door.limits.request_time;
+    let work = Box::pin(dispatch(request, target));
+    match is_upload {
+        // A binary may take any time: the server waits only for each part of it.
+        true => work.await,
+        false => {
+            let late = |_| Err(Problem::too_late(request_time));
+            tokio::time::timeout(request_time, work).await.unwrap_or_else(late)
+        }
+    }
+}
+
 /// True if a request replaces the bytes of a binary, of whatever media type.
-fn replaces_binary(call: &Call, method: &Method, base: &Base, root: &str) -> bool {
-    let path = call.uri.path();
-    match Target::of(path.strip_prefix(root).unwrap_or(path)) {
-        Ok(Target::Resource(path)) if method == Method::PUT => {
-            put::is_binary(call, base, &path).unwrap_or(false)
+fn replaces_binary(request: &Request, target: &Target) -> bool {
+    match target {
+        Target::Resource(path) if request.method == Method::PUT => {
+            put::is_binary(&request.call, &request.base, path).unwrap_or(false)
         }
         _ => false,
     }
 }
 
-async fn dispatch(mut request: Request, root: &str) -> Outcome {
+async fn dispatch(mut request: Request, target: Target) -> Outcome {
     if request.method == Method::PUT {
         refuse_part(&request.call.headers)?;
     }
-    let path = request.call.uri.path();
-    let target = Target::of(path.strip_prefix(root).unwrap_or(path))?;
     let method = request.method.clone();
     let target = match target {
         // A resource is the statements of clients about it.
         Target::Description(path) if stored_binary::takes(&method) && is_in_rdf(&request, &path).await? => {
             Target::Resource(path)
         }
+        // ACLs are there where they are in force.
+        Target::Acl(_) if request.call.door.ldp.as_ref().is_none_or(|ldp| ldp.web_access.is_none()) => {
+            Target::Reserved(path::ACL_SEGMENT.to_owned())
+        }
         target => target,
     };
+    if let Target::Resource(path) = &target
+        && [Method::PUT, Method::POST].contains(&method)
+    {
+        acl_requests::refuse_link(&request.call.headers, &request.base, path)?;
+    }
     if let Target::Resource(path) = &target
         && path.is_root()
         && [Method::PUT, Method::POST, Method::PATCH].contains(&method)
@@ -123,6 +156,7 @@ async fn dispatch(mut request: Request, root: &str) -> Outcome {
             Box::pin(at_second::answer(request, original, second)).await
         }
         (Target::Memento(..), _) => Err(not_allowed(&method, headers::MEMENTO_ALLOW)),
+        (Target::Acl(path), _) => Box::pin(acl_requests::answer(request, path)).await,
         (Target::Events, "GET") => events::answer(&request),
         (Target::Events, _) => Err(not_allowed(&method, "GET")),
         (Target::Constraints, "GET" | "HEAD") => Ok(get::constraints(&method)),
@@ -177,7 +211,8 @@ fn reserved(name: &str) -> String {
         "fcr:tx" => "fcr:tx: this door has no transactions over several requests; one PATCH changes all statements of \
                      a resource together, and POST /v1/transactions changes several resources together"
             .to_owned(),
-        "fcr:acl" => "fcr:acl: the server has no access rules for single resources; the roles of its clients decide (docs/security.md)"
+        "fcr:acl" => "fcr:acl: ACLs of single resources are not in force here; the roles of clients decide, unless the server \
+                      is started with --webac (docs/security.md)"
             .to_owned(),
         _ => format!(
             "path segment {name:?}: expected a name that does not begin with {}; there is no such thing about a resource",

@@ -3,6 +3,7 @@
 use std::str::FromStr;
 use std::sync::Arc;
 
+use super::acl::web_ids::WebAc;
 use super::binary::sources::Sources;
 
 /// Settings of the door.
@@ -14,6 +15,8 @@ pub struct LdpSettings {
     pub is_if_match_required: bool,
     /// Where external contents may be.
     pub external: Sources,
+    /// Web Access Control; `None` if ACLs are not in force.
+    pub web_access: Option<WebAc>,
 }
 
 /// The path of the root container: `/ldp`, `/rest`, `/a/b`.

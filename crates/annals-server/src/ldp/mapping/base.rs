@@ -6,6 +6,7 @@ use http::{HeaderMap, Uri};
 use oxrdf::NamedNode;
 
 use super::path::{Path, append_encoded};
+use super::readable::Readable;
 use crate::header_text::text;
 use crate::hosts::PublicUrl;
 
@@ -20,35 +21,60 @@ pub enum Place<'i> {
     Outside,
 }
 
-/// The address of the root container, without the slash at its end.
+/// The address of the root container, without the slash at its end, and what the client of the request may not see.
 #[derive(Clone, Debug)]
-pub struct Base(String);
+pub struct Base {
+    address: String,
+    /// `None` for a client that reads everything.
+    readable: Option<Readable>,
+}
 
 impl Base {
     /// The address by which a request calls the root: below `public`, if the server was given an address, and whatever the
     /// request says.
     pub fn of(headers: &HeaderMap, uri: &Uri, root: &str, public: Option<&PublicUrl>) -> Base {
         if let Some(public) = public {
-            return Base(format!("{}{root}", public.text()));
+            return Base::at(format!("{}{root}", public.text()));
         }
         let scheme = uri.scheme_str().unwrap_or("http");
         let host = text(headers, &HOST);
         let authority = uri.authority().map(http::uri::Authority::as_str).or(host).unwrap_or("localhost");
-        Base(format!("{scheme}://{}{root}", authority.to_ascii_lowercase()))
+        Base::at(format!("{scheme}://{}{root}", authority.to_ascii_lowercase()))
+    }
+
+    fn at(address: String) -> Base {
+        Base { address, readable: None }
+    }
+
+    /// The same, for a client that may not read every resource.
+    pub fn seen_by(self, readable: Readable) -> Base {
+        Base { readable: Some(readable), ..self }
+    }
+
+    /// True if the client may read the resource at a path.
+    ///
+    /// Errors: those of reading its ACL.
+    pub fn is_readable(&self, path: &Path) -> annals::Result<bool> {
+        self.readable.as_ref().map_or(Ok(true), |readable| readable.has(path))
+    }
+
+    /// True if the client reads everything, so that nothing needs to be asked.
+    pub fn is_whole(&self) -> bool {
+        self.readable.is_none()
     }
 
     /// The same address, of a server with TLS.
     pub fn over_tls(self) -> Base {
-        match self.0.strip_prefix("http://") {
-            Some(rest) => Base(format!("https://{rest}")),
+        match self.address.strip_prefix("http://") {
+            Some(rest) => Base { address: format!("https://{rest}"), ..self },
             None => self,
         }
     }
 
     /// The address of a resource.
     pub fn iri(&self, path: &Path) -> String {
-        let mut iri = String::with_capacity(self.0.len() + path.text().len() + 8);
-        iri.push_str(&self.0);
+        let mut iri = String::with_capacity(self.address.len() + path.text().len() + 8);
+        iri.push_str(&self.address);
         append_encoded(path.text(), &mut iri);
         iri
     }
@@ -57,8 +83,8 @@ impl Base {
     pub fn iri_of(&self, entity: &Entity<'_>) -> Option<String> {
         // Most ids are the path itself, so no copy of the path is needed.
         if let Some(path) = entity.id().text().and_then(|text| text.strip_prefix("ldp:/")) {
-            let mut iri = String::with_capacity(self.0.len() + path.len() + 8);
-            iri.push_str(&self.0);
+            let mut iri = String::with_capacity(self.address.len() + path.len() + 8);
+            iri.push_str(&self.address);
             iri.push('/');
             append_encoded(path, &mut iri);
             return Some(iri);
@@ -80,7 +106,7 @@ impl Base {
 
     /// The thing that an IRI names.
     pub fn place<'i>(&self, iri: &'i str) -> Place<'i> {
-        let Some(rest) = iri.strip_prefix(&*self.0) else { return Place::Outside };
+        let Some(rest) = iri.strip_prefix(&*self.address) else { return Place::Outside };
         if !(rest.is_empty() || rest.starts_with(['/', '#'])) || rest.contains('?') {
             return Place::Outside;
         }
@@ -106,7 +132,7 @@ impl Base {
     /// The IRI that is stored as `stored`.
     pub fn restored(&self, stored: &str) -> String {
         match stored.strip_prefix("ldp:") {
-            Some(path) if path.starts_with('/') => format!("{}{path}", self.0),
+            Some(path) if path.starts_with('/') => format!("{}{path}", self.address),
             Some(escaped) => escaped.strip_prefix('!').unwrap_or(stored).to_owned(),
             None => stored.to_owned(),
         }

@@ -80,7 +80,7 @@ impl Writer<'_> {
     ) -> Result<(), Problem> {
         let Some(from) = self.known_subject(entity, path, triple)? else { return Ok(()) };
         let predicate = triple.predicate.as_str();
-        let object = object_of(self.base, triple).map_err(|refusal| refusal.into_problem())?;
+        let object = object_of(self.base, path, triple).map_err(|refusal| refusal.into_problem())?;
         let (to, value) = match object {
             Object::Value(value) => (None, Some(value)),
             Object::Resource(path) => {
@@ -119,7 +119,7 @@ impl Writer<'_> {
             Some(known) => known,
             None => self.new_node(entity, subject_of(self.base, path, &triple.subject), targets),
         };
-        let object = object_of(self.base, triple).map_err(|refusal| refusal.into_problem())?;
+        let object = object_of(self.base, path, triple).map_err(|refusal| refusal.into_problem())?;
         let value = match object {
             Object::Value(value) => value,
             Object::Resource(target) => {

@@ -20,6 +20,9 @@ pub fn each_triple(
     for neighbor in entity.neighbors(Direction::In, None) {
         let neighbor = neighbor?;
         let type_name = neighbor.relationship.type_name();
+        if !view.is_readable(&neighbor.entity)? {
+            continue;
+        }
         if type_name == CONTAINS {
             // The resource is a child: a direct container makes it a member.
             if let Some(rule) = Rule::of(view, &neighbor.entity).filter(|rule| rule.inserted.is_none()) {
@@ -33,6 +36,9 @@ pub fn each_triple(
         // The other resource may be a proxy of this one in an indirect container.
         let Some(container) = view.container(&neighbor.entity)? else { continue };
         let Some(rule) = Rule::of(view, &container) else { continue };
+        if !view.is_readable(&container)? {
+            continue;
+        }
         if rule.inserted.as_ref().is_some_and(|relation| relation.as_str() == type_name) {
             each_membership(view, &container, &rule, object, sink)?;
         }
@@ -49,8 +55,13 @@ fn each_membership(
     sink: &mut Sink<'_>,
 ) -> Result<(), Problem> {
     let Some(relation) = &rule.has_member else { return Ok(()) };
-    each_object(view, container, MEMBERSHIP_RESOURCE, |resource| match NamedOrBlankNode::try_from(resource) {
-        Ok(resource) => emit(&resource, relation.as_ref(), member.as_ref().into(), sink),
-        Err(_) => Ok(()),
+    each_object(view, container, MEMBERSHIP_RESOURCE, |resource| {
+        match view.shows(&resource)?.then_some(resource) {
+            None => Ok(()),
+            Some(resource) => match NamedOrBlankNode::try_from(resource) {
+                Ok(resource) => emit(&resource, relation.as_ref(), member.as_ref().into(), sink),
+                Err(_) => Ok(()),
+            },
+        }
     })
 }

@@ -10,6 +10,8 @@ use super::model::Model;
 pub const CONTAINS: &str = "ldp.contains";
 /// The relationship from a resource to its nodes.
 pub const PART: &str = "ldp.part";
+/// The relationship from a resource to its ACL.
+pub const ACL: &str = "ldp.acl";
 /// An entity that stands for a resource which others refer to, and which is not there.
 pub const PLACEHOLDER: &str = "ldp.Placeholder";
 /// A node of the graph of a resource other than the resource itself.
@@ -34,9 +36,36 @@ pub fn declare(transaction: &mut Transaction) -> annals::Result<()> {
     }
 }
 
+/// Declares the types of ACLs, unless they are declared. The first ACL needs them.
+pub fn declare_acls(transaction: &mut Transaction) -> annals::Result<()> {
+    match transaction.base().type_definition(TypeKind::Relationship, ACL) {
+        Some(_) => Ok(()),
+        None => transaction.define_types(definitions_of_acls()),
+    }
+}
+
 /// True for a type as the door declares it. Every client that writes at the door may be the first.
 pub fn is_of_door(definition: &TypeDefinition) -> bool {
-    definition.name.starts_with("ldp.") && definitions().contains(definition)
+    definition.name.starts_with("ldp.")
+        && (definitions().contains(definition) || definitions_of_acls().contains(definition))
+}
+
+/// True for the names of the types that ACLs have, and the relationships to them.
+pub fn is_of_acls(type_name: &str) -> bool {
+    type_name == ACL || type_name == Model::Acl.type_name()
+}
+
+fn definitions_of_acls() -> Vec<TypeDefinition> {
+    vec![
+        TypeDefinition {
+            description: "The access control list of a resource.".into(),
+            ..TypeDefinition::entity(Model::Acl.type_name())
+        },
+        TypeDefinition {
+            description: "From a resource to its access control list.".into(),
+            ..TypeDefinition::relationship(ACL).containing()
+        },
+    ]
 }
 
 fn definitions() -> Vec<TypeDefinition> {

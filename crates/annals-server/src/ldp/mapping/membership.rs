@@ -60,6 +60,9 @@ pub fn each_triple(
     for container in entity.neighbors(Direction::In, Some(MEMBERSHIP_RESOURCE)).entities() {
         let container = container?;
         let Some(rule) = Rule::of(view, &container) else { continue };
+        if !view.is_readable(&container)? {
+            continue;
+        }
         if let Some(relation) = &rule.has_member {
             each_of_container(view, &container, &rule, |member| {
                 emit(subject, relation.as_ref(), member.as_ref(), sink)
@@ -68,9 +71,13 @@ pub fn each_triple(
     }
     let Some(container) = view.container(entity)? else { return Ok(()) };
     let Some(rule) = Rule::of(view, &container).filter(|rule| rule.inserted.is_none()) else { return Ok(()) };
+    if !view.is_readable(&container)? {
+        return Ok(());
+    }
     if let Some(relation) = &rule.is_member_of {
-        each_object(view, &container, MEMBERSHIP_RESOURCE, |resource| {
-            emit(subject, relation.as_ref(), resource.as_ref(), sink)
+        each_object(view, &container, MEMBERSHIP_RESOURCE, |resource| match view.shows(&resource)? {
+            true => emit(subject, relation.as_ref(), resource.as_ref(), sink),
+            false => Ok(()),
         })?;
     }
     Ok(())
@@ -84,7 +91,14 @@ fn each_of_container(
     mut take: impl FnMut(Term) -> Result<(), Problem>,
 ) -> Result<(), Problem> {
     for child in container.neighbors(Direction::Out, Some(CONTAINS)).entities() {
-        rule.each_member(view, &child?, &mut take)?;
+        let child = child?;
+        if view.is_readable(&child)? {
+            rule.each_member(
+                view,
+                &child,
+                |member| if view.shows(&member)? { take(member) } else { Ok(()) },
+            )?;
+        }
     }
     Ok(())
 }

@@ -3,6 +3,7 @@
 // In the order a newcomer should read them.
 pub mod vocabulary;
 pub mod path;
+pub mod readable;
 pub mod base;
 pub mod constraints;
 pub mod model;
@@ -22,3 +23,4 @@ pub mod resource_tag;
 pub mod writer;
 pub mod changes;
 pub mod removal;
+pub mod acl_writer;

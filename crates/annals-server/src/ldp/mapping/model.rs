@@ -22,11 +22,13 @@ pub enum Model {
     Indirect,
     /// Bytes of any media type.
     NonRdfSource,
+    /// The ACL of a resource, in RDF.
+    Acl,
 }
 
 impl Model {
-    const ALL: [Model; 5] =
-        [Model::RdfSource, Model::Basic, Model::Direct, Model::Indirect, Model::NonRdfSource];
+    const ALL: [Model; 6] =
+        [Model::RdfSource, Model::Basic, Model::Direct, Model::Indirect, Model::NonRdfSource, Model::Acl];
 
     /// The name of the entity type.
     pub fn type_name(self) -> &'static str {
@@ -36,6 +38,7 @@ impl Model {
             Model::Direct => "ldp.DirectContainer",
             Model::Indirect => "ldp.IndirectContainer",
             Model::NonRdfSource => "ldp.NonRDFSource",
+            Model::Acl => "ldp.Acl",
         }
     }
 
@@ -58,7 +61,7 @@ impl Model {
     /// The classes of LDP that a resource of this model belongs to, the most general first; without the namespace.
     pub fn classes(self) -> &'static [&'static str] {
         match self {
-            Model::RdfSource => &["Resource", "RDFSource"],
+            Model::RdfSource | Model::Acl => &["Resource", "RDFSource"],
             Model::Basic => &["Resource", "RDFSource", "Container", "BasicContainer"],
             Model::Direct => &["Resource", "RDFSource", "Container", "DirectContainer"],
             Model::Indirect => &["Resource", "RDFSource", "Container", "IndirectContainer"],

@@ -14,6 +14,8 @@ pub const SEGMENT_BYTES_MAX: usize = 255;
 const SEGMENTS_MAX: usize = 250;
 /// Segments that begin with this mean something about the resource before them.
 pub const RESERVED: &str = "fcr:";
+/// The segment of the ACL, below the resource.
+pub const ACL_SEGMENT: &str = "fcr:acl";
 /// The property of an entity that holds a path that its id cannot hold.
 pub const PATH_PROPERTY: &str = "ldp.path";
 /// The ids of entities begin with this.
@@ -106,6 +108,18 @@ impl Path {
         Some(if before.is_empty() { Path::root() } else { Path(before.to_owned()) })
     }
 
+    /// The path of the ACL of the resource.
+    ///
+    /// Errors: `invalid-argument` for a resource with the most segments already.
+    pub fn acl(&self) -> Result<Path, Problem> {
+        self.child(ACL_SEGMENT)
+    }
+
+    /// True for the path of an ACL.
+    pub fn is_acl(&self) -> bool {
+        self.name() == ACL_SEGMENT
+    }
+
     /// The path as text, decoded.
     pub fn text(&self) -> &str {
         &self.0
@@ -137,6 +151,12 @@ impl Path {
     /// True if the id does not hold the path, so that a property of the entity must.
     pub fn needs_property(&self) -> bool {
         SCHEME.len() + self.0.len() > ID_BYTES_MAX || self.0.chars().any(char::is_control)
+    }
+
+    /// The path in an id; `None` if it is no resource, and for a path that its id does not hold.
+    pub fn of_id(id: &Id) -> Option<Path> {
+        let text = id.text()?.strip_prefix(SCHEME)?;
+        text.starts_with('/').then(|| Path(text.to_owned()))
     }
 
     /// The path of an entity; `None` if it is no resource.

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use annals::{Direction, Entity, Id, InstanceId, Relationship, RelationshipsOf, Snapshot, Status, Value};
 
-use super::ldp_types::{CONTAINS, NODE, PART, PLACEHOLDER, TOMBSTONE, is_predicate};
+use super::ldp_types::{ACL, CONTAINS, NODE, PART, PLACEHOLDER, TOMBSTONE, is_predicate};
 use super::path::{PATH_PROPERTY, Path};
 use super::view::Found;
 use super::writer::Writer;
@@ -73,6 +73,10 @@ impl Writer<'_> {
             if !kept.contains(child.id()) {
                 self.transaction.delete(&child.instance_id())?;
             }
+        }
+        // A resource that is made here later has no ACL.
+        for acl in entity.neighbors(Direction::Out, Some(ACL)).entities() {
+            self.transaction.delete(&acl?.instance_id())?;
         }
         for link in entity.neighbors(Direction::In, Some(CONTAINS)) {
             self.transaction.delete(&link?.relationship.instance_id())?;

@@ -102,6 +102,9 @@ fn each_link(
             _ => None,
         };
         let Some(predicate) = predicate else { continue };
+        if type_name == CONTAINS && !view.is_readable(&neighbor.entity)? {
+            continue;
+        }
         if let Some(object) = view.node(&neighbor.entity) {
             emit(subject, predicate, object.as_ref().into(), sink)?;
         }

@@ -19,14 +19,18 @@ const PART_BYTES: usize = 4 << 10;
 /// The digest of what the statements of a resource come from, beside its own properties; `0` for nothing.
 pub fn digest(view: View<'_>, entity: &Entity<'_>) -> annals::Result<String> {
     let mut shown = Shown::default();
-    shown.add_links(entity)?;
+    shown.add_links(view, entity)?;
     for container in entity.neighbors(Direction::In, Some(MEMBERSHIP_RESOURCE)).entities() {
-        shown.add_members(view, &container?)?;
+        let container = container?;
+        if view.is_readable(&container)? {
+            shown.add_members(view, &container)?;
+        }
     }
     if let Some(container) = view.container(entity)?
         && Rule::of(view, &container).is_some()
+        && view.is_readable(&container)?
     {
-        shown.add_rule(&container)?;
+        shown.add_rule(view, &container)?;
     }
     Ok(shown.finish())
 }
@@ -37,8 +41,11 @@ pub fn inbound_digest(view: View<'_>, entity: &Entity<'_>) -> annals::Result<Str
     for neighbor in entity.neighbors(Direction::In, None) {
         let neighbor = neighbor?;
         let (type_name, other) = (neighbor.relationship.type_name(), &neighbor.entity);
+        if !view.is_readable(other)? {
+            continue;
+        }
         if type_name == CONTAINS && Rule::of(view, other).is_some() {
-            shown.add_rule(other)?;
+            shown.add_rule(view, other)?;
         }
         if !is_predicate(type_name) {
             continue;
@@ -47,8 +54,9 @@ pub fn inbound_digest(view: View<'_>, entity: &Entity<'_>) -> annals::Result<Str
         // It may be a proxy in an indirect container.
         if let Some(container) = view.container(other)?
             && Rule::of(view, &container).is_some()
+            && view.is_readable(&container)?
         {
-            shown.add_rule(&container)?;
+            shown.add_rule(view, &container)?;
         }
     }
     Ok(shown.finish())
@@ -63,7 +71,7 @@ struct Shown {
 
 impl Shown {
     /// The links of a resource to others, its children, and its parts with their links.
-    fn add_links(&mut self, entity: &Entity<'_>) -> annals::Result<()> {
+    fn add_links(&mut self, view: View<'_>, entity: &Entity<'_>) -> annals::Result<()> {
         for neighbor in entity.neighbors(Direction::Out, None) {
             let neighbor = neighbor?;
             match neighbor.relationship.type_name() {
@@ -71,7 +79,7 @@ impl Shown {
                     self.add_whole(b"part", &neighbor.entity);
                     self.add_own_links(&neighbor.entity)?;
                 }
-                CONTAINS => self.add(b"child", &neighbor.entity),
+                CONTAINS if view.is_readable(&neighbor.entity)? => self.add(b"child", &neighbor.entity),
                 name if is_predicate(name) => self.add_link(name, &neighbor.entity),
                 _ => {}
             }
@@ -98,12 +106,18 @@ impl Shown {
         };
         for child in container.neighbors(Direction::Out, Some(CONTAINS)).entities() {
             let child = child?;
+            if !view.is_readable(&child)? {
+                continue;
+            }
             match &rule.inserted {
                 None => self.add(b"member", &child),
                 Some(relation) => {
                     self.add_whole(b"proxy", &child);
                     for member in child.neighbors(Direction::Out, Some(relation.as_str())).entities() {
-                        self.add(b"member", &member?);
+                        let member = member?;
+                        if view.is_readable(&member)? {
+                            self.add(b"member", &member);
+                        }
                     }
                 }
             }
@@ -112,10 +126,13 @@ impl Shown {
     }
 
     /// The statements of a container about its members, and whose members they are.
-    fn add_rule(&mut self, container: &Entity<'_>) -> annals::Result<()> {
+    fn add_rule(&mut self, view: View<'_>, container: &Entity<'_>) -> annals::Result<()> {
         self.add_whole(b"rule", container);
         for resource in container.neighbors(Direction::Out, Some(MEMBERSHIP_RESOURCE)).entities() {
-            self.add(b"resource", &resource?);
+            let resource = resource?;
+            if view.is_readable(&resource)? {
+                self.add(b"resource", &resource);
+            }
         }
         Ok(())
     }

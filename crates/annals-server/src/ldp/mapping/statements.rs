@@ -82,15 +82,18 @@ pub fn subject_of(base: &Base, path: &Path, subject: &NamedOrBlankNode) -> Subje
     }
 }
 
-/// The object of a triple.
+/// The object of a triple in the graph of the resource at a path. ACLs refer to resources by IRIs: links would show
+/// that the ACL is there, and outlive what they name.
 ///
 /// Errors: a refusal for a term that no value has, and for a predicate that is too long.
-pub fn object_of(base: &Base, triple: &Triple) -> Result<Object, Refusal> {
+pub fn object_of(base: &Base, path: &Path, triple: &Triple) -> Result<Object, Refusal> {
     check_predicate(triple)?;
     match &triple.object {
         Term::NamedNode(node) => Ok(match base.place(node.as_str()) {
             // The relations of a container stay IRIs, wherever they are.
-            Place::Resource(path) if !is_relation(triple.predicate.as_str()) => Object::Resource(path),
+            Place::Resource(to) if !is_relation(triple.predicate.as_str()) && !path.is_acl() => {
+                Object::Resource(to)
+            }
             _ => Object::Value(Value::Iri(base.stored(node.as_str()).into())),
         }),
         Term::BlankNode(node) => Ok(Object::Blank(node.as_str().to_owned())),
@@ -179,6 +182,9 @@ impl<'v> Managed<'v> {
         let (Some(entity), Term::NamedNode(child)) = (self.entity, child) else { return Ok(false) };
         let Place::Resource(path) = self.view.base.place(child.as_str()) else { return Ok(false) };
         let Some(child) = self.view.snapshot.entity(&path.id())? else { return Ok(false) };
+        if !self.view.is_readable(&child)? {
+            return Ok(false);
+        }
         let mut parents = child.neighbors(annals::Direction::In, Some(CONTAINS_TYPE)).entities();
         Ok(parents.next().transpose()?.is_some_and(|parent| parent.id() == entity.id()))
     }
@@ -217,7 +223,7 @@ impl Graph {
             if managed.makes(triple)? {
                 continue;
             }
-            let object = object_of(view.base, triple).map_err(|refusal| refusal.into_problem())?;
+            let object = object_of(view.base, path, triple).map_err(|refusal| refusal.into_problem())?;
             if let Object::Blank(label) = &object {
                 graph.nodes.entry(NodeName::Blank(label.clone())).or_default();
             }

@@ -1,10 +1,10 @@
 //! A snapshot as resources: what is at a path, and the terms that entities are.
 
 use annals::{Direction, Entity, ErrorKind, Id, InstanceId, Snapshot};
-use oxrdf::{BlankNode, NamedNode, NamedOrBlankNode};
+use oxrdf::{BlankNode, NamedNode, NamedOrBlankNode, Term};
 
-use super::base::Base;
-use super::ldp_types::{CONTAINS, NODE, PLACEHOLDER, SUBJECT, TOMBSTONE};
+use super::base::{Base, Place};
+use super::ldp_types::{CONTAINS, NODE, PART, PLACEHOLDER, SUBJECT, TOMBSTONE};
 use super::model::Model;
 use super::path::Path;
 use crate::problem::Problem;
@@ -77,6 +77,34 @@ impl<'v> View<'v> {
                 NamedNode::new(iri).ok().map(NamedOrBlankNode::from)
             }
             None => BlankNode::new(label(entity.id())).ok().map(NamedOrBlankNode::from),
+        }
+    }
+
+    /// True if the client may read a resource, or the resource that a node belongs to.
+    ///
+    /// Errors: those of reading its ACL.
+    pub fn is_readable(self, entity: &Entity<'_>) -> annals::Result<bool> {
+        if self.base.is_whole() {
+            return Ok(true);
+        }
+        let owner = match entity.type_name() {
+            NODE => entity.neighbors(Direction::In, Some(PART)).entities().next().transpose()?,
+            _ => Some(entity.clone()),
+        };
+        match owner.as_ref().and_then(Path::of_entity) {
+            Some(path) => self.base.is_readable(&path),
+            None => Ok(false),
+        }
+    }
+
+    /// True for a term that names no resource of this server, or one that the client may read.
+    ///
+    /// Errors: those of reading its ACL.
+    pub fn shows(self, term: &Term) -> annals::Result<bool> {
+        let Term::NamedNode(node) = term else { return Ok(true) };
+        match self.base.place(node.as_str()) {
+            Place::Resource(path) | Place::Part(path, _) => self.base.is_readable(&path),
+            Place::Outside => Ok(true),
         }
     }
 

@@ -19,7 +19,7 @@ use crate::ldp::requests::parent::no_container;
 use crate::problem::Problem;
 
 /// The property of a containment relationship that names the child.
-const NAME: &str = "name";
+pub const NAME: &str = "name";
 /// Longest name of a node in its resource. Units: bytes.
 const NODE_NAME_BYTES_MAX: usize = 255;
 
@@ -235,7 +235,8 @@ impl<'t> Writer<'t> {
         }
     }
 
-    fn attach_all(&mut self, from: &Id, statements: &Statements) -> Result<(), Problem> {
+    /// Makes the relationships of an entity to resources and blank nodes.
+    pub fn attach_all(&mut self, from: &Id, statements: &Statements) -> Result<(), Problem> {
         for (predicate, path) in &statements.links {
             self.attach(from, predicate, &path.id())?;
         }
@@ -267,7 +268,7 @@ impl<'t> Writer<'t> {
     }
 
     /// Writes the nodes of a graph: those with an IRI keep their entity.
-    fn write_nodes(&mut self, resource: &Id, graph: &Graph) -> Result<(), Problem> {
+    pub fn write_nodes(&mut self, resource: &Id, graph: &Graph) -> Result<(), Problem> {
         let mut links = Vec::new();
         for (name, statements) in &graph.nodes {
             let id = match name {

@@ -92,6 +92,15 @@ impl Update {
         self.parsed.operations.iter().all(is_ground)
     }
 
+    /// True if no operation removes a triple, whatever the resource has.
+    pub fn is_adding(&self) -> bool {
+        self.parsed.operations.iter().all(|operation| match operation {
+            GraphUpdateOperation::InsertData { .. } => true,
+            GraphUpdateOperation::DeleteInsert { delete, .. } => delete.is_empty(),
+            _ => false,
+        })
+    }
+
     /// The changes of a ground update. A triple of `removed` may be missing in the resource, and one of `added` may be
     /// there already. `None` if the update is not ground.
     pub fn ground(&self) -> Option<Changes> {

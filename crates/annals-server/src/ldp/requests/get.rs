@@ -204,7 +204,7 @@ pub fn constraints(method: &Method) -> Response<Body> {
 /// The format of an answer.
 ///
 /// Errors: `not-acceptable`.
-fn format_of(headers: &HeaderMap) -> Result<RdfFormat, Problem> {
+pub fn format_of(headers: &HeaderMap) -> Result<RdfFormat, Problem> {
     let offers: Vec<&'static str> = RdfFormat::ALL.iter().map(|format| format.media_type()).collect();
     let chosen = media_type_of(headers, &offers)?;
     Ok(RdfFormat::of_content_type(chosen).unwrap_or(RdfFormat::Turtle))

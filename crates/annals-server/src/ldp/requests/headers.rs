@@ -27,7 +27,7 @@ pub const UPDATE_TYPE: &str = "application/sparql-update";
 /// Methods that a resource takes.
 pub fn allow(model: Model, is_root: bool) -> &'static str {
     match (model, is_root) {
-        (Model::RdfSource, _) => "GET, HEAD, OPTIONS, PUT, PATCH, DELETE",
+        (Model::RdfSource | Model::Acl, _) => "GET, HEAD, OPTIONS, PUT, PATCH, DELETE",
         (Model::NonRdfSource, _) => "GET, HEAD, OPTIONS, PUT, DELETE",
         (_, true) => "GET, HEAD, OPTIONS, POST, PUT, PATCH",
         (_, false) => "GET, HEAD, OPTIONS, POST, PUT, PATCH, DELETE",

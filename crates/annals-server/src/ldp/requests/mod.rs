@@ -13,5 +13,6 @@ pub mod put;
 pub mod post;
 pub mod patch;
 pub mod delete;
+pub mod acl;
 pub mod activities;
 pub mod events;

@@ -11,6 +11,7 @@ use super::bodies::{BodyKind, Received, Reserved, problem_of, unexpected};
 use super::headers::{self, UPDATE_TYPE};
 use super::request::Request;
 use crate::call::Weight;
+use crate::ldp::acl::acl_rules;
 use crate::ldp::mapping::ldp_types::PART;
 use crate::ldp::mapping::model::Model;
 use crate::ldp::mapping::path::Path;
@@ -47,11 +48,19 @@ pub async fn answer(mut request: Request, path: Path, is_description: bool) -> O
     let is_light = parsed.as_ref().is_some_and(|(update, _)| update.is_ground());
     let weight = if is_light { Weight::Light } else { Weight::Heavy };
     let weight = request.weight_with(&path, &conditions, weight)?;
-    let target = path.clone();
+    let (target, permit) = (path.clone(), request.permit.clone());
+    let check = move |update: &Update| match &permit {
+        Some(permit) => permit.check_update(update.is_adding(), update.is_ground()),
+        None => Ok(()),
+    };
+    if let Some((update, _)) = &parsed {
+        check(update)?;
+    }
     let work = move |writer: &mut Writer<'_>| match &parsed {
         Some((update, _)) => patch(writer, &target, is_description, &conditions, update, &received),
         None => {
             let (update, _memory) = received.update(&iri)?;
+            check(&update)?;
             patch(writer, &target, is_description, &conditions, &update, &received)
         }
     };
@@ -79,12 +88,18 @@ fn patch(
     let mut managed = Managed::new(view, path, model, Some(&entity));
     if let Some(changes) = update.ground() {
         check_rule(view, &entity, path, model, &changes)?;
+        if model == Model::Acl {
+            acl_rules::check_changed(view.base, path, own_triples(view, &entity, model)?, &changes)?;
+        }
         let _memory = received.reserve_triples(changes.added.len())?;
         writer.change(&entity, &mut managed, path, &changes.removed, &changes.added)?;
     } else {
         let triples = own_triples(view, &entity, model)?;
         let changes = update.evaluate(&triples, &received.limits).map_err(problem_of)?;
         check_rule(view, &entity, path, model, &changes)?;
+        if model == Model::Acl {
+            acl_rules::check_changed(view.base, path, triples.clone(), &changes)?;
+        }
         let _memory = received.reserve_triples(changes.added.len())?;
         writer.change(&entity, &mut managed, path, &changes.removed, &changes.added)?;
         delete_unused(writer, &entity, &triples, &changes)?;

@@ -9,9 +9,10 @@ use http::Method;
 use super::headers::{DESCRIPTION_SEGMENT, EVENTS_SEGMENT, VERSIONS_SEGMENT};
 use crate::call::{Call, Weight};
 use crate::commit::{Signature, commit, wait_for_winner};
+use crate::ldp::acl::permit::Permit;
 use crate::ldp::mapping::base::Base;
 use crate::ldp::mapping::constraints::DOCUMENT;
-use crate::ldp::mapping::path::{Path, RESERVED};
+use crate::ldp::mapping::path::{ACL_SEGMENT, Path, RESERVED};
 use crate::ldp::mapping::prefer::Selection;
 use crate::ldp::mapping::resource_tag::{self, ResourceConditions};
 use crate::ldp::mapping::view::{Found, TOMBSTONE_SEGMENT, View};
@@ -39,6 +40,8 @@ pub enum Target {
     Events,
     /// The document with the constraints.
     Constraints,
+    /// The ACL of a resource.
+    Acl(Path),
     /// Something else about a resource, by its reserved segment.
     Reserved(String),
 }
@@ -58,6 +61,9 @@ impl Original {
             return Some(Original { path, is_description: false });
         }
         let binary = path.parent().filter(|parent| !parent.is_reserved())?;
+        if path.is_acl() {
+            return Some(Original { path, is_description: false });
+        }
         (path.name() == DESCRIPTION_SEGMENT).then_some(Original { path: binary, is_description: true })
     }
 }
@@ -72,6 +78,8 @@ pub struct Request {
     pub method: Method,
     /// The address of the root.
     pub base: Base,
+    /// The permit that ACLs must give for it; `None` if the roles of the client give it.
+    pub permit: Option<Permit>,
 }
 
 /// A flag that becomes true when its request is dropped: after the answer, the time-out, or the end of the client.
@@ -85,6 +93,18 @@ impl Drop for Over {
 }
 
 impl Target {
+    /// The resource that it is about; `None` for what is about no single one.
+    pub fn resource(&self) -> Option<&Path> {
+        match self {
+            Target::Resource(path)
+            | Target::Description(path)
+            | Target::Tombstone(path)
+            | Target::Acl(path) => Some(path),
+            Target::TimeMap(original) | Target::Memento(original, _) => Some(&original.path),
+            Target::Events | Target::Constraints | Target::Reserved(_) => None,
+        }
+    }
+
     /// The target of a request with this path below the root, percent-encoded.
     ///
     /// Errors: `invalid-argument` for a path that no resource can have.
@@ -114,6 +134,7 @@ impl Target {
         Ok(match &*name {
             TOMBSTONE_SEGMENT => Target::Tombstone(parent),
             DESCRIPTION_SEGMENT => Target::Description(parent),
+            ACL_SEGMENT => Target::Acl(parent),
             DOCUMENT if parent.is_root() => Target::Constraints,
             EVENTS_SEGMENT if parent.is_root() => Target::Events,
             _ => Target::Reserved(name),
@@ -169,12 +190,16 @@ impl Request {
         signature: &Signature,
         work: Arc<Work<T>>,
     ) -> Result<(T, Receipt), Problem> {
-        let (signature, base) = (signature.clone(), self.base.clone());
+        let (signature, base, permit) = (signature.clone(), self.base.clone(), self.permit.clone());
         let target = signature.target.clone();
         let build = move |transaction: &mut Transaction| {
             signature.sign(transaction);
             let snapshot = transaction.base().clone();
-            work(&mut Writer::new(transaction, &snapshot, &base)?)
+            // ACLs may have changed since the request came.
+            permit.as_ref().map_or(Ok(()), |permit| permit.check_at(&snapshot))?;
+            let result = work(&mut Writer::new(transaction, &snapshot, &base)?)?;
+            permit.as_ref().map_or(Ok(()), |permit| permit.check_members(transaction))?;
+            Ok(result)
         };
         commit(&self.call.door, weight, target, Box::new(build)).await
     }
