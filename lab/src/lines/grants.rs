@@ -108,7 +108,7 @@ fn filled(job: &Job, name: &str, has_grant: bool) -> Outcome<std::path::PathBuf>
         t.create_entity(NewEntity::new("folder").id("top")?)?;
         for number in 0..ENTITIES {
             let inside = NewRelationship::new("contains", top.clone(), vertex_id(number));
-            t.create_relationship(inside.property("name", number as i64))?;
+            t.create_relationship(inside.property("name", format!("n{number}")))?;
         }
         if has_grant {
             let grant = NewEntity::new("annals.Grant").property("role", "readers").property("under", "top");

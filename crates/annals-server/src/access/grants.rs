@@ -20,6 +20,8 @@ struct Kept {
     state: State,
     /// That of the snapshot whose grants they are.
     position: Position,
+    /// The latest position at which they were found unchanged.
+    checked: Position,
     by_role: ByRole,
     rights: HashMap<Vec<Arc<str>>, Arc<Rights>>,
 }
@@ -44,7 +46,7 @@ impl Grants {
         // Grants of now hold for a reader of an earlier snapshot, too.
         if kept.state != state && snapshot.position() >= kept.position {
             let (position, by_role) = (snapshot.position(), by_role(snapshot)?);
-            *kept = Kept { state, position, by_role, rights: HashMap::new() };
+            *kept = Kept { state, position, checked: position, by_role, rights: HashMap::new() };
         }
         let roles = sorted(roles);
         if let Some(rights) = kept.rights.get(&roles) {
@@ -61,9 +63,16 @@ impl Grants {
     ///
     /// Errors: those of looking whether a grant has changed.
     pub fn ready(&self, snapshot: &Snapshot, roles: &[Arc<str>]) -> annals::Result<Option<Arc<Rights>>> {
-        let state = State::of(snapshot)?;
-        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let rights = kept.rights.get(&sorted(roles)).filter(|_| kept.state == state);
+        let position = snapshot.position();
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // Most reads are at the position of the read before.
+        if kept.checked != position {
+            if kept.state != State::of(snapshot)? {
+                return Ok(None);
+            }
+            kept.checked = kept.checked.max(position);
+        }
+        let rights = kept.rights.get(&sorted(roles));
         Ok(rights.filter(|rights| rights.sight().is_ready_for(snapshot)).cloned())
     }
 }
