@@ -15,7 +15,8 @@ impl Transaction {
     /// [`check_rights`](Transaction::check_rights) after the last.
     ///
     /// Of changes it takes those that create, update, replace, delete, restore, classify and link instances, and set their
-    /// status, type and provenance; not those of trees, and none that takes records back.
+    /// status, type and provenance, from now on; not those of trees, none with another
+    /// [valid time](Transaction::valid_from), and none that takes records back.
     ///
     /// Errors: those of reading long values.
     pub fn limit_to(&mut self, rights: &Arc<Rights>) -> Result<()> {
@@ -52,6 +53,9 @@ impl Transaction {
     pub(super) fn check_limits(&mut self, action: &Action) -> Result<()> {
         if self.rights.is_none() {
             return Ok(());
+        }
+        if self.own_valid_from().is_some() {
+            self.check_unlimited("valid time")?;
         }
         match action {
             Action::CreateEntity(_) | Action::Void(_) => Ok(()),

@@ -227,6 +227,26 @@ fn a_limited_transaction_takes_no_other_changes() {
 }
 
 /// Random changes of a limited writer never change anything but what a sight of each right admits before and after.
+/// Grants admit what is in force before and after; nobody would check a version of another time.
+#[test]
+fn a_limited_writer_writes_no_version_of_another_time() {
+    let repository = repository();
+    repository
+        .transact(|t| {
+            t.valid_from(Some("1990-01-01".parse()?));
+            t.create_entity(page("early", "own"))
+        })
+        .unwrap();
+    repository.transact(|t| t.update(&entity("early"), Patch::new().set("n", 1))).unwrap();
+    for from in ["2000-01-01", "2300-01-01"] {
+        let correct = |t: &mut Transaction| {
+            t.valid_from(Some(from.parse()?));
+            t.update(&entity("early"), Patch::new().set("team", "other"))
+        };
+        assert_eq!(kind(limited(&repository, &rights(), correct)), ErrorKind::Refused, "{from}");
+    }
+}
+
 #[test]
 fn whatever_a_limited_writer_tries_the_rest_stays() {
     let first = number_from_environment("ANNALS_SIGHT_SEED", fresh_seed());
