@@ -16,6 +16,8 @@ public final class Export {
         try (JanusGraph graph = JanusGraphFactory.build()
                 .set("storage.backend", "berkeleyje")
                 .set("storage.directory", folder.toString())
+                // BerkeleyDB would write nothing on a disk with less than 5 GiB of free space.
+                .set("storage.berkeleyje.ext.je.freeDisk", "0")
                 .open()) {
             GraphOfTheGodsFactory.loadWithoutMixedIndex(graph, true);
             graph.traversal().io(export.toString()).write().iterate();

@@ -35,7 +35,9 @@ public final class JanusgraphPeer extends TinkerPopPeer {
     protected Graph openGraph() {
         JanusGraphFactory.Builder builder = JanusGraphFactory.build()
             .set("storage.backend", "berkeleyje")
-            .set("storage.directory", folder.toString());
+            .set("storage.directory", folder.toString())
+            // BerkeleyDB would write nothing on a disk with less than 5 GiB of free space.
+            .set("storage.berkeleyje.ext.je.freeDisk", "0");
         settings().forEach(builder::set);
         JanusGraph opened = builder.open();
         defineSchema(opened);

@@ -28,7 +28,8 @@ final class Served implements AutoCloseable {
             "org.janusgraph.graphdb.server.JanusGraphServer",
             "org.janusgraph.core.JanusGraphFactory",
             "storage.directory",
-            "storage.backend=berkeleyje\n");
+            // BerkeleyDB would write nothing on a disk with less than 5 GiB of free space.
+            "storage.backend=berkeleyje\nstorage.berkeleyje.ext.je.freeDisk=0\n");
 
         /** The name of its folder below that of the installation, and of its files there. */
         final String folder = name().toLowerCase(Locale.ROOT);
