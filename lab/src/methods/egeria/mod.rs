@@ -29,7 +29,10 @@ pub const JANUSGRAPH: Target =
     target("egeria-janusgraph", "janusgraph", "Egeria's repository on JanusGraph, embedded");
 
 /// Annals under the connector of bindings/jvm/egeria, called in the same process.
-pub const ANNALS: Target = target("egeria-annals", "annals", "Annals as a repository of Egeria, embedded");
+pub const ANNALS: Target = Target {
+    kind: Kind::Ours,
+    ..target("egeria-annals", "annals", "Annals as a repository of Egeria, embedded")
+};
 
 const fn target(name: &'static str, installed: &'static str, title: &'static str) -> Target {
     let peer = Peer::Scripts { folder: "egeria", name: installed };

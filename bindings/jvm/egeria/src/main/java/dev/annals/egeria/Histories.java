@@ -105,7 +105,8 @@ final class Histories {
         long changed = 0;
         Optional<String> after = Optional.empty();
         do {
-            JsonObject page = store.versions(id, after);
+            // Most undos need two versions; those of an entity with many classifications need a page of more.
+            JsonObject page = store.versions(id, present == null ? 2 : 100, after);
             for (JsonElement item : page.getAsJsonArray("items")) {
                 JsonObject version = item.getAsJsonObject();
                 JsonObject content = version.getAsJsonObject("content");

@@ -11,6 +11,7 @@ import dev.annals.Kind;
 import dev.annals.LogRecord;
 import dev.annals.Repository;
 import dev.annals.Snapshot;
+import dev.annals.Transaction;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -47,10 +48,14 @@ final class Store implements AutoCloseable {
         }
     }
 
-    /** A page of the versions of an instance, newest first. Shape: entries of a history with their content, as JSON. */
-    JsonObject versions(InstanceId id, Optional<String> after) {
+    /**
+     * A page of at most `limit` versions of an instance, newest first.
+     *
+     * <p>Shape: entries of a history with their content, as JSON.
+     */
+    JsonObject versions(InstanceId id, int limit, Optional<String> after) {
         String target = (id.kind() == Kind.ENTITY ? "/v1/entities/" : "/v1/relationships/") + encode(id.id())
-                + "/history?content=true" + after.map(cursor -> "&after=" + encode(cursor)).orElse("");
+                + "/history?content=true&limit=" + limit + after.map(cursor -> "&after=" + encode(cursor)).orElse("");
         return object(repository.exchange("GET", target, ""));
     }
 
@@ -60,20 +65,12 @@ final class Store implements AutoCloseable {
 
     /** Commits operations as one record, and says at which time its effect shows. */
     AsOf commit(String author, String message, List<JsonObject> operations) {
-        JsonObject body = new JsonObject();
-        body.addProperty("author", author);
-        if (!message.isEmpty()) {
-            body.addProperty("message", message);
-        }
-        JsonArray all = new JsonArray();
-        operations.forEach(all::add);
-        body.add("operations", all);
-        String text = body.toString();
         for (int attempt = 1; ; attempt++) {
-            try {
+            try (Transaction transaction = repository.begin()) {
                 // Egeria counts a version for each update, also for one that changes nothing.
-                Answer answer = repository.exchange("POST", "/v1/transactions?always=true", text);
-                return AsOf.position(object(answer).get("position").getAsLong());
+                transaction.author(author).message(message).always();
+                operations.forEach(operation -> transaction.operation(operation.toString()));
+                return AsOf.position(transaction.commit().position());
             } catch (AnnalsException error) {
                 if (!error.isRetryable() || attempt == ATTEMPTS_MAX || !pause(Math.min(attempt * 10, PAUSE_MAX_MS))) {
                     throw error;
