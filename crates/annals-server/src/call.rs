@@ -8,6 +8,7 @@ use axum::body::Body;
 use http::{HeaderMap, HeaderName, Method, Uri};
 use http_body::Body as _;
 use serde_json::Value as Json;
+use tokio::sync::OwnedSemaphorePermit;
 
 use super::access::{Principal, Verb, Verbs};
 use super::body::{self, Bytes};
@@ -237,12 +238,14 @@ pub fn check_lines_limit(asked: Option<usize>) -> Result<usize, Problem> {
     }
 }
 
-/// Does long work on a separate thread, a bounded number at once.
+/// Does long work on a separate thread, a bounded number at once. A bounded number waits.
+///
+/// Errors: `busy`; those of the work.
 pub async fn heavy<T: Send + 'static>(
     door: &Door,
     work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
 ) -> Result<T, Problem> {
-    let permit = Arc::clone(&door.gates.heavy).acquire_owned().await.expect("gates are never closed");
+    let permit = place_for_heavy(door).await?;
     let running = tokio::task::spawn_blocking(move || {
         // Work that cannot be cancelled continues after the client has gone, so the work holds the permit.
         let _permit = permit;
@@ -252,6 +255,19 @@ pub async fn heavy<T: Send + 'static>(
         Ok(result) => result,
         Err(error) => std::panic::resume_unwind(error.into_panic()),
     }
+}
+
+async fn place_for_heavy(door: &Door) -> Result<OwnedSemaphorePermit, Problem> {
+    if let Ok(permit) = Arc::clone(&door.gates.heavy).try_acquire_owned() {
+        return Ok(permit);
+    }
+    let Ok(_waiting) = door.gates.heavy_waits.try_acquire() else {
+        let most = door.limits.heavy_waits_max();
+        let text =
+            format!("{most} searches, walks and other long reads wait for their turn; try again later");
+        return Err(Problem::busy(text));
+    };
+    Ok(Arc::clone(&door.gates.heavy).acquire_owned().await.expect("gates are never closed"))
 }
 
 /// The same for work that reads a snapshot. The work is cancelled when the client has gone or the time of the request

@@ -92,6 +92,13 @@ impl Limits {
         const WAITS_MIN: usize = 16;
         (self.requests_max / 8).max(WAITS_MIN).min(self.requests_max / 4).max(1)
     }
+
+    /// Most requests that wait for a thread for long work: a sixteenth of all requests, and at least 16. Short work
+    /// goes on beside them.
+    pub fn heavy_waits_max(&self) -> usize {
+        const WAITS_MIN: usize = 16;
+        (self.requests_max / 16).max(WAITS_MIN)
+    }
 }
 
 impl Default for Limits {
@@ -104,7 +111,7 @@ impl Default for Limits {
             page_bytes_max: 4 << 20,
             header_bytes_max: 64 << 10,
             request_time: Duration::from_secs(30),
-            requests_max: 1_024,
+            requests_max: 16_384,
             connections_max: 20_000,
             head_time: Duration::from_secs(10),
             idle_time: Duration::from_secs(75),
@@ -135,6 +142,8 @@ pub struct Gates {
     pub connections: Arc<Semaphore>,
     /// One per search, walk or difference in progress.
     pub heavy: Arc<Semaphore>,
+    /// One per request that waits for a permit of `heavy`.
+    pub heavy_waits: Arc<Semaphore>,
     /// One per byte of a request body held.
     pub body_bytes: Arc<Semaphore>,
     /// One per byte of an answer that is being sent.
@@ -165,6 +174,7 @@ impl Gates {
             slow_bodies: gate(limits.waits_max()),
             connections: gate(limits.connections_max),
             heavy: gate(limits.heavy_max),
+            heavy_waits: gate(limits.heavy_waits_max()),
             body_bytes: gate(limits.bodies_bytes_max),
             answer_bytes: gate(limits.answers_bytes_max),
             aside_bytes: gate(ASIDES_BYTES_MAX),

@@ -369,10 +369,11 @@ fn links_lead_from_page_to_page() {
     assert_eq!((numbers(&first), numbers(&second)), (vec![8, 7, 6], vec![5, 4, 3, 2, 1]));
 }
 
-#[test]
-fn a_walk_is_called_off_when_its_time_is_over_and_frees_its_place() {
-    let (_folder, server) = server(&["--request-time-ms", "400", "--heavy-max", "1"]);
-    // A grid, in which more paths lead from corner to corner than anybody could wait for.
+/// A read that takes longer than anybody could wait for.
+const LONG_WALK: &str = "/v1/paths?from=0-0&to=11-11&direction=both&limit=1000";
+
+/// Makes a grid, in which more paths lead from corner to corner than anybody could wait for.
+fn make_grid(server: &Server) {
     let side = 12;
     let mut operations = Vec::new();
     for row in 0..side {
@@ -392,8 +393,33 @@ fn a_walk_is_called_off_when_its_time_is_over_and_frees_its_place() {
     }
     operations.sort_by_key(|operation| operation["kind"] == "relationship");
     assert_eq!(server.send("POST", "/v1/transactions", &json!({ "operations": operations })).status, 200);
-    let long = "/v1/paths?from=0-0&to=11-11&direction=both&limit=1000";
-    let answer = server.get(long);
+}
+
+#[test]
+fn long_reads_that_wait_leave_room_for_short_ones() {
+    let (_folder, server) =
+        server(&["--request-time-ms", "10000", "--heavy-max", "1", "--requests-max", "64"]);
+    make_grid(&server);
+    // One works and 16 wait: a quarter of all requests; the others are told at once.
+    let mut waiting: Vec<_> = (0..40).map(|_| server.connect()).collect();
+    let head = format!("GET {LONG_WALK} HTTP/1.1\r\nhost: localhost\r\n\r\n");
+    waiting.iter_mut().for_each(|stream| stream.write_all(head.as_bytes()).unwrap());
+    let refused = in_time(waiting, Duration::from_secs(2));
+    assert_eq!(refused.len(), 23);
+    for answer in &refused {
+        assert_eq!((answer.status, answer.problem().as_str()), (503, "busy"));
+        assert_eq!(answer.header("retry-after"), Some("1"));
+    }
+    let start = Instant::now();
+    assert_eq!(server.get("/v1/entities/0-0").status, 200);
+    assert!(start.elapsed() < Duration::from_secs(1), "{:?}", start.elapsed());
+}
+
+#[test]
+fn a_walk_is_called_off_when_its_time_is_over_and_frees_its_place() {
+    let (_folder, server) = server(&["--request-time-ms", "400", "--heavy-max", "1"]);
+    make_grid(&server);
+    let answer = server.get(LONG_WALK);
     assert_eq!((answer.status, answer.problem().as_str()), (504, "time-out"));
     // There is one place for long work. Had the walk gone on, this one would time out too.
     let start = Instant::now();
