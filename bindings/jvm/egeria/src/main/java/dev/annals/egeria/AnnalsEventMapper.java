@@ -9,6 +9,7 @@ import java.nio.file.StandardCopyOption;
 import java.util.Iterator;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.stream.Stream;
 import org.odpi.openmetadata.frameworks.auditlog.messagesets.AuditLogMessageDefinition;
 import org.odpi.openmetadata.frameworks.connectors.ffdc.ConnectorCheckedException;
@@ -54,14 +55,14 @@ public class AnnalsEventMapper extends OMRSRepositoryEventMapperBase {
         }
         try {
             Optional<Path> state = state();
-            long position = state.isPresent() && Files.exists(state.get())
-                    ? Long.parseLong(Files.readString(state.get()).strip())
-                    : connector.store().position();
+            OptionalLong told = state.isPresent() && Files.exists(state.get())
+                    ? OptionalLong.of(Long.parseLong(Files.readString(state.get()).strip()))
+                    : present(connector);
             isStopped = false;
-            follower = new Thread(() -> follow(connector, position, state), "annals event mapper");
+            follower = new Thread(() -> follow(connector, told, state), "annals event mapper");
             follower.setDaemon(true);
             follower.start();
-        } catch (AnnalsException | IOException | NumberFormatException error) {
+        } catch (IOException | NumberFormatException error) {
             throw new ConnectorCheckedException(
                     Failures.definition(error, "start"), getClass().getName(), "start", error);
         }
@@ -73,9 +74,24 @@ public class AnnalsEventMapper extends OMRSRepositoryEventMapperBase {
         return Optional.ofNullable(file).map(path -> Path.of(path.toString()));
     }
 
-    /** Goes on after the server of Annals was away. */
-    private void follow(AnnalsRepositoryConnector connector, long begin, Optional<Path> state) {
-        long position = begin;
+    /** Empty if the repository does not open yet. */
+    private OptionalLong present(AnnalsRepositoryConnector connector) {
+        try {
+            return OptionalLong.of(connector.store().position());
+        } catch (AnnalsException error) {
+            report(error);
+            return OptionalLong.empty();
+        }
+    }
+
+    /** Goes on after the server of Annals was away. Without a position it begins once the repository opens. */
+    private void follow(AnnalsRepositoryConnector connector, OptionalLong begin, Optional<Path> state) {
+        OptionalLong known = begin;
+        while (!isStopped && known.isEmpty()) {
+            pause();
+            known = isStopped ? known : present(connector);
+        }
+        long position = known.orElse(0);
         while (!isStopped) {
             try (Stream<LogRecord> found = connector.store().follow(position)) {
                 records = found;

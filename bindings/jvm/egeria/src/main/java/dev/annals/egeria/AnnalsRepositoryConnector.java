@@ -6,8 +6,10 @@ import dev.annals.Repository;
 import java.net.URI;
 import java.nio.file.Path;
 import java.util.Map;
+import org.odpi.openmetadata.frameworks.auditlog.messagesets.AuditLogMessageDefinition;
 import org.odpi.openmetadata.frameworks.connectors.ffdc.ConnectorCheckedException;
 import org.odpi.openmetadata.frameworks.connectors.properties.EndpointProperties;
+import org.odpi.openmetadata.repositoryservices.auditlog.OMRSAuditLogRecordSeverity;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.repositoryconnector.OMRSRepositoryConnector;
 
 /**
@@ -38,13 +40,31 @@ public class AnnalsRepositoryConnector extends OMRSRepositoryConnector {
         }
     }
 
+    /**
+     * Opens the repository. One that does not open yet, because its server is not there or another program has its
+     * folder, is a line in the audit log: calls try again, and the event mapper waits for it.
+     */
     @Override
     public synchronized void start() throws ConnectorCheckedException {
         super.start();
         isStarted = true;
         try {
             store();
-        } catch (AnnalsException | IllegalArgumentException error) {
+        } catch (AnnalsException error) {
+            if (auditLog == null) {
+                throw new ConnectorCheckedException(
+                        Failures.definition(error, "start"), getClass().getName(), "start", error);
+            }
+            auditLog.logException(
+                    "start",
+                    new AuditLogMessageDefinition(
+                            "ANNALS-REPOSITORY",
+                            OMRSAuditLogRecordSeverity.EXCEPTION,
+                            "The repository does not open: " + error.getMessage(),
+                            "Each call tries again until it opens.",
+                            "Look at the exception."),
+                    error);
+        } catch (IllegalArgumentException error) {
             throw new ConnectorCheckedException(
                     Failures.definition(error, "start"), getClass().getName(), "start", error);
         }

@@ -94,6 +94,29 @@ class CohortTest {
         }
     }
 
+    @Test
+    void events_begin_once_a_repository_opens_that_was_locked_at_the_start() throws Exception {
+        Path locked = folder.resolve("locked");
+        Repository other = Annals.open(locked);
+        try (CohortServer two = new CohortServer("two", "22222222-2222-4222-8222-222222222222", Map.of(), folder);
+                CohortServer one = new CohortServer(
+                        "one",
+                        "11111111-1111-4111-8111-111111111111",
+                        Map.of("folder", locked.toString()),
+                        Map.of(),
+                        folder)) {
+            other.close();
+            boolean isTold = false;
+            // The first ones may be written before the event mapper has opened the repository.
+            for (int attempt = 0; attempt < 30 && !isTold; attempt++) {
+                String guid = one.add(GLOSSARY_TERM, named("a")).getGUID();
+                Thread.sleep(1_000);
+                isTold = two.known(guid) != null;
+            }
+            assertTrue(isTold);
+        }
+    }
+
     private static InstanceProperties named(String value) {
         PrimitivePropertyValue text = new PrimitivePropertyValue();
         text.setPrimitiveDefCategory(PrimitiveDefCategory.OM_PRIMITIVE_TYPE_STRING);
