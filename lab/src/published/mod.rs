@@ -10,11 +10,10 @@ mod csv;
 #[cfg(test)]
 mod tests;
 
-#[cfg(test)]
-pub use page::page;
+pub use page::{Cell, Table, page};
 pub use written::write_pages;
 
-use page::{Fact, Figure, Table};
+use page::{Fact, Figure};
 
 use crate::report::plot::number;
 

@@ -153,7 +153,6 @@ pub fn pages() -> &'static [Page] {
 }
 
 /// The page with this name, which is that of its file.
-#[cfg(test)]
 pub fn page(name: &str) -> &'static Page {
     pages().iter().find(|page| page.name == name).expect("a suite names a published page")
 }

@@ -7,6 +7,7 @@ mod numbers;
 mod finding;
 pub mod document;
 mod figures;
+mod beside;
 mod peak;
 mod faster;
 mod page;

@@ -1,5 +1,6 @@
 //! The page of a run: what it found, the figures, the ratios, the latencies, the cost, and what readers must know.
 
+use super::beside::beside;
 use super::comparison::Apart;
 use super::document::{Block, Cell, Document, Mark, Table};
 use super::faster::faster;
@@ -41,8 +42,8 @@ pub fn page(measured: &Measured, reasons: &[Reason], extent: Extent) -> Document
     };
     document.blocks.push(Block::Text(format!(
         "{once} All were measured on one machine, in one run, in turn: *ours here* is Annals, *peer measured here* is every other system. The figures of the original page \
-         (*published there*) were measured on another machine: `annals-lab report published` shows them on a page of their own, and \
-         no ratio uses them. Run of {}.",
+         (*published there*) were measured on another machine: `annals-lab report published` shows all of them, and no ratio uses \
+         them. Run of {}.",
         run.started
     )));
     if !run.doubts.is_empty() {
@@ -53,6 +54,7 @@ pub fn page(measured: &Measured, reasons: &[Reason], extent: Extent) -> Document
     document.section("Bars", bars(measured));
     document.section("Annals beside each system", ratios(measured));
     document.section("How many threads", peaks(measured));
+    document.section("Published there", beside(measured));
     document.section("Plots", plots.into_iter().map(Block::Plot));
     document.section("Where a figure is missing", missing(measured));
     document.section("Loads", ceiling(measured).into_iter().chain(loads(measured, extent)));
