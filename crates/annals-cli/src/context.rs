@@ -1,5 +1,6 @@
 //! The context of every command: the repository's folder, the output, and the time to read as of.
 
+use std::io::Read;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -7,7 +8,14 @@ use annals::{AsOf, Error, ErrorKind, Instant, Options, Position, Repository, Res
 use clap::Args;
 
 use crate::output::Output;
+use crate::place::{Answer, Place};
 use crate::progress::Progress;
+use crate::remote::Remote;
+use crate::request::Request;
+use crate::stop::Outcome;
+
+/// Longest file with a token. Units: bytes.
+const TOKEN_BYTES_MAX: u64 = 16 << 10;
 
 /// Arguments of every command.
 #[derive(Args, Clone, Debug)]
@@ -22,6 +30,21 @@ pub struct Global {
         value_name = "PATH"
     )]
     pub repository: PathBuf,
+    /// Ask the server at this address instead of a folder, as in https://annals.example:8280 [env: ANNALS_SERVER=]
+    #[arg(long, global = true, value_name = "URL", help_heading = "Server")]
+    pub server: Option<String>,
+    /// The token for the server is in this file [env: ANNALS_TOKEN= has the token itself]
+    #[arg(long, global = true, env = "ANNALS_TOKEN_FILE", value_name = "FILE", help_heading = "Server")]
+    pub token_file: Option<PathBuf>,
+    /// Trust the authorities of this file, in PEM, instead of those of the system
+    #[arg(long, global = true, env = "ANNALS_CA_FILE", value_name = "FILE", help_heading = "Server")]
+    pub ca_file: Option<PathBuf>,
+    /// Read and write the folder itself, whatever the environment says
+    #[arg(long = "local", global = true, conflicts_with = "server", help_heading = "Server")]
+    pub is_local: bool,
+    /// True if the command line, and not the environment, names the folder.
+    #[arg(skip)]
+    pub is_repository_named: bool,
     /// Use at most this much memory, e.g. 512MiB, 1.5GiB or 1GB; long values then stay on disk
     #[arg(
         long = "memory",
@@ -37,6 +60,46 @@ pub struct Global {
     /// Answer in JSON: one object, or one per line for lists; errors too
     #[arg(long = "json", global = true)]
     pub is_json: bool,
+}
+
+impl Global {
+    /// The address of the server to ask, if it is not a folder: from the command line, or from the environment.
+    pub fn server(&self) -> Option<String> {
+        let told = std::env::var("ANNALS_SERVER").ok().filter(|told| !told.is_empty());
+        let is_folder = self.is_local || self.is_repository_named;
+        self.server.clone().or_else(|| told.filter(|_| !is_folder))
+    }
+
+    /// The token for it, from the file or the environment.
+    ///
+    /// Errors: `Io` if the file cannot be read; `InvalidArgument` if it is empty.
+    fn token(&self) -> Result<Option<String>> {
+        let Some(path) = &self.token_file else {
+            return Ok(std::env::var("ANNALS_TOKEN").ok().filter(|token| !token.is_empty()));
+        };
+        let mut text = String::new();
+        std::fs::File::open(path)
+            .and_then(|file| file.take(TOKEN_BYTES_MAX).read_to_string(&mut text))
+            .map_err(|error| Error::io("read the token", error).with("path", path.display()))?;
+        match text.trim() {
+            "" => {
+                let text = format!("{}: expected a token, found nothing", path.display());
+                Err(Error::new(ErrorKind::InvalidArgument, text))
+            }
+            token => Ok(Some(token.to_owned())),
+        }
+    }
+}
+
+/// How a command uses the repository.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// It reads, beside a writer if there is one.
+    Read,
+    /// It writes, so that a folder must not have another writer.
+    Write,
+    /// The same, and it creates a repository that does not exist.
+    Create,
 }
 
 /// The time to read as of; by default now.
@@ -146,6 +209,9 @@ pub struct Context {
     pub candidate: Option<String>,
     /// Where answers go.
     pub output: Output,
+    global: Global,
+    /// The place that answers, once a request was sent.
+    place: Option<Place>,
 }
 
 impl Context {
@@ -156,7 +222,76 @@ impl Context {
             memory_bytes_max: global.memory_bytes_max,
             candidate: global.candidate.clone(),
             output: Output::new(global.is_json),
+            global: global.clone(),
+            place: None,
         }
+    }
+
+    /// Sends a request about the repository, or the candidate that the command reads.
+    ///
+    /// Errors: the problem that is the answer; those of opening the repository, or of reaching the server.
+    pub fn ask(&mut self, request: Request) -> Outcome<Answer> {
+        self.enter(Access::Read)?.ask(request)
+    }
+
+    /// The same as of a time. Warns if the repository was empty then.
+    pub fn ask_at(&mut self, request: Request, time: &AsOfArguments) -> Outcome<Answer> {
+        self.warn_of_emptiness(time)?;
+        let request = self.of_candidate(request).as_of(time);
+        self.ask(request)
+    }
+
+    /// With the candidate that the command reads or edits.
+    pub fn of_candidate(&self, request: Request) -> Request {
+        request.with_all("candidate", &self.candidate)
+    }
+
+    /// The place that answers. The first call opens the repository, or chooses the server.
+    ///
+    /// Errors: those of opening the repository; `InvalidArgument` for a wrong address.
+    pub fn enter(&mut self, access: Access) -> Outcome<&Place> {
+        if self.place.is_none() {
+            self.place = Some(self.open_place(access)?);
+        }
+        Ok(self.place.as_ref().expect("it is set"))
+    }
+
+    fn open_place(&self, access: Access) -> Result<Place> {
+        if let Some(url) = self.global.server() {
+            let token = self.global.token()?;
+            let remote = Remote::new(&url, token.as_deref(), self.global.ca_file.as_deref())?;
+            return Ok(Place::Server(Box::new(remote)));
+        }
+        Place::of_folder(match access {
+            Access::Read => self.open_to_read()?,
+            Access::Write => self.open_to_write()?,
+            Access::Create => self.open_or_create()?,
+        })
+    }
+
+    /// Closes the repository after a write.
+    ///
+    /// Errors: those of closing it.
+    pub fn leave(&mut self) -> Outcome {
+        Ok(self.place.take().map_or(Ok(()), Place::close)?)
+    }
+
+    /// Warns if the repository was empty at the instant of the time to read as of.
+    pub fn warn_of_emptiness(&mut self, time: &AsOfArguments) -> Outcome {
+        let Some(at) = time.at else { return Ok(()) };
+        let first = Request::get("/v1/log").with("order", "oldest-first").with("limit", 1);
+        // A client that may not read the log gets no warning.
+        let Ok(mut answer) = self.ask(first) else { return Ok(()) };
+        let page: serde_json::Value = serde_json::from_slice(&answer.whole()?).unwrap_or_default();
+        let instant = page["items"][0]["instant"].as_str();
+        if let Some(first) = instant.and_then(|text| text.parse::<Instant>().ok()).filter(|first| *first > at)
+        {
+            eprintln!(
+                "warning: nothing was known at {at}: the first record is of {first}; --valid-at reads what was true \
+                 then"
+            );
+        }
+        Ok(())
     }
 
     /// Opens the repository for reading, beside a writer if there is one.

@@ -4,8 +4,13 @@
 // In the order a newcomer should read them.
 mod command;
 mod context;
+mod request;
+mod place;
+mod remote;
+mod told;
 mod stop;
 mod output;
+mod shown;
 mod progress;
 mod ldp_import;
 

@@ -50,10 +50,10 @@ impl Output {
     }
 
     /// Writes a count: a number, or an object with it.
-    pub fn count(&mut self, number: usize) -> Outcome {
+    pub fn count(&mut self, number: u64) -> Outcome {
         match self.is_json {
             true => self.json(&json!({ "count": number })),
-            false => self.line(count(number as u64)),
+            false => self.line(count(number)),
         }
     }
 
@@ -67,6 +67,14 @@ impl Output {
     /// Writes one JSON value on a line.
     pub fn json(&mut self, json: &impl Form) -> Outcome {
         self.writer.write_all(&json_of(json))?;
+        self.writer.write_all(b"\n")?;
+        if self.flushed.elapsed() >= BUFFER_TIME { self.flush() } else { Ok(()) }
+    }
+
+    /// Writes one line that is JSON already.
+    pub fn json_line(&mut self, line: &[u8]) -> Outcome {
+        self.has_lines = true;
+        self.writer.write_all(line)?;
         self.writer.write_all(b"\n")?;
         if self.flushed.elapsed() >= BUFFER_TIME { self.flush() } else { Ok(()) }
     }

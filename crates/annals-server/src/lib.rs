@@ -50,8 +50,8 @@ mod openapi;
 pub mod wire;
 
 pub use access::{
-    AccessSettings, Listed, OidcSettings, Reason, TlsSettings, TokenFile, check_name, explain, hash_of,
-    role_names,
+    AccessSettings, Listed, OidcSettings, Reason, TlsSettings, TokenFile, check_name, connector, explain,
+    hash_of, role_names,
 };
 pub use content::digests;
 pub use hosts::{Host, Origin, PublicUrl};

@@ -62,7 +62,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     }
     if arguments.is_count {
         let children_count = tree.count(&path)?.ok_or_else(|| nothing(&path))?;
-        return context.output.count(children_count);
+        return context.output.count(children_count as u64);
     }
     let mut table = Table::new(&["NAME", "TYPE", "PROPERTIES"]);
     let mut next = None;
