@@ -164,9 +164,9 @@ pub fn instant(text: &str) -> Result<Instant> {
 /// Author, message and valid time of a write.
 #[derive(Args, Clone, Debug, Default)]
 pub struct SignatureArguments {
-    /// The author [default: the name of the user; '' for none]
-    #[arg(long, env = "ANNALS_AUTHOR", default_value_t = user_name(), hide_default_value = true)]
-    pub author: String,
+    /// The author [default: the name of the user, or that of the token; '' for none]
+    #[arg(long, env = "ANNALS_AUTHOR")]
+    pub author: Option<String>,
     /// Why you write
     #[arg(long, short = 'm', default_value = "")]
     pub message: String,
@@ -269,6 +269,23 @@ impl Context {
         })
     }
 
+    /// Answers from a repository that the command has opened itself.
+    ///
+    /// Errors: `Io`.
+    pub fn enter_folder(&mut self, repository: Repository) -> Outcome {
+        self.place = Some(Place::of_folder(repository)?);
+        Ok(())
+    }
+
+    /// The author of a write: the given one, or the name of the user. `None` if a server knows the name by a token.
+    pub fn author(&self, given: Option<&str>) -> Outcome<Option<String>> {
+        Ok(match given {
+            Some(given) => Some(given.to_owned()),
+            None if self.global.server().is_some() && self.global.token()?.is_some() => None,
+            None => Some(user_name()),
+        })
+    }
+
     /// Closes the repository after a write.
     ///
     /// Errors: those of closing it.
@@ -335,6 +352,10 @@ impl Context {
     }
 
     fn open(&self, is_read_only: bool) -> Result<Repository> {
+        if self.global.server().is_some() {
+            let text = "--server: this needs the folder itself; run it there, without --server";
+            return Err(Error::new(ErrorKind::InvalidArgument, text));
+        }
         let progress = Progress::new("open", "records");
         let shown = progress.clone();
         let options = Options {

@@ -22,13 +22,15 @@ pub struct Request {
     /// Path and query, percent-encoded.
     target: String,
     accept: Option<&'static str>,
+    /// Author and message of a write, percent-encoded.
+    signature: Vec<(&'static str, String)>,
     /// The media type of the body, and its bytes.
     body: Option<(&'static str, Vec<u8>)>,
 }
 
 impl Request {
     fn new(method: Method, path: &str) -> Request {
-        Request { method, target: path.to_owned(), accept: None, body: None }
+        Request { method, target: path.to_owned(), accept: None, signature: Vec::new(), body: None }
     }
 
     /// A read. The path has no characters to encode.
@@ -76,6 +78,15 @@ impl Request {
         Request { accept: Some(NDJSON), ..self }
     }
 
+    /// Signed by an author, with a message.
+    #[must_use]
+    pub fn signed(mut self, author: Option<&str>, message: &str) -> Request {
+        let headers = [("annals-author", author.unwrap_or_default()), ("annals-message", message)];
+        let given = headers.into_iter().filter(|(_, text)| !text.is_empty());
+        self.signature.extend(given.map(|(name, text)| (name, utf8_percent_encode(text, PART).to_string())));
+        self
+    }
+
     /// Reads as of a time.
     #[must_use]
     pub fn as_of(self, time: &AsOfArguments) -> Request {
@@ -93,6 +104,9 @@ impl Request {
     /// Errors: `InvalidArgument` if the arguments make an address that is too long.
     pub fn into_http(self, host: &str) -> Result<(HttpRequest<()>, Vec<u8>)> {
         let mut request = HttpRequest::builder().method(self.method).uri(self.target).header(HOST, host);
+        for (name, text) in self.signature {
+            request = request.header(name, text);
+        }
         if let Some(accept) = self.accept {
             request = request.header(ACCEPT, HeaderValue::from_static(accept));
         }

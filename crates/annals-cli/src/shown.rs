@@ -1,6 +1,6 @@
 //! Instances, as the door writes them in JSON: what commands show of them.
 
-use annals::{Instant, Value};
+use annals::Value;
 use annals_exchange::text::{joined, value_to_text};
 use annals_json::{Object, provenance_from_json, value_from_json};
 use serde_json::Value as Json;
@@ -71,11 +71,6 @@ impl<'j> Shown<'j> {
         let none = Object::new();
         let known = provenance_from_json(self.0.as_object().unwrap_or(&none), "instance");
         known.as_ref().map(provenance_texts).unwrap_or_default()
-    }
-
-    /// An instant.
-    pub fn instant(self, name: &str) -> Option<Instant> {
-        self.text(name).parse().ok()
     }
 
     /// The row of an entity in a list: id, type, properties.

@@ -56,6 +56,15 @@ impl Stop {
         }
     }
 
+    /// Leaves a fact out of a refusal of the door.
+    #[must_use]
+    pub fn without(mut self, fact: &str) -> Stop {
+        if let Stop::Told(told) = &mut self {
+            told.context.retain(|(name, _)| name != fact);
+        }
+        self
+    }
+
     /// The kind of the error, if the engine has it.
     pub fn kind(&self) -> Option<ErrorKind> {
         match self {

@@ -172,7 +172,8 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
         }
         Action::Rebase { named: Named { name, signature }, side } => {
             let repository = context.open_to_write()?;
-            let dropped = repository.candidates().rebase(name, side.keep(), &signature.author)?;
+            let author = context.author(signature.author.as_deref())?.unwrap_or_default();
+            let dropped = repository.candidates().rebase(name, side.keep(), &author)?;
             let base = repository.candidates().get(name)?.base;
             repository.close()?;
             if !context.output.is_json() {
@@ -186,9 +187,10 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
         }
         Action::Commit { named, confirm_within } => {
             let SignatureArguments { author, message, .. } = &named.signature;
+            let author = context.author(author.as_deref())?.unwrap_or_default();
             let body =
                 confirm_within.as_ref().map_or_else(|| json!({}), |time| json!({ "confirmWithin": time }));
-            let how = candidate_commit_from_json(&body, author.clone(), message.clone())?;
+            let how = candidate_commit_from_json(&body, author, message.clone())?;
             write(context, named, |candidates, name, _| candidates.commit(name, &how))
         }
         Action::Confirm(named) => {
@@ -215,7 +217,8 @@ fn write(
     work: impl FnOnce(&Candidates, &str, &str) -> annals::Result<Receipt>,
 ) -> Outcome {
     let repository = context.open_to_write()?;
-    let receipt = work(&repository.candidates(), name, &signature.author)?;
+    let author = context.author(signature.author.as_deref())?.unwrap_or_default();
+    let receipt = work(&repository.candidates(), name, &author)?;
     repository.close()?;
     if context.output.is_json() {
         let (position, instant) = (receipt.position.0, receipt.instant.to_string());

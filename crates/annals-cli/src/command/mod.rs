@@ -173,26 +173,21 @@ impl Command {
     fn works(&self) -> Works {
         match self {
             Command::Serve(_) => Works::Alone("it serves a folder"),
-            Command::Restore(_) => Works::Alone("it copies one folder to another"),
+            Command::Restore(restore) if restore.is_of_backup() => {
+                Works::Alone("it copies one folder to another")
+            }
             Command::Token(_) => Works::Alone("it writes a file of tokens"),
             Command::Completions(_) => Works::Alone("it reads no repository"),
             Command::Compact(_) => Works::OnFolder("a server has POST /v1/compactions"),
             Command::Backup(_) => Works::OnFolder("run it beside the server, on its folder"),
             Command::Fixity(_) => Works::OnFolder("run it beside the server, on its folder"),
             Command::Access(_) => Works::OnFolder("run it beside the server, on its folder"),
-            Command::Get(_)
-            | Command::Find(_)
-            | Command::Neighbors(_)
-            | Command::Path(_)
-            | Command::Reach(_)
-            | Command::Relationships(_)
-            | Command::Neighborhood(_)
-            | Command::Related(_)
-            | Command::Linking(_)
-            | Command::Shared(_)
-            | Command::History(_)
-            | Command::Stats(_) => Works::OnRepository,
-            _ => Works::OnFolder("it reads and writes the folder itself"),
+            Command::Import(_)
+            | Command::Export(_)
+            | Command::Follow(_)
+            | Command::Tree(_)
+            | Command::Candidate(_) => Works::OnFolder("it reads and writes the folder itself"),
+            _ => Works::OnRepository,
         }
     }
 

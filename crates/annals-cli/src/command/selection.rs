@@ -1,6 +1,6 @@
 //! Arguments and look-ups that several commands share: the instance, the direction, the types.
 
-use annals::{Direction, ErrorKind, Id, InstanceId, Result, Snapshot};
+use annals::{Direction, ErrorKind, Id};
 use clap::{Args, ValueEnum};
 
 use crate::context::Context;
@@ -95,32 +95,6 @@ impl InstanceArgument {
             Ok(_) => Ok(true),
             Err(stop) if stop.kind() == Some(ErrorKind::NotFound) => Ok(false),
             Err(stop) => Err(stop),
-        }
-    }
-
-    /// The instance that is meant, live or deleted.
-    ///
-    /// Errors: `NotFound` if neither an entity nor a relationship ever had the id, or the instance became known after the
-    /// snapshot.
-    pub fn find(&self, snapshot: &Snapshot) -> Result<InstanceId> {
-        let instance = self.find_ever(snapshot)?;
-        snapshot.check_known(&instance)?;
-        Ok(instance)
-    }
-
-    fn find_ever(&self, snapshot: &Snapshot) -> Result<InstanceId> {
-        let relationship = InstanceId::Relationship(self.id.clone());
-        let entity = InstanceId::Entity(self.id.clone());
-        if self.is_relationship {
-            return snapshot.versions(&relationship, 0, 1).map(|_| relationship);
-        }
-        match snapshot.versions(&entity, 0, 1) {
-            Ok(_) => Ok(entity),
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                // If there is no relationship either, the command shows the error about the entity.
-                snapshot.versions(&relationship, 0, 1).map(|_| relationship).map_err(|_| error)
-            }
-            Err(error) => Err(error),
         }
     }
 }

@@ -1,11 +1,14 @@
 //! `annals take-back`: takes records back.
 
-use annals::Position;
-use annals_json::taken_back_to_json;
+use annals::Keep;
+use annals_exchange::text::{count, one_line};
 use clap::Args;
+use serde_json::json;
 
-use super::candidate::{Side, print_stays};
-use crate::context::{Context, SignatureArguments};
+use super::apply::send;
+use super::candidate::Side;
+use crate::context::{Access, Context, SignatureArguments};
+use crate::shown::Shown;
 use crate::stop::Outcome;
 
 /// Take a record back: set everything that it changed to its state before it, in one new record
@@ -33,18 +36,41 @@ pub struct TakeBack {
 impl TakeBack {
     /// Commits it and prints the receipt.
     pub fn run(&self, context: &mut Context) -> Outcome {
-        let positions = Position(self.position)..=Position(self.to.unwrap_or(self.position));
-        let repository = context.open_to_write()?;
-        let SignatureArguments { author, message, valid_from, .. } = &self.signature;
-        let (stays, receipt) = repository.transact(|transaction| {
-            transaction.author(author).message(message).valid_from(*valid_from);
-            transaction.take_back_all(positions.clone(), self.side.keep())
-        })?;
-        repository.close()?;
-        if context.output.is_json() {
-            return context.output.json(&taken_back_to_json(&stays, &receipt));
+        let mut operation = json!({ "action": "take-back", "position": self.position });
+        if let Some(to) = self.to {
+            operation["toPosition"] = to.into();
         }
-        context.output.line(format!("taken back at position {}, {}", receipt.position, receipt.instant))?;
-        print_stays(context, &stays)
+        if let Some(keep) = self.side.keep() {
+            operation["keep"] = if keep == Keep::Mine { "mine" } else { "theirs" }.into();
+        }
+        context.enter(Access::Write)?;
+        // The only operation needs no number.
+        let sent =
+            send(context, &[operation], &self.signature, false).map_err(|stop| stop.without("operation"));
+        let mut receipt = sent?;
+        context.leave()?;
+        if context.output.is_json() {
+            if let Some(members) = receipt.as_object_mut() {
+                members.retain(|name, _| !["changes", "ids"].contains(&name.as_str()));
+            }
+            return context.output.json(&receipt);
+        }
+        let receipt = Shown(&receipt);
+        let (position, instant) = (receipt.number("position"), receipt.text("instant"));
+        context.output.line(format!("taken back at position {position}, {instant}"))?;
+        print_stays(context, receipt)
+    }
+}
+
+/// Prints the instances that stay as they are, because later commits built on them.
+pub fn print_stays(context: &mut Context, receipt: Shown) -> Outcome {
+    let mut shown = 0;
+    for stays in receipt.all("stays") {
+        shown += 1;
+        context.output.line(format!("stays: {}", one_line(stays.text("detail"))))?;
+    }
+    match receipt.number("staysCount").saturating_sub(shown) {
+        0 => Ok(()),
+        more => context.output.line(format!("stay: {} more", count(more))),
     }
 }
