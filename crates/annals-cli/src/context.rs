@@ -4,9 +4,11 @@ use std::io::Read;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use annals::{AsOf, Error, ErrorKind, Instant, Options, Position, Repository, Result, Snapshot};
+use annals::{Error, ErrorKind, Instant, Options, Position, Repository, Result, Snapshot};
+use annals_server::SERVER_FILE;
 use clap::Args;
 
+pub use crate::as_of::{AsOfArguments, instant};
 use crate::output::Output;
 use crate::place::{Answer, Place};
 use crate::progress::Progress;
@@ -102,65 +104,6 @@ pub enum Access {
     Create,
 }
 
-/// The time to read as of; by default now.
-#[derive(Args, Clone, Debug, Default)]
-pub struct AsOfArguments {
-    /// As the repository was after this position
-    #[arg(long, value_name = "N", help_heading = "Time")]
-    pub at_position: Option<u64>,
-    /// As the repository was at this instant (RFC 3339, a date, month or year, now, today or yesterday)
-    #[arg(long, value_name = "INSTANT", value_parser = instant, help_heading = "Time")]
-    pub at: Option<Instant>,
-    /// As it was true at this instant (the same forms)
-    #[arg(long, value_name = "INSTANT", value_parser = instant, help_heading = "Time")]
-    pub valid_at: Option<Instant>,
-}
-
-impl AsOfArguments {
-    /// The snapshot as of that time. Warns if the repository was empty then.
-    pub fn snapshot(&self, context: &Context, repository: &Repository) -> Result<Snapshot> {
-        let present = match &context.candidate {
-            Some(name) => repository.candidates().view(name)?,
-            None => repository.snapshot(),
-        };
-        let snapshot = present.as_of(self.as_of())?;
-        if let (Some(at), Position(0), Some(first)) =
-            (self.at, snapshot.position(), present.instant_of(Position(1)))
-        {
-            eprintln!(
-                "warning: nothing was known at {at}: the first record is of {first}; --valid-at reads what was true \
-                 then"
-            );
-        }
-        Ok(snapshot)
-    }
-
-    /// The time; now if none is given.
-    pub fn as_of(&self) -> AsOf {
-        AsOf { position: self.at_position.map(Position), instant: self.at, valid: self.valid_at }
-    }
-
-    /// True if a time is given.
-    pub fn is_given(&self) -> bool {
-        self.as_of() != AsOf::default()
-    }
-}
-
-/// Reads an instant, or one of the words `now`, `today` and `yesterday`, which mean the start of the day in UTC.
-pub fn instant(text: &str) -> Result<Instant> {
-    const DAY_MICROS: i64 = 86_400_000_000;
-    let now = Instant::now();
-    let today = now.micros() - now.micros().rem_euclid(DAY_MICROS);
-    match text {
-        "now" => Ok(now),
-        "today" => Instant::from_micros(today),
-        "yesterday" => Instant::from_micros(today - DAY_MICROS),
-        other => other.parse().map_err(|error: Error| {
-            Error::new(error.kind(), format!("{}, or one of now, today and yesterday", error.text()))
-        }),
-    }
-}
-
 /// Author, message and valid time of a write.
 #[derive(Args, Clone, Debug, Default)]
 pub struct SignatureArguments {
@@ -215,6 +158,24 @@ pub struct Context {
 }
 
 impl Context {
+    /// The snapshot as of that time. Warns if the repository was empty then.
+    pub fn snapshot(&self, time: &AsOfArguments, repository: &Repository) -> Result<Snapshot> {
+        let present = match &self.candidate {
+            Some(name) => repository.candidates().view(name)?,
+            None => repository.snapshot(),
+        };
+        let snapshot = present.as_of(time.as_of())?;
+        if let (Some(at), Position(0), Some(first)) =
+            (time.at, snapshot.position(), present.instant_of(Position(1)))
+        {
+            eprintln!(
+                "warning: nothing was known at {at}: the first record is of {first}; --valid-at reads what was true \
+                 then"
+            );
+        }
+        Ok(snapshot)
+    }
+
     /// The context of one command.
     pub fn new(global: &Global) -> Context {
         Context {
@@ -262,11 +223,37 @@ impl Context {
             let remote = Remote::new(&url, token.as_deref(), self.global.ca_file.as_deref())?;
             return Ok(Place::Server(Box::new(remote)));
         }
-        Place::of_folder(match access {
-            Access::Read => self.open_to_read()?,
-            Access::Write => self.open_to_write()?,
-            Access::Create => self.open_or_create()?,
-        })
+        let opened = match access {
+            Access::Read => self.open_to_read(),
+            Access::Write => self.open_to_write(),
+            Access::Create => self.open_or_create(),
+        };
+        match opened {
+            Err(error) if error.kind() == ErrorKind::Locked && !self.global.is_local => {
+                self.running_server()?.ok_or(error)
+            }
+            opened => Place::of_folder(opened?),
+        }
+    }
+
+    /// The server that has the folder open, if it is one and its file tells how to ask it.
+    ///
+    /// Errors: those of the token.
+    fn running_server(&self) -> Result<Option<Place>> {
+        let Ok(text) = std::fs::read(self.path.join(SERVER_FILE)) else { return Ok(None) };
+        let told: serde_json::Value = serde_json::from_slice(&text).unwrap_or_default();
+        let (Some(url), Some(id)) = (told["url"].as_str(), told["id"].as_str()) else { return Ok(None) };
+        let authorities = self.global.ca_file.as_deref();
+        let Ok(remote) = Remote::new(url, None, authorities) else { return Ok(None) };
+        // The file may be that of a server that was killed.
+        let answer = Place::Server(Box::new(remote)).ask(Request::get("/health/live"));
+        let live = answer.and_then(|mut answer| answer.whole()).unwrap_or_default();
+        let live: serde_json::Value = serde_json::from_slice(&live).unwrap_or_default();
+        if live["id"] != id {
+            return Ok(None);
+        }
+        let remote = Remote::new(url, self.global.token()?.as_deref(), authorities)?;
+        Ok(Some(Place::Server(Box::new(remote))))
     }
 
     /// Answers from a repository that the command has opened itself.
@@ -277,11 +264,12 @@ impl Context {
         Ok(())
     }
 
-    /// The author of a write: the given one, or the name of the user. `None` if a server knows the name by a token.
+    /// The author of a write, once the place is entered: the given one, or the name of the user. `None` if a server knows
+    /// the name by a token.
     pub fn author(&self, given: Option<&str>) -> Outcome<Option<String>> {
         Ok(match given {
             Some(given) => Some(given.to_owned()),
-            None if self.global.server().is_some() && self.global.token()?.is_some() => None,
+            None if matches!(self.place, Some(Place::Server(_))) && self.global.token()?.is_some() => None,
             None => Some(user_name()),
         })
     }

@@ -3,6 +3,7 @@
 
 // In the order a newcomer should read them.
 mod command;
+mod as_of;
 mod context;
 mod request;
 mod place;

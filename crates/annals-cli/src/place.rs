@@ -127,10 +127,15 @@ impl Answer {
         Ok(whole)
     }
 
-    /// Hands on the body as it comes.
+    /// Hands on the body to standard output, as it comes.
     pub fn copy_to(&mut self, writer: &mut impl std::io::Write) -> Outcome {
+        self.copy_with(|part| Ok(writer.write_all(part)?))
+    }
+
+    /// Hands on the body as it comes.
+    pub fn copy_with(&mut self, mut take: impl FnMut(&[u8]) -> Outcome) -> Outcome {
         while let Some(part) = self.part()? {
-            writer.write_all(&part)?;
+            take(&part)?;
         }
         Ok(())
     }

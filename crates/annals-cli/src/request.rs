@@ -8,7 +8,7 @@ use hyper::{Method, Request as HttpRequest};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value as Json;
 
-use crate::context::AsOfArguments;
+use crate::as_of::AsOfArguments;
 
 /// The characters to encode in a part of a path or a query.
 const PART: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_');

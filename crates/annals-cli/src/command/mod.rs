@@ -182,11 +182,9 @@ impl Command {
             Command::Backup(_) => Works::OnFolder("run it beside the server, on its folder"),
             Command::Fixity(_) => Works::OnFolder("run it beside the server, on its folder"),
             Command::Access(_) => Works::OnFolder("run it beside the server, on its folder"),
-            Command::Import(_)
-            | Command::Export(_)
-            | Command::Follow(_)
-            | Command::Tree(_)
-            | Command::Candidate(_) => Works::OnFolder("it reads and writes the folder itself"),
+            Command::Import(_) | Command::Tree(_) | Command::Candidate(_) => {
+                Works::OnFolder("it reads and writes the folder itself")
+            }
             _ => Works::OnRepository,
         }
     }

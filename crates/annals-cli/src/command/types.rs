@@ -85,8 +85,8 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
 fn load(context: &mut Context, file: &Path, author: Option<&str>, message: &str) -> Outcome {
     let definitions = read_types(file)?;
     let types: Vec<Json> = definitions.iter().map(type_to_json).collect();
-    let author = context.author(author)?;
     context.enter(Access::Create)?;
+    let author = context.author(author)?;
     let request = Request::post("/v1/types", &json!({ "types": types })).signed(author.as_deref(), message);
     let mut receipt = json_of_line(&context.ask(request)?.whole()?)?;
     context.leave()?;

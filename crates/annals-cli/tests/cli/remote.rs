@@ -1,5 +1,7 @@
 //! Commands that ask a server: every command does, or says why not.
 
+use std::os::unix::fs::PermissionsExt;
+
 use crate::server::Server;
 use crate::support::{Done, Place, command_in};
 use crate::twin::ON_FOLDERS;
@@ -141,4 +143,38 @@ fn a_token_proves_the_client_and_is_never_shown() {
     }
     let other = run(&["set", "ada", "n=2", "--author", "bob"], &token);
     assert!(other.err.contains("[forbidden]"), "{other:?}");
+}
+
+#[test]
+fn a_command_beside_a_server_finds_it_through_the_lock() {
+    let place = Place::with_people();
+    let folder = place.path("annals-data");
+    let file = folder.join("server.json");
+    let run = |arguments: &[&str]| Done::of(command_in(&place.path(""), arguments));
+    let server = Server::start(&folder, &[]);
+    let mode = std::fs::metadata(&file).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let created = run(&["create", "person", "eve", "name=Eve"]);
+    assert_eq!(created.code, 0, "{created:?}");
+    assert_eq!(server.get("/v1/entities/eve").status, 200);
+    assert_eq!(run(&["get", "eve"]).code, 0, "a read needs no lock");
+    let local = run(&["create", "person", "bob", "name=Bob", "--local"]);
+    assert_eq!((local.code, local.err.contains("[locked]")), (4, true), "{local:?}");
+    // A file of another server: nobody is asked.
+    let told = std::fs::read_to_string(&file).unwrap();
+    let id = serde_json::from_str::<serde_json::Value>(&told).unwrap()["id"].as_str().unwrap().to_owned();
+    std::fs::write(&file, told.replace(&id, "another")).unwrap();
+    assert_eq!(run(&["create", "person", "bob", "name=Bob"]).code, 4);
+    std::fs::write(&file, "no JSON").unwrap();
+    assert_eq!(run(&["create", "person", "bob", "name=Bob"]).code, 4);
+    std::fs::write(&file, told).unwrap();
+    server.kill();
+    drop(server);
+    assert!(file.exists(), "a killed server leaves its file");
+    assert_eq!(run(&["create", "person", "bob", "name=Bob"]).code, 0, "and hurts nobody");
+    let server = Server::start(&folder, &[]);
+    assert_eq!(run(&["create", "person", "kim", "name=Kim"]).code, 0);
+    server.terminate();
+    assert!(server.ended_well());
+    assert!(!file.exists(), "a server that ends in order leaves none");
 }

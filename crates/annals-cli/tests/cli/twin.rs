@@ -10,10 +10,8 @@ use crate::server::Server;
 use crate::support::{Done, command_in};
 
 /// The commands that work on a folder only.
-pub const ON_FOLDERS: [&str; 13] = [
+pub const ON_FOLDERS: [&str; 11] = [
     "import",
-    "export",
-    "follow",
     "tree",
     "candidate",
     "fixity",
@@ -51,7 +49,8 @@ impl Twin {
             || !folder.join("annals-data").exists()
             // A file is stored beside the repository.
             || command == "put" && !arguments.iter().any(|argument| argument.starts_with('/'))
-            || arguments.contains(&"--content");
+            || arguments.contains(&"--content")
+            || arguments.contains(&"csv");
         let mut command = command_in(folder, arguments);
         if is_on_folder {
             self.stop();
@@ -103,6 +102,9 @@ fn comparable(output: &str) -> Vec<String> {
             ("UUID", UUID_LENGTH)
         } else if rest.starts_with("\"logBytes\":") {
             ("SIZE", rest.find('}').unwrap_or(rest.len()).min(rest.find(',').unwrap_or(rest.len())))
+        } else if rest.starts_with("\"$bytes\":\"") {
+            // The edits of a candidate, in which instants are.
+            ("BYTES", rest.find('}').unwrap_or(rest.len()))
         } else if rest.starts_with("log of ") {
             ("SIZE", rest.find('B').map_or(rest.len(), |end| end + 1))
         } else {

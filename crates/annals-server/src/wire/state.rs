@@ -26,9 +26,11 @@ fn text_or_flag(schema: &mut Schema) {
 
 /// The process runs.
 #[form]
-#[schemars(example = json!({ "live": true }))]
+#[schemars(example = json!({ "live": true, "id": "01890a5d-ac96-774b-bcce-b302099a8057" }))]
 pub struct Live {
     pub live: True,
+    /// The id of this run of the server.
+    pub id: String,
 }
 
 /// The server answers reads and writes.
@@ -88,7 +90,7 @@ pub struct CheckReport {
     pub relationships: u64,
     /// Each difference between the graph in use and the one from the log.
     pub differences: Vec<String>,
-    /// What was repaired, or is missing, when the repository was opened.
+    /// Repairs, and missing parts, that were found when the repository was opened.
     pub warnings: Vec<String>,
 }
 
