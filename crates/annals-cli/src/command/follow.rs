@@ -9,6 +9,7 @@ use crate::place::Line;
 use crate::request::Request;
 use crate::shown::Shown;
 use crate::stop::Outcome;
+use crate::told::Told;
 
 /// Show commits, and continue as new ones come
 #[derive(Args, Debug)]
@@ -42,11 +43,16 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     let limit = if arguments.is_once { limit.min(last.saturating_sub(start)) } else { limit };
     if limit > 0 {
         let mut answer = context.ask(Request::get("/v1/feed").with("after", start).with("limit", limit))?;
+        let mut is_error = false;
         while let Some(line) = answer.line()? {
             // Other lines are those of comments, and of the ids of events, which their data have, too.
             let Line::Item(line) = line else { continue };
+            is_error |= line == b"event: error";
             let Some(event) = line.strip_prefix(b"data:") else { continue };
             let event = json_of_line(event)?;
+            if is_error {
+                return Err(Told::from_problem(&event).into());
+            }
             print(context, Shown(&event).of("data"))?;
             // The reader sees all records up to now.
             context.output.flush()?;
