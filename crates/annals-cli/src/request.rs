@@ -45,10 +45,29 @@ impl Request {
         Request::get(&format!("/v1/{collection}/{id}{rest}"))
     }
 
+    /// The same about a part of a path that has a name.
+    #[must_use]
+    pub fn of_part(mut self, name: &str, rest: &str) -> Request {
+        let _ = write!(self.target, "{}{rest}", utf8_percent_encode(name, PART));
+        self
+    }
+
+    /// The same as a write with a body in JSON.
+    #[must_use]
+    pub fn posted(self, body: &Json) -> Request {
+        let body = Some(("application/json", body.to_string().into_bytes()));
+        Request { method: Method::POST, body, ..self }
+    }
+
+    /// The same as a deletion.
+    #[must_use]
+    pub fn deleted(self) -> Request {
+        Request { method: Method::DELETE, ..self }
+    }
+
     /// A request with a body in JSON.
     pub fn post(path: &str, body: &Json) -> Request {
-        let body = Some(("application/json", body.to_string().into_bytes()));
-        Request { body, ..Request::new(Method::POST, path) }
+        Request::get(path).posted(body)
     }
 
     /// With a parameter of the query.

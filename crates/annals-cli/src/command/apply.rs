@@ -11,8 +11,8 @@ use annals_json::{Operation, json_from_slice, operation_from_json};
 use clap::Args;
 use serde_json::{Value as Json, json};
 
+use super::candidate::print_stays;
 use super::listing::json_of_line;
-use super::take_back::print_stays;
 use crate::context::{Access, Context, SignatureArguments};
 use crate::request::Request;
 use crate::shown::Shown;

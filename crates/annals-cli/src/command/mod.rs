@@ -182,9 +182,8 @@ impl Command {
             Command::Backup(_) => Works::OnFolder("run it beside the server, on its folder"),
             Command::Fixity(_) => Works::OnFolder("run it beside the server, on its folder"),
             Command::Access(_) => Works::OnFolder("run it beside the server, on its folder"),
-            Command::Import(_) | Command::Tree(_) | Command::Candidate(_) => {
-                Works::OnFolder("it reads and writes the folder itself")
-            }
+            Command::Import(_) => Works::OnFolder("a server has POST /v1/import"),
+            Command::Tree(_) => Works::OnFolder("annals cat and annals ls show the same"),
             _ => Works::OnRepository,
         }
     }

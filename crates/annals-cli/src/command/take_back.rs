@@ -1,12 +1,10 @@
 //! `annals take-back`: takes records back.
 
-use annals::Keep;
-use annals_exchange::text::{count, one_line};
 use clap::Args;
 use serde_json::json;
 
 use super::apply::send;
-use super::candidate::Side;
+use super::candidate::{Side, keep_name, print_stays};
 use crate::context::{Access, Context, SignatureArguments};
 use crate::shown::Shown;
 use crate::stop::Outcome;
@@ -41,7 +39,7 @@ impl TakeBack {
             operation["toPosition"] = to.into();
         }
         if let Some(keep) = self.side.keep() {
-            operation["keep"] = if keep == Keep::Mine { "mine" } else { "theirs" }.into();
+            operation["keep"] = keep_name(keep).into();
         }
         context.enter(Access::Write)?;
         // The only operation needs no number.
@@ -59,18 +57,5 @@ impl TakeBack {
         let (position, instant) = (receipt.number("position"), receipt.text("instant"));
         context.output.line(format!("taken back at position {position}, {instant}"))?;
         print_stays(context, receipt)
-    }
-}
-
-/// Prints the instances that stay as they are, because later commits built on them.
-pub fn print_stays(context: &mut Context, receipt: Shown) -> Outcome {
-    let mut shown = 0;
-    for stays in receipt.all("stays") {
-        shown += 1;
-        context.output.line(format!("stays: {}", one_line(stays.text("detail"))))?;
-    }
-    match receipt.number("staysCount").saturating_sub(shown) {
-        0 => Ok(()),
-        more => context.output.line(format!("stay: {} more", count(more))),
     }
 }

@@ -10,19 +10,8 @@ use crate::server::Server;
 use crate::support::{Done, command_in};
 
 /// The commands that work on a folder only.
-pub const ON_FOLDERS: [&str; 11] = [
-    "import",
-    "tree",
-    "candidate",
-    "fixity",
-    "backup",
-    "restore",
-    "compact",
-    "serve",
-    "token",
-    "access",
-    "completions",
-];
+pub const ON_FOLDERS: [&str; 10] =
+    ["import", "tree", "fixity", "backup", "restore", "compact", "serve", "token", "access", "completions"];
 
 /// A folder with the files of a test. Its repository is behind a server while commands ask it.
 pub struct Twin {
@@ -50,7 +39,8 @@ impl Twin {
             // A file is stored beside the repository.
             || command == "put" && !arguments.iter().any(|argument| argument.starts_with('/'))
             || arguments.contains(&"--content")
-            || arguments.contains(&"csv");
+            || arguments.contains(&"csv")
+            || arguments.contains(&"edits");
         let mut command = command_in(folder, arguments);
         if is_on_folder {
             self.stop();
@@ -120,10 +110,12 @@ fn comparable(output: &str) -> Vec<String> {
 
 /// The length of an instant at the beginning of a text.
 fn instant_length(text: &str) -> Option<usize> {
-    let head = text.as_bytes().get(..17)?;
-    let is_instant = head[4] == b'-' && head[7] == b'-' && head[10] == b'T' && head[13] == b':';
-    let length = text.find('Z')? + 1;
-    (is_instant && head[..4].iter().all(u8::is_ascii_digit) && length <= 27).then_some(length)
+    let bytes = text.as_bytes();
+    let bytes = &bytes[..bytes.len().min(27)];
+    let is_instant = bytes.len() > 16
+        && bytes[..4].iter().all(u8::is_ascii_digit)
+        && [bytes[4], bytes[7], bytes[10], bytes[13]] == *b"--T:";
+    is_instant.then(|| bytes.iter().position(|byte| *byte == b'Z')).flatten().map(|end| end + 1)
 }
 
 const UUID_LENGTH: usize = 36;
