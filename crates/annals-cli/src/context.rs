@@ -198,7 +198,7 @@ impl Context {
     /// The same as of a time. Warns if the repository was empty then.
     pub fn ask_at(&mut self, request: Request, time: &AsOfArguments) -> Outcome<Answer> {
         self.warn_of_emptiness(time)?;
-        let request = self.of_candidate(request).as_of(time);
+        let request = self.of_candidate(request).read_at(time);
         self.ask(request)
     }
 

@@ -108,7 +108,7 @@ impl Request {
 
     /// Reads as of a time.
     #[must_use]
-    pub fn as_of(self, time: &AsOfArguments) -> Request {
+    pub fn read_at(self, time: &AsOfArguments) -> Request {
         self.known_at(time).with_all("validAt", time.valid_at)
     }
 

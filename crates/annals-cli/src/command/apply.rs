@@ -141,7 +141,9 @@ fn ids(operations: &[Json], created: Json) -> Json {
             return if is_creating { created.pop_front().unwrap_or_default() } else { Json::Null };
         };
         let id = Json::from(id.to_string());
-        created.pop_front_if(|next| *next == id);
+        if created.front() == Some(&id) {
+            created.pop_front();
+        }
         id
     };
     operations.iter().map(id).collect()

@@ -61,7 +61,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
         }
     }
     let request = arguments.of.root.request("/v1/tree", &path);
-    let request = request.with_all("depth", arguments.depth).flag("ids", arguments.has_ids).as_of(as_of);
+    let request = request.with_all("depth", arguments.depth).flag("ids", arguments.has_ids).read_at(as_of);
     let request = context.of_candidate(request);
     let mut answer = context.ask(request).map_err(|stop| or_nothing(stop, &path))?;
     answer.copy_to(context.output.writer())?;

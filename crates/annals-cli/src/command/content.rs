@@ -134,7 +134,7 @@ fn not_found(text: String) -> Stop {
 
 /// Writes the bytes of the content in a property to standard output.
 pub fn write(context: &mut Context, id: &Id, property: &str, as_of: &AsOfArguments) -> Outcome {
-    let request = Request::get_of("content", id, "").with("property", property).as_of(as_of);
+    let request = Request::get_of("content", id, "").with("property", property).read_at(as_of);
     let request = context.of_candidate(request);
     context.ask(request)?.copy_to(context.output.writer())
 }

@@ -43,8 +43,8 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
         let of = |rest: &str| Request::get_of(collection, &instance.id, rest);
         let request = match version {
             Some(version) => of(&format!("/versions/{version}")).known_at(as_of),
-            None if *is_summary && collection == "entities" => of("/summary").as_of(as_of),
-            None => of("").as_of(as_of),
+            None if *is_summary && collection == "entities" => of("/summary").read_at(as_of),
+            None => of("").read_at(as_of),
         };
         request.with_all("candidate", &candidate)
     };
@@ -138,7 +138,7 @@ fn print(context: &mut Context, collection: &str, instance: Shown, time: &AsOfAr
 
 /// The entity at an end of a relationship, with its type if that is known.
 fn end(context: &mut Context, id: &str, time: &AsOfArguments) -> Outcome<String> {
-    let request = Request::get_of("entities", &Id::new(id)?, "/summary").as_of(time);
+    let request = Request::get_of("entities", &Id::new(id)?, "/summary").read_at(time);
     let request = context.of_candidate(request);
     let known = match context.ask(request) {
         Ok(mut answer) => json_of_line(&answer.whole()?)?,

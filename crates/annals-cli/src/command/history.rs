@@ -80,7 +80,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
             .flag("oldestFirst", *oldest_first)
             .with("limit", (*limit).max(1))
             .with_all("after", after_skipped(*skip))
-            .as_of(as_of)
+            .read_at(as_of)
             .with_all("candidate", &candidate)
             .lines()
     };

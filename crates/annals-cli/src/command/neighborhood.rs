@@ -35,7 +35,7 @@ pub struct Arguments {
 /// Prints the neighbourhood.
 pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     let request = Request::get_of("entities", &arguments.id, "/neighborhood");
-    let request = arguments.walk.of(request).as_of(&arguments.as_of);
+    let request = arguments.walk.of(request).read_at(&arguments.as_of);
     context.warn_of_emptiness(&arguments.as_of)?;
     let request = context.of_candidate(request);
     show(context, request, arguments.format)

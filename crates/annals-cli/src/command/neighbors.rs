@@ -77,7 +77,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
 fn request(context: &Context, arguments: &Arguments, direction: Direction, rest: &str) -> Request {
     let request =
         Request::get_of("entities", &arguments.id, rest).with("direction", direction_name(direction));
-    context.of_candidate(request.with_all("type", &arguments.type_name).as_of(&arguments.as_of))
+    context.of_candidate(request.with_all("type", &arguments.type_name).read_at(&arguments.as_of))
 }
 
 fn print_count(context: &mut Context, arguments: &Arguments) -> Outcome {

@@ -95,7 +95,7 @@ impl EndsArguments {
     /// A request about the two entities.
     pub fn request(&self, context: &Context, path: &str) -> Request {
         let request = Request::get(path).with("from", &self.from).with("to", &self.to);
-        context.of_candidate(self.walk.of(request).as_of(&self.as_of))
+        context.of_candidate(self.walk.of(request).read_at(&self.as_of))
     }
 }
 
@@ -126,7 +126,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     let candidate = context.candidate.clone();
     let request = |path: &str| {
         let request = Request::get(path).with("from", from).with("to", to).with_all("weight", weight);
-        arguments.walk.of(request).as_of(&arguments.as_of).with_all("candidate", &candidate)
+        arguments.walk.of(request).read_at(&arguments.as_of).with_all("candidate", &candidate)
     };
     let mut answer = if is_one {
         context.ask(request("/v1/path"))?

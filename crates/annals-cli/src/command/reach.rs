@@ -52,7 +52,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     let candidate = context.candidate.clone();
     let request = |rest: &str| {
         let request = arguments.walk.of(Request::get_of("entities", &arguments.id, rest));
-        request.as_of(&arguments.as_of).with_all("candidate", &candidate)
+        request.read_at(&arguments.as_of).with_all("candidate", &candidate)
     };
     if let Some(format) = arguments.format.of(context)? {
         if arguments.is_count || arguments.group_by.is_some() || arguments.limit.is_some() {
