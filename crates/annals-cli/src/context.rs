@@ -1,13 +1,23 @@
 //! The context of every command: the repository's folder, the output, and the time to read as of.
 
+use std::io::Read;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use annals::{AsOf, Error, ErrorKind, Instant, Options, Position, Repository, Result, Snapshot};
+use annals::{Error, ErrorKind, Instant, Options, Position, Repository, Result, Snapshot};
+use annals_server::SERVER_FILE;
 use clap::Args;
 
+pub use crate::as_of::{AsOfArguments, instant};
 use crate::output::Output;
+use crate::place::{Answer, Place};
 use crate::progress::Progress;
+use crate::remote::Remote;
+use crate::request::Request;
+use crate::stop::Outcome;
+
+/// Longest file with a token. Units: bytes.
+const TOKEN_BYTES_MAX: u64 = 16 << 10;
 
 /// Arguments of every command.
 #[derive(Args, Clone, Debug)]
@@ -22,6 +32,21 @@ pub struct Global {
         value_name = "PATH"
     )]
     pub repository: PathBuf,
+    /// Ask the server at this address instead of a folder, as in https://annals.example:8280 [env: ANNALS_SERVER=]
+    #[arg(long, global = true, value_name = "URL", help_heading = "Server")]
+    pub server: Option<String>,
+    /// The token for the server is in this file [env: ANNALS_TOKEN= has the token itself]
+    #[arg(long, global = true, env = "ANNALS_TOKEN_FILE", value_name = "FILE", help_heading = "Server")]
+    pub token_file: Option<PathBuf>,
+    /// Trust the authorities of this file, in PEM, instead of those of the system
+    #[arg(long, global = true, env = "ANNALS_CA_FILE", value_name = "FILE", help_heading = "Server")]
+    pub ca_file: Option<PathBuf>,
+    /// Read and write the folder itself, whatever the environment says
+    #[arg(long = "local", global = true, conflicts_with = "server", help_heading = "Server")]
+    pub is_local: bool,
+    /// True if the command line, and not the environment, names the folder.
+    #[arg(skip)]
+    pub is_repository_named: bool,
     /// Use at most this much memory, e.g. 512MiB, 1.5GiB or 1GB; long values then stay on disk
     #[arg(
         long = "memory",
@@ -39,71 +64,52 @@ pub struct Global {
     pub is_json: bool,
 }
 
-/// The time to read as of; by default now.
-#[derive(Args, Clone, Debug, Default)]
-pub struct AsOfArguments {
-    /// As the repository was after this position
-    #[arg(long, value_name = "N", help_heading = "Time")]
-    pub at_position: Option<u64>,
-    /// As the repository was at this instant (RFC 3339, a date, month or year, now, today or yesterday)
-    #[arg(long, value_name = "INSTANT", value_parser = instant, help_heading = "Time")]
-    pub at: Option<Instant>,
-    /// As it was true at this instant (the same forms)
-    #[arg(long, value_name = "INSTANT", value_parser = instant, help_heading = "Time")]
-    pub valid_at: Option<Instant>,
-}
+impl Global {
+    /// The address of the server to ask, if it is not a folder: from the command line, or from the environment.
+    pub fn server(&self) -> Option<String> {
+        let told = std::env::var("ANNALS_SERVER").ok().filter(|told| !told.is_empty());
+        let is_folder = self.is_local || self.is_repository_named;
+        self.server.clone().or_else(|| told.filter(|_| !is_folder))
+    }
 
-impl AsOfArguments {
-    /// The snapshot as of that time. Warns if the repository was empty then.
-    pub fn snapshot(&self, context: &Context, repository: &Repository) -> Result<Snapshot> {
-        let present = match &context.candidate {
-            Some(name) => repository.candidates().view(name)?,
-            None => repository.snapshot(),
+    /// The token for it, from the file or the environment.
+    ///
+    /// Errors: `Io` if the file cannot be read; `InvalidArgument` if it is empty.
+    fn token(&self) -> Result<Option<String>> {
+        let Some(path) = &self.token_file else {
+            return Ok(std::env::var("ANNALS_TOKEN").ok().filter(|token| !token.is_empty()));
         };
-        let snapshot = present.as_of(self.as_of())?;
-        if let (Some(at), Position(0), Some(first)) =
-            (self.at, snapshot.position(), present.instant_of(Position(1)))
-        {
-            eprintln!(
-                "warning: nothing was known at {at}: the first record is of {first}; --valid-at reads what was true \
-                 then"
-            );
+        let mut text = String::new();
+        std::fs::File::open(path)
+            .and_then(|file| file.take(TOKEN_BYTES_MAX).read_to_string(&mut text))
+            .map_err(|error| Error::io("read the token", error).with("path", path.display()))?;
+        match text.trim() {
+            "" => {
+                let text = format!("{}: expected a token, found nothing", path.display());
+                Err(Error::new(ErrorKind::InvalidArgument, text))
+            }
+            token => Ok(Some(token.to_owned())),
         }
-        Ok(snapshot)
-    }
-
-    /// The time; now if none is given.
-    pub fn as_of(&self) -> AsOf {
-        AsOf { position: self.at_position.map(Position), instant: self.at, valid: self.valid_at }
-    }
-
-    /// True if a time is given.
-    pub fn is_given(&self) -> bool {
-        self.as_of() != AsOf::default()
     }
 }
 
-/// Reads an instant, or one of the words `now`, `today` and `yesterday`, which mean the start of the day in UTC.
-pub fn instant(text: &str) -> Result<Instant> {
-    const DAY_MICROS: i64 = 86_400_000_000;
-    let now = Instant::now();
-    let today = now.micros() - now.micros().rem_euclid(DAY_MICROS);
-    match text {
-        "now" => Ok(now),
-        "today" => Instant::from_micros(today),
-        "yesterday" => Instant::from_micros(today - DAY_MICROS),
-        other => other.parse().map_err(|error: Error| {
-            Error::new(error.kind(), format!("{}, or one of now, today and yesterday", error.text()))
-        }),
-    }
+/// How a command uses the repository.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// It reads, beside a writer if there is one.
+    Read,
+    /// It writes, so that a folder must not have another writer.
+    Write,
+    /// The same, and it creates a repository that does not exist.
+    Create,
 }
 
 /// Author, message and valid time of a write.
 #[derive(Args, Clone, Debug, Default)]
 pub struct SignatureArguments {
-    /// The author [default: the name of the user; '' for none]
-    #[arg(long, env = "ANNALS_AUTHOR", default_value_t = user_name(), hide_default_value = true)]
-    pub author: String,
+    /// The author [default: the name of the user, or that of the token; '' for none]
+    #[arg(long, env = "ANNALS_AUTHOR")]
+    pub author: Option<String>,
     /// Why you write
     #[arg(long, short = 'm', default_value = "")]
     pub message: String,
@@ -146,9 +152,30 @@ pub struct Context {
     pub candidate: Option<String>,
     /// Where answers go.
     pub output: Output,
+    global: Global,
+    /// The place that answers, once a request was sent.
+    place: Option<Place>,
 }
 
 impl Context {
+    /// The snapshot as of that time. Warns if the repository was empty then.
+    pub fn snapshot(&self, time: &AsOfArguments, repository: &Repository) -> Result<Snapshot> {
+        let present = match &self.candidate {
+            Some(name) => repository.candidates().view(name)?,
+            None => repository.snapshot(),
+        };
+        let snapshot = present.as_of(time.as_of())?;
+        if let (Some(at), Position(0), Some(first)) =
+            (time.at, snapshot.position(), present.instant_of(Position(1)))
+        {
+            eprintln!(
+                "warning: nothing was known at {at}: the first record is of {first}; --valid-at reads what was true \
+                 then"
+            );
+        }
+        Ok(snapshot)
+    }
+
     /// The context of one command.
     pub fn new(global: &Global) -> Context {
         Context {
@@ -156,7 +183,120 @@ impl Context {
             memory_bytes_max: global.memory_bytes_max,
             candidate: global.candidate.clone(),
             output: Output::new(global.is_json),
+            global: global.clone(),
+            place: None,
         }
+    }
+
+    /// Sends a request about the repository, or the candidate that the command reads.
+    ///
+    /// Errors: the problem that is the answer; those of opening the repository, or of reaching the server.
+    pub fn ask(&mut self, request: Request) -> Outcome<Answer> {
+        self.enter(Access::Read)?.ask(request)
+    }
+
+    /// The same as of a time. Warns if the repository was empty then.
+    pub fn ask_at(&mut self, request: Request, time: &AsOfArguments) -> Outcome<Answer> {
+        self.warn_of_emptiness(time)?;
+        let request = self.of_candidate(request).read_at(time);
+        self.ask(request)
+    }
+
+    /// With the candidate that the command reads or edits.
+    pub fn of_candidate(&self, request: Request) -> Request {
+        request.with_all("candidate", &self.candidate)
+    }
+
+    /// The place that answers. The first call opens the repository, or chooses the server.
+    ///
+    /// Errors: those of opening the repository; `InvalidArgument` for a wrong address.
+    pub fn enter(&mut self, access: Access) -> Outcome<&Place> {
+        if self.place.is_none() {
+            self.place = Some(self.open_place(access)?);
+        }
+        Ok(self.place.as_ref().expect("it is set"))
+    }
+
+    fn open_place(&self, access: Access) -> Result<Place> {
+        if let Some(url) = self.global.server() {
+            let token = self.global.token()?;
+            let remote = Remote::new(&url, token.as_deref(), self.global.ca_file.as_deref())?;
+            return Ok(Place::Server(Box::new(remote)));
+        }
+        let opened = match access {
+            Access::Read => self.open_to_read(),
+            Access::Write => self.open_to_write(),
+            Access::Create => self.open_or_create(),
+        };
+        match opened {
+            Err(error) if error.kind() == ErrorKind::Locked && !self.global.is_local => {
+                self.running_server()?.ok_or(error)
+            }
+            opened => Place::of_folder(opened?),
+        }
+    }
+
+    /// The server that has the folder open, if it is one and its file tells how to ask it.
+    ///
+    /// Errors: those of the token.
+    fn running_server(&self) -> Result<Option<Place>> {
+        let Ok(text) = std::fs::read(self.path.join(SERVER_FILE)) else { return Ok(None) };
+        let told: serde_json::Value = serde_json::from_slice(&text).unwrap_or_default();
+        let (Some(url), Some(id)) = (told["url"].as_str(), told["id"].as_str()) else { return Ok(None) };
+        let authorities = self.global.ca_file.as_deref();
+        let Ok(remote) = Remote::new(url, None, authorities) else { return Ok(None) };
+        // The file may be that of a server that was killed.
+        let answer = Place::Server(Box::new(remote)).ask(Request::get("/health/live"));
+        let live = answer.and_then(|mut answer| answer.whole()).unwrap_or_default();
+        let live: serde_json::Value = serde_json::from_slice(&live).unwrap_or_default();
+        if live["id"] != id {
+            return Ok(None);
+        }
+        let remote = Remote::new(url, self.global.token()?.as_deref(), authorities)?;
+        Ok(Some(Place::Server(Box::new(remote))))
+    }
+
+    /// Answers from a repository that the command has opened itself.
+    ///
+    /// Errors: `Io`.
+    pub fn enter_folder(&mut self, repository: Repository) -> Outcome {
+        self.place = Some(Place::of_folder(repository)?);
+        Ok(())
+    }
+
+    /// The author of a write, once the place is entered: the given one, or the name of the user. `None` if a server knows
+    /// the name by a token.
+    pub fn author(&self, given: Option<&str>) -> Outcome<Option<String>> {
+        Ok(match given {
+            Some(given) => Some(given.to_owned()),
+            None if matches!(self.place, Some(Place::Server(_))) && self.global.token()?.is_some() => None,
+            None => Some(user_name()),
+        })
+    }
+
+    /// Closes the repository after a write.
+    ///
+    /// Errors: those of closing it.
+    pub fn leave(&mut self) -> Outcome {
+        Ok(self.place.take().map_or(Ok(()), Place::close)?)
+    }
+
+    /// Warns if the repository was empty at the instant of the time to read as of.
+    pub fn warn_of_emptiness(&mut self, time: &AsOfArguments) -> Outcome {
+        let Some(at) = time.at else { return Ok(()) };
+        let first = Request::get("/v1/log").with("order", "oldest-first").with("limit", 1);
+        // A client that may not read the log gets no warning.
+        let Ok(mut answer) = self.ask(first) else { return Ok(()) };
+        let page: serde_json::Value = serde_json::from_slice(&answer.whole()?).unwrap_or_default();
+        let instant = page["items"][0]["instant"].as_str();
+        if let Some(first) = instant.and_then(|text| text.parse::<Instant>().ok()).filter(|first| *first > at)
+        {
+            eprintln!(
+                "warning: nothing was known at {at}: the first record is of {first}; --valid-at reads what was true \
+                 then"
+            );
+        }
+        Ok(())
     }
 
     /// Opens the repository for reading, beside a writer if there is one.
@@ -200,6 +340,10 @@ impl Context {
     }
 
     fn open(&self, is_read_only: bool) -> Result<Repository> {
+        if self.global.server().is_some() {
+            let text = "--server: this needs the folder itself; run it there, without --server";
+            return Err(Error::new(ErrorKind::InvalidArgument, text));
+        }
         let progress = Progress::new("open", "records");
         let shown = progress.clone();
         let options = Options {

@@ -3,9 +3,15 @@
 
 // In the order a newcomer should read them.
 mod command;
+mod as_of;
 mod context;
+mod request;
+mod place;
+mod remote;
+mod told;
 mod stop;
 mod output;
+mod shown;
 mod progress;
 mod ldp_import;
 

@@ -5,7 +5,7 @@ use std::io::{BufWriter, Stdout, Write};
 use std::sync::Arc;
 use std::time::{Duration, Instant as Clock};
 
-use annals::{Entity, Instant, Provenance, ProvenanceKind, Relationship, Value};
+use annals::{Instant, Provenance, ProvenanceKind, Value};
 use annals_exchange::text::{count, joined, one_line, value_to_text};
 use annals_json::{Form, json_of};
 use serde_json::json;
@@ -50,10 +50,10 @@ impl Output {
     }
 
     /// Writes a count: a number, or an object with it.
-    pub fn count(&mut self, number: usize) -> Outcome {
+    pub fn count(&mut self, number: u64) -> Outcome {
         match self.is_json {
             true => self.json(&json!({ "count": number })),
-            false => self.line(count(number as u64)),
+            false => self.line(count(number)),
         }
     }
 
@@ -67,6 +67,14 @@ impl Output {
     /// Writes one JSON value on a line.
     pub fn json(&mut self, json: &impl Form) -> Outcome {
         self.writer.write_all(&json_of(json))?;
+        self.writer.write_all(b"\n")?;
+        if self.flushed.elapsed() >= BUFFER_TIME { self.flush() } else { Ok(()) }
+    }
+
+    /// Writes one line that is JSON already.
+    pub fn json_line(&mut self, line: &[u8]) -> Outcome {
+        self.has_lines = true;
+        self.writer.write_all(line)?;
         self.writer.write_all(b"\n")?;
         if self.flushed.elapsed() >= BUFFER_TIME { self.flush() } else { Ok(()) }
     }
@@ -187,22 +195,6 @@ pub fn properties_summary<'p>(properties: impl Iterator<Item = (&'p str, Value)>
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,
     }
-}
-
-/// The row of an entity in a list: id, type, properties.
-pub fn entity_row(entity: &Entity) -> [String; 3] {
-    [entity.id().to_string(), entity.type_name().to_owned(), properties_summary(entity.properties())]
-}
-
-/// The row of a relationship in a list: id, from, type, to, properties.
-pub fn relationship_row(relationship: &Relationship) -> [String; 5] {
-    [
-        relationship.id().to_string(),
-        relationship.from().to_string(),
-        relationship.type_name().to_owned(),
-        relationship.to().to_string(),
-        properties_summary(relationship.properties()),
-    ]
 }
 
 /// A size in the largest unit that leaves at least 1.

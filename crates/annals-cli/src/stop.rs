@@ -8,6 +8,8 @@ use annals_exchange::text::lines;
 use annals_json::Object;
 use serde_json::{Value as Json, json};
 
+use crate::told::Told;
+
 /// Done.
 pub const OK: u8 = 0;
 /// Refused or failed.
@@ -31,6 +33,8 @@ pub type Outcome<T = ()> = std::result::Result<T, Stop>;
 pub enum Stop {
     /// It failed.
     Failed(Error),
+    /// The door refused it.
+    Told(Told),
     /// The input is wrong, so the command did nothing; exit code 1 for every kind.
     Refused(Error),
     /// The reader of standard output has closed it, as `head` does: no failure.
@@ -52,6 +56,24 @@ impl Stop {
         }
     }
 
+    /// Leaves a fact out of a refusal of the door.
+    #[must_use]
+    pub fn without(mut self, fact: &str) -> Stop {
+        if let Stop::Told(told) = &mut self {
+            told.context.retain(|(name, _)| name != fact);
+        }
+        self
+    }
+
+    /// The kind of the error, if the engine has it.
+    pub fn kind(&self) -> Option<ErrorKind> {
+        match self {
+            Stop::Failed(error) | Stop::Refused(error) => Some(error.kind()),
+            Stop::Told(told) => told.kind(),
+            Stop::OutputClosed | Stop::Silent(_) => None,
+        }
+    }
+
     /// Prints the message to standard error; returns the exit code.
     pub fn tell(&self, is_json: bool) -> u8 {
         match self {
@@ -63,6 +85,20 @@ impl Stop {
                 }
                 if matches!(self, Stop::Refused(_)) { FAILED } else { exit_code(error.kind()) }
             }
+            Stop::Told(told) => {
+                if is_json {
+                    let context: Object = told
+                        .context
+                        .iter()
+                        .map(|(name, value)| (name.clone(), value.as_str().into()))
+                        .collect();
+                    let error = json!({ "kind": told.kind, "text": told_text(told), "context": context });
+                    eprintln!("{}", json!({ "error": error }));
+                } else {
+                    eprintln!("error: {} [{}]", lines(&told_text(told)), told.kind);
+                }
+                told.kind().map_or(FAILED, exit_code)
+            }
             Stop::OutputClosed => OK,
             Stop::Silent(code) => *code,
         }
@@ -72,6 +108,12 @@ impl Stop {
 impl From<Error> for Stop {
     fn from(error: Error) -> Stop {
         Stop::Failed(error)
+    }
+}
+
+impl From<Told> for Stop {
+    fn from(told: Told) -> Stop {
+        Stop::Told(told)
     }
 }
 
@@ -102,6 +144,17 @@ fn text_of(error: &Error) -> String {
         [("validAt", instant)] => format!("{}; try --valid-at {instant} or later", error.text()),
         _ => error.to_string(),
     }
+}
+
+/// The same for a refusal of the door.
+fn told_text(told: &Told) -> String {
+    if let [(name, instant)] = &told.context[..]
+        && name == "validAt"
+    {
+        return format!("{}; try --valid-at {instant} or later", told.text);
+    }
+    let facts = told.context.iter().map(|(name, value)| format!(" ({name}: {value})"));
+    std::iter::once(told.text.clone()).chain(facts).collect()
 }
 
 /// The JSON form of an error.

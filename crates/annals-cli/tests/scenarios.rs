@@ -70,6 +70,15 @@ fn every_scenario_holds_through_the_command_line() {
     }
 }
 
+#[test]
+fn every_scenario_holds_through_the_command_line_and_a_server() {
+    for (path, scenario) in scenario_files() {
+        let folder = tempfile::tempdir().unwrap();
+        run(&path, &scenario, &mut CliDoor::remote(folder.path()));
+        assert!(!folder.path().join("none").exists(), "{}: a command wrote a folder", path.display());
+    }
+}
+
 fn scenario_files() -> Vec<(PathBuf, Json)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
     let mut paths: Vec<PathBuf> = std::fs::read_dir(folder)

@@ -7,7 +7,8 @@ use annals::{
 use serde_json::{Value as Json, json};
 
 use super::{
-    Object, array, boolean, invalid, kind, number, object, only, optional_text, text, value_from_json,
+    Object, array, boolean, invalid, json_from_str, kind, number, object, only, optional_text, text,
+    value_from_json,
 };
 
 /// The members of a search in JSON.
@@ -96,6 +97,16 @@ pub fn find_from_json(fields: &Object) -> Result<Find> {
         find.after = Some(after.to_owned());
     }
     Ok(find)
+}
+
+/// A condition in its text form, or as JSON if it begins with `{`.
+pub fn condition_from_text(condition: &str) -> Result<Expression> {
+    if !condition.starts_with('{') {
+        return Expression::parse(condition);
+    }
+    let json = json_from_str(condition)
+        .map_err(|error| invalid(format!("search: expected JSON behind {{, found {error}")))?;
+    expression_from_json(&json)
 }
 
 /// Whether to find deleted instances: `without`, `with` or `only`.

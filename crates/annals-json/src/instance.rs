@@ -188,11 +188,11 @@ fn add_updated(members: &mut Members, (created, there): (StampRef, Range<usize>)
 }
 
 /// Properties, by name.
-struct PropertiesForm<'p>(SmallVec<[(&'p str, ValueRef<'p>); 8]>);
+pub(crate) struct PropertiesForm<'p>(SmallVec<[(&'p str, ValueRef<'p>); 8]>);
 
 impl<'p> PropertiesForm<'p> {
     /// In any order.
-    fn new(properties: impl Iterator<Item = (&'p str, ValueRef<'p>)>) -> PropertiesForm<'p> {
+    pub(crate) fn new(properties: impl Iterator<Item = (&'p str, ValueRef<'p>)>) -> PropertiesForm<'p> {
         let mut named: SmallVec<_> = properties.collect();
         named.sort_unstable_by_key(|(name, _)| *name);
         PropertiesForm(named)

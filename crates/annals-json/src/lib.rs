@@ -43,8 +43,8 @@ pub use change::{
 pub use compaction::compaction_to_json;
 pub use difference::{difference_to_json, event_to_json, instance_change_to_json, tree_change_to_json};
 pub use find::{
-    deleted_from_text, explanation_to_json, expression_from_json, field_from_text, find_from_json,
-    order_from_text, proxies_from_text,
+    condition_from_text, deleted_from_text, explanation_to_json, expression_from_json, field_from_text,
+    find_from_json, order_from_text, proxies_from_text,
 };
 pub use form::{Form, JsonText, Members, ObjectOf, json_of};
 pub use graph::{

@@ -223,6 +223,15 @@ impl Operation {
         self.instance().map(|instance| instance.id().clone())
     }
 
+    /// True if the receipt of a transaction has an id for it: it creates an instance, or writes an item of a tree.
+    pub fn is_creating(&self) -> bool {
+        match &self.what {
+            What::Act(Action::CreateEntity(_) | Action::CreateRelationship(_)) => true,
+            What::Tree(operation) => operation.change.has_id(),
+            _ => false,
+        }
+    }
+
     /// True if it changes, or expects something of, the instance that it names, and decides by nothing else.
     pub fn is_of_instance(&self) -> bool {
         !matches!(

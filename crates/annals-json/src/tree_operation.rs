@@ -245,6 +245,21 @@ impl TreeChange {
         }
     }
 
+    /// True if [`TreeChange::add_to`] returns an id.
+    pub fn has_id(&self) -> bool {
+        match self {
+            TreeChange::Create(_, content)
+            | TreeChange::Merge(_, content)
+            | TreeChange::Put(_, content)
+            | TreeChange::Replace(_, content) => matches!(content, TreeContent::Item(_)),
+            TreeChange::Insert(..) | TreeChange::Copy { .. } | TreeChange::Restore(..) => true,
+            TreeChange::Delete(_)
+            | TreeChange::Remove(_)
+            | TreeChange::Move { .. }
+            | TreeChange::Revert(..) => false,
+        }
+    }
+
     /// Adds it to the changes of a tree.
     ///
     /// Shape and errors: as [`TreeOperation::add_to`].

@@ -11,6 +11,7 @@ use smallvec::SmallVec;
 
 use super::form::{Form, JsonText, tree};
 use super::graph::Stored;
+use super::instance::PropertiesForm;
 use super::tree::{CHILDREN, ID, LISTS, PROPERTIES, TYPE};
 use super::value::{MapForm, tagged};
 
@@ -95,28 +96,41 @@ fn is_nested(value: &Value) -> bool {
 pub struct TreeEntry<'s> {
     found: TreeItem<'s>,
     path: TreePath,
+    is_typed: bool,
 }
 
 impl<'s> TreeEntry<'s> {
     /// Errors: those of reading history.
     pub fn new(found: TreeItem<'s>) -> Result<TreeEntry<'s>> {
-        Ok(TreeEntry { path: found.path()?, found })
+        Ok(TreeEntry { path: found.path()?, found, is_typed: false })
+    }
+
+    /// With values as an instance has them, and not as a tree in JSON has them: sets are no arrays.
+    #[must_use]
+    pub fn typed(self, is_typed: bool) -> TreeEntry<'s> {
+        TreeEntry { is_typed, ..self }
     }
 }
 
 impl Form for TreeEntry<'_> {
     fn write(&self, to: &mut JsonText) {
-        let TreeEntry { found, path } = self;
+        let TreeEntry { found, path, is_typed } = self;
         to.object(|members| {
             members.add("id", found.entity.id());
             members.add("path", path.to_string());
             if let (Some(name), Some(value)) = (found.property_name(), found.value()) {
                 members.add("property", name);
                 members.add("type", found.entity.type_name());
-                members.add("value", LeafForm::of(&value, &found.entity, name));
+                match is_typed {
+                    true => members.add("value", &value),
+                    false => members.add("value", LeafForm::of(&value, &found.entity, name)),
+                };
             } else {
                 members.add("type", found.entity.type_name());
-                members.add("value", OwnForm(&found.entity));
+                match is_typed {
+                    true => members.add("value", PropertiesForm::new(found.entity.property_refs())),
+                    false => members.add("value", OwnForm(&found.entity)),
+                };
             }
         });
     }

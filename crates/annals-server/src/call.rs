@@ -120,12 +120,13 @@ impl Call {
 
     /// The snapshot as of the time asked for, after the position that the client waits for is visible.
     pub async fn snapshot(&self) -> Result<Snapshot, Problem> {
-        self.wait_visible().await?;
         Ok(self.present().await?.as_of(self.query.as_of()?)?)
     }
 
-    /// The present, or the present as the candidate of the request would change it.
-    async fn present(&self) -> Result<Snapshot, Problem> {
+    /// The present, or the present as the candidate of the request would change it, after the position that the client
+    /// waits for is visible.
+    pub async fn present(&self) -> Result<Snapshot, Problem> {
+        self.wait_visible().await?;
         let Some(name) = self.query.get("candidate") else {
             return self.sighted(self.door.repository()?.snapshot()).await;
         };

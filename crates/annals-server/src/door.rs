@@ -42,6 +42,8 @@ pub struct Door {
     pub metrics: Metrics,
     /// The source that the events of the feed name.
     pub source: String,
+    /// A random id of this server: a client that has it from a file asks whether it is still the same one.
+    pub id: String,
     /// When the server started.
     pub start: Clock,
     /// Progress of opening the repository: records replayed, and records in total.
@@ -101,6 +103,7 @@ impl Door {
             ldp,
             metrics: Metrics::default(),
             source,
+            id: annals::Id::random().to_string(),
             start: Clock::now(),
             replayed: Default::default(),
             repository: OnceLock::new(),

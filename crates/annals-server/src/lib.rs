@@ -6,6 +6,7 @@
 
 // In the order a newcomer should read them.
 mod server;
+mod server_file;
 mod in_process;
 mod logging;
 mod stream;
@@ -50,8 +51,8 @@ mod openapi;
 pub mod wire;
 
 pub use access::{
-    AccessSettings, Listed, OidcSettings, Reason, TlsSettings, TokenFile, check_name, explain, hash_of,
-    role_names,
+    AccessSettings, Listed, OidcSettings, Reason, TlsSettings, TokenFile, check_name, connector, explain,
+    hash_of, role_names,
 };
 pub use content::digests;
 pub use hosts::{Host, Origin, PublicUrl};
@@ -60,6 +61,7 @@ pub use ldp::{EXTERNAL, LdpRoot, LdpSettings, SourcePrefix, Sources, WebAc, WebI
 pub use limits::{Limits, STREAMS_MAX};
 pub use logging::LogSettings;
 pub use server::{Settings, serve};
+pub use server_file::SERVER_FILE;
 
 /// The OpenAPI document that `/openapi.json` gives.
 pub fn description() -> serde_json::Value {

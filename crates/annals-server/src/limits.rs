@@ -76,6 +76,21 @@ pub struct Limits {
 }
 
 impl Limits {
+    /// For one client in the same process, which asks for all that it wants and waits for it.
+    pub fn of_one_client() -> Limits {
+        const ALL_TIME: Duration = Duration::from_secs(10 * 366 * 24 * 60 * 60);
+        Limits {
+            body_bytes_max: 512 << 20,
+            bodies_bytes_max: 1 << 30,
+            answers_bytes_max: 1 << 30,
+            request_time: ALL_TIME,
+            slow_time: ALL_TIME,
+            page_max: usize::MAX,
+            client_share: Some(100),
+            ..Limits::default()
+        }
+    }
+
     /// Most threads for long work.
     pub fn threads_max(&self) -> usize {
         self.heavy_max + self.streams_max + IMPORTS_MAX + UPLOADS_MAX + COMPACTIONS_MAX

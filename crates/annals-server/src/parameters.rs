@@ -131,7 +131,8 @@ pub fn writing() -> Vec<Parameter> {
     ]
 }
 
-fn candidate(description: &'static str) -> Parameter {
+/// The candidate to read or to edit.
+pub fn candidate(description: &'static str) -> Parameter {
     query("candidate", text(), "maintenance").says(description)
 }
 

@@ -25,6 +25,7 @@ use super::open_files;
 use super::peers::Peer;
 use super::problem::Problem;
 use super::router::router;
+use super::server_file::ServerFile;
 use super::stream::Stream;
 
 /// The repository to serve, and the address.
@@ -124,6 +125,7 @@ async fn run(
     let mut connections = JoinSet::new();
     let mut accepting = Box::pin(accept(Arc::clone(&door), &listener, &mut connections));
     let mut is_opening = true;
+    let mut server_file = None;
     let result = loop {
         tokio::select! {
             () = &mut accepting => unreachable!("it accepts for ever"),
@@ -144,11 +146,18 @@ async fn run(
                 if let Err(error) = admit(&door, outcome, &mut on_open) {
                     break Err(error);
                 }
+                // Order: only who has the lock of the repository says where it is.
+                if !settings.options.is_read_only {
+                    let has_tls = door.access.tls.is_some();
+                    let written = ServerFile::write(&settings.folder, address, has_tls, &door.id);
+                    server_file = written.inspect_err(|error| tracing::warn!(%error, "no server.json")).ok();
+                }
             }
         }
     };
     drop(accepting);
     drop(listener);
+    drop(server_file);
     notify(&[NotifyState::Stopping]);
     stop(&door, connections, &mut signals).await;
     let result = result.and(close(&door).await);

@@ -52,7 +52,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
         false => roles.iter().map(|role| Arc::from(role.as_str())).collect(),
     };
     let repository = context.open_to_read()?;
-    let snapshot = as_of.snapshot(context, &repository)?;
+    let snapshot = context.snapshot(as_of, &repository)?;
     if snapshot.entity_summary(id)?.is_none() {
         let text =
             format!("entity {id} is not there at this time, so no grant holds for it; see annals history");

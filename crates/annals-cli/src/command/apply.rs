@@ -1,17 +1,21 @@
 //! `annals apply`: writes a list of operations, all or none.
 
+use std::collections::VecDeque;
 use std::io::Read;
 use std::path::PathBuf;
 
-use annals::{BuiltOn, Error, ErrorKind, Id, Instant, Receipt, Repository, Result, Transaction};
+use annals::{Error, ErrorKind, Result};
 use annals_exchange::import::Source;
 use annals_exchange::text::count;
-use annals_json::{add_stays, json_from_slice, operation_from_json};
+use annals_json::{Operation, json_from_slice, operation_from_json};
 use clap::Args;
 use serde_json::{Value as Json, json};
 
 use super::candidate::print_stays;
-use crate::context::{Context, SignatureArguments};
+use super::listing::json_of_line;
+use crate::context::{Access, Context, SignatureArguments};
+use crate::request::Request;
+use crate::shown::Shown;
 use crate::stop::Outcome;
 
 /// Longest list of operations. Units: bytes of JSON.
@@ -43,129 +47,106 @@ pub struct Arguments {
 /// Commits the operations, or checks them.
 pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     let operations = read_operations(arguments)?;
-    let repository = context.open_or_create()?;
     match arguments.is_dry_run {
         true if context.candidate.is_some() => {
             let text = "expected --dry-run without --candidate; edits of a candidate change nothing before it is committed";
             Err(Error::new(ErrorKind::InvalidArgument, text).into())
         }
-        true => dry_run(context, &repository, &operations, &arguments.signature),
-        false => commit(context, repository, &operations, &arguments.signature),
+        true => dry_run(context, &operations, &arguments.signature),
+        false => commit(context, Access::Create, &operations, &arguments.signature),
     }
 }
 
 /// Commits operations in their JSON form and prints the receipt.
 pub fn commit(
     context: &mut Context,
-    repository: Repository,
+    access: Access,
     operations: &[Json],
     signature: &SignatureArguments,
 ) -> Outcome {
-    let (filled, changes_count, receipt) = match &context.candidate {
-        Some(name) => {
-            let edit = |transaction: &mut Transaction| {
-                let before = transaction.changes_count();
-                let filled = fill(transaction, operations, signature)?;
-                Ok((filled, (transaction.changes_count() - before) as u64))
-            };
-            let ((filled, changes_count), receipt) = repository.candidates().edit(name, edit)?;
-            (filled, changes_count, receipt)
-        }
-        None => {
-            let mut transaction = repository.transaction();
-            let filled = fill(&mut transaction, operations, signature)?;
-            (filled, transaction.changes_count() as u64, transaction.commit()?)
-        }
-    };
-    repository.close()?;
+    context.enter(access)?;
+    let receipt = send(context, operations, signature, false)?;
+    context.leave()?;
     if context.output.is_json() {
-        return context.output.json(&filled.added_to(json!({
-            "position": receipt.position.0,
-            "instant": receipt.instant.to_string(),
-            "changes": changes_count,
-        })));
+        return context.output.json(&receipt);
     }
-    print_stays(context, filled.stays.as_deref().unwrap_or_default())?;
-    if changes_count == 0 {
-        return context.output.line(unchanged(&receipt));
+    let receipt = Shown(&receipt);
+    print_stays(context, receipt)?;
+    if receipt.number("changes") == 0 {
+        return context.output.line(unchanged(receipt));
     }
     context.output.line(format!(
         "applied {} operations at position {}, {}",
-        count(changes_count),
-        receipt.position,
-        receipt.instant
+        count(receipt.number("changes")),
+        receipt.number("position"),
+        receipt.text("instant")
     ))
 }
 
 /// The line that reports a write that changes nothing.
-pub fn unchanged(receipt: &Receipt) -> String {
-    format!("nothing to change; the repository stays at position {}", receipt.position)
+pub fn unchanged(receipt: Shown) -> String {
+    format!("nothing to change; the repository stays at position {}", receipt.number("position"))
 }
 
-fn dry_run(
-    context: &mut Context,
-    repository: &Repository,
-    operations: &[Json],
-    signature: &SignatureArguments,
-) -> Outcome {
-    let mut transaction = repository.transaction();
-    let filled = fill(&mut transaction, operations, signature)?;
-    let changes_count = transaction.changes_count() as u64;
-    let snapshot = transaction.dry_run()?;
-    let (entities, relationships) = (snapshot.entities_count(), snapshot.relationships_count());
+fn dry_run(context: &mut Context, operations: &[Json], signature: &SignatureArguments) -> Outcome {
+    context.enter(Access::Create)?;
+    let told = send(context, operations, signature, true)?;
     if context.output.is_json() {
-        return context.output.json(&filled.added_to(json!({
-            "dryRun": true,
-            "changes": changes_count,
-            "entities": entities,
-            "relationships": relationships,
-        })));
+        return context.output.json(&told);
     }
-    print_stays(context, filled.stays.as_deref().unwrap_or_default())?;
+    let told = Shown(&told);
+    print_stays(context, told)?;
     context.output.line(format!(
         "would apply {} operations, leaving {} entities and {} relationships; nothing was written",
-        count(changes_count),
-        count(entities),
-        count(relationships)
+        count(told.number("changes")),
+        count(told.number("entities")),
+        count(told.number("relationships"))
     ))
 }
 
-/// The result of the operations, beside their changes.
-#[derive(Default)]
-struct Filled {
-    /// For each operation the id of its instance, also a new id; null for operations on types.
-    ids: Vec<Json>,
-    /// The instances that stay as they are, if records are taken back.
-    stays: Option<Vec<BuiltOn>>,
-}
-
-impl Filled {
-    fn added_to(&self, mut receipt: Json) -> Json {
-        receipt["ids"] = self.ids.clone().into();
-        if let Some(stays) = &self.stays {
-            add_stays(&mut receipt, stays);
-        }
-        receipt
-    }
-}
-
-/// Puts operations into a transaction.
-fn fill(
-    transaction: &mut Transaction,
+/// Sends a transaction. Returns its receipt, with one id for each operation: that of its instance; null for operations on
+/// types.
+pub fn send(
+    context: &mut Context,
     operations: &[Json],
     signature: &SignatureArguments,
-) -> Result<Filled> {
-    transaction.author(&signature.author).message(&signature.message);
-    let mut filled = Filled::default();
-    for (index, json) in operations.iter().enumerate() {
-        let (id, stays) =
-            add(transaction, json, signature.valid_from).map_err(|error| error.with("operation", index))?;
-        filled.ids.push(id.map_or(Json::Null, |id| id.to_string().into()));
-        if let Some(stays) = stays {
-            filled.stays.get_or_insert_default().extend(stays);
-        }
+    is_dry_run: bool,
+) -> Outcome<Json> {
+    let SignatureArguments { author, message, valid_from } = signature;
+    let mut transaction = json!({ "operations": operations, "message": message });
+    // A server that knows the client names the author itself.
+    if let Some(author) = context.author(author.as_deref())?.filter(|author| !author.is_empty()) {
+        transaction["author"] = author.into();
     }
-    Ok(filled)
+    if let Some(valid_from) = valid_from {
+        transaction["validFrom"] = valid_from.to_string().into();
+    }
+    if is_dry_run {
+        transaction["dryRun"] = true.into();
+    }
+    let request = context.of_candidate(Request::post("/v1/transactions", &transaction));
+    let mut receipt = json_of_line(&context.ask(request)?.whole()?)?;
+    receipt["ids"] = ids(operations, receipt["ids"].take());
+    Ok(receipt)
+}
+
+/// For each operation the id of its instance. The door names those of created instances only.
+fn ids(operations: &[Json], created: Json) -> Json {
+    let mut created: VecDeque<Json> = created.as_array().cloned().unwrap_or_default().into();
+    let id = |operation: &Json| {
+        let read = operation_from_json(operation).ok();
+        // Only a new instance, also one in a tree, has no id in its operation.
+        let Some(id) = read.as_ref().and_then(Operation::id) else {
+            let is_creating = read.is_some_and(|read| read.is_creating());
+            return if is_creating { created.pop_front().unwrap_or_default() } else { Json::Null };
+        };
+        let id = Json::from(id.to_string());
+        if created.front() == Some(&id) {
+            created.pop_front();
+        }
+        id
+    };
+    operations.iter().map(id).collect()
 }
 
 fn read_operations(arguments: &Arguments) -> Result<Vec<Json>> {
@@ -185,15 +166,4 @@ fn read_operations(arguments: &Arguments) -> Result<Vec<Json>> {
         Ok(operation) => Ok(vec![operation]),
         Err(error) => Err(Error::new(ErrorKind::InvalidArgument, format!("{name}: expected JSON: {error}"))),
     }
-}
-
-/// Adds one operation; returns the id of its instance, and the instances that stay if it takes records back.
-fn add(
-    transaction: &mut Transaction,
-    json: &Json,
-    valid_from: Option<Instant>,
-) -> Result<(Option<Id>, Option<Vec<BuiltOn>>)> {
-    let operation = operation_from_json(json)?;
-    let added = operation.add_to(transaction, valid_from)?;
-    Ok((added.created.or_else(|| operation.id()), added.stays))
 }

@@ -1,16 +1,15 @@
 //! `annals candidate`: working copies that stay when the process ends.
 
-use annals::{
-    BuiltOn, Candidate, CandidateConflict, Candidates, Change, InstanceId, Keep, Receipt, Snapshot,
-};
+use annals::{Change, InstanceId, Keep, Snapshot};
 use annals_exchange::text::{count, one_line};
-use annals_json::{
-    candidate_commit_from_json, candidate_to_json, change_to_json, conflict_to_json, stays_to_json,
-};
+use annals_json::change_to_json;
 use clap::{Args, Subcommand};
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
-use crate::context::{Context, SignatureArguments};
+use super::listing::json_of_line;
+use crate::context::{Access, Context, SignatureArguments};
+use crate::request::Request;
+use crate::shown::Shown;
 use crate::stop::Outcome;
 
 /// Open, show, commit and discard candidates: working copies that stay until you end them
@@ -138,119 +137,145 @@ fn time(text: &str) -> Result<String, String> {
 pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     match &arguments.action {
         Action::List => {
-            let all = context.open_to_read()?.candidates().list()?;
-            all.iter().try_for_each(|candidate| print(context, candidate))?;
+            let all = read(context, Request::get("/v1/candidates"))?;
+            Shown(&all).all("items").try_for_each(|candidate| print(context, candidate))?;
             context.output.end_list();
             Ok(())
         }
         Action::Show { name } => {
-            let candidate = context.open_to_read()?.candidates().get(name)?;
-            print(context, &candidate)
+            let candidate = read(context, at(name, ""))?;
+            print(context, Shown(&candidate))
         }
-        Action::Edits { name } => {
-            let repository = context.open_to_read()?;
-            let edits = repository.candidates().edits(name)?;
-            // Edits that cannot be applied have no view; their places are those of the repository.
-            let view = repository.candidates().view(name).unwrap_or_else(|_| repository.snapshot());
-            edits
-                .iter()
-                .enumerate()
-                .try_for_each(|(number, edit)| print_edit(context, &view, number, edit))?;
+        Action::Edits { name } => edits(context, name),
+        Action::Conflicts { name } => {
+            let conflicts = read(context, at(name, "/conflicts"))?;
+            print_conflicts(context, Shown(&conflicts))?;
             context.output.end_list();
             Ok(())
         }
-        Action::Conflicts { name } => {
-            let conflicts = context.open_to_read()?.candidates().conflicts(name)?;
-            print_conflicts(context, &conflicts)
-        }
         Action::Check { name } => {
-            context.open_to_read()?.candidates().check(name)?;
+            read(context, at(name, "/check"))?;
             match context.output.is_json() {
                 true => context.output.json(&json!({ "canBeCommitted": true })),
                 false => context.output.line(format!("{}: it can be committed", one_line(name))),
             }
         }
-        Action::Rebase { named: Named { name, signature }, side } => {
-            let repository = context.open_to_write()?;
-            let dropped = repository.candidates().rebase(name, side.keep(), &signature.author)?;
-            let base = repository.candidates().get(name)?.base;
-            repository.close()?;
+        Action::Rebase { named, side } => {
+            let body = side.keep().map_or_else(|| json!({}), |keep| json!({ "keep": keep_name(keep) }));
+            let dropped = send(context, named, at(&named.name, "/rebase").posted(&body))?;
+            let candidate = read(context, at(&named.name, ""))?;
+            context.leave()?;
             if !context.output.is_json() {
-                let dropped = count(dropped.len() as u64);
+                let (base, dropped) = (Shown(&candidate).number("base"), Shown(&dropped).number("count"));
+                let dropped = count(dropped);
                 context.output.line(format!("rebased on position {base}, {dropped} edits dropped"))?;
             }
-            dropped.iter().try_for_each(|conflict| print_conflict(context, conflict))
+            print_conflicts(context, Shown(&dropped))
         }
         Action::Open(named) => {
-            write(context, named, |candidates, name, author| candidates.open(name, author))
+            context.enter(Access::Write)?;
+            let body = json!({ "name": named.name });
+            let mut answer = context.ask(signed(context, named, Request::post("/v1/candidates", &body))?)?;
+            let position = answer.position().unwrap_or_default();
+            let candidate = json_of_line(&answer.whole()?)?;
+            context.leave()?;
+            let instant = Shown(&candidate).of("created").text("instant");
+            print_receipt(context, Shown(&json!({ "position": position, "instant": instant })))
         }
         Action::Commit { named, confirm_within } => {
-            let SignatureArguments { author, message, .. } = &named.signature;
             let body =
                 confirm_within.as_ref().map_or_else(|| json!({}), |time| json!({ "confirmWithin": time }));
-            let how = candidate_commit_from_json(&body, author.clone(), message.clone())?;
-            write(context, named, |candidates, name, _| candidates.commit(name, &how))
+            write(context, named, at(&named.name, "/commit").posted(&body))
         }
-        Action::Confirm(named) => {
-            write(context, named, |candidates, name, author| candidates.confirm(name, author))
-        }
+        Action::Confirm(named) => write(context, named, at(&named.name, "/confirm").posted(&json!({}))),
         Action::TakeBack { named, side } => {
-            let mut stays = Vec::new();
-            write(context, named, |candidates, name, author| {
-                let (left, receipt) = candidates.take_back(name, side.keep(), author)?;
-                stays = left;
-                Ok(receipt)
-            })?;
-            print_stays(context, &stays)
+            let request = at(&named.name, "/take-back").posted(&json!({}));
+            let request = request.with_all("keep", side.keep().map(keep_name));
+            let receipt = send(context, named, request)?;
+            context.leave()?;
+            let receipt = Shown(&receipt);
+            print_receipt(context, receipt)?;
+            match context.output.is_json() {
+                true => receipt.all("stays").try_for_each(|stays| context.output.json(stays.0)),
+                false => print_stays(context, receipt),
+            }
         }
-        Action::Discard(named) => {
-            write(context, named, |candidates, name, author| candidates.discard(name, author))
-        }
+        Action::Discard(named) => write(context, named, at(&named.name, "").deleted()),
     }
 }
 
-fn write(
-    context: &mut Context,
-    Named { name, signature }: &Named,
-    work: impl FnOnce(&Candidates, &str, &str) -> annals::Result<Receipt>,
-) -> Outcome {
-    let repository = context.open_to_write()?;
-    let receipt = work(&repository.candidates(), name, &signature.author)?;
-    repository.close()?;
+/// The name of a side in requests.
+pub fn keep_name(keep: Keep) -> &'static str {
+    if keep == Keep::Mine { "mine" } else { "theirs" }
+}
+
+/// A request about a candidate.
+fn at(name: &str, rest: &str) -> Request {
+    Request::get("/v1/candidates/").of_part(name, rest)
+}
+
+fn read(context: &mut Context, request: Request) -> Outcome<Json> {
+    Ok(json_of_line(&context.ask(request)?.whole()?)?)
+}
+
+/// The request with author and message.
+fn signed(context: &Context, named: &Named, request: Request) -> Outcome<Request> {
+    let SignatureArguments { author, message, .. } = &named.signature;
+    Ok(request.signed(context.author(author.as_deref())?.as_deref(), message))
+}
+
+/// Sends a write, and reads the answer.
+fn send(context: &mut Context, named: &Named, request: Request) -> Outcome<Json> {
+    context.enter(Access::Write)?;
+    let request = signed(context, named, request)?;
+    read(context, request)
+}
+
+/// Sends a write, and prints the receipt.
+fn write(context: &mut Context, named: &Named, request: Request) -> Outcome {
+    let receipt = send(context, named, request)?;
+    context.leave()?;
+    print_receipt(context, Shown(&receipt))
+}
+
+fn print_receipt(context: &mut Context, receipt: Shown) -> Outcome {
+    let (position, instant) = (receipt.number("position"), receipt.text("instant"));
     if context.output.is_json() {
-        let (position, instant) = (receipt.position.0, receipt.instant.to_string());
         return context.output.json(&json!({ "position": position, "instant": instant }));
     }
-    context.output.line(format!("done at position {}, {}", receipt.position, receipt.instant))
+    context.output.line(format!("done at position {position}, {instant}"))
 }
 
-fn print(context: &mut Context, candidate: &Candidate) -> Outcome {
+fn print(context: &mut Context, candidate: Shown) -> Outcome {
     if context.output.is_json() {
-        return context.output.json(&candidate_to_json(candidate));
+        return context.output.json(candidate.0);
     }
-    let state = match &candidate.unconfirmed {
-        None => format!("open, made of position {}", candidate.base),
-        Some(waiting) => {
-            let failure =
-                waiting.failure.as_ref().map(|failure| format!("; taking it back failed: {failure}"));
-            format!(
-                "committed at position {}, waits for its confirmation until {}{}",
-                waiting.position,
-                waiting.confirm_before,
-                failure.unwrap_or_default()
-            )
-        }
+    let waiting = candidate.of("unconfirmed");
+    let state = if waiting.0.is_null() {
+        format!("open, made of position {}", candidate.number("base"))
+    } else {
+        let failure =
+            waiting.optional("failure").map(|failure| format!("; taking it back failed: {failure}"));
+        format!(
+            "committed at position {}, waits for its confirmation until {}{}",
+            waiting.number("position"),
+            waiting.text("confirmBefore"),
+            failure.unwrap_or_default()
+        )
     };
-    let changes = count(candidate.changes_count);
-    context.output.line(format!("{}: {changes} edits, {state}", one_line(&candidate.name)))
+    let changes = count(candidate.number("changes"));
+    context.output.line(format!("{}: {changes} edits, {state}", one_line(candidate.text("name"))))
 }
 
-/// Prints the instances that stay as they are, because later commits built on them.
-pub fn print_stays(context: &mut Context, stays: &[BuiltOn]) -> Outcome {
-    stays.iter().try_for_each(|stays| match context.output.is_json() {
-        true => context.output.json(&stays_to_json(stays)),
-        false => context.output.line(format!("stays: {}", one_line(stays.reason.text()))),
-    })
+/// Prints the edits of a candidate in the folder: their places are those of its view.
+fn edits(context: &mut Context, name: &str) -> Outcome {
+    let repository = context.open_to_read()?;
+    let edits = repository.candidates().edits(name)?;
+    // Edits that cannot be applied have no view; their places are those of the repository.
+    let view = repository.candidates().view(name).unwrap_or_else(|_| repository.snapshot());
+    edits.iter().enumerate().try_for_each(|(number, edit)| print_edit(context, &view, number, edit))?;
+    context.output.end_list();
+    Ok(())
 }
 
 /// Prints an edit: as an operation for programs, and for people with the path of its item.
@@ -275,18 +300,36 @@ fn print_edit(context: &mut Context, view: &Snapshot, number: usize, edit: &Chan
     context.output.line(format!("edit {number}, {verb}{place}: {operation}"))
 }
 
-fn print_conflicts(context: &mut Context, conflicts: &[CandidateConflict]) -> Outcome {
-    conflicts.iter().try_for_each(|conflict| print_conflict(context, conflict))?;
-    context.output.end_list();
-    Ok(())
+/// Prints the first conflicts, and the number of the others.
+fn print_conflicts(context: &mut Context, conflicts: Shown) -> Outcome {
+    let mut shown = 0;
+    for conflict in conflicts.all("items") {
+        shown += 1;
+        if context.output.is_json() {
+            context.output.json(conflict.0)?;
+            continue;
+        }
+        let (edit, verb) = (conflict.number("edit"), conflict.text("action"));
+        let path = conflict.optional("path").map(|path| format!(" {}", one_line(path))).unwrap_or_default();
+        context.output.line(format!("edit {edit}, {verb}{path}: {}", one_line(conflict.text("detail"))))?;
+    }
+    match conflicts.number("count").saturating_sub(shown) {
+        more if more > 0 && !context.output.is_json() => {
+            context.output.line(format!("and {} more conflicts", count(more)))
+        }
+        _ => Ok(()),
+    }
 }
 
-fn print_conflict(context: &mut Context, conflict: &CandidateConflict) -> Outcome {
-    if context.output.is_json() {
-        return context.output.json(&conflict_to_json(conflict));
+/// Prints the instances that stay as they are, because later commits built on them.
+pub fn print_stays(context: &mut Context, receipt: Shown) -> Outcome {
+    let mut shown = 0;
+    for stays in receipt.all("stays") {
+        shown += 1;
+        context.output.line(format!("stays: {}", one_line(stays.text("detail"))))?;
     }
-    let (edit, verb) = (conflict.edit, conflict.verb);
-    let path = conflict.path.as_ref().map(|path| format!(" {}", one_line(&path.to_string())));
-    let path = path.unwrap_or_default();
-    context.output.line(format!("edit {edit}, {verb}{path}: {}", one_line(conflict.reason.text())))
+    match receipt.number("staysCount").saturating_sub(shown) {
+        0 => Ok(()),
+        more => context.output.line(format!("stay: {} more", count(more))),
+    }
 }

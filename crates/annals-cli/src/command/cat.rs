@@ -2,18 +2,16 @@
 
 use std::io::Write;
 
-use annals::Value;
-use annals_exchange::text::value_to_text;
-use annals_json::{LeafForm, TreeExtent, write_tree};
+use annals::{Id, Value};
 use clap::Args;
 
 use super::content::{self, is_id};
-use super::tree_path::{ReadArguments, nothing, path};
+use super::listing::json_of_line;
+use super::tree_path::{ReadArguments, nothing, or_nothing, path};
 use crate::context::Context;
-use crate::stop::{Outcome, Stop};
-
-/// The command writes its text whenever it has this many bytes. Units: bytes.
-const CHUNK_BYTES: usize = 64 << 10;
+use crate::place::Line;
+use crate::shown::{Shown, value_of, value_text};
+use crate::stop::Outcome;
 
 /// Print the value of a property of a tree, an item as JSON, or a stored file
 #[derive(Args, Debug)]
@@ -41,37 +39,31 @@ pub struct Arguments {
 
 /// Prints the value or the item.
 pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
-    let repository = context.open_to_read()?;
-    let snapshot = arguments.of.as_of.snapshot(context, &repository)?;
+    let as_of = &arguments.of.as_of;
     if is_id(&arguments.path) {
-        return content::cat(context, &repository, &snapshot, &arguments.path, arguments.property.as_deref());
+        return content::cat(context, &arguments.path, arguments.property.as_deref(), as_of);
     }
     let path = path(&arguments.path)?;
-    let tree = arguments.of.root.tree(&snapshot);
-    let found = tree.item(&path)?.ok_or_else(|| nothing(&path))?;
-    if let Some(Value::Content(content)) = found.value() {
-        return content::write(context, &repository, &content);
-    }
-    if let (Some(name), Some(value)) = (found.property_name(), found.value()) {
-        return match context.output.is_json() {
-            true => context.output.json(&LeafForm::of(&value, &found.entity, name)),
-            false => context.output.line(value_to_text(&value)),
-        };
-    }
-    let extent = TreeExtent { depth: arguments.depth, has_ids: arguments.has_ids };
-    let (writer, mut failure) = (context.output.writer(), None);
-    let written = write_tree(&snapshot, &tree, &found.path()?, &extent, &mut |text| {
-        if text.bytes_count() < CHUNK_BYTES {
-            return Ok(());
+    // A property may hold a content, and text shows each kind of value in its way.
+    let found = arguments.of.root.request("/v1/tree-find", &path).flag("typed", true).with("limit", 1);
+    let found = match context.ask_at(found.lines(), as_of)?.line()? {
+        Some(Line::Item(line)) => json_of_line(&line)?,
+        _ => return Err(nothing(&path).into()),
+    };
+    let found = Shown(&found);
+    if let Some(name) = found.optional("property") {
+        let value = found.of("value");
+        if matches!(value_of(value.0), Value::Content(_)) {
+            return content::write(context, &Id::new(found.text("id"))?, name, as_of);
         }
-        writer.write_all(&text.take()).map_err(|error| {
-            failure = Some(Stop::from(error));
-            annals::Error::new(annals::ErrorKind::Cancelled, "standard output takes no more")
-        })
-    });
-    if let Some(failure) = failure {
-        return Err(failure);
+        if !context.output.is_json() {
+            return context.output.line(value_text(value.0).unwrap_or_default());
+        }
     }
-    writer.write_all(&written?.ok_or_else(|| nothing(&path))?)?;
-    Ok(writer.write_all(b"\n")?)
+    let request = arguments.of.root.request("/v1/tree", &path);
+    let request = request.with_all("depth", arguments.depth).flag("ids", arguments.has_ids).read_at(as_of);
+    let request = context.of_candidate(request);
+    let mut answer = context.ask(request).map_err(|stop| or_nothing(stop, &path))?;
+    answer.copy_to(context.output.writer())?;
+    Ok(context.output.writer().write_all(b"\n")?)
 }

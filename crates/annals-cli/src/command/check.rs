@@ -2,10 +2,11 @@
 
 use annals_exchange::text::count;
 use clap::Args;
-use serde_json::json;
 
+use super::listing::json_of_line;
 use crate::context::Context;
-use crate::progress::Progress;
+use crate::request::Request;
+use crate::shown::Shown;
 use crate::stop::{DAMAGED, Outcome, Stop};
 
 /// Rebuild the graph from the log and compare it with the one in use
@@ -19,23 +20,17 @@ pub struct Arguments {}
 
 /// Checks, and prints what differs.
 pub fn run(context: &mut Context, _: &Arguments) -> Outcome {
-    let repository = context.open_to_read()?;
-    let progress = Progress::new("check", "records");
-    let report = repository.check_with(|at, tail| progress.set(at.0, Some(tail.0)));
-    progress.finish();
-    let report = report?;
-    let warnings = repository.warnings();
+    let told = context.ask(Request::get("/v1/check"))?.whole()?;
+    let report = json_of_line(&told)?;
+    let report = Shown(&report);
+    let texts = |name: &str| -> Vec<String> {
+        report.all(name).filter_map(|text| text.0.as_str().map(str::to_owned)).collect()
+    };
+    let (differences, warnings) = (texts("differences"), texts("warnings"));
     if context.output.is_json() {
-        context.output.json(&json!({
-            "position": report.position.0,
-            "records": report.records_count,
-            "entities": report.entities_count,
-            "relationships": report.relationships_count,
-            "differences": &report.differences,
-            "warnings": &warnings,
-        }))?;
+        context.output.json_line(&told)?;
     } else {
-        for difference in &report.differences {
+        for difference in &differences {
             context.output.line(difference)?;
         }
         for warning in &warnings {
@@ -43,14 +38,14 @@ pub fn run(context: &mut Context, _: &Arguments) -> Outcome {
         }
         context.output.line(format!(
             "checked {} records, {} entities, {} relationships at position {}: {}",
-            count(report.records_count),
-            count(report.entities_count),
-            count(report.relationships_count),
-            report.position,
-            verdict(report.differences.len(), warnings.len())
+            count(report.number("records")),
+            count(report.number("entities")),
+            count(report.number("relationships")),
+            report.number("position"),
+            verdict(differences.len(), warnings.len())
         ))?;
     }
-    if report.is_clean() { Ok(()) } else { Err(Stop::Silent(DAMAGED)) }
+    if differences.is_empty() { Ok(()) } else { Err(Stop::Silent(DAMAGED)) }
 }
 
 fn verdict(differences: usize, warnings: usize) -> String {

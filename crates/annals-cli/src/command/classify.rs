@@ -6,7 +6,7 @@ use clap::Args;
 use serde_json::{Value as Json, json};
 
 use super::apply::commit;
-use crate::context::{Context, SignatureArguments};
+use crate::context::{Access, Context, SignatureArguments};
 use crate::stop::Outcome;
 
 /// Add a classification to an entity, or replace the one it has
@@ -58,8 +58,7 @@ impl Classify {
             }
             true => json!({"action": "reclassify", "id": id, "classification": name, "patch": properties}),
         };
-        let repository = context.open_to_write()?;
-        commit(context, repository, &[operation], &self.signature)
+        commit(context, Access::Write, &[operation], &self.signature)
     }
 }
 
@@ -68,8 +67,7 @@ impl Declassify {
     pub fn run(&self, context: &mut Context) -> Outcome {
         let operation =
             json!({"action": "declassify", "id": self.id.to_string(), "classification": self.name});
-        let repository = context.open_to_write()?;
-        commit(context, repository, &[operation], &self.signature)
+        commit(context, Access::Write, &[operation], &self.signature)
     }
 }
 

@@ -14,7 +14,18 @@ use toml::Value;
 /// The command that reads a configuration file.
 const COMMAND: &str = "serve";
 /// Options that a configuration file cannot set.
-const NEVER: [&str; 6] = ["config", "check-config", "candidate", "json", "help", "version"];
+const NEVER: [&str; 10] = [
+    "config",
+    "check-config",
+    "candidate",
+    "json",
+    "help",
+    "version",
+    "server",
+    "token-file",
+    "ca-file",
+    "local",
+];
 /// Largest file. Units: bytes.
 const BYTES_MAX: u64 = 1 << 20;
 

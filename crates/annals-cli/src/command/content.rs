@@ -1,20 +1,21 @@
 //! `annals put` and `annals cat` of files: contents of entities, and of properties of a tree.
 
-use std::io::Read;
 use std::path::Path;
 
 use annals::{
-    Content, DamagedContent, Error, ErrorKind, Id, InstanceId, NewContent, Repository, Result, Snapshot,
-    StoredContent, Value,
+    Content, DamagedContent, Error, ErrorKind, Id, NewContent, Repository, Result, StoredContent, Value,
 };
 use annals_exchange::text::one_line;
 use annals_json::json_of;
 use clap::Args;
 use serde_json::{Value as Json, json};
 
+use super::listing::json_of_line;
 use super::tree_path::ChangeArguments;
-use crate::context::Context;
+use crate::context::{Access, AsOfArguments, Context};
 use crate::progress::Progress;
+use crate::request::Request;
+use crate::shown::Shown;
 use crate::stop::{DAMAGED, Outcome, Stop};
 
 /// The property that holds the content, unless an argument names another.
@@ -87,7 +88,8 @@ pub fn put(
         }
         _ => json!({ "action": "update", "kind": "entity", "id": target, "patch": values }),
     };
-    change.commit_operations(context, repository, &[operation])
+    context.enter_folder(repository)?;
+    change.commit_operations(context, Access::Create, &[operation])
 }
 
 /// Stores a file as the value of a property of a tree.
@@ -101,43 +103,40 @@ pub fn put_at_path(
     let repository = context.open_or_create()?;
     let stored = store(&repository, file, of)?;
     let members = json!({ "path": path, "value": value_of(&stored)? });
-    change.commit_in(context, repository, "put-tree", members)
+    context.enter_folder(repository)?;
+    change.commit(context, Access::Create, "put-tree", members)
 }
 
 /// Writes the content of an entity to standard output.
-pub fn cat(
-    context: &mut Context,
-    repository: &Repository,
-    snapshot: &Snapshot,
-    id: &str,
-    property: Option<&str>,
-) -> Outcome {
-    let instance = InstanceId::Entity(Id::new(id)?);
+pub fn cat(context: &mut Context, id: &str, property: Option<&str>, as_of: &AsOfArguments) -> Outcome {
+    let id = Id::new(id)?;
     let property = property.unwrap_or(PROPERTY);
-    let Some(entity) = snapshot.entity(instance.id())? else {
-        return Err(Error::new(ErrorKind::NotFound, format!("{instance} does not exist at this time")).into());
+    let absent = |stop: Stop| match stop.kind() {
+        Some(ErrorKind::Deleted) => not_found(format!("entity {id} does not exist at this time")),
+        _ => stop,
     };
-    match entity.property(property) {
-        Some(Value::Content(content)) => write(context, repository, &content),
+    let mut answer = context.ask_at(Request::get_of("entities", &id, ""), as_of).map_err(absent)?;
+    let entity = json_of_line(&answer.whole()?)?;
+    let found = Shown(&entity).properties().find(|(name, _)| *name == property).map(|(_, value)| value);
+    match found {
+        Some(Value::Content(_)) => write(context, &id, property, as_of),
         found => {
             let found = found.map_or("nothing", |value| value.value_type().name());
-            let text = format!("{instance}: expected a content in the property {property}, found {found}");
-            Err(Error::new(ErrorKind::NotFound, text).into())
+            let text = format!("entity {id}: expected a content in the property {property}, found {found}");
+            Err(not_found(text))
         }
     }
 }
 
-/// Writes the bytes of a content to standard output.
-pub fn write(context: &mut Context, repository: &Repository, content: &Content) -> Outcome {
-    let mut reader = repository.contents()?.open(content)?;
-    let mut piece = vec![0; 256 << 10];
-    loop {
-        let count = reader.read(&mut piece).map_err(|error| Error::io("read a content", error))?;
-        if count == 0 {
-            return Ok(());
-        }
-        std::io::Write::write_all(context.output.writer(), &piece[..count])?;
-    }
+fn not_found(text: String) -> Stop {
+    Error::new(ErrorKind::NotFound, text).into()
+}
+
+/// Writes the bytes of the content in a property to standard output.
+pub fn write(context: &mut Context, id: &Id, property: &str, as_of: &AsOfArguments) -> Outcome {
+    let request = Request::get_of("content", id, "").with("property", property).read_at(as_of);
+    let request = context.of_candidate(request);
+    context.ask(request)?.copy_to(context.output.writer())
 }
 
 /// A damaged content as a line, with the instances that it concerns.

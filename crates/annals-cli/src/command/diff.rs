@@ -1,21 +1,21 @@
 //! `annals diff`: the differences between two versions, between two positions, or of a tree between two times.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
-use annals::{
-    AsOf, Difference, Error, ErrorKind, Id, InstanceChange, Position, PropertyDifference, Provenance,
-    Snapshot, TreeChange, TreeChangeKind, TreeStep, Value,
-};
-use annals_exchange::text::{one_line, value_to_text};
-use annals_json::{difference_to_json, instance_change_to_json, tree_change_to_json};
+use annals::{AsOf, Error, ErrorKind, Id, Position};
+use annals_exchange::text::one_line;
+use annals_json::PROVENANCE_FIELDS;
 use clap::Args;
+use serde_json::Value as Json;
 
+use super::listing::json_of_line;
 use super::selection::InstanceArgument;
 use super::tree_path::{RootArgument, path};
 use super::tree_times::{FromArguments, ToArguments};
 use crate::context::{AsOfArguments, Context};
-use crate::output::provenance_texts;
+use crate::place::Line;
+use crate::request::Request;
+use crate::shown::{Shown, value_text};
 use crate::stop::Outcome;
 
 /// Show the differences between two versions, between two positions, or of a tree between two times
@@ -65,162 +65,166 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
         let text = "expected --from and --to with the path of a tree only; versions and positions say what is compared";
         return Err(Error::new(ErrorKind::InvalidArgument, text).into());
     }
-    let repository = context.open_to_read()?;
-    let snapshot = arguments.as_of.snapshot(context, &repository)?;
-    if let Some(positions) = &arguments.positions {
-        let (from, to) = (Position(positions[0]), Position(positions[1]));
-        if to > snapshot.position() {
-            let text = format!("position {to}: expected at most {}", snapshot.position());
-            return Err(Error::new(ErrorKind::NotFound, text).into());
-        }
-        snapshot.changes(from, to)?.try_for_each(|change| print_change(context, &change?))?;
-        context.output.end_list();
-        return Ok(());
-    }
-    let what = arguments.what.as_deref().expect("it is there where no positions are");
     let (Some(before), Some(after)) = (arguments.before, arguments.after) else {
-        let present = repository.snapshot().position();
-        return tree(context, &snapshot, present, what, arguments);
+        if arguments.as_of.is_given() {
+            let text =
+                "expected --at, --at-position and --valid-at with versions only; a tree has --from and --to";
+            return Err(Error::new(ErrorKind::InvalidArgument, text).into());
+        }
+        return changes(context, arguments);
     };
+    let what = arguments.what.as_deref().expect("it is there where versions are");
     let instance = InstanceArgument { id: Id::new(what)?, is_relationship: arguments.is_relationship };
-    let instance = instance.find(&snapshot)?;
-    let difference = snapshot.difference(&instance, before, after)?;
+    context.warn_of_emptiness(&arguments.as_of)?;
+    let candidate = context.candidate.clone();
+    let request = |collection: &'static str| {
+        Request::get_of(collection, &instance.id, "/diff")
+            .with("from", before)
+            .with("to", after)
+            .known_at(&arguments.as_of)
+            .with_all("candidate", &candidate)
+    };
+    let (collection, mut answer) = instance.ask(context, request)?;
+    let line = answer.whole()?;
     if context.output.is_json() {
-        return context.output.json(&difference_to_json(&difference));
+        return context.output.json_line(&line);
     }
-    if difference.is_empty() {
-        return context.output.line(format!("{instance}: versions {before} and {after} do not differ"));
+    let kind = if collection == "entities" { "entity" } else { "relationship" };
+    let json = json_of_line(&line)?;
+    let mut lines = Vec::new();
+    add_difference(&mut lines, Shown(&json));
+    if lines.is_empty() {
+        let text = format!("{kind} {}: versions {before} and {after} do not differ", instance.id);
+        return context.output.line(text);
     }
-    context.output.line(format!("{instance}: version {before} to {after}"))?;
-    print_difference(context, &difference)
+    context.output.line(format!("{kind} {}: version {before} to {after}", instance.id))?;
+    lines.into_iter().try_for_each(|line| context.output.line(line))
 }
 
-/// Prints the changes of the item at a path and of its subtree.
-fn tree(
-    context: &mut Context,
-    snapshot: &Snapshot,
-    present: Position,
-    what: &str,
-    arguments: &Arguments,
-) -> Outcome {
+/// Prints the changes of all instances between two positions, or those of the item at a path and of its subtree.
+fn changes(context: &mut Context, arguments: &Arguments) -> Outcome {
+    let request = match &arguments.positions {
+        Some(positions) => Request::get("/v1/diff").with("from", positions[0]).with("to", positions[1]),
+        None => tree(context, arguments)?,
+    };
+    let mut answer = context.ask(request.lines())?;
+    while let Some(Line::Item(line)) = answer.line()? {
+        if context.output.is_json() {
+            context.output.json_line(&line)?;
+            continue;
+        }
+        let json = json_of_line(&line)?;
+        change_lines(Shown(&json)).into_iter().try_for_each(|line| context.output.line(line))?;
+    }
+    context.output.end_list();
+    Ok(())
+}
+
+/// The request about a tree.
+fn tree(context: &mut Context, arguments: &Arguments) -> Outcome<Request> {
+    let what = arguments.what.as_deref().expect("it is there where no positions are");
     if !what.starts_with('/') {
         let text =
             format!("{what:?}: expected two versions behind an id, or a path of a tree, which begins with /");
         return Err(Error::new(ErrorKind::InvalidArgument, text).into());
     }
+    let mut from = arguments.from.as_of();
     // By default a candidate is compared with the committed state.
-    let from = match arguments.from.as_of() == AsOf::default() && context.candidate.is_some() {
-        true => AsOf { position: Some(present), ..AsOf::default() },
-        false => arguments.from.past()?,
-    };
+    if from == AsOf::default() && context.candidate.is_some() {
+        let present = context.ask(Request::get("/v1/candidates"))?.position();
+        from.position = present.map(Position);
+    } else {
+        from = arguments.from.past()?;
+    }
     let to = arguments.to.as_of();
-    let found = arguments.root.tree(snapshot).difference(&path(what)?, from, to)?;
-    found.iter().try_for_each(|change| print_tree_change(context, change))?;
-    context.output.end_list();
-    Ok(())
+    let request = Request::get("/v1/tree-diff").with("path", path(what)?).with("root", &arguments.root.root);
+    let request = request.with_all("from", from.instant).with_all("fromValidAt", from.valid);
+    let request = request.with_all("fromPosition", from.position);
+    let request = request.with_all("to", to.instant).with_all("toValidAt", to.valid);
+    Ok(context.of_candidate(request.with_all("toPosition", to.position)))
 }
 
-fn print_tree_change(context: &mut Context, change: &TreeChange) -> Outcome {
-    if context.output.is_json() {
-        return context.output.json(&tree_change_to_json(change));
+/// The lines about a change of an instance, or of an item of a tree.
+fn change_lines(change: Shown) -> Vec<String> {
+    let name = match change.optional("path") {
+        Some(path) => one_line(path),
+        None => format!("{} {}", change.text("kind"), change.text("id")),
+    };
+    let (sign, is_moved) = match change.text("change") {
+        "created" | "appeared" => ("+", false),
+        "deleted" | "disappeared" => ("-", false),
+        "moved" => (">", true),
+        _ => ("~", false),
+    };
+    let mut lines = vec![format!("{sign} {name}")];
+    if is_moved {
+        let step = |name| change.of("previous").optional(name).map_or_else(|| "(none)".to_owned(), one_line);
+        let sides = [
+            ("@path", [one_line(change.text("from")), name]),
+            ("@previous", [step("before"), step("after")]),
+        ];
+        let differing = sides.into_iter().filter(|(_, [before, after])| before != after);
+        add_sides(&mut lines, "    ", differing.map(|(name, sides)| (name.to_owned(), sides)).collect());
     }
-    let path = one_line(&change.path.to_string()).to_string();
-    match &change.kind {
-        TreeChangeKind::Created => context.output.line(format!("+ {path}")),
-        TreeChangeKind::Deleted => context.output.line(format!("- {path}")),
-        TreeChangeKind::Moved { from, after } => {
-            context.output.line(format!("> {path}"))?;
-            let step = |step: &Option<TreeStep>| match step {
-                Some(step) => one_line(step.to_string().trim_start_matches('/')).to_string(),
-                None => "(none)".to_owned(),
-            };
-            let sides = [
-                ("@path", [one_line(&from.to_string()).to_string(), path]),
-                ("@previous", [step(&after[0]), step(&after[1])]),
-            ];
-            let differing = sides.into_iter().filter(|(_, [before, after])| before != after);
-            print_sides(context, "    ", differing.map(|(name, sides)| (name.to_owned(), sides)).collect())
-        }
-        TreeChangeKind::Modified(difference) => {
-            context.output.line(format!("~ {path}"))?;
-            print_difference(context, difference)
-        }
-    }
-}
-
-fn print_change(context: &mut Context, change: &InstanceChange) -> Outcome {
-    if context.output.is_json() {
-        return context.output.json(&instance_change_to_json(change));
-    }
-    match change {
-        InstanceChange::Appeared(id) => context.output.line(format!("+ {id}")),
-        InstanceChange::Disappeared(id) => context.output.line(format!("- {id}")),
-        InstanceChange::Changed(id, difference) => {
-            context.output.line(format!("~ {id}"))?;
-            print_difference(context, difference)
-        }
-    }
+    add_difference(&mut lines, change.of("difference"));
+    lines
 }
 
 /// The differences in the header.
 ///
 /// Shape: `[(name with @, [before, after])]`.
-pub(super) fn header_differences(difference: &Difference) -> Vec<(String, [String; 2])> {
-    let text = |pair: &Option<(Arc<str>, Arc<str>)>| {
-        pair.as_ref().map(|(before, after)| [one_line(before), one_line(after)])
-    };
-    let id = |pair: &Option<(Id, Id)>| {
-        pair.as_ref().map(|(before, after)| [before.to_string(), after.to_string()])
-    };
-    let header = [
-        ("id", id(&difference.id)),
-        ("type", text(&difference.type_name)),
-        ("status", text(&difference.status)),
-        ("from", id(&difference.from)),
-        ("to", id(&difference.to)),
-        ("isProxy", difference.is_proxy.map(|(before, after)| [before.to_string(), after.to_string()])),
-    ];
-    let header = header.into_iter().filter_map(|(name, sides)| Some((format!("@{name}"), sides?)));
-    header.chain(provenance_sides(difference.provenance.as_ref())).collect()
+pub(super) fn header_differences(difference: Shown) -> Vec<(String, [String; 2])> {
+    let header = ["id", "type", "status", "from", "to", "isProxy"].into_iter().filter_map(|name| {
+        let sides = difference.of(name);
+        let side = |side: &str| match sides.of(side).0 {
+            Json::String(text) => Some(one_line(text)),
+            Json::Bool(flag) => Some(flag.to_string()),
+            _ => None,
+        };
+        Some((format!("@{name}"), [side("before")?, side("after")?]))
+    });
+    header.chain(provenance_sides(difference)).collect()
 }
 
-fn print_difference(context: &mut Context, difference: &Difference) -> Outcome {
-    print_sides(context, "    ", header_differences(difference))?;
-    for property in &difference.properties {
-        print_property(context, "    ", property)?;
-    }
-    for classification in &difference.classifications {
-        let sign = match (classification.was_there, classification.is_there) {
+fn add_difference(lines: &mut Vec<String>, difference: Shown) {
+    add_sides(lines, "    ", header_differences(difference));
+    add_properties(lines, "    ", difference);
+    for classification in difference.all("classifications") {
+        let sign = match (classification.is("wasThere"), classification.is("isThere")) {
             (false, _) => "+",
             (_, false) => "-",
             _ => "~",
         };
-        context.output.line(format!("  {sign} classification {}", one_line(&classification.name)))?;
-        print_sides(context, "      ", provenance_sides(classification.provenance.as_ref()))?;
-        for property in &classification.properties {
-            print_property(context, "      ", property)?;
-        }
+        lines.push(format!("  {sign} classification {}", one_line(classification.text("name"))));
+        add_sides(lines, "      ", provenance_sides(classification));
+        add_properties(lines, "      ", classification);
     }
-    Ok(())
 }
 
-fn provenance_sides(difference: Option<&(Arc<Provenance>, Arc<Provenance>)>) -> Vec<(String, [String; 2])> {
-    let Some((before, after)) = difference else { return Vec::new() };
-    let sides = [before, after].map(|side| provenance_texts(side).into_iter().collect::<BTreeMap<_, _>>());
+fn provenance_sides(difference: Shown) -> Vec<(String, [String; 2])> {
+    let sides = ["before", "after"].map(|side| {
+        let told = PROVENANCE_FIELDS.iter().filter_map(|name| {
+            let value = difference.of(name).of(side).0;
+            (!value.is_null()).then(|| ((*name).to_owned(), value.clone()))
+        });
+        let told = Json::Object(told.collect());
+        Shown(&told).provenance().into_iter().collect::<BTreeMap<_, _>>()
+    });
     let names: BTreeSet<&str> = sides.iter().flat_map(|side| side.keys().copied()).collect();
     let side = |at: usize, name: &str| sides[at].get(name).map_or("(none)", |text| text).to_owned();
     let named = names.into_iter().map(|name| (format!("@{name}"), [side(0, name), side(1, name)]));
     named.filter(|(_, [before, after])| before != after).collect()
 }
 
-fn print_sides(context: &mut Context, indent: &str, sides: Vec<(String, [String; 2])>) -> Outcome {
-    sides.into_iter().try_for_each(|(name, [before, after])| {
-        context.output.line(format!("{indent}{name}: {before} -> {after}"))
-    })
+fn add_sides(lines: &mut Vec<String>, indent: &str, sides: Vec<(String, [String; 2])>) {
+    lines.extend(
+        sides.into_iter().map(|(name, [before, after])| format!("{indent}{name}: {before} -> {after}")),
+    );
 }
 
-fn print_property(context: &mut Context, indent: &str, property: &PropertyDifference) -> Outcome {
-    let side = |value: &Option<Value>| value.as_ref().map_or_else(|| "(none)".to_owned(), value_to_text);
-    let name = one_line(&property.name);
-    context.output.line(format!("{indent}{name}: {} -> {}", side(&property.before), side(&property.after)))
+fn add_properties(lines: &mut Vec<String>, indent: &str, difference: Shown) {
+    for (name, sides) in difference.of("properties").members() {
+        let side = |side| value_text(Shown(sides).of(side).0).unwrap_or_else(|| "(none)".to_owned());
+        lines.push(format!("{indent}{}: {} -> {}", one_line(name), side("before"), side("after")));
+    }
 }

@@ -2,14 +2,15 @@
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use annals::{Error, ErrorKind, Position};
-use annals_exchange::export::{GraphFormat, Selected, Selection, export_csv, export_history, export_jsonl};
+use annals::{Error, ErrorKind};
+use annals_exchange::export::{Selection, export_csv};
 use clap::{Args, ValueEnum};
 
 use crate::context::{AsOfArguments, Context};
 use crate::progress::Progress;
+use crate::request::Request;
 use crate::stop::Outcome;
 
 /// Write everything, or all instances of certain types, to a file or standard output
@@ -56,60 +57,61 @@ enum Format {
 
 /// Exports.
 pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
-    let repository = context.open_to_read()?;
-    let snapshot = arguments.as_of.snapshot(context, &repository)?;
-    let progress = Progress::new("export", if arguments.is_history { "records" } else { "instances" });
-    let selection = Selection { types: arguments.types.clone() };
-    let outcome = match (arguments.format, &arguments.output) {
+    match (arguments.format, &arguments.output) {
         (Format::Csv | Format::Graphml | Format::Dot, _) if arguments.is_history => {
-            Err(Error::new(ErrorKind::InvalidArgument, "--history: expected --format jsonl, found another")
-                .into())
+            let text = "--history: expected --format jsonl, found another";
+            Err(Error::new(ErrorKind::InvalidArgument, text).into())
         }
         (Format::Csv, None) => {
             let text = "--format csv: expected a folder behind -o, because it writes one file for each type";
             Err(Error::new(ErrorKind::InvalidArgument, text).into())
         }
-        (Format::Csv, Some(folder)) => {
-            export_csv(&snapshot, &selection, folder, arguments.is_for_spreadsheets, &progress)
-                .map_err(Into::into)
-        }
+        (Format::Csv, Some(folder)) => csv(context, arguments, folder),
         _ if arguments.is_for_spreadsheets => {
             let text = "--spreadsheet: expected --format csv, found another; leave one of them out";
             Err(Error::new(ErrorKind::InvalidArgument, text).into())
         }
         (format, output) => {
-            let write = |writer: &mut dyn Write| -> annals_exchange::Outcome {
-                let selected = Selected { snapshot: &snapshot, selection: &selection };
-                if format == Format::Graphml {
-                    GraphFormat::GraphMl.write(&selected, writer)
-                } else if format == Format::Dot {
-                    GraphFormat::Dot.write(&selected, writer)
-                } else if arguments.is_history {
-                    let last = arguments.as_of.at_position.map_or(snapshot.position(), Position);
-                    export_history(&repository, last, writer, &progress)
-                } else {
-                    export_jsonl(&snapshot, &selection, writer, &progress)
-                }
+            let name = match format {
+                Format::Graphml => Some("graphml"),
+                Format::Dot => Some("dot"),
+                Format::Jsonl | Format::Csv => None,
             };
+            let request = Request::get("/v1/export")
+                .with_all("type", &arguments.types)
+                .with_all("format", name)
+                .flag("history", arguments.is_history);
+            let mut answer = context.ask_at(request, &arguments.as_of)?;
             match output {
-                None => Ok(write(context.output.writer())?),
+                None => answer.copy_to(context.output.writer()),
                 Some(path) => {
                     let created = File::create(path).map_err(|error| file_error(path, error))?;
                     let mut writer = BufWriter::with_capacity(256 * 1024, created);
-                    write(&mut writer)?;
+                    answer.copy_with(|part| {
+                        writer.write_all(part).map_err(|error| file_error(path, error).into())
+                    })?;
                     finish(writer).map_err(|error| file_error(path, error).into())
                 }
             }
         }
-    };
+    }
+}
+
+/// Files of CSV, which one answer cannot hold.
+fn csv(context: &mut Context, arguments: &Arguments, folder: &Path) -> Outcome {
+    let repository = context.open_to_read()?;
+    let snapshot = context.snapshot(&arguments.as_of, &repository)?;
+    let progress = Progress::new("export", "instances");
+    let selection = Selection { types: arguments.types.clone() };
+    let outcome = export_csv(&snapshot, &selection, folder, arguments.is_for_spreadsheets, &progress);
     progress.finish();
-    outcome
+    Ok(outcome?)
 }
 
 fn finish(writer: BufWriter<File>) -> std::io::Result<()> {
     writer.into_inner().map_err(std::io::IntoInnerError::into_error)?.sync_all()
 }
 
-fn file_error(path: &std::path::Path, error: std::io::Error) -> Error {
+fn file_error(path: &Path, error: std::io::Error) -> Error {
     Error::io("write the export", error).with("path", path.display())
 }

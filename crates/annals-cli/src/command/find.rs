@@ -1,14 +1,15 @@
 //! `annals find`: entities or relationships by a search.
 
-use annals::{Deleted, Error, ErrorKind, Expression, Find, Result};
-use annals_json::{
-    explanation_to_json, expression_from_json, find_from_json, json_from_str, object, order_from_text,
-};
+use annals::{Error, ErrorKind, Field, Order, OrderBy, Result};
+use annals_json::{Object, find_from_json, json_from_str, object, order_from_text};
 use clap::{Args, ValueEnum};
 use serde_json::{Value as Json, json};
 
-use super::listing::{BATCH_ITEMS_MAX, Listing};
+use super::listing::{Listing, json_of_line};
+use super::tree_times::as_of_to_json;
 use crate::context::{AsOfArguments, Context};
+use crate::request::Request;
+use crate::shown::Shown;
 use crate::stop::Outcome;
 
 /// Find entities, or relationships, by type, properties, classifications and links
@@ -87,69 +88,49 @@ enum DeletedArgument {
 
 /// Prints one page, in parts if it is long.
 pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
-    let mut find = search(arguments)?;
-    let repository = context.open_to_read()?;
-    let snapshot = arguments.as_of.snapshot(context, &repository)?;
-    let is_json = context.output.is_json();
-    if arguments.is_counted {
-        let count = match arguments.is_relationships {
-            true => snapshot.count_relationships(&find)?,
-            false => snapshot.count_entities(&find)?,
-        };
-        return if is_json {
-            context.output.json(&json!({ "count": count }))
-        } else {
-            context.output.line(count)
+    let mut body = search(arguments)?;
+    body.extend(as_of_to_json(&arguments.as_of.as_of()));
+    let body = Json::Object(body);
+    let path = match (arguments.is_counted, arguments.is_explained) {
+        (true, _) => "/v1/count",
+        (_, true) => "/v1/explain",
+        _ => "/v1/find",
+    };
+    context.warn_of_emptiness(&arguments.as_of)?;
+    let request = context.of_candidate(Request::post(path, &body));
+    if path != "/v1/find" {
+        let told = context.ask(request)?.whole()?;
+        if context.output.is_json() {
+            return context.output.json_line(&told);
+        }
+        let told = json_of_line(&told)?;
+        return match arguments.is_counted {
+            true => context.output.line(Shown(&told).number("count")),
+            false => explain(context, Shown(&told)),
         };
     }
-    if arguments.is_explained {
-        let told = match arguments.is_relationships {
-            true => snapshot.explain_relationships(&find)?,
-            false => snapshot.explain_entities(&find)?,
-        };
-        return explain(context, &told);
-    }
-    let mut left = find.limit;
+    let mut answer = context.ask(request.lines())?;
     let mut listing =
         if arguments.is_relationships { Listing::of_relationships() } else { Listing::of_entities() };
-    loop {
-        find.limit = left.min(BATCH_ITEMS_MAX);
-        let next = if arguments.is_relationships {
-            let page = snapshot.find_relationships(&find)?;
-            left -= page.items.len();
-            page.items.iter().try_for_each(|relationship| listing.relationship(context, relationship))?;
-            page.next
-        } else {
-            let page = snapshot.find_entities(&find)?;
-            left -= page.items.len();
-            page.items.iter().try_for_each(|entity| listing.entity(context, entity))?;
-            page.next
-        };
-        match next {
-            Some(next) if left > 0 => (find.after, find.offset) = (Some(next), 0),
-            next => return listing.end_page(context, "--after", next),
-        }
-    }
+    let next = listing.take(context, &mut answer)?;
+    listing.end_page(context, "--after", next)
 }
 
-fn explain(context: &mut Context, told: &annals::Explanation) -> Outcome {
-    if context.output.is_json() {
-        return context.output.json(&explanation_to_json(told));
-    }
-    context.output.line(format!("search      {}", told.search))?;
-    context.output.line(format!("order       {}", told.order))?;
-    for plan in &told.plans {
+fn explain(context: &mut Context, told: Shown) -> Outcome {
+    context.output.line(format!("search      {}", told.text("search")))?;
+    context.output.line(format!("order       {}", told.text("order")))?;
+    for plan in told.of("plans").0.as_array().into_iter().flatten().filter_map(Json::as_str) {
         context.output.line(format!("plan        {plan}"))?;
     }
-    for (name, count) in [
-        ("domain", told.domain),
-        ("candidates", told.candidates),
-        ("verified", told.verified),
-        ("visited", told.visited),
-        ("skipped", told.branches_skipped),
-        ("found", told.found),
+    for (name, member) in [
+        ("domain", "domain"),
+        ("candidates", "candidates"),
+        ("verified", "verified"),
+        ("visited", "visited"),
+        ("skipped", "branchesSkipped"),
+        ("found", "found"),
     ] {
-        context.output.line(format!("{name:<11} {count}"))?;
+        context.output.line(format!("{name:<11} {}", told.number(member)))?;
     }
     Ok(())
 }
@@ -157,48 +138,87 @@ fn explain(context: &mut Context, told: &annals::Explanation) -> Outcome {
 /// Words that continue a search: the terms around them are joined into one text.
 const CLAUSES: [&str; 9] = ["where", "only", "order", "limit", "offset", "after", "and", "or", "status"];
 
-fn search(arguments: &Arguments) -> Result<Find> {
+/// The search in JSON. It has a limit, and its texts read.
+fn search(arguments: &Arguments) -> Result<Object> {
     let terms = &arguments.terms;
     let is_json = |term: &String| term.starts_with('{');
     let is_one = !terms.iter().any(is_json) && terms.iter().any(|term| CLAUSES.contains(&term.as_str()));
-    let mut find = if is_one { Find::parse(&terms.join(" "))? } else { Find::all() };
-    if !is_one && let Some((first, conditions)) = terms.split_first() {
-        find = match is_json(first) {
-            true => find_from_json(object(&json_from_text(first)?, "search")?)?,
-            false => Find::parse(first)?,
-        };
+    let mut body = Object::new();
+    if is_one {
+        body.insert("q".into(), terms.join(" ").into());
+    } else if let Some((first, conditions)) = terms.split_first() {
+        if is_json(first) {
+            body = object(&json_from_text(first)?, "search")?.clone();
+        } else {
+            body.insert("q".into(), first.as_str().into());
+        }
         for condition in conditions {
-            find = find.filter(condition_from_text(condition)?);
+            let condition =
+                if is_json(condition) { json_from_text(condition)? } else { condition.as_str().into() };
+            push(&mut body, "where", condition);
         }
     }
     if let Some(name) = &arguments.classified {
-        find = find.classified(name);
+        push(&mut body, "classified", name.as_str().into());
     }
-    for key in &arguments.order_by {
-        find.order.push(order_from_text(key)?);
+    // In a search, the keys of the member replace those of the text.
+    let find = find_from_json(&body)?;
+    if !arguments.order_by.is_empty() {
+        let mut order: Vec<Json> = find.order.iter().map(order_to_json).collect::<Result<_>>()?;
+        for key in &arguments.order_by {
+            order_from_text(key)?;
+            order.push(key.as_str().into());
+        }
+        body.insert("orderBy".into(), order.into());
     }
-    find.statuses.extend(arguments.statuses.iter().map(|name| name.as_str().into()));
+    for name in &arguments.statuses {
+        push(&mut body, "status", name.as_str().into());
+    }
     if let Some(deleted) = arguments.deleted {
-        find.deleted = match deleted {
-            DeletedArgument::Without => Deleted::Without,
-            DeletedArgument::With => Deleted::With,
-            DeletedArgument::Only => Deleted::Only,
+        let name = match deleted {
+            DeletedArgument::Without => "without",
+            DeletedArgument::With => "with",
+            DeletedArgument::Only => "only",
         };
+        body.insert("deleted".into(), name.into());
     }
-    find.with_proxies |= arguments.with_proxies;
-    find.limit = arguments.limit.unwrap_or(find.limit);
-    find.offset = arguments.offset.unwrap_or(find.offset);
-    if arguments.after.is_some() {
-        find.after.clone_from(&arguments.after);
+    if arguments.with_proxies {
+        body.insert("proxies".into(), "with".into());
     }
-    Ok(find)
+    body.insert("limit".into(), arguments.limit.unwrap_or(find.limit).into());
+    if let Some(offset) = arguments.offset {
+        body.insert("offset".into(), offset.into());
+    }
+    if let Some(after) = &arguments.after {
+        body.insert("after".into(), after.as_str().into());
+    }
+    if arguments.is_relationships {
+        body.insert("kind".into(), "relationship".into());
+    }
+    Ok(body)
 }
 
-/// A condition in its text form, or as JSON if it begins with `{`.
-pub fn condition_from_text(condition: &str) -> Result<Expression> {
-    match condition.starts_with('{') {
-        true => expression_from_json(&json_from_text(condition)?),
-        false => Expression::parse(condition),
+/// Adds a value to a member that is one value or several.
+fn push(body: &mut Object, name: &str, value: Json) {
+    let member = body.entry(name).or_insert_with(|| json!([]));
+    if !member.is_array() {
+        *member = json!([member.take()]);
+    }
+    if let Json::Array(values) = member {
+        values.push(value);
+    }
+}
+
+/// A key of an order in JSON.
+fn order_to_json(key: &OrderBy) -> Result<Json> {
+    let is_descending = key.order == Order::Descending;
+    match &key.field {
+        Field::Property(name) => Ok(json!({ "property": &**name, "descending": is_descending })),
+        Field::Header(header) => Ok(json!({ "header": header.name(), "descending": is_descending })),
+        other => {
+            let text = format!("--order-by: expected a search with an order of properties, found {other:?}");
+            Err(Error::new(ErrorKind::InvalidExpression, text))
+        }
     }
 }
 

@@ -1,18 +1,15 @@
 //! `annals follow`: the change feed, one record per line.
 
-use annals::action;
-use std::time::Duration;
-
-use annals::{Action, InstanceId, Position, Record};
 use annals_exchange::text::one_line;
-use annals_json::record_to_json;
 use clap::Args;
 
+use super::listing::json_of_line;
 use crate::context::Context;
+use crate::place::Line;
+use crate::request::Request;
+use crate::shown::Shown;
 use crate::stop::Outcome;
-
-/// Duration of one wait for a record; after it the command waits again.
-const WAIT: Duration = Duration::from_millis(200);
+use crate::told::Told;
 
 /// Show commits, and continue as new ones come
 #[derive(Args, Debug)]
@@ -36,73 +33,78 @@ pub struct Arguments {
 
 /// Prints records until the limit, the end, or a signal.
 pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
-    let repository = context.open_to_read()?;
+    let last = context.ask(Request::get("/v1/stats"))?.position().unwrap_or_default();
     let start = match (arguments.after, arguments.is_once) {
-        (Some(after), _) => Position(after),
-        (None, true) => Position(0),
-        (None, false) => repository.snapshot().position(),
+        (Some(after), _) => after,
+        (None, true) => 0,
+        (None, false) => last,
     };
-    let mut follow = repository.follow(start);
-    let mut left = arguments.limit.unwrap_or(u64::MAX);
-    while left > 0 {
-        match follow.poll()? {
-            Some((position, record)) => {
-                print(context, position, &record)?;
-                left -= 1;
+    let limit = arguments.limit.unwrap_or(u64::MAX);
+    let limit = if arguments.is_once { limit.min(last.saturating_sub(start)) } else { limit };
+    if limit > 0 {
+        let mut answer = context.ask(Request::get("/v1/feed").with("after", start).with("limit", limit))?;
+        let mut is_error = false;
+        while let Some(line) = answer.line()? {
+            // Other lines are those of comments, and of the ids of events, which their data have, too.
+            let Line::Item(line) = line else { continue };
+            is_error |= line == b"event: error";
+            let Some(event) = line.strip_prefix(b"data:") else { continue };
+            let event = json_of_line(event)?;
+            if is_error {
+                return Err(Told::from_problem(&event).into());
             }
-            None if arguments.is_once => break,
-            None => {
-                // Order: flush before waiting, so that the reader sees all records up to now.
-                context.output.flush()?;
-                if let Some((position, record)) = follow.wait(WAIT)? {
-                    print(context, position, &record)?;
-                    left -= 1;
-                }
-            }
+            print(context, Shown(&event).of("data"))?;
+            // The reader sees all records up to now.
+            context.output.flush()?;
         }
     }
     context.output.end_list();
     Ok(())
 }
 
-fn print(context: &mut Context, position: Position, record: &Record) -> Outcome {
+fn print(context: &mut Context, record: Shown) -> Outcome {
     if context.output.is_json() {
-        return context.output.json(&record_to_json(position, record));
+        return context.output.json(record.0);
     }
-    let by =
-        if record.author.is_empty() { String::new() } else { format!(" by {}", one_line(&record.author)) };
-    let why =
-        if record.message.is_empty() { String::new() } else { format!(": {}", one_line(&record.message)) };
-    context.output.line(format!("{position}  {}{by}{why}", record.instant))?;
-    for change in &record.changes {
-        let what = match &change.action {
-            Action::DefineType(definition) => {
-                format!("{} type {}", definition.kind.name(), one_line(&definition.name))
-            }
-            Action::CreateEntity(new) => format!("entity {} ({})", new.id, new.type_name),
-            Action::CreateRelationship(new) => {
-                format!("relationship {} ({} -{}-> {})", new.id, new.from, new.type_name, new.to)
-            }
-            Action::Classify(action::Classify { content, .. }) => {
-                instance_text(&change.action.instance(), Some(&content.name))
-            }
-            Action::Reclassify(action::Reclassify { name, .. })
-            | Action::Declassify(action::Declassify { name, .. }) => {
-                instance_text(&change.action.instance(), Some(name))
-            }
-            action => instance_text(&action.instance(), None),
-        };
-        let valid = change.valid_from.or(record.valid_from).filter(|valid| *valid != record.instant);
+    let part = |mark: &str, text: &str| match text {
+        "" => String::new(),
+        text => format!("{mark}{}", one_line(text)),
+    };
+    let (by, why) = (part(" by ", record.text("author")), part(": ", record.text("message")));
+    let instant = record.text("instant");
+    context.output.line(format!("{}  {instant}{by}{why}", record.number("position")))?;
+    for change in record.all("changes") {
+        let valid = change.optional("validFrom").or_else(|| record.optional("validFrom"));
+        let valid = valid.filter(|valid| *valid != instant);
         let valid = valid.map(|valid| format!("  (valid from {valid})")).unwrap_or_default();
-        context.output.line(format!("    {} {what}{valid}", change.action.verb()))?;
+        context.output.line(format!("    {} {}{valid}", change.text("action"), what(change)))?;
     }
     Ok(())
 }
 
-fn instance_text(id: &Option<InstanceId>, classification: Option<&str>) -> String {
-    let id = id.as_ref().map(ToString::to_string).unwrap_or_default();
-    match classification {
-        Some(name) => format!("{id} as {}", one_line(name)),
-        None => id,
+/// The thing that a change is about.
+fn what(change: Shown) -> String {
+    let (id, kind, type_name) = (change.text("id"), change.text("kind"), change.text("type"));
+    match (change.text("action"), kind) {
+        ("define-type", _) => {
+            let definition = change.of("type");
+            format!("{} type {}", definition.text("kind"), one_line(definition.text("name")))
+        }
+        ("create", "relationship") => {
+            format!("relationship {id} ({} -{type_name}-> {})", change.text("from"), change.text("to"))
+        }
+        ("create", _) => format!("entity {id} ({type_name})"),
+        _ => {
+            let instance = if id.is_empty() { String::new() } else { format!("{} {id}", kind_of(change)) };
+            match change.optional("classification") {
+                Some(name) => format!("{instance} as {}", one_line(name)),
+                None => instance,
+            }
+        }
     }
+}
+
+/// Only entities have classifications, so that their changes name no kind.
+fn kind_of<'j>(change: Shown<'j>) -> &'j str {
+    change.optional("kind").unwrap_or("entity")
 }

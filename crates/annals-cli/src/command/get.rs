@@ -1,13 +1,16 @@
 //! `annals get`: one entity or relationship, now or as of an earlier time.
 
-use annals::{Entity, Error, ErrorKind, Id, InstanceId, Position, Relationship, Result, Snapshot, StampRef};
+use annals::{Error, ErrorKind, Id};
 use annals_exchange::text::{one_line, value_to_text};
 use clap::Args;
 
+use super::listing::json_of_line;
 use super::selection::InstanceArgument;
 use crate::context::{AsOfArguments, Context};
-use crate::output::{Table, provenance_texts};
-use crate::stop::Outcome;
+use crate::output::Table;
+use crate::request::Request;
+use crate::shown::Shown;
+use crate::stop::{Outcome, Stop};
 
 /// Show an entity or a relationship
 #[derive(Args, Debug)]
@@ -33,149 +36,119 @@ pub struct Arguments {
 
 /// Prints the instance.
 pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
-    let repository = context.open_to_read()?;
-    let snapshot = arguments.as_of.snapshot(context, &repository)?;
-    match arguments.instance.find(&snapshot)? {
-        InstanceId::Entity(id) => {
-            let entity = match arguments.version {
-                Some(version) => snapshot.entity_version(&id, version)?,
-                None if arguments.is_summary => snapshot.entity_summary(&id)?,
-                None => snapshot.entity(&id).map_err(|error| with_hint(error, &id))?,
-            };
-            let entity = entity.ok_or_else(|| unseen(&InstanceId::Entity(id), arguments.version))?;
-            if context.output.is_json() {
-                return context.output.json(&entity);
-            }
-            print_entity(context, &entity)
-        }
-        InstanceId::Relationship(id) if arguments.is_summary => {
-            let text =
-                format!("--summary: expected the id of an entity, found relationship {id}; leave it out");
-            Err(Error::new(ErrorKind::InvalidArgument, text).into())
-        }
-        InstanceId::Relationship(id) => {
-            let relationship = match arguments.version {
-                Some(version) => snapshot.relationship_version(&id, version)?,
-                None => snapshot.relationship(&id)?,
-            };
-            let relationship =
-                relationship.ok_or_else(|| unseen(&InstanceId::Relationship(id), arguments.version))?;
-            if context.output.is_json() {
-                return context.output.json(&relationship);
-            }
-            print_relationship(context, &snapshot, &relationship)
-        }
-    }
-}
-
-/// Adds to the error how the command line shows a proxy.
-fn with_hint(error: Error, id: &Id) -> Error {
-    if error.kind() != ErrorKind::ProxyOnly {
-        return error;
-    }
-    let text = format!(
-        "entity {id}: the repository holds only a proxy of it; add --summary to see its known fields"
-    );
-    Error::new(ErrorKind::ProxyOnly, text)
-}
-
-fn unseen(id: &InstanceId, version: Option<u32>) -> Error {
-    let text = match version {
-        Some(version) => format!("{id} has no version {version}; list its versions with `annals history`"),
-        None => format!("{id} is deleted, or was not there yet; list its versions with `annals history`"),
+    let Arguments { instance, version, is_summary, as_of } = arguments;
+    context.warn_of_emptiness(as_of)?;
+    let candidate = context.candidate.clone();
+    let request = |collection: &'static str| {
+        let of = |rest: &str| Request::get_of(collection, &instance.id, rest);
+        let request = match version {
+            Some(version) => of(&format!("/versions/{version}")).known_at(as_of),
+            None if *is_summary && collection == "entities" => of("/summary").read_at(as_of),
+            None => of("").read_at(as_of),
+        };
+        request.with_all("candidate", &candidate)
     };
-    Error::new(ErrorKind::NotFound, text)
-}
-
-/// Adds rows for fields that most instances do not have.
-macro_rules! rare_rows {
-    ($table:expr, $instance:expr) => {{
-        let instance = $instance;
-        let mut row = |name: &str, text: String| $table.row([format!("  {name}"), text]);
-        if let Some(status) = instance.status_on_delete() {
-            row("status on delete", one_line(status));
-        }
-        if let Some(id) = instance.reidentified_from() {
-            row("reidentified from", id.to_string());
-        }
-        for (name, text) in instance.provenance().map(provenance_texts).unwrap_or_default() {
-            row(&words(name), text);
-        }
-        if instance.home_version() != u64::from(instance.version()) {
-            row("home version", instance.home_version().to_string());
-        }
-    }};
-}
-
-fn print_entity(context: &mut Context, entity: &Entity) -> Outcome {
-    context.output.line(format!("entity {}", entity.id()))?;
-    let mut table = Table::untitled();
-    header(
-        &mut table,
-        entity.type_name(),
-        (entity.version(), entity.latest_version(), entity.status_name()),
-        (entity.created(), entity.updated()),
-        (entity.valid_from().to_string(), entity.position()),
-    );
-    rare_rows!(table, entity);
-    if entity.is_proxy() {
-        let text = "only what relationships tell of it is here";
-        table.row(["  proxy".to_owned(), text.to_owned()]);
+    let (collection, mut answer) =
+        instance.ask(context, request).map_err(|stop| explained(stop, arguments))?;
+    if *is_summary && collection == "relationships" {
+        let id = &instance.id;
+        let text = format!("--summary: expected the id of an entity, found relationship {id}; leave it out");
+        return Err(Error::new(ErrorKind::InvalidArgument, text).into());
     }
-    let names: Vec<String> = entity
-        .classifications()
-        .map(|known| {
-            let properties = crate::output::properties_summary(known.properties());
-            if properties.is_empty() {
-                known.name().to_owned()
-            } else {
-                format!("{} ({properties})", known.name())
-            }
-        })
-        .collect();
-    if !names.is_empty() {
-        table.row(["  classified".to_owned(), names.join(", ")]);
+    let line = answer.whole()?;
+    if context.output.is_json() {
+        return context.output.json_line(&line);
+    }
+    let json = json_of_line(&line)?;
+    print(context, collection, Shown(&json), as_of)
+}
+
+/// Says how the command line shows a proxy, or an instance that is not there.
+fn explained(stop: Stop, arguments: &Arguments) -> Stop {
+    let Stop::Told(told) = stop else { return stop };
+    let id = &arguments.instance.id;
+    // The door names the instance first: the kind, and the id.
+    let kind = if told.text.starts_with("relationship ") { "relationship" } else { "entity" };
+    let is_unseen = told.text.ends_with("does not exist at this time");
+    let (kind, text) = match (told.kind(), arguments.version) {
+        (Some(ErrorKind::ProxyOnly), _) => (
+            ErrorKind::ProxyOnly,
+            format!(
+                "entity {id}: the repository holds only a proxy of it; add --summary to see its known fields"
+            ),
+        ),
+        (Some(ErrorKind::NotFound), Some(version)) if told.text.contains(" has no version ") => (
+            ErrorKind::NotFound,
+            format!("{kind} {id} has no version {version}; list its versions with `annals history`"),
+        ),
+        (Some(ErrorKind::Deleted), _) | (Some(ErrorKind::NotFound), None)
+            if is_unseen || told.kind() == Some(ErrorKind::Deleted) =>
+        {
+            (
+                ErrorKind::NotFound,
+                format!(
+                    "{kind} {id} is deleted, or was not there yet; list its versions with `annals history`"
+                ),
+            )
+        }
+        _ => return Stop::Told(told),
+    };
+    Error::new(kind, text).into()
+}
+
+fn print(context: &mut Context, collection: &str, instance: Shown, time: &AsOfArguments) -> Outcome {
+    let is_entity = collection == "entities";
+    let kind = if is_entity { "entity" } else { "relationship" };
+    context.output.line(format!("{kind} {}", instance.text("id")))?;
+    let mut table = Table::untitled();
+    let mut row = |name: &str, text: String| table.row([format!("  {name}"), text]);
+    for name in ["from", "to"].into_iter().filter(|_| !is_entity) {
+        row(name, end(context, instance.text(name), time)?);
+    }
+    let (version, latest) = (instance.number("version"), instance.number("latestVersion"));
+    row("type", instance.text("type").to_owned());
+    row("version", format!("{version} of {latest}, {}", one_line(instance.text("status"))));
+    row("created", stamp_to_text(instance.of("created")));
+    let updated = stamp_to_text(instance.of("updated"));
+    row("updated", format!("{updated} at position {}", instance.number("position")));
+    row("valid from", instance.text("validFrom").to_owned());
+    if let Some(status) = instance.optional("statusOnDelete") {
+        row("status on delete", one_line(status));
+    }
+    if let Some(id) = instance.optional("reidentifiedFrom") {
+        row("reidentified from", id.to_owned());
+    }
+    for (name, text) in instance.provenance() {
+        row(&words(name), text);
+    }
+    let home_version = instance.number("homeVersion");
+    if home_version != 0 && home_version != version {
+        row("home version", home_version.to_string());
+    }
+    if instance.is("isProxy") {
+        row("proxy", "only what relationships tell of it is here".to_owned());
+    }
+    let classified = instance.classifications();
+    if !classified.is_empty() {
+        row("classified", classified);
     }
     context.output.table(&mut table)?;
-    print_properties(context, entity.properties())
+    print_properties(context, instance)
 }
 
-fn print_relationship(context: &mut Context, snapshot: &Snapshot, relationship: &Relationship) -> Outcome {
-    context.output.line(format!("relationship {}", relationship.id()))?;
-    let mut table = Table::untitled();
-    let end = |id| -> Result<String> {
-        let known = snapshot.entity_summary(id)?.map(|entity| {
-            let proxy = if entity.is_proxy() { ", a proxy" } else { "" };
-            format!(" ({}{proxy})", entity.type_name())
-        });
-        Ok(format!("{id}{}", known.unwrap_or_default()))
+/// The entity at an end of a relationship, with its type if that is known.
+fn end(context: &mut Context, id: &str, time: &AsOfArguments) -> Outcome<String> {
+    let request = Request::get_of("entities", &Id::new(id)?, "/summary").read_at(time);
+    let request = context.of_candidate(request);
+    let known = match context.ask(request) {
+        Ok(mut answer) => json_of_line(&answer.whole()?)?,
+        Err(stop) if matches!(stop.kind(), Some(ErrorKind::NotFound | ErrorKind::Deleted)) => {
+            return Ok(id.to_owned());
+        }
+        Err(stop) => return Err(stop),
     };
-    table.row(["  from".to_owned(), end(relationship.from())?]);
-    table.row(["  to".to_owned(), end(relationship.to())?]);
-    header(
-        &mut table,
-        relationship.type_name(),
-        (relationship.version(), relationship.latest_version(), relationship.status_name()),
-        (relationship.created(), relationship.updated()),
-        (relationship.valid_from().to_string(), relationship.position()),
-    );
-    rare_rows!(table, relationship);
-    context.output.table(&mut table)?;
-    print_properties(context, relationship.properties())
-}
-
-fn header(
-    table: &mut Table,
-    type_name: &str,
-    (version, latest, status): (u32, u32, &str),
-    (created, updated): (StampRef, StampRef),
-    (valid_from, position): (String, Position),
-) {
-    table.row(["  type".to_owned(), type_name.to_owned()]);
-    table.row(["  version".to_owned(), format!("{version} of {latest}, {}", one_line(status))]);
-    table.row(["  created".to_owned(), stamp_to_text(created)]);
-    table.row(["  updated".to_owned(), format!("{} at position {}", stamp_to_text(updated), position.0)]);
-    table.row(["  valid from".to_owned(), valid_from]);
+    let proxy = if Shown(&known).is("isProxy") { ", a proxy" } else { "" };
+    Ok(format!("{id} ({}{proxy})", Shown(&known).text("type")))
 }
 
 /// `maintained by` for `maintainedBy`.
@@ -185,26 +158,22 @@ fn words(name: &str) -> String {
     words.collect()
 }
 
-fn stamp_to_text(stamp: StampRef) -> String {
-    match stamp.author {
-        "" => stamp.instant.to_string(),
-        author => format!("{} by {}", stamp.instant, one_line(author)),
+fn stamp_to_text(stamp: Shown) -> String {
+    match (stamp.text("instant"), stamp.text("author")) {
+        (instant, "") => instant.to_owned(),
+        (instant, author) => format!("{instant} by {}", one_line(author)),
     }
 }
 
-fn print_properties<'p>(
-    context: &mut Context,
-    properties: impl Iterator<Item = (&'p str, annals::Value)>,
-) -> Outcome {
-    let mut named: Vec<_> = properties.collect();
-    if named.is_empty() {
-        return Ok(());
-    }
-    named.sort_unstable_by_key(|(name, _)| *name);
-    context.output.line("properties")?;
+fn print_properties(context: &mut Context, instance: Shown) -> Outcome {
     let mut table = Table::untitled();
-    for (name, value) in named {
+    let mut is_any = false;
+    for (name, value) in instance.properties() {
+        is_any = true;
         table.row([format!("  {}", one_line(name)), value_to_text(&value)]);
+    }
+    if is_any {
+        context.output.line("properties")?;
     }
     context.output.table(&mut table)
 }

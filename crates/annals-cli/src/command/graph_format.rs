@@ -1,10 +1,10 @@
 //! Graphs on standard output in formats of other programs.
 
 use annals::{Error, ErrorKind};
-use annals_exchange::export::{GraphFormat, GraphPart};
 use clap::{Args, ValueEnum};
 
 use crate::context::Context;
+use crate::request::Request;
 use crate::stop::Outcome;
 
 /// The format of a graph.
@@ -38,15 +38,12 @@ impl GraphFormatArguments {
 }
 
 impl GraphFormatArgument {
-    /// Writes a part of the graph.
-    pub fn write<P: GraphPart + ?Sized>(self, part: &P, context: &mut Context) -> Outcome {
-        Ok(self.format().write(part, context.output.writer())?)
-    }
-
-    fn format(self) -> GraphFormat {
-        match self {
-            GraphFormatArgument::Graphml => GraphFormat::GraphMl,
-            GraphFormatArgument::Dot => GraphFormat::Dot,
-        }
+    /// Writes the graph that answers a request.
+    pub fn print(self, context: &mut Context, request: Request) -> Outcome {
+        let name = match self {
+            GraphFormatArgument::Graphml => "graphml",
+            GraphFormatArgument::Dot => "dot",
+        };
+        context.ask(request.with("format", name))?.copy_to(context.output.writer())
     }
 }

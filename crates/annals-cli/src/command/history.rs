@@ -1,14 +1,17 @@
 //! `annals history`: the versions of an entity or relationship.
 
-use annals::{History, Instant, VersionInfo};
+use annals::Instant;
 use annals_exchange::text::one_line;
-use annals_json::VersionForm;
 use clap::Args;
+use serde_json::Value as Json;
 
-use super::listing::BATCH_ITEMS_MAX;
+use super::listing::{after_skipped, json_of_line};
 use super::selection::InstanceArgument;
 use crate::context::{AsOfArguments, Context, instant};
 use crate::output::Table;
+use crate::place::Line;
+use crate::request::Request;
+use crate::shown::Shown;
 use crate::stop::Outcome;
 
 /// Show the versions of an entity or relationship, newest first
@@ -47,70 +50,67 @@ pub struct Arguments {
 }
 
 /// A title, and the function that fills the column; it returns `None` for the usual value.
-type Column = (&'static str, fn(&VersionInfo) -> Option<String>);
+type Column = (&'static str, fn(Shown) -> Option<String>);
 
 /// The columns that are not empty for these versions.
-fn rare_columns(versions: &[VersionInfo]) -> Vec<Column> {
+fn rare_columns(versions: &[Json]) -> Vec<Column> {
     let known: [Column; 4] = [
         ("STATUS", |version| {
-            let is_usual = ["active", "deleted"].contains(&&*version.status_name);
-            (!is_usual).then(|| one_line(&version.status_name))
+            let status = version.text("status");
+            (!["active", "deleted"].contains(&status)).then(|| one_line(status))
         }),
-        ("HOME", |version| version.home.as_ref().map(|home| one_line(home))),
-        ("FORMER ID", |version| version.former_id.as_ref().map(ToString::to_string)),
-        ("PROXY", |version| version.is_proxy.then(|| "proxy".to_owned())),
+        ("HOME", |version| version.optional("home").map(one_line)),
+        ("FORMER ID", |version| version.optional("formerId").map(str::to_owned)),
+        ("PROXY", |version| version.is("isProxy").then(|| "proxy".to_owned())),
     ];
-    let is_needed = |(_, text): &Column| versions.iter().any(|version| text(version).is_some());
+    let is_needed = |(_, text): &Column| versions.iter().any(|version| text(Shown(version)).is_some());
     known.into_iter().filter(is_needed).collect()
 }
 
 /// Prints the versions.
 pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
-    let repository = context.open_to_read()?;
-    let snapshot = arguments.as_of.snapshot(context, &repository)?;
-    let instance = arguments.instance.find(&snapshot)?;
-    let history = History {
-        from: arguments.from,
-        to: arguments.to,
-        is_oldest_first: arguments.oldest_first,
-        skip: arguments.skip,
-        limit: arguments.limit,
-        ..History::default()
+    let Arguments { instance, limit, skip, from, to, content, oldest_first, as_of } = arguments;
+    context.warn_of_emptiness(as_of)?;
+    let candidate = context.candidate.clone();
+    let request = |collection: &'static str| {
+        Request::get_of(collection, &instance.id, "/history")
+            .with_all("from", from)
+            .with_all("to", to)
+            .flag("content", *content)
+            .flag("oldestFirst", *oldest_first)
+            .with("limit", (*limit).max(1))
+            .with_all("after", after_skipped(*skip))
+            .read_at(as_of)
+            .with_all("candidate", &candidate)
+            .lines()
     };
-    if context.output.is_json() || arguments.content {
-        let mut rest = history;
-        while rest.limit > 0 {
-            let batch = History { limit: rest.limit.min(BATCH_ITEMS_MAX), ..rest };
-            let versions = VersionForm::history(&snapshot, &instance, &batch, arguments.content)?;
-            versions.iter().try_for_each(|version| context.output.json(version))?;
-            if versions.is_empty() {
-                break;
-            }
-            rest.skip = rest.skip.saturating_add(versions.len());
-            rest.limit -= versions.len();
+    let (_, mut answer) = instance.ask(context, request)?;
+    let mut versions = Vec::new();
+    while let Some(Line::Item(line)) = answer.line()?.filter(|_| *limit > 0) {
+        if context.output.is_json() || *content {
+            context.output.json_line(&line)?;
+        } else {
+            versions.push(json_of_line(&line)?);
         }
-        context.output.end_list();
-        return Ok(());
     }
-    let versions = snapshot.history(&instance, &History { bytes_max: usize::MAX, ..history })?;
     let rare = rare_columns(&versions);
     let mut titles = vec!["", "VERSION", "ACTION"];
     titles.extend(rare.iter().map(|(title, _)| *title));
     titles.extend(["POSITION", "COMMITTED", "VALID FROM", "AUTHOR", "MESSAGE"]);
     let mut table = Table::new(&titles);
-    for version in versions {
+    for version in versions.iter().map(Shown) {
         let mut row = vec![
-            if version.is_in_force { "*" } else { "" }.to_owned(),
-            version.version.to_string(),
-            version.verb.to_owned(),
+            if version.is("inForce") { "*" } else { "" }.to_owned(),
+            version.number("version").to_string(),
+            version.text("action").to_owned(),
         ];
-        row.extend(rare.iter().map(|(_, text)| text(&version).unwrap_or_default()));
+        row.extend(rare.iter().map(|(_, text)| text(version).unwrap_or_default()));
         row.extend([
-            version.position.0.to_string(),
-            version.instant.to_string(),
-            version.valid_from.to_string(),
-            one_line(&version.author),
-            one_line(&version.message),
+            version.number("position").to_string(),
+            version.text("instant").to_owned(),
+            version.text("validFrom").to_owned(),
+            one_line(version.text("author")),
+            one_line(version.text("message")),
         ]);
         table.row(row);
     }

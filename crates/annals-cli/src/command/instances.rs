@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 
 use super::apply::commit;
 use super::classify::properties;
-use crate::context::{Context, SignatureArguments};
+use crate::context::{Access, Context, SignatureArguments};
 use crate::stop::Outcome;
 
 /// Create an entity
@@ -155,8 +155,8 @@ impl Delete {
 fn one(context: &mut Context, operation: Json, signature: &SignatureArguments, new: Option<&Id>) -> Outcome {
     // A relationship needs entities, so it never begins a repository.
     let is_creating = new.is_some() && operation["kind"] == "entity";
-    let repository = if is_creating { context.open_or_create()? } else { context.open_to_write()? };
-    commit(context, repository, &[operation], signature)?;
+    let access = if is_creating { Access::Create } else { Access::Write };
+    commit(context, access, &[operation], signature)?;
     match new {
         Some(id) if !context.output.is_json() => context.output.line(id.to_string()),
         _ => Ok(()),

@@ -24,8 +24,7 @@ pub struct Arguments {
 
 /// Prints the entities and relationships that link them.
 pub fn run(context: &mut Context, Arguments { ends, format }: &Arguments) -> Outcome {
-    let repository = context.open_to_read()?;
-    let snapshot = ends.as_of.snapshot(context, &repository)?;
-    let found = snapshot.linking(&ends.from, &ends.to, &ends.walk.reach_both()?)?;
-    super::neighborhood::show(context, &found, *format)
+    context.warn_of_emptiness(&ends.as_of)?;
+    let request = ends.request(context, "/v1/linking");
+    super::neighborhood::show(context, request, *format)
 }

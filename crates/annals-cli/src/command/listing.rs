@@ -1,90 +1,65 @@
-//! Prints instances as they are found: JSON line by line, or a table in parts.
+//! Prints instances as they come: JSON line by line, or a table in parts.
 
-use annals::{Entity, Reached, Relationship, Shared};
-use annals_json::{CrossedForm, ReachedForm};
 use serde_json::json;
 
 use crate::context::Context;
-use crate::output::{Table, entity_row, properties_summary, relationship_row};
+use crate::output::Table;
+use crate::place::{Answer, Line};
+use crate::shown::Shown;
 use crate::stop::Outcome;
 
-/// Instances looked up together.
+/// Records looked up together.
 pub const BATCH_ITEMS_MAX: usize = 1_000;
 
-/// False for the start of a walk, which the list leaves out.
-pub fn is_elsewhere(reached: &annals::Result<Reached>) -> bool {
-    !matches!(reached, Ok(reached) if reached.distance == 0)
-}
-
 /// A list of instances of one kind.
-pub struct Listing(Table);
+pub struct Listing {
+    table: Table,
+    /// The cells of an item.
+    row: fn(Shown) -> Vec<String>,
+}
 
 impl Listing {
     /// A list of entities.
     pub fn of_entities() -> Listing {
-        Listing(Table::new(&["ID", "TYPE", "PROPERTIES"]))
+        let table = Table::new(&["ID", "TYPE", "PROPERTIES"]);
+        Listing { table, row: |entity| entity.entity_row().into() }
     }
 
     /// A list of entities with their distances.
     pub fn of_reached() -> Listing {
-        Listing(Table::new(&["STEPS", "ID", "TYPE", "PROPERTIES"]))
+        let table = Table::new(&["STEPS", "ID", "TYPE", "PROPERTIES"]);
+        Listing {
+            table,
+            row: |reached| [vec![distance(reached)], reached.of("entity").entity_row().into()].concat(),
+        }
     }
 
     /// A list of relationships.
     pub fn of_relationships() -> Listing {
-        Listing(Table::new(&["ID", "FROM", "TYPE", "TO", "PROPERTIES"]))
+        let table = Table::new(&["ID", "FROM", "TYPE", "TO", "PROPERTIES"]);
+        Listing { table, row: |relationship| relationship.relationship_row().into() }
     }
 
-    /// Prints an entity.
-    pub fn entity(&mut self, context: &mut Context, entity: &Entity) -> Outcome {
-        if context.output.is_json() {
-            return context.output.json(entity);
+    /// Prints an item.
+    pub fn item(&mut self, context: &mut Context, item: Shown) -> Outcome {
+        context.output.row(&mut self.table, (self.row)(item))
+    }
+
+    /// Prints all items of an answer; returns the cursor of the next page, if there is one.
+    pub fn take(&mut self, context: &mut Context, answer: &mut Answer) -> Outcome<Option<String>> {
+        while let Some(line) = answer.line()? {
+            match line {
+                Line::Next(next) => return Ok(Some(next)),
+                Line::Item(line) if context.output.is_json() => context.output.json_line(&line)?,
+                Line::Item(line) => self.item(context, Shown(&json_of_line(&line)?))?,
+            }
         }
-        context.output.row(&mut self.0, entity_row(entity))
-    }
-
-    /// Prints a relationship.
-    pub fn relationship(&mut self, context: &mut Context, relationship: &Relationship) -> Outcome {
-        if context.output.is_json() {
-            return context.output.json(relationship);
-        }
-        context.output.row(&mut self.0, relationship_row(relationship))
-    }
-
-    /// Prints a relationship that a walk went along.
-    pub fn crossed(&mut self, context: &mut Context, crossed: &annals::Crossed) -> Outcome {
-        if context.output.is_json() {
-            return context.output.json(&CrossedForm::of(crossed)?);
-        }
-        context.output.row(&mut self.0, relationship_row(&crossed.relationship()?))
-    }
-
-    /// Prints an entity that a walk reached.
-    pub fn reached(&mut self, context: &mut Context, reached: &Reached) -> Outcome {
-        if context.output.is_json() {
-            return context.output.json(&ReachedForm::of(reached)?);
-        }
-        self.far(context, reached.distance.to_string(), &reached.entity()?)
-    }
-
-    /// Prints an entity that walks from two entities reached.
-    pub fn shared(&mut self, context: &mut Context, shared: &Shared) -> Outcome {
-        if context.output.is_json() {
-            return context.output.json(&ReachedForm::of_shared(shared)?);
-        }
-        let [from, to] = shared.distances;
-        self.far(context, format!("{from}, {to}"), &shared.entity()?)
-    }
-
-    fn far(&mut self, context: &mut Context, distance: String, entity: &Entity) -> Outcome {
-        let summary = properties_summary(entity.properties());
-        let row = [distance, entity.id().to_string(), entity.type_name().to_owned(), summary];
-        context.output.row(&mut self.0, row)
+        Ok(None)
     }
 
     /// Prints the remaining rows.
     pub fn end(mut self, context: &mut Context) -> Outcome {
-        context.output.table(&mut self.0)
+        context.output.table(&mut self.table)
     }
 
     /// Prints the remaining rows, and the argument that shows the next page.
@@ -98,6 +73,26 @@ impl Listing {
         context.output.end_list();
         print_next(context, argument, next)
     }
+}
+
+/// The steps from the start, or from both starts.
+fn distance(reached: Shown) -> String {
+    match reached.of("distances").0.as_array().map(Vec::as_slice) {
+        Some([from, to]) => format!("{from}, {to}"),
+        _ => reached.number("distance").to_string(),
+    }
+}
+
+/// The cursor behind this many items of a counted list. It has no position: the last one there can be.
+pub fn after_skipped(skip: usize) -> Option<String> {
+    (skip > 0).then(|| format!("{}-{skip}", u64::MAX))
+}
+
+/// A line of an answer, read.
+///
+/// Errors: `Io` for a line that is no JSON.
+pub fn json_of_line(line: &[u8]) -> annals::Result<serde_json::Value> {
+    serde_json::from_slice(line).map_err(|error| annals::Error::io("read an answer", error.into()))
 }
 
 /// Prints the argument that shows the next page, if there is one.

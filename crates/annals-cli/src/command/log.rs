@@ -1,17 +1,15 @@
 //! `annals log`: who changed what, when and why, with the values before and after.
 
-use annals::{
-    Action, ClassificationDifference, Error, ErrorKind, Id, Instant, LogPlace, LogQuery, LoggedChange,
-    LoggedInstance, LoggedRecord, Position, PropertyDifference, Result, TypeKind, Value,
-};
-use annals_exchange::text::{count, one_line, value_to_text};
-use annals_json::logged_record_to_json;
+use annals::{Action, Error, ErrorKind, Id, Instant, LogPlace, Position, Result, TypeKind};
+use annals_exchange::text::{count, one_line};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 
 use super::diff::header_differences;
-use super::listing::{BATCH_ITEMS_MAX, print_next};
+use super::listing::{BATCH_ITEMS_MAX, json_of_line, print_next};
 use crate::context::Context;
+use crate::request::Request;
+use crate::shown::{Shown as Part, value_text};
 use crate::stop::Outcome;
 
 /// Values are cut here. Units: characters.
@@ -105,26 +103,22 @@ impl Shown {
 
 /// Prints the records.
 pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
-    let repository = context.open_to_read()?;
-    let snapshot = repository.snapshot();
-    let kind = |name: &String| TypeKind::ALL.into_iter().find(|kind| kind.name() == name);
-    let mut query = LogQuery {
-        author: arguments.author.as_deref().map(Into::into),
-        type_name: arguments.type_name.as_deref().map(Into::into),
-        id: arguments.id.clone(),
-        kind: arguments.kind.as_ref().and_then(kind),
-        verb: arguments.verb.as_deref().map(Into::into),
-        since: arguments.since,
-        until: arguments.until,
-        is_oldest_first: arguments.oldest_first,
-        after: arguments.after,
-        ..LogQuery::default()
-    };
+    let order = if arguments.oldest_first { "oldest-first" } else { "newest-first" };
+    let request = Request::get("/v1/log")
+        .with_all("author", &arguments.author)
+        .with_all("type", &arguments.type_name)
+        .with_all("id", &arguments.id)
+        .with_all("kind", &arguments.kind)
+        .with_all("verb", &arguments.verb)
+        .with_all("since", arguments.since)
+        .with_all("until", arguments.until)
+        .with("order", order);
+    let mut after = arguments.after;
     let is_short = !arguments.all && !context.output.is_json();
     let hides_candidates = is_short && arguments.hides_candidates();
     let mut shown = Shown::default();
     // The page before printed the head of this record with its first changes.
-    if let Some(LogPlace { position, changes: Some(_) }) = query.after {
+    if let Some(LogPlace { position, changes: Some(_) }) = after {
         shown.position = position;
     }
     let (mut left, mut is_unfinished) = (arguments.limit, false);
@@ -133,17 +127,21 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     loop {
         let limit = match hides_candidates {
             true => BATCH_ITEMS_MAX,
-            false => left.max(usize::from(is_unfinished)).min(BATCH_ITEMS_MAX),
+            false => left.max(usize::from(is_unfinished)).clamp(1, BATCH_ITEMS_MAX),
         };
-        let page = snapshot.log(&LogQuery { limit, ..query.clone() })?;
-        for record in &page.records {
-            let is_seen = |change: &&LoggedChange| !hides_candidates || !is_of_candidate(change);
-            let changes: Vec<&LoggedChange> = record.changes.iter().filter(is_seen).collect();
+        let request = request.clone().with("limit", limit).with_all("after", after);
+        let page = json_of_line(&context.ask(request)?.whole()?)?;
+        for record in Part(&page).all("items") {
+            let changes: Vec<Part> = record
+                .all("changes")
+                .filter(|change| !hides_candidates || change.text("type") != CANDIDATE_TYPE)
+                .collect();
             // A record without changes, because all that it changed is purged, is shown.
-            if changes.is_empty() && !record.changes.is_empty() {
+            if changes.is_empty() && record.all("changes").next().is_some() {
                 continue;
             }
-            if shown.position != record.position {
+            let position = Position(record.number("position"));
+            if shown.position != position {
                 shown.end(context)?;
                 if left == 0 {
                     let next = LogPlace { position: shown.position, changes: None };
@@ -151,13 +149,13 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
                     return print_next(context, "--after", Some(next.to_string()));
                 }
                 left -= 1;
-                shown = Shown { position: record.position, ..Shown::default() };
+                shown = Shown { position, ..Shown::default() };
                 if !context.output.is_json() {
                     print_head(context, record)?;
                 }
             }
             if context.output.is_json() {
-                context.output.json(&logged_record_to_json(record))?;
+                context.output.json(record.0)?;
                 continue;
             }
             for change in changes {
@@ -169,106 +167,106 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
                 print(context, record, change)?;
             }
         }
-        query.after = page.next;
-        is_unfinished =
-            page.next.is_some_and(|next| next.changes.is_some() && next.position == shown.position);
+        let next: Option<LogPlace> = Part(&page).optional("next").map(str::parse).transpose()?;
+        after = next;
+        is_unfinished = next.is_some_and(|next| next.changes.is_some() && next.position == shown.position);
         if is_unfinished && is_short && shown.shown == CHANGES_SHOWN_MAX {
             // Nobody reads the rest.
             (shown.is_cut, is_unfinished) = (true, false);
-            query.after = Some(LogPlace { position: shown.position, changes: None });
+            after = Some(LogPlace { position: shown.position, changes: None });
         }
-        if page.next.is_none() || (left == 0 && !is_unfinished && !hides_candidates) {
+        if next.is_none() || (left == 0 && !is_unfinished && !hides_candidates) {
             shown.end(context)?;
             context.output.end_list();
-            return print_next(context, "--after", query.after.map(|next| next.to_string()));
+            return print_next(context, "--after", after.map(|next| next.to_string()));
         }
         context.output.flush()?;
     }
 }
 
-fn is_of_candidate(change: &LoggedChange) -> bool {
-    matches!(change, LoggedChange::Instance(instance) if &*instance.type_name == CANDIDATE_TYPE)
-}
-
-fn print_head(context: &mut Context, record: &LoggedRecord) -> Outcome {
+fn print_head(context: &mut Context, record: Part) -> Outcome {
     let part = |mark: &str, text: &str| match text {
         "" => String::new(),
         text => format!("{mark}{}", one_line(text)),
     };
-    let (by, why) = (part(" by ", &record.author), part(": ", &record.message));
-    context.output.line(format!("{}  {}{by}{why}", record.position, record.instant))
+    let (by, why) = (part(" by ", record.text("author")), part(": ", record.text("message")));
+    context.output.line(format!("{}  {}{by}{why}", record.number("position"), record.text("instant")))
 }
 
-fn print(context: &mut Context, record: &LoggedRecord, change: &LoggedChange) -> Outcome {
-    let (what, parts) = match change {
-        LoggedChange::Instance(instance) => (instance_text(instance), parts(instance, record.instant)),
-        LoggedChange::Type(definition) => {
-            (format!("{} {}", definition.kind.name(), one_line(&definition.name)), Vec::new())
-        }
-        LoggedChange::Collection(name) => (one_line(name), Vec::new()),
+fn print(context: &mut Context, record: Part, change: Part) -> Outcome {
+    let definition = change.of("definition");
+    let (what, parts) = if change.optional("id").is_some() {
+        (instance_text(change), parts(change, record.text("instant")))
+    } else if let Some(name) = change.optional("collection") {
+        (one_line(name), Vec::new())
+    } else {
+        (format!("{} {}", definition.text("kind"), one_line(definition.text("name"))), Vec::new())
     };
-    filled(&format!("    {} {what}", change.verb()), &parts)
+    filled(&format!("    {} {what}", change.text("action")), &parts)
         .into_iter()
         .try_for_each(|line| context.output.line(line))
 }
 
 /// The instance: type, id, ends, classification.
-fn instance_text(instance: &LoggedInstance) -> String {
-    let ends = instance.ends.as_ref().map(|[from, to]| format!(" ({from} -> {to})")).unwrap_or_default();
-    let name = instance.classification.as_ref().map(|name| format!(" as {}", one_line(name)));
-    let id = match &instance.path {
-        Some(path) => format!("{} ({})", one_line(&path.to_string()), instance.id.id()),
-        None => instance.id.id().to_string(),
+fn instance_text(instance: Part) -> String {
+    let ends = instance.optional("from").zip(instance.optional("to"));
+    let ends = ends.map(|(from, to)| format!(" ({from} -> {to})")).unwrap_or_default();
+    let name = instance.optional("classification").map(|name| format!(" as {}", one_line(name)));
+    let id = match instance.optional("path") {
+        Some(path) => format!("{} ({})", one_line(path), instance.text("id")),
+        None => instance.text("id").to_owned(),
     };
-    format!("{} {id}{ends}{}", one_line(&instance.type_name), name.unwrap_or_default())
+    format!("{} {id}{ends}{}", one_line(instance.text("type")), name.unwrap_or_default())
 }
 
 /// The changes, one part for each value.
-fn parts(instance: &LoggedInstance, committed: Instant) -> Vec<String> {
-    let difference = &instance.difference;
+fn parts(instance: Part, committed: &str) -> Vec<String> {
+    let difference = instance.of("difference");
+    let (verb, status) = (instance.text("action"), instance.text("status"));
     let mut parts = Vec::new();
-    if instance.base == 0 && &*instance.status != "active" {
-        parts.push(format!("@status = {}", one_line(&instance.status)));
+    if instance.number("base") == 0 && status != "active" {
+        parts.push(format!("@status = {}", one_line(status)));
     }
     // The verb says the status.
-    let says_status =
-        instance.verb == "delete" || instance.verb == "restore" && &*instance.status == "active";
+    let says_status = verb == "delete" || verb == "restore" && status == "active";
     let header = header_differences(difference).into_iter();
     let header = header.filter(|(name, _)| !(says_status && name == "@status"));
     parts.extend(header.map(|(name, [before, after])| {
         side_text(&name, Some(before).filter(|text| text != "(none)"), Some(after))
     }));
-    parts.extend(difference.properties.iter().map(property_text));
-    for known in &difference.classifications {
-        if instance.classification.as_ref() == Some(&known.name) {
-            parts.extend(known.properties.iter().map(property_text));
+    parts.extend(property_texts(difference));
+    for known in difference.all("classifications") {
+        if instance.optional("classification") == Some(known.text("name")) {
+            parts.extend(property_texts(known));
         } else {
             parts.push(classification_text(known));
         }
     }
     parts.extend(taken_text(instance));
-    if instance.valid_from != committed {
-        parts.push(format!("valid from {}", instance.valid_from));
+    if instance.text("validFrom") != committed {
+        parts.push(format!("valid from {}", instance.text("validFrom")));
     }
     parts
 }
 
 /// The instances that were deleted or restored with it.
-fn taken_text(instance: &LoggedInstance) -> Option<String> {
-    let counted = |number: usize, one: &str, several: &str| match number {
+fn taken_text(instance: Part) -> Option<String> {
+    let counted = |number: u64, one: &str, several: &str| match number {
         0 => None,
         1 => Some(format!("1 {one}")),
-        number => Some(format!("{} {several}", count(number as u64))),
+        number => Some(format!("{} {several}", count(number))),
     };
-    let items = counted(instance.contained_count, "item below it", "items below it");
-    let relationships = counted(instance.relationships_count, "relationship", "relationships");
+    let items = counted(instance.number("containedCount"), "item below it", "items below it");
+    let relationships = counted(instance.number("relationshipsCount"), "relationship", "relationships");
     let taken: Vec<String> = items.into_iter().chain(relationships).collect();
     (!taken.is_empty()).then(|| format!("with {}", taken.join(" and ")))
 }
 
-fn property_text(property: &PropertyDifference) -> String {
-    let side = |value: &Option<Value>| value.as_ref().map(value_to_text);
-    side_text(&one_line(&property.name), side(&property.before), side(&property.after))
+fn property_texts<'j>(difference: Part<'j>) -> impl Iterator<Item = String> + use<'j> {
+    difference.of("properties").members().map(|(name, sides)| {
+        let side = |side| value_text(Part(sides).of(side).0);
+        side_text(&one_line(name), side("before"), side("after"))
+    })
 }
 
 fn side_text(name: &str, before: Option<String>, after: Option<String>) -> String {
@@ -279,12 +277,12 @@ fn side_text(name: &str, before: Option<String>, after: Option<String>) -> Strin
     }
 }
 
-fn classification_text(known: &ClassificationDifference) -> String {
-    let name = one_line(&known.name);
-    let properties: Vec<String> = known.properties.iter().map(property_text).collect();
-    match (known.is_there, properties.is_empty()) {
+fn classification_text(known: Part) -> String {
+    let name = one_line(known.text("name"));
+    let properties: Vec<String> = property_texts(known).collect();
+    match (known.is("isThere"), properties.is_empty()) {
         (false, _) => format!("-{name}"),
-        (true, _) if known.was_there => format!("{name} ({})", properties.join(", ")),
+        (true, _) if known.is("wasThere") => format!("{name} ({})", properties.join(", ")),
         (true, true) => format!("+{name}"),
         (true, false) => format!("+{name} ({})", properties.join(", ")),
     }

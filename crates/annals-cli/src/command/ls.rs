@@ -1,15 +1,16 @@
 //! `annals ls`: the children of an item of a tree, or all items that match a path.
 
-use annals::{ListOptions, TreeItem};
-use annals_exchange::text::{one_line, value_to_text};
-use annals_json::TreeEntry;
+use annals::{Result, TreePath};
+use annals_exchange::text::one_line;
 use clap::Args;
-use serde_json::json;
 
-use super::listing::print_next;
-use super::tree_path::{ReadArguments, nothing, path};
+use super::listing::{json_of_line, print_next};
+use super::tree_path::{ReadArguments, or_nothing, path};
 use crate::context::Context;
 use crate::output::{Table, properties_summary};
+use crate::place::Line;
+use crate::request::Request;
+use crate::shown::{Shown, value_of, value_text};
 use crate::stop::Outcome;
 
 /// List the children of an item of a tree
@@ -50,55 +51,59 @@ pub struct Arguments {
 /// Prints one page.
 pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     let path = path(&arguments.path)?;
-    let repository = context.open_to_read()?;
-    let snapshot = arguments.of.as_of.snapshot(context, &repository)?;
-    let tree = arguments.of.root.tree(&snapshot);
+    let as_of = &arguments.of.as_of;
+    let request = |at: &str| arguments.of.root.request(at, &path);
     if arguments.is_explain {
-        let plan = tree.explain(&path);
+        // The plan depends on the declared types alone, and on no root.
+        let request = context.of_candidate(Request::get("/v1/tree-explain").with("path", &path));
+        let plan = context.ask(request)?.whole()?;
         if context.output.is_json() {
-            return context.output.json(&json!({ "isLookUp": plan.is_look_up, "steps": plan.steps }));
+            return context.output.json_line(&plan);
         }
-        return plan.steps.iter().try_for_each(|step| context.output.line(step));
+        let plan = json_of_line(&plan)?;
+        let steps = Shown(&plan).all("steps").filter_map(|step| step.0.as_str());
+        return steps.into_iter().try_for_each(|step| context.output.line(step));
     }
     if arguments.is_count {
-        let children_count = tree.count(&path)?.ok_or_else(|| nothing(&path))?;
-        return context.output.count(children_count);
+        let request = request("/v1/tree-list").flag("count", true).with("limit", 1);
+        let mut answer = context.ask_at(request, as_of).map_err(|stop| or_nothing(stop, &path))?;
+        let page = json_of_line(&answer.whole()?)?;
+        return context.output.count(Shown(&page).number("count"));
     }
     let mut table = Table::new(&["NAME", "TYPE", "PROPERTIES"]);
     let mut next = None;
-    if arguments.is_find {
-        for item in tree.find(&path, arguments.limit)? {
-            print(context, &mut table, item, true)?;
-        }
+    let is_find = arguments.is_find;
+    let request = if is_find {
+        request("/v1/tree-find")
     } else {
-        let options = ListOptions {
-            after: arguments.after.clone(),
-            limit: arguments.limit,
-            is_back: arguments.is_back,
-            ..ListOptions::default()
-        };
-        let page = tree.list(&path, &options)?.ok_or_else(|| nothing(&path))?;
-        for item in page.items {
-            print(context, &mut table, item, false)?;
+        request("/v1/tree-list").with_all("after", &arguments.after).flag("back", arguments.is_back)
+    };
+    let request = request.with("limit", arguments.limit).flag("typed", !context.output.is_json()).lines();
+    let mut answer = context.ask_at(request, as_of).map_err(|stop| or_nothing(stop, &path))?;
+    while let Some(line) = answer.line()? {
+        match line {
+            Line::Next(cursor) => next = Some(cursor),
+            Line::Item(line) if context.output.is_json() => context.output.json_line(&line)?,
+            Line::Item(line) => {
+                let row = row(Shown(&json_of_line(&line)?), is_find)?;
+                context.output.row(&mut table, row)?;
+            }
         }
-        next = page.next;
     }
     context.output.table(&mut table)?;
     context.output.end_list();
     print_next(context, "--after", next)
 }
 
-fn print(context: &mut Context, table: &mut Table, item: TreeItem, is_whole_path: bool) -> Outcome {
-    if context.output.is_json() {
-        return context.output.json(&TreeEntry::new(item)?);
-    }
-    let path = item.path()?;
-    let name = match path.steps.last().filter(|_| !is_whole_path) {
-        Some(step) => step.to_string().trim_start_matches('/').to_owned(),
-        None => path.to_string(),
+fn row(item: Shown, is_whole_path: bool) -> Result<[String; 3]> {
+    let path = item.text("path");
+    let last = TreePath::parse(path)?.steps.pop().filter(|_| !is_whole_path);
+    let name =
+        last.map_or_else(|| path.to_owned(), |step| step.to_string().trim_start_matches('/').to_owned());
+    let value = item.of("value");
+    let told = match item.optional("property") {
+        Some(_) => value_text(value.0).unwrap_or_default(),
+        None => properties_summary(value.members().map(|(name, value)| (name, value_of(value)))),
     };
-    let told = item
-        .value()
-        .map_or_else(|| properties_summary(item.entity.properties()), |value| value_to_text(&value));
-    context.output.row(table, [one_line(&name), item.entity.type_name().to_owned(), told])
+    Ok([one_line(&name), item.text("type").to_owned(), told])
 }

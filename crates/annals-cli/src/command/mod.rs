@@ -51,6 +51,7 @@ mod graph_format;
 mod terminal;
 
 use annals::{Error, ErrorKind};
+use clap::parser::ValueSource;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::context::{Context, Global};
@@ -81,6 +82,9 @@ pub struct Arguments {
     pub global: Global,
     #[command(subcommand)]
     command: Command,
+    /// The name of the command.
+    #[arg(skip)]
+    name: String,
 }
 
 #[derive(Subcommand, Debug)]
@@ -155,14 +159,62 @@ impl Command {
     }
 }
 
+/// The place that a command works on.
+enum Works {
+    /// A repository, in a folder or behind a server.
+    OnRepository,
+    /// A folder only; the reason.
+    OnFolder(&'static str),
+    /// No repository: the environment may name a server all the same.
+    Alone(&'static str),
+}
+
+impl Command {
+    fn works(&self) -> Works {
+        match self {
+            Command::Serve(_) => Works::Alone("it serves a folder"),
+            Command::Restore(restore) if restore.is_of_backup() => {
+                Works::Alone("it copies one folder to another")
+            }
+            Command::Token(_) => Works::Alone("it writes a file of tokens"),
+            Command::Completions(_) => Works::Alone("it reads no repository"),
+            Command::Compact(_) => Works::OnFolder("a server has POST /v1/compactions"),
+            Command::Backup(_) => Works::OnFolder("run it beside the server, on its folder"),
+            Command::Fixity(_) => Works::OnFolder("run it beside the server, on its folder"),
+            Command::Access(_) => Works::OnFolder("run it beside the server, on its folder"),
+            Command::Import(_) => Works::OnFolder("a server has POST /v1/import"),
+            Command::Tree(_) => Works::OnFolder("annals cat and annals ls show the same"),
+            _ => Works::OnRepository,
+        }
+    }
+
+    /// Refuses a server for a command that works on a folder.
+    ///
+    /// Errors: `InvalidArgument`.
+    fn check_place(&self, global: &Global, name: &str) -> Result<(), Error> {
+        let reason = match self.works() {
+            Works::OnFolder(reason) if global.server().is_some() => reason,
+            Works::Alone(reason) if global.server.is_some() => reason,
+            _ => return Ok(()),
+        };
+        let text = format!("--server: annals {name} takes none: {reason}; leave it out, or add --local");
+        Err(Error::new(ErrorKind::InvalidArgument, text))
+    }
+}
+
 /// The arguments of this process, together with those of the configuration file that they name.
 pub fn read_arguments() -> Result<Arguments, clap::Error> {
     let matches = config::matches(Arguments::command(), std::env::args_os().collect())?;
-    Arguments::from_arg_matches(&matches)
+    let mut arguments = Arguments::from_arg_matches(&matches)?;
+    let source = matches.value_source("repository");
+    arguments.global.is_repository_named = source == Some(ValueSource::CommandLine);
+    arguments.name = matches.subcommand_name().unwrap_or_default().to_owned();
+    Ok(arguments)
 }
 
 /// Runs the command.
 pub fn run(arguments: Arguments) -> Outcome {
+    arguments.command.check_place(&arguments.global, &arguments.name)?;
     let mut context = Context::new(&arguments.global);
     if let (Some(name), false) = (&context.candidate, arguments.command.takes_candidate()) {
         let text = format!("--candidate {name}: this command takes no candidate; leave it out");

@@ -4,7 +4,7 @@ use clap::Args;
 use serde_json::json;
 
 use super::tree_path::{ChangeArguments, PlaceArguments};
-use crate::context::Context;
+use crate::context::{Access, Context};
 use crate::stop::Outcome;
 
 /// Move an item of a tree with its subtree, or rename it
@@ -44,13 +44,13 @@ impl Mv {
     pub fn run(&self, context: &mut Context) -> Outcome {
         let mut members = json!({ "from": self.from, "to": self.to });
         members.as_object_mut().expect("it is one").extend(self.place.members());
-        self.of.commit(context, "move-tree", members)
+        self.of.commit(context, Access::Write, "move-tree", members)
     }
 }
 
 impl Cp {
     /// Commits it.
     pub fn run(&self, context: &mut Context) -> Outcome {
-        self.of.commit(context, "copy-tree", json!({ "from": self.from, "to": self.to }))
+        self.of.commit(context, Access::Write, "copy-tree", json!({ "from": self.from, "to": self.to }))
     }
 }

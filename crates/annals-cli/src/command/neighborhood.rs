@@ -1,13 +1,16 @@
 //! `annals neighborhood`: the entities and relationships around an entity.
 
-use annals::{Id, Subgraph};
+use annals::Id;
 use annals_exchange::text::count;
 use clap::Args;
 
 use super::graph_format::GraphFormatArguments;
-use super::listing::Listing;
+use super::listing::{Listing, json_of_line};
 use super::path::WalkArguments;
 use crate::context::{AsOfArguments, Context};
+use crate::place::Line;
+use crate::request::Request;
+use crate::shown::Shown;
 use crate::stop::Outcome;
 
 /// Show the entities and relationships around an entity, each once
@@ -31,30 +34,46 @@ pub struct Arguments {
 
 /// Prints the neighbourhood.
 pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
-    let repository = context.open_to_read()?;
-    let snapshot = arguments.as_of.snapshot(context, &repository)?;
-    let found = snapshot.neighborhood(&arguments.id, &arguments.walk.reach_near()?)?;
-    show(context, &found, arguments.format)
+    let request = Request::get_of("entities", &arguments.id, "/neighborhood");
+    let request = arguments.walk.of(request).read_at(&arguments.as_of);
+    context.warn_of_emptiness(&arguments.as_of)?;
+    let request = context.of_candidate(request);
+    show(context, request, arguments.format)
 }
 
-/// Prints a part of the graph.
-pub fn show(context: &mut Context, subgraph: &Subgraph, format: GraphFormatArguments) -> Outcome {
+/// Prints the part of the graph that answers a request.
+pub fn show(context: &mut Context, request: Request, format: GraphFormatArguments) -> Outcome {
     if let Some(format) = format.of(context)? {
-        return format.write(subgraph, context);
+        return format.print(context, request);
     }
-    let mut listing = Listing::of_reached();
-    subgraph.entities().try_for_each(|reached| listing.reached(context, &reached))?;
-    listing.end(context)?;
-    let mut listing = Listing::of_relationships();
-    subgraph.relationships().try_for_each(|crossed| listing.crossed(context, &crossed))?;
-    listing.end(context)?;
+    let mut answer = context.ask(request.lines())?;
     if context.output.is_json() {
-        return Ok(());
+        return Listing::of_reached().take(context, &mut answer).map(drop);
     }
-    let (entities, relationships) = (subgraph.entities().len(), subgraph.relationships().len());
+    let (mut entities, mut relationships) = (Listing::of_reached(), Listing::of_relationships());
+    let (mut entities_count, mut relationships_count) = (0, 0);
+    // All entities come before all relationships.
+    while let Some(Line::Item(line)) = answer.line()? {
+        let json = json_of_line(&line)?;
+        match json.get("relationship") {
+            None => {
+                entities_count += 1;
+                entities.item(context, Shown(&json))?;
+            }
+            Some(relationship) => {
+                if relationships_count == 0 {
+                    std::mem::replace(&mut entities, Listing::of_reached()).end(context)?;
+                }
+                relationships_count += 1;
+                relationships.item(context, Shown(relationship))?;
+            }
+        }
+    }
+    entities.end(context)?;
+    relationships.end(context)?;
     context.output.line(format!(
         "{} entities, {} relationships",
-        count(entities as u64),
-        count(relationships as u64)
+        count(entities_count),
+        count(relationships_count)
     ))
 }

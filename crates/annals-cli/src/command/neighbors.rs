@@ -1,13 +1,16 @@
 //! `annals neighbors`: the relationships of an entity, with the entities at their other ends.
 
-use annals::{Direction, Error, ErrorKind, Id, Neighbor, Snapshot};
-use annals_json::NeighborForm;
+use annals::{Direction, Error, ErrorKind, Id};
 use clap::Args;
 use serde_json::json;
 
+use super::listing::json_of_line;
 use super::selection::{DirectionArgument, arrow, direction_name};
 use crate::context::{AsOfArguments, Context};
-use crate::output::{Table, properties_summary};
+use crate::output::Table;
+use crate::place::Line;
+use crate::request::Request;
+use crate::shown::Shown;
 use crate::stop::Outcome;
 
 /// Show the relationships of an entity, with the entities at their other ends
@@ -47,15 +50,14 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
             "--after: expected --direction out or in beside it, found both; page each direction by itself";
         return Err(Error::new(ErrorKind::InvalidArgument, text).into());
     }
-    let repository = context.open_to_read()?;
-    let snapshot = arguments.as_of.snapshot(context, &repository)?;
+    context.warn_of_emptiness(&arguments.as_of)?;
     if arguments.is_count {
-        return print_count(context, arguments, &snapshot);
+        return print_count(context, arguments);
     }
     let mut table = Table::new(&["", "TYPE", "ENTITY", "PROPERTIES"]);
     let mut next = Vec::new();
     for direction in arguments.direction.directions() {
-        let last = page(context, arguments, &snapshot, direction, &mut table)?;
+        let last = page(context, arguments, direction, &mut table)?;
         next.extend(last.map(|last| (direction, last)));
     }
     context.output.table(&mut table)?;
@@ -63,7 +65,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     for (direction, last) in next {
         let name = direction_name(direction);
         if context.output.is_json() {
-            context.output.json(&json!({ "next": last.to_string(), "direction": name }))?;
+            context.output.json(&json!({ "next": last, "direction": name }))?;
         } else {
             context.output.line(format!("more: --direction {name} --after {last}"))?;
         }
@@ -71,10 +73,19 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     Ok(())
 }
 
-fn print_count(context: &mut Context, arguments: &Arguments, snapshot: &Snapshot) -> Outcome {
+/// A request about the relationships in one direction.
+fn request(context: &Context, arguments: &Arguments, direction: Direction, rest: &str) -> Request {
+    let request =
+        Request::get_of("entities", &arguments.id, rest).with("direction", direction_name(direction));
+    context.of_candidate(request.with_all("type", &arguments.type_name).read_at(&arguments.as_of))
+}
+
+fn print_count(context: &mut Context, arguments: &Arguments) -> Outcome {
     let mut neighbors_count = 0;
     for direction in arguments.direction.directions() {
-        neighbors_count += snapshot.degree(&arguments.id, direction, arguments.type_name.as_deref())?;
+        let request = request(context, arguments, direction, "/degree");
+        let answer = json_of_line(&context.ask(request)?.whole()?)?;
+        neighbors_count += Shown(&answer).number("degree");
     }
     context.output.count(neighbors_count)
 }
@@ -83,28 +94,32 @@ fn print_count(context: &mut Context, arguments: &Arguments, snapshot: &Snapshot
 fn page(
     context: &mut Context,
     arguments: &Arguments,
-    snapshot: &Snapshot,
     direction: Direction,
     table: &mut Table,
-) -> Outcome<Option<Id>> {
-    let type_name = arguments.type_name.as_deref();
-    let mut neighbors =
-        snapshot.neighbors_after(&arguments.id, direction, type_name, arguments.after.as_ref())?;
-    let mut last = None;
-    for neighbor in neighbors.by_ref().take(arguments.limit) {
-        let neighbor = neighbor?;
-        last = Some(neighbor.relationship.id().clone());
-        if context.output.is_json() {
-            context.output.json(&NeighborForm { neighbor, direction: Some(direction) })?;
-        } else {
-            let Neighbor { relationship, entity } = neighbor;
-            table.row([
-                arrow(direction).to_owned(),
-                relationship.type_name().to_owned(),
-                entity.id().to_string(),
-                properties_summary(relationship.properties()),
-            ]);
+) -> Outcome<Option<String>> {
+    let request = request(context, arguments, direction, "/neighbors").lines();
+    let request = request.with_all("after", &arguments.after).with("limit", arguments.limit.max(1));
+    let mut answer = context.ask(request)?;
+    while let Some(line) = answer.line()? {
+        match line {
+            Line::Next(next) => return Ok((arguments.limit > 0).then_some(next)),
+            Line::Item(_) if arguments.limit == 0 => {}
+            // The line has no direction, because the request has it.
+            Line::Item(line) if context.output.is_json() => {
+                let head = format!("{{\"direction\":\"{}\",", direction_name(direction));
+                context.output.json_line(&[head.as_bytes(), &line[1..]].concat())?;
+            }
+            Line::Item(line) => {
+                let json = json_of_line(&line)?;
+                let (relationship, entity) = (Shown(&json).of("relationship"), Shown(&json).of("entity"));
+                table.row([
+                    arrow(direction).to_owned(),
+                    relationship.text("type").to_owned(),
+                    entity.text("id").to_owned(),
+                    relationship.summary(),
+                ]);
+            }
         }
     }
-    Ok(if neighbors.next().is_some() { last } else { None })
+    Ok(None)
 }

@@ -1,13 +1,15 @@
 //! `annals path`: a shortest path between two entities.
 
-use annals::{Along, Error, ErrorKind, Expression, Id, Path, Reach, Result};
+use annals::{Along, Error, ErrorKind, Id};
 use clap::Args;
 
-use super::find::condition_from_text;
 use super::graph_format::GraphFormatArguments;
-use super::selection::{DirectionArgument, arrow};
+use super::listing::json_of_line;
+use super::selection::DirectionArgument;
 use crate::context::{AsOfArguments, Context};
-use crate::output::properties_summary;
+use crate::place::Line;
+use crate::request::Request;
+use crate::shown::Shown;
 use crate::stop::{Outcome, Stop};
 
 /// Show a shortest path from one entity to another, or the shortest ones
@@ -89,84 +91,79 @@ pub struct EndsArguments {
     pub as_of: AsOfArguments,
 }
 
-impl WalkArguments {
-    /// The walk, by default along outgoing relationships.
-    pub fn reach(&self) -> Result<Reach> {
-        self.reach_along(DirectionArgument::Out)
-    }
-
-    /// The walk, by default in both directions.
-    pub fn reach_both(&self) -> Result<Reach> {
-        self.reach_along(DirectionArgument::Both)
-    }
-
-    /// The walk, by default in both directions and one step deep.
-    pub fn reach_near(&self) -> Result<Reach> {
-        let reach = self.reach_both()?;
-        Ok(Reach { depth_max: reach.depth_max.or(Some(1)), ..reach })
-    }
-
-    fn reach_along(&self, direction: DirectionArgument) -> Result<Reach> {
-        Ok(Reach {
-            directions: self.direction.unwrap_or(direction).directions(),
-            types: self.types.clone(),
-            entity_types: self.entity_types.clone(),
-            classifications: self.classified.clone(),
-            entity_where: all_of(&self.entity_where)?,
-            relationship_where: all_of(&self.relationship_where)?,
-            statuses: self.statuses.clone(),
-            depth_min: self.depth_min,
-            depth_max: self.depth_max,
-            visited_max: self.visited_max,
-        })
+impl EndsArguments {
+    /// A request about the two entities.
+    pub fn request(&self, context: &Context, path: &str) -> Request {
+        let request = Request::get(path).with("from", &self.from).with("to", &self.to);
+        context.of_candidate(self.walk.of(request).read_at(&self.as_of))
     }
 }
 
-/// The condition that all of these hold.
-fn all_of(conditions: &[String]) -> Result<Expression> {
-    let conditions = conditions.iter().map(|condition| condition_from_text(condition));
-    Ok(Expression::All(conditions.collect::<Result<_>>()?))
+impl WalkArguments {
+    /// A request with this walk.
+    pub fn of(&self, request: Request) -> Request {
+        request
+            .with_all("direction", self.direction.map(DirectionArgument::name))
+            .with_all("type", &self.types)
+            .with_all("entityType", &self.entity_types)
+            .with_all("classified", &self.classified)
+            .with_all("entityWhere", &self.entity_where)
+            .with_all("relationshipWhere", &self.relationship_where)
+            .with_all("status", &self.statuses)
+            .with_all("depthMin", Some(self.depth_min).filter(|depth| *depth > 0))
+            .with_all("depthMax", self.depth_max)
+            .with("visitedMax", self.visited_max)
+    }
 }
 
 /// Prints the path, or the paths.
 pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
-    let repository = context.open_to_read()?;
-    let snapshot = arguments.as_of.snapshot(context, &repository)?;
     let (from, to) = (&arguments.from, &arguments.to);
-    let reach = arguments.walk.reach()?;
     let weight = arguments.weight.as_deref();
-    if let Some(format) = arguments.format.of(context)? {
-        let mut paths = Vec::new();
-        if arguments.count == 1 && weight.is_none() {
-            paths.extend(snapshot.shortest_path(from, to, &reach)?);
-        } else {
-            for path in snapshot.shortest_paths(from, to, &reach, weight)?.take(arguments.count) {
-                paths.push(path?);
-            }
-        }
-        if !paths.is_empty() {
-            return format.write(&paths[..], context);
-        }
-        return Err(no_path(from, to));
-    }
-    let mut is_any = false;
-    let mut print = |path: &Path| {
-        is_any = true;
-        if context.output.is_json() {
-            return context.output.json(path);
-        }
-        show(context, path, weight)
+    let is_one = arguments.count == 1 && weight.is_none();
+    context.warn_of_emptiness(&arguments.as_of)?;
+    let format = arguments.format.of(context)?;
+    let candidate = context.candidate.clone();
+    let request = |path: &str| {
+        let request = Request::get(path).with("from", from).with("to", to).with_all("weight", weight);
+        arguments.walk.of(request).read_at(&arguments.as_of).with_all("candidate", &candidate)
     };
-    if arguments.count == 1 && weight.is_none() {
-        snapshot.shortest_path(from, to, &reach)?.iter().try_for_each(print)?;
+    let mut answer = if is_one {
+        context.ask(request("/v1/path"))?
     } else {
-        let mut paths = snapshot.shortest_paths(from, to, &reach, weight)?.take(arguments.count);
-        paths.try_for_each(|path| print(&path?))?;
+        context.ask(request("/v1/paths").with("limit", arguments.count.max(1)).lines())?
+    };
+    let mut is_any = false;
+    while let Some(line) = answer.line()? {
+        let Line::Item(line) = line else { break };
+        let json = json_of_line(&line)?;
+        if arguments.count == 0 || Shown(&json).of("found").0 == false {
+            continue;
+        }
+        is_any = true;
+        if format.is_some() {
+            break;
+        }
+        if context.output.is_json() {
+            // A path of a list has no member `found`.
+            let path = line.strip_prefix(b"{\"found\":true,").map(|rest| [b"{", rest].concat());
+            context.output.json_line(&path.unwrap_or(line))?;
+        } else {
+            show(context, Shown(&json), weight)?;
+        }
     }
-    if is_any {
-        return Ok(());
+    match format {
+        _ if !is_any => Err(no_path(from, to)),
+        None => Ok(()),
+        Some(format) => {
+            let request = if is_one {
+                request("/v1/path")
+            } else {
+                request("/v1/paths").with("limit", arguments.count)
+            };
+            format.print(context, request)
+        }
     }
-    Err(no_path(from, to))
 }
 
 fn no_path(from: &Id, to: &Id) -> Stop {
@@ -174,15 +171,19 @@ fn no_path(from: &Id, to: &Id) -> Stop {
     Error::new(ErrorKind::NotFound, text).into()
 }
 
-fn show(context: &mut Context, path: &Path, weight: Option<&str>) -> Outcome {
-    context.output.line(path.start.id())?;
-    for step in &path.steps {
-        let properties = properties_summary(step.relationship.properties());
+fn show(context: &mut Context, path: Shown, weight: Option<&str>) -> Outcome {
+    context.output.line(path.of("start").text("id"))?;
+    let mut steps = 0;
+    for step in path.all("steps") {
+        steps += 1;
+        let relationship = step.of("relationship");
+        let properties = relationship.summary();
         let properties = if properties.is_empty() { properties } else { format!("  ({properties})") };
-        let (arrow, type_name) = (arrow(step.direction), step.relationship.type_name());
-        context.output.line(format!("  {arrow} {type_name} {arrow} {}{properties}", step.entity.id()))?;
+        let arrow = if step.text("direction") == "in" { "<-" } else { "->" };
+        let (type_name, id) = (relationship.text("type"), step.of("entity").text("id"));
+        context.output.line(format!("  {arrow} {type_name} {arrow} {id}{properties}"))?;
     }
-    let steps = path.steps.len();
-    let length = weight.map(|weight| format!(", {weight} {}", path.length)).unwrap_or_default();
+    let length = path.of("length").0.as_f64().unwrap_or_default();
+    let length = weight.map(|weight| format!(", {weight} {length}")).unwrap_or_default();
     context.output.line(format!("{steps} step{}{length}", if steps == 1 { "" } else { "s" }))
 }

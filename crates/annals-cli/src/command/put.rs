@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 
 use super::content::{self, FileArguments, is_id};
 use super::tree_path::{ChangeArguments, PlaceArguments, read_json};
-use crate::context::Context;
+use crate::context::{Access, Context};
 use crate::stop::Outcome;
 
 /// Put an item of a tree in place, from JSON, set a property, or store a file
@@ -89,8 +89,7 @@ impl Put {
             None => read_json(file)?,
         };
         let member = if is_tree_item(&content) { "item" } else { "value" };
-        let repository = context.open_or_create()?;
-        self.of.commit_in(context, repository, action, json!({ "path": self.path, member: content }))
+        self.of.commit(context, Access::Create, action, json!({ "path": self.path, member: content }))
     }
 }
 
@@ -118,6 +117,6 @@ impl Insert {
         let item: Result<Json> = self.file.as_deref().map_or_else(|| Ok(json!({})), read_json);
         let mut members = json!({ "path": self.path, "item": item? });
         members.as_object_mut().expect("it is one").extend(self.place.members());
-        self.of.commit(context, "insert-tree", members)
+        self.of.commit(context, Access::Write, "insert-tree", members)
     }
 }

@@ -1,16 +1,17 @@
 //! `annals reach`: everything within reach of an entity.
 
-use annals::{Error, ErrorKind, Id, Reach, Snapshot};
-use annals_exchange::text::{count, value_to_text};
-use annals_json::{GroupsForm, Members, ObjectOf, field_from_text};
+use annals::{Error, ErrorKind, Id};
+use annals_exchange::text::count;
 use clap::Args;
-use serde_json::json;
 
 use super::graph_format::GraphFormatArguments;
-use super::listing::{Listing, is_elsewhere};
+use super::listing::{Listing, json_of_line};
 use super::path::WalkArguments;
 use crate::context::{AsOfArguments, Context};
 use crate::output::Table;
+use crate::place::Line;
+use crate::request::Request;
+use crate::shown::{Shown, value_text};
 use crate::stop::Outcome;
 
 /// Show everything within reach of an entity, nearest first
@@ -47,67 +48,81 @@ pub struct Arguments {
 
 /// Prints the entities with their distances.
 pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
-    let repository = context.open_to_read()?;
-    let snapshot = arguments.as_of.snapshot(context, &repository)?;
-    let reach = arguments.walk.reach()?;
+    context.warn_of_emptiness(&arguments.as_of)?;
+    let candidate = context.candidate.clone();
+    let request = |rest: &str| {
+        let request = arguments.walk.of(Request::get_of("entities", &arguments.id, rest));
+        request.read_at(&arguments.as_of).with_all("candidate", &candidate)
+    };
     if let Some(format) = arguments.format.of(context)? {
         if arguments.is_count || arguments.group_by.is_some() || arguments.limit.is_some() {
             let text = "--format: expected none of --count, --group-by and --limit beside it, found one; leave it out";
             return Err(Error::new(ErrorKind::InvalidArgument, text).into());
         }
-        return format.write(&snapshot.neighborhood(&arguments.id, &reach)?, context);
+        return format.print(context, request("/reach"));
     }
     if let Some(field) = &arguments.group_by {
-        return groups(context, arguments, &snapshot, &reach, field);
+        let limit = arguments.limit.map(|limit| limit.max(1));
+        let request = request("/reach/groups").with("groupBy", field).with_all("limit", limit);
+        return groups(context, request.lines());
     }
-    let walk = snapshot.walk(&arguments.id, &reach)?;
-    let mut walk = walk.entities().filter(is_elsewhere);
-    let mut listing = Listing::of_reached();
-    let shown = if arguments.is_count { 0 } else { arguments.limit.unwrap_or(usize::MAX) };
+    // A list that is cut off does not tell how many there are.
+    let is_whole = !arguments.is_count && arguments.limit.is_none();
+    let counted = if is_whole || (context.output.is_json() && !arguments.is_count) {
+        None
+    } else {
+        Some(context.ask(request("/reach/count"))?.whole()?)
+    };
     let (mut entities_count, mut distance_max) = (0, 0);
-    for reached in walk.by_ref().take(shown) {
-        let reached = reached?;
-        (entities_count, distance_max) = (entities_count + 1, reached.distance);
-        listing.reached(context, &reached)?;
+    if !arguments.is_count && arguments.limit != Some(0) {
+        let mut answer = context.ask(request("/reach").with_all("limit", arguments.limit).lines())?;
+        let mut listing = Listing::of_reached();
+        if context.output.is_json() {
+            return listing.take(context, &mut answer).map(drop);
+        }
+        while let Some(Line::Item(line)) = answer.line()? {
+            let json = json_of_line(&line)?;
+            (entities_count, distance_max) = (entities_count + 1, Shown(&json).number("distance"));
+            listing.item(context, Shown(&json))?;
+        }
+        listing.end(context)?;
     }
-    listing.end(context)?;
-    if context.output.is_json() && !arguments.is_count {
-        return Ok(());
-    }
-    for reached in walk {
-        (entities_count, distance_max) = (entities_count + 1, reached?.distance);
+    if let Some(counted) = counted {
+        if context.output.is_json() {
+            return context.output.json_line(&counted);
+        }
+        let json = json_of_line(&counted)?;
+        (entities_count, distance_max) = (Shown(&json).number("count"), Shown(&json).number("distanceMax"));
     }
     if context.output.is_json() {
-        return context.output.json(&json!({ "count": entities_count, "distanceMax": distance_max }));
+        return Ok(());
     }
     let entities = count(entities_count);
     context.output.line(format!("{entities} within reach, the farthest {distance_max} steps away"))
 }
 
 /// Prints the count of each value.
-fn groups(
-    context: &mut Context,
-    arguments: &Arguments,
-    snapshot: &Snapshot,
-    reach: &Reach,
-    field: &str,
-) -> Outcome {
-    let found = snapshot.groups(&arguments.id, reach, &field_from_text(field)?)?;
-    let form = GroupsForm::of(&found, arguments.limit.unwrap_or(usize::MAX));
-    if context.output.is_json() {
-        form.shown().iter().try_for_each(|group| context.output.json(group))?;
-        return context.output.json(&ObjectOf(|members: &mut Members| form.add_totals(members)));
-    }
+fn groups(context: &mut Context, request: Request) -> Outcome {
+    let mut answer = context.ask(request)?;
     let mut table = Table::new(&["VALUE", "COUNT"]);
-    for group in form.shown() {
-        let value = group.value.as_ref().map_or("null".to_owned(), value_to_text);
-        table.row([value, count(group.count as u64)]);
+    while let Some(Line::Item(line)) = answer.line()? {
+        if context.output.is_json() {
+            context.output.json_line(&line)?;
+            continue;
+        }
+        let json = json_of_line(&line)?;
+        let line = Shown(&json);
+        let Some(value) = json.get("value") else {
+            // The last line has the totals.
+            context.output.table(&mut table)?;
+            let rest = line.of("rest");
+            if rest.number("groups") > 0 {
+                let (groups, rest) = (count(rest.number("groups")), count(rest.number("count")));
+                context.output.line(format!("and {groups} more values, together {rest}"))?;
+            }
+            return context.output.line(format!("{} within reach", count(line.number("count"))));
+        };
+        table.row([value_text(value).unwrap_or_else(|| "null".to_owned()), count(line.number("count"))]);
     }
-    context.output.table(&mut table)?;
-    let (groups, rest) = form.rest();
-    if groups > 0 {
-        let (groups, rest) = (count(groups as u64), count(rest as u64));
-        context.output.line(format!("and {groups} more values, together {rest}"))?;
-    }
-    context.output.line(format!("{} within reach", count(found.count as u64)))
+    Ok(())
 }

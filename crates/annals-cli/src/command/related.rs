@@ -1,12 +1,13 @@
 //! `annals related`: every entity related to one by any path, in any order.
 
-use annals::{Id, Reach, Related, Snapshot};
-use annals_json::order_from_text;
+use annals::Id;
 use clap::Args;
 
-use super::listing::{Listing, is_elsewhere};
+use super::listing::{Listing, after_skipped, json_of_line};
 use super::path::WalkArguments;
 use crate::context::{AsOfArguments, Context};
+use crate::request::Request;
+use crate::shown::Shown;
 use crate::stop::Outcome;
 
 /// List every entity related to one by any path
@@ -40,35 +41,17 @@ pub struct Arguments {
 
 /// Prints one page, or the count.
 pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
-    let related = Related {
-        reach: arguments.walk.reach_both()?,
-        order: arguments.order_by.iter().map(|key| order_from_text(key)).collect::<annals::Result<_>>()?,
-        skip: arguments.skip,
-        limit: arguments.limit,
-        is_counted: arguments.is_count,
-    };
-    let repository = context.open_to_read()?;
-    let snapshot = arguments.as_of.snapshot(context, &repository)?;
-    if !arguments.is_count && related.order.is_empty() && related.limit > 0 {
-        return as_it_walks(context, arguments, &snapshot, related.reach);
-    }
-    let page = snapshot.related(&arguments.id, &related)?;
+    let request = arguments.walk.of(Request::get_of("entities", &arguments.id, "/related"));
+    let request = request.with_all("orderBy", &arguments.order_by);
     if arguments.is_count {
-        return context.output.count(page.count.unwrap_or_default());
+        let mut answer = context.ask_at(request.flag("count", true).with("limit", 1), &arguments.as_of)?;
+        let page = json_of_line(&answer.whole()?)?;
+        return context.output.count(Shown(&page).number("count"));
     }
+    let request =
+        request.with("limit", arguments.limit).with_all("after", after_skipped(arguments.skip)).lines();
+    let mut answer = context.ask_at(request, &arguments.as_of)?;
     let mut listing = Listing::of_reached();
-    page.items.iter().try_for_each(|reached| listing.reached(context, reached))?;
-    listing.end_page(context, "--skip", page.has_more.then_some(arguments.skip + arguments.limit))
-}
-
-/// Prints the page nearest first, each entity as soon as the walk reaches it.
-fn as_it_walks(context: &mut Context, arguments: &Arguments, snapshot: &Snapshot, reach: Reach) -> Outcome {
-    let found = snapshot.walk(&arguments.id, &reach)?.entities().filter(is_elsewhere);
-    let mut found = found.skip(arguments.skip);
-    let mut listing = Listing::of_reached();
-    for reached in found.by_ref().take(arguments.limit) {
-        listing.reached(context, &reached?)?;
-    }
-    let has_more = found.next().transpose()?.is_some();
-    listing.end_page(context, "--skip", has_more.then_some(arguments.skip + arguments.limit))
+    let next = listing.take(context, &mut answer)?;
+    listing.end_page(context, "--skip", next.map(|_| arguments.skip + arguments.limit))
 }

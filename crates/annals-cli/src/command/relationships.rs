@@ -1,12 +1,13 @@
 //! `annals relationships`: the relationships of an entity, in any order.
 
-use annals::{Id, RelationshipsOf};
-use annals_json::order_from_text;
+use annals::Id;
 use clap::Args;
 
-use super::listing::{BATCH_ITEMS_MAX, Listing};
+use super::listing::{Listing, json_of_line};
 use super::selection::DirectionArgument;
 use crate::context::{AsOfArguments, Context};
+use crate::request::Request;
+use crate::shown::Shown;
 use crate::stop::Outcome;
 
 /// List the relationships of an entity, each once
@@ -50,35 +51,23 @@ pub struct Arguments {
 
 /// Prints one page, or the count.
 pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
-    let mut of = RelationshipsOf {
-        directions: arguments.direction.directions(),
-        types: arguments.types.clone(),
-        statuses: arguments.statuses.clone(),
-        order: arguments.order_by.iter().map(|key| order_from_text(key)).collect::<annals::Result<_>>()?,
-        after: arguments.after.clone(),
-        skip: arguments.skip,
-        limit: arguments.limit,
-        ..RelationshipsOf::both()
-    };
-    let repository = context.open_to_read()?;
-    let snapshot = arguments.as_of.snapshot(context, &repository)?;
+    let request = Request::get_of("entities", &arguments.id, "/relationships")
+        .with("direction", arguments.direction.name())
+        .with_all("type", &arguments.types)
+        .with_all("status", &arguments.statuses)
+        .with_all("orderBy", &arguments.order_by);
     if arguments.is_count {
-        let count = snapshot.relationships_of_count(&arguments.id, &of)?;
-        return context.output.count(count);
+        let mut answer = context.ask_at(request.flag("count", true).with("limit", 1), &arguments.as_of)?;
+        let page = json_of_line(&answer.whole()?)?;
+        return context.output.count(Shown(&page).number("count"));
     }
+    let request = request
+        .with("limit", arguments.limit)
+        .with_all("skip", Some(arguments.skip).filter(|skip| *skip > 0))
+        .with_all("after", &arguments.after)
+        .lines();
+    let mut answer = context.ask_at(request, &arguments.as_of)?;
     let mut listing = Listing::of_relationships();
-    let mut left = arguments.limit;
-    loop {
-        // With an order given, each page reads all relationships.
-        if of.order.is_empty() {
-            of.limit = left.min(BATCH_ITEMS_MAX);
-        }
-        let page = snapshot.relationships_of(&arguments.id, &of)?;
-        left -= page.items.len();
-        page.items.iter().try_for_each(|relationship| listing.relationship(context, relationship))?;
-        match page.next {
-            Some(next) if left > 0 => (of.after, of.skip) = (Some(next), 0),
-            next => return listing.end_page(context, "--after", next),
-        }
-    }
+    let next = listing.take(context, &mut answer)?;
+    listing.end_page(context, "--after", next)
 }

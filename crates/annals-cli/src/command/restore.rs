@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::tree_path::ChangeArguments;
 use super::tree_times::as_of_to_json;
-use crate::context::{AsOfArguments, Context};
+use crate::context::{Access, AsOfArguments, Context};
 use crate::stop::Outcome;
 
 /// Make a repository from a backup, and verify it; or restore a deleted item of a tree
@@ -33,6 +33,13 @@ pub struct Arguments {
     as_of: AsOfArguments,
     #[command(flatten)]
     of: ChangeArguments,
+}
+
+impl Arguments {
+    /// True if it makes a repository from a backup.
+    pub fn is_of_backup(&self) -> bool {
+        self.folder.is_some()
+    }
 }
 
 /// Restores, and prints a summary.
@@ -63,5 +70,5 @@ fn backup(context: &mut Context, backup: &Path, folder: &Path) -> Outcome {
 fn item(context: &mut Context, arguments: &Arguments) -> Outcome {
     let mut members = json!({ "path": arguments.what });
     members.as_object_mut().expect("it is one").extend(as_of_to_json(&arguments.as_of.as_of()));
-    arguments.of.commit(context, "restore-tree", members)
+    arguments.of.commit(context, Access::Write, "restore-tree", members)
 }

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::tree_path::ChangeArguments;
 use super::tree_times::{ToArguments, as_of_to_json};
-use crate::context::Context;
+use crate::context::{Access, Context};
 use crate::stop::Outcome;
 
 /// Set an item of a tree with its subtree, or a property, back to an earlier time
@@ -31,6 +31,6 @@ impl Revert {
         let as_of = self.to.past()?;
         let mut members = json!({ "path": self.path });
         members.as_object_mut().expect("it is one").extend(as_of_to_json(&as_of));
-        self.of.commit(context, "revert-tree", members)
+        self.of.commit(context, Access::Write, "revert-tree", members)
     }
 }

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::content::is_id;
 use super::tree_path::ChangeArguments;
-use crate::context::Context;
+use crate::context::{Access, Context};
 use crate::stop::Outcome;
 
 /// Delete an item of a tree with its subtree, the items of a list, or a property
@@ -36,6 +36,6 @@ impl Rm {
             return Err(Error::new(ErrorKind::InvalidArgument, text).into());
         }
         let action = if self.is_forced { "remove-tree" } else { "delete-tree" };
-        self.of.commit(context, action, json!({ "path": self.path }))
+        self.of.commit(context, Access::Write, action, json!({ "path": self.path }))
     }
 }

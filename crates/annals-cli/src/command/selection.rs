@@ -1,7 +1,12 @@
 //! Arguments and look-ups that several commands share: the instance, the direction, the types.
 
-use annals::{Direction, ErrorKind, Id, InstanceId, Result, Snapshot};
+use annals::{Direction, ErrorKind, Id};
 use clap::{Args, ValueEnum};
+
+use crate::context::Context;
+use crate::place::Answer;
+use crate::request::Request;
+use crate::stop::Outcome;
 
 /// The direction along relationships.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -15,6 +20,15 @@ pub enum DirectionArgument {
 }
 
 impl DirectionArgument {
+    /// Its name in requests.
+    pub fn name(self) -> &'static str {
+        match self {
+            DirectionArgument::Out => "out",
+            DirectionArgument::In => "in",
+            DirectionArgument::Both => "both",
+        }
+    }
+
     /// The directions, in the order they are walked.
     pub fn directions(self) -> Vec<Direction> {
         match self {
@@ -35,6 +49,10 @@ pub fn arrow(direction: Direction) -> &'static str {
 
 pub use annals_json::direction_to_text as direction_name;
 
+/// The collections of the door.
+const ENTITIES: &str = "entities";
+const RELATIONSHIPS: &str = "relationships";
+
 /// Names an entity or a relationship.
 #[derive(Args, Clone, Debug)]
 pub struct InstanceArgument {
@@ -46,29 +64,37 @@ pub struct InstanceArgument {
 }
 
 impl InstanceArgument {
-    /// The instance that is meant, live or deleted.
+    /// Asks about the instance, live or deleted: about the entity with the id, or else about the relationship. `request`
+    /// gets the collection, `entities` or `relationships`. Returns the collection, too.
     ///
-    /// Errors: `NotFound` if neither an entity nor a relationship ever had the id, or the instance became known after the
-    /// snapshot.
-    pub fn find(&self, snapshot: &Snapshot) -> Result<InstanceId> {
-        let instance = self.find_ever(snapshot)?;
-        snapshot.check_known(&instance)?;
-        Ok(instance)
+    /// Errors: the problem that is the answer; that about the entity, if neither was ever there.
+    pub fn ask(
+        &self,
+        context: &mut Context,
+        request: impl Fn(&'static str) -> Request,
+    ) -> Outcome<(&'static str, Answer)> {
+        if self.is_relationship {
+            return Ok((RELATIONSHIPS, context.ask(request(RELATIONSHIPS))?));
+        }
+        let stop = match context.ask(request(ENTITIES)) {
+            Ok(answer) => return Ok((ENTITIES, answer)),
+            Err(stop) if stop.kind() != Some(ErrorKind::NotFound) => return Err(stop),
+            Err(stop) => stop,
+        };
+        if self.was_ever(context, ENTITIES)? || !self.was_ever(context, RELATIONSHIPS)? {
+            return Err(stop);
+        }
+        Ok((RELATIONSHIPS, context.ask(request(RELATIONSHIPS))?))
     }
 
-    fn find_ever(&self, snapshot: &Snapshot) -> Result<InstanceId> {
-        let relationship = InstanceId::Relationship(self.id.clone());
-        let entity = InstanceId::Entity(self.id.clone());
-        if self.is_relationship {
-            return snapshot.versions(&relationship, 0, 1).map(|_| relationship);
-        }
-        match snapshot.versions(&entity, 0, 1) {
-            Ok(_) => Ok(entity),
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                // If there is no relationship either, the command shows the error about the entity.
-                snapshot.versions(&relationship, 0, 1).map(|_| relationship).map_err(|_| error)
-            }
-            Err(error) => Err(error),
+    /// True if the instance is or was there.
+    fn was_ever(&self, context: &mut Context, collection: &str) -> Outcome<bool> {
+        let versions = Request::get_of(collection, &self.id, "/history").with("limit", 1);
+        let versions = context.of_candidate(versions);
+        match context.ask(versions) {
+            Ok(_) => Ok(true),
+            Err(stop) if stop.kind() == Some(ErrorKind::NotFound) => Ok(false),
+            Err(stop) => Err(stop),
         }
     }
 }

@@ -21,11 +21,10 @@ pub struct Arguments {
 
 /// Prints the entities with their distances from both.
 pub fn run(context: &mut Context, Arguments { ends }: &Arguments) -> Outcome {
-    let repository = context.open_to_read()?;
-    let snapshot = ends.as_of.snapshot(context, &repository)?;
+    context.warn_of_emptiness(&ends.as_of)?;
+    let mut answer = context.ask(ends.request(context, "/v1/shared").lines())?;
     let mut listing = Listing::of_reached();
-    let found = snapshot.shared(&ends.from, &ends.to, &ends.walk.reach_near()?)?;
-    found.iter().try_for_each(|shared| listing.shared(context, shared))?;
+    listing.take(context, &mut answer)?;
     listing.end(context)?;
     context.output.end_list();
     Ok(())

@@ -1,20 +1,14 @@
 //! `annals stats`: the counts and the size of the repository.
 
-use annals::{Result, Snapshot, TypeKind};
 use annals_exchange::text::count;
-use annals_json::Object;
 use clap::Args;
-use serde_json::{Value as Json, json};
 
+use super::listing::json_of_line;
 use crate::context::{AsOfArguments, Context};
 use crate::output::{Table, bytes};
+use crate::request::Request;
+use crate::shown::Shown;
 use crate::stop::Outcome;
-
-const KINDS: [(TypeKind, &str); 3] = [
-    (TypeKind::Entity, "entities"),
-    (TypeKind::Relationship, "relationships"),
-    (TypeKind::Classification, "classifications"),
-];
 
 /// Count entities, relationships and classifications by type
 #[derive(Args, Debug)]
@@ -30,47 +24,35 @@ pub struct Arguments {
 
 /// Prints the counts.
 pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
-    let repository = context.open_to_read()?;
-    let snapshot = arguments.as_of.snapshot(context, &repository)?;
-    let position = snapshot.position();
-    let instant = snapshot.instant_of(position);
+    let told = context.ask_at(Request::get("/v1/stats"), &arguments.as_of)?.whole()?;
     if context.output.is_json() {
-        let mut json = json!({
-            "position": position.0,
-            "instant": instant.map(|instant| instant.to_string()),
-            "types": snapshot.types().len(),
-            "logBytes": repository.log_bytes(),
-        });
-        for (kind, name) in KINDS {
-            json[name] = counts_to_json(&snapshot, kind)?;
-        }
-        return context.output.json(&json);
+        return context.output.json_line(&told);
     }
-    let instant = instant.map(|instant| format!(", committed {instant}")).unwrap_or_default();
+    let told = json_of_line(&told)?;
+    let stats = Shown(&told);
+    let instant =
+        stats.optional("instant").map(|instant| format!(", committed {instant}")).unwrap_or_default();
     // The log has no size for an earlier time: only its present size is known.
     let now = if arguments.as_of.is_given() { " now" } else { "" };
     context.output.line(format!(
         "position {}{instant}, log of {}{now}",
-        count(position.0),
-        bytes(repository.log_bytes())
+        count(stats.number("position")),
+        bytes(stats.number("logBytes"))
     ))?;
-    for (kind, name) in KINDS {
-        let counts = snapshot.counts(kind)?;
-        let total: u64 = counts.iter().map(|(_, count)| count).sum();
-        context.output.line(format!("{} {name}", count(total)))?;
-        let width = counts.iter().map(|(_, number)| count(*number).len()).max().unwrap_or_default();
+    for name in ["entities", "relationships", "classifications"] {
+        let counts = stats.of(name);
+        context.output.line(format!("{} {name}", count(counts.number("total"))))?;
+        let by_type = counts.of("byType").members();
+        let mut by_type: Vec<(&str, u64)> =
+            by_type.map(|(name, number)| (name, number.as_u64().unwrap_or_default())).collect();
+        // Most frequent first.
+        by_type.sort_by(|one, other| other.1.cmp(&one.1).then_with(|| one.0.cmp(other.0)));
+        let width = by_type.iter().map(|(_, number)| count(*number).len()).max().unwrap_or_default();
         let mut table = Table::untitled();
-        for (type_name, number) in counts {
-            table.row([format!("  {:>width$}", count(number)), type_name.to_string()]);
+        for (type_name, number) in by_type {
+            table.row([format!("  {:>width$}", count(number)), type_name.to_owned()]);
         }
         context.output.table(&mut table)?;
     }
     Ok(())
-}
-
-fn counts_to_json(snapshot: &Snapshot, kind: TypeKind) -> Result<Json> {
-    let counts = snapshot.counts(kind)?;
-    let total: u64 = counts.iter().map(|(_, count)| count).sum();
-    let by_type: Object = counts.into_iter().map(|(name, count)| (name.to_string(), count.into())).collect();
-    Ok(json!({ "total": total, "byType": by_type }))
 }

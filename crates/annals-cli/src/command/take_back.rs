@@ -1,11 +1,12 @@
 //! `annals take-back`: takes records back.
 
-use annals::Position;
-use annals_json::taken_back_to_json;
 use clap::Args;
+use serde_json::json;
 
-use super::candidate::{Side, print_stays};
-use crate::context::{Context, SignatureArguments};
+use super::apply::send;
+use super::candidate::{Side, keep_name, print_stays};
+use crate::context::{Access, Context, SignatureArguments};
+use crate::shown::Shown;
 use crate::stop::Outcome;
 
 /// Take a record back: set everything that it changed to its state before it, in one new record
@@ -33,18 +34,28 @@ pub struct TakeBack {
 impl TakeBack {
     /// Commits it and prints the receipt.
     pub fn run(&self, context: &mut Context) -> Outcome {
-        let positions = Position(self.position)..=Position(self.to.unwrap_or(self.position));
-        let repository = context.open_to_write()?;
-        let SignatureArguments { author, message, valid_from, .. } = &self.signature;
-        let (stays, receipt) = repository.transact(|transaction| {
-            transaction.author(author).message(message).valid_from(*valid_from);
-            transaction.take_back_all(positions.clone(), self.side.keep())
-        })?;
-        repository.close()?;
-        if context.output.is_json() {
-            return context.output.json(&taken_back_to_json(&stays, &receipt));
+        let mut operation = json!({ "action": "take-back", "position": self.position });
+        if let Some(to) = self.to {
+            operation["toPosition"] = to.into();
         }
-        context.output.line(format!("taken back at position {}, {}", receipt.position, receipt.instant))?;
-        print_stays(context, &stays)
+        if let Some(keep) = self.side.keep() {
+            operation["keep"] = keep_name(keep).into();
+        }
+        context.enter(Access::Write)?;
+        // The only operation needs no number.
+        let sent =
+            send(context, &[operation], &self.signature, false).map_err(|stop| stop.without("operation"));
+        let mut receipt = sent?;
+        context.leave()?;
+        if context.output.is_json() {
+            if let Some(members) = receipt.as_object_mut() {
+                members.retain(|name, _| !["changes", "ids"].contains(&name.as_str()));
+            }
+            return context.output.json(&receipt);
+        }
+        let receipt = Shown(&receipt);
+        let (position, instant) = (receipt.number("position"), receipt.text("instant"));
+        context.output.line(format!("taken back at position {position}, {instant}"))?;
+        print_stays(context, receipt)
     }
 }

@@ -31,7 +31,7 @@ pub struct Arguments {
 pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     let path = path(&arguments.path)?;
     let repository = context.open_to_read()?;
-    let snapshot = arguments.of.as_of.snapshot(context, &repository)?;
+    let snapshot = context.snapshot(&arguments.of.as_of, &repository)?;
     let tree = arguments.of.root.tree(&snapshot);
     let found =
         tree.item(&path)?.filter(|found| found.property_name().is_none()).ok_or_else(|| nothing(&path))?;

@@ -4,15 +4,16 @@
 use std::io::Read;
 use std::path::Path;
 
-use annals::{Error, ErrorKind, Id, Repository, Result, Snapshot, Tree, TreePath};
+use annals::{Error, ErrorKind, Id, Result, Snapshot, Tree, TreePath};
 use annals_exchange::import::Source;
 use annals_json::{Object, json_from_slice, tree_of};
 use clap::Args;
 use serde_json::{Value as Json, json};
 
 use super::apply::commit;
-use crate::context::{AsOfArguments, Context, SignatureArguments};
-use crate::stop::Outcome;
+use crate::context::{Access, AsOfArguments, Context, SignatureArguments};
+use crate::request::Request;
+use crate::stop::{Outcome, Stop};
 
 /// Longest input. Units: bytes of JSON.
 const INPUT_BYTES_MAX: u64 = 256 << 20;
@@ -26,6 +27,11 @@ pub struct RootArgument {
 }
 
 impl RootArgument {
+    /// A request about a path.
+    pub fn request(&self, at: &str, path: &TreePath) -> Request {
+        Request::get(at).with("path", path).with("root", &self.root)
+    }
+
     /// The tree below that entity.
     pub fn tree<'s>(&self, snapshot: &'s Snapshot) -> Tree<'s> {
         tree_of(snapshot, Some(&self.root))
@@ -59,26 +65,10 @@ impl ChangeArguments {
     }
 
     /// Commits an operation on the tree and prints the receipt. Shape: `members` as in `docs/json.md`.
-    pub fn commit(&self, context: &mut Context, action: &str, members: impl Into<Json>) -> Outcome {
-        let repository = context.open_to_write()?;
-        self.commit_in(context, repository, action, members)
-    }
-
-    /// Commits operations of any kind and prints the receipt.
-    pub fn commit_operations(
+    pub fn commit(
         &self,
         context: &mut Context,
-        repository: Repository,
-        operations: &[Json],
-    ) -> Outcome {
-        commit(context, repository, operations, &self.signature)
-    }
-
-    /// The same in an open repository.
-    pub fn commit_in(
-        &self,
-        context: &mut Context,
-        repository: Repository,
+        access: Access,
         action: &str,
         members: impl Into<Json>,
     ) -> Outcome {
@@ -86,7 +76,12 @@ impl ChangeArguments {
         if let (Json::Object(operation), Json::Object(members)) = (&mut operation, members.into()) {
             operation.extend(members);
         }
-        commit(context, repository, &[operation], &self.signature)
+        self.commit_operations(context, access, &[operation])
+    }
+
+    /// Commits operations of any kind and prints the receipt.
+    pub fn commit_operations(&self, context: &mut Context, access: Access, operations: &[Json]) -> Outcome {
+        commit(context, access, operations, &self.signature)
     }
 }
 
@@ -134,6 +129,14 @@ pub fn nothing(path: &TreePath) -> Error {
         ErrorKind::NotFound,
         format!("path {path}: not found; list the items there are with `annals ls`"),
     )
+}
+
+/// The same, where the door says that there is nothing at the path.
+pub fn or_nothing(stop: Stop, path: &TreePath) -> Stop {
+    match &stop {
+        Stop::Told(told) if told.text.ends_with(": there is nothing at this time") => nothing(path).into(),
+        _ => stop,
+    }
 }
 
 /// The JSON in a file, or in standard input for `-`.

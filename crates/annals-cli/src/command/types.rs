@@ -8,12 +8,15 @@ use annals::{
 };
 use annals_exchange::import::Source;
 use annals_exchange::text::{count, one_line, value_to_text};
-use annals_json::{json_from_str, type_from_json, type_to_json, verification_to_json};
+use annals_json::{json_from_str, type_from_json, type_to_json};
 use clap::{Args, Subcommand};
 use serde_json::{Value as Json, json};
 
 use super::apply::unchanged;
-use crate::context::{AsOfArguments, Context, user_name};
+use super::listing::json_of_line;
+use crate::context::{Access, AsOfArguments, Context};
+use crate::request::Request;
+use crate::shown::Shown;
 use crate::stop::Outcome;
 
 /// Show the declared types
@@ -50,8 +53,8 @@ enum TypesAction {
         /// File of JSON Lines, one type per line, in any order; - for standard input
         file: PathBuf,
         /// The author [default: the name of the user; '' for none]
-        #[arg(long, env = "ANNALS_AUTHOR", default_value_t = user_name(), hide_default_value = true)]
-        author: String,
+        #[arg(long, env = "ANNALS_AUTHOR")]
+        author: Option<String>,
         /// Why you write
         #[arg(long, short = 'm', default_value = "")]
         message: String,
@@ -74,60 +77,52 @@ fn kind(text: &str) -> Result<TypeKind, String> {
 pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     match &arguments.action {
         None => print_all(context, arguments),
-        Some(TypesAction::Load { file, author, message }) => load(context, file, author, message),
+        Some(TypesAction::Load { file, author, message }) => load(context, file, author.as_deref(), message),
         Some(TypesAction::Verify { file, as_of }) => verify(context, file, as_of),
     }
 }
 
-fn load(context: &mut Context, file: &Path, author: &str, message: &str) -> Outcome {
+fn load(context: &mut Context, file: &Path, author: Option<&str>, message: &str) -> Outcome {
     let definitions = read_types(file)?;
-    let repository = context.open_or_create()?;
-    let types_count = definitions.len() as u64;
-    let mut transaction = repository.transaction();
-    transaction.author(author).message(message);
-    transaction.define_types(definitions)?;
-    let changes_count = transaction.changes_count() as u64;
-    let receipt = transaction.commit()?;
-    repository.close()?;
+    let types: Vec<Json> = definitions.iter().map(type_to_json).collect();
+    context.enter(Access::Create)?;
+    let author = context.author(author)?;
+    let request = Request::post("/v1/types", &json!({ "types": types })).signed(author.as_deref(), message);
+    let mut receipt = json_of_line(&context.ask(request)?.whole()?)?;
+    context.leave()?;
     if context.output.is_json() {
-        return context.output.json(&json!({
-            "position": receipt.position.0,
-            "instant": receipt.instant.to_string(),
-            "types": types_count,
-            "changes": changes_count,
-        }));
+        receipt["types"] = types.len().into();
+        return context.output.json(&receipt);
     }
-    if changes_count == 0 {
-        return context.output.line(unchanged(&receipt));
+    let receipt = Shown(&receipt);
+    if receipt.number("changes") == 0 {
+        return context.output.line(unchanged(receipt));
     }
-    let types = count(types_count);
-    context.output.line(format!("declared {types} types at position {}", receipt.position))
+    let types = count(types.len() as u64);
+    context.output.line(format!("declared {types} types at position {}", receipt.number("position")))
 }
 
 fn verify(context: &mut Context, file: &Path, as_of: &AsOfArguments) -> Outcome {
     let definitions = read_types(file)?;
-    let repository = context.open_to_read()?;
-    let snapshot = as_of.snapshot(context, &repository)?;
+    context.warn_of_emptiness(as_of)?;
     let mut broken = 0;
     for given in &definitions {
-        let (outcome, differences) = snapshot.verify_type(given);
-        broken += u64::from(matches!(outcome, TypeMatch::Unknown | TypeMatch::Conflicting));
+        let request = Request::post("/v1/types/verify", &type_to_json(given)).known_at(as_of);
+        let mut told = json_of_line(&context.ask(request)?.whole()?)?;
+        let outcome = Shown(&told).text("outcome").to_owned();
+        broken +=
+            u64::from([TypeMatch::Unknown, TypeMatch::Conflicting].iter().any(|bad| bad.name() == outcome));
         if context.output.is_json() {
-            let mut json = verification_to_json(outcome, &differences);
-            json["kind"] = given.kind.name().into();
-            json["name"] = (&*given.name).into();
-            context.output.json(&json)?;
-        } else if outcome != TypeMatch::Equal {
-            context.output.line(format!(
-                "{} {}: {}",
-                given.kind.name(),
-                one_line(&given.name),
-                outcome.name()
-            ))?;
-            for found in &differences {
-                let sides = format!("declared {:?}, given {:?}", found.declared, found.given);
-                let sign = if found.is_conflict { "!" } else { " " };
-                context.output.line(format!("  {sign} {}: {sides}", found.place))?;
+            told["kind"] = given.kind.name().into();
+            told["name"] = (&*given.name).into();
+            context.output.json(&told)?;
+        } else if outcome != TypeMatch::Equal.name() {
+            context.output.line(format!("{} {}: {outcome}", given.kind.name(), one_line(&given.name)))?;
+            for found in Shown(&told).all("differences") {
+                let side = |name| found.optional(name).map(str::to_owned);
+                let sides = format!("declared {:?}, given {:?}", side("declared"), side("given"));
+                let sign = if found.is("conflict") { "!" } else { " " };
+                context.output.line(format!("  {sign} {}: {sides}", found.text("place")))?;
             }
         }
     }
@@ -167,20 +162,20 @@ fn read_types(file: &Path) -> annals::Result<Vec<TypeDefinition>> {
 }
 
 fn print_all(context: &mut Context, arguments: &Arguments) -> Outcome {
-    let repository = context.open_to_read()?;
-    let snapshot = arguments.as_of.snapshot(context, &repository)?;
-    for definition in snapshot.types() {
-        let is_wanted = arguments.name.as_deref().is_none_or(|name| name == &*definition.name)
-            && arguments.kind.is_none_or(|kind| kind == definition.kind)
-            && (arguments.external_id.is_none()
-                || arguments.external_id.as_deref() == definition.external_id.as_deref());
-        if !is_wanted {
+    let request = Request::get("/v1/types")
+        .with_all("kind", arguments.kind.map(TypeKind::name))
+        .with_all("externalId", &arguments.external_id)
+        .known_at(&arguments.as_of);
+    context.warn_of_emptiness(&arguments.as_of)?;
+    let page = json_of_line(&context.ask(request)?.whole()?)?;
+    for known in Shown(&page).all("items") {
+        if arguments.name.as_deref().is_some_and(|name| name != known.text("name")) {
             continue;
         }
         if context.output.is_json() {
-            context.output.json(&type_to_json(&definition))?;
+            context.output.json(known.0)?;
         } else {
-            print(context, &definition)?;
+            print(context, &type_from_json(known.0)?)?;
         }
     }
     context.output.end_list();

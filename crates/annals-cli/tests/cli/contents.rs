@@ -44,6 +44,6 @@ fn fixity_and_check_tell_damaged_files_and_a_backup_has_them() {
     let missing = place.run(&["check"]);
     assert_eq!(missing.code, 5);
     assert!(missing.out.contains("found none; restore it from a backup (entity page-1)"), "{}", missing.out);
-    assert_eq!(place.run(&["cat", "page-1"]).code, 3);
+    assert_eq!(place.run(&["cat", "page-1"]).code, 5);
     place.ok(&["restore", "copy", "restored"]);
 }

@@ -1,6 +1,10 @@
 //! Runs the real binary in temporary folders.
 
 mod support;
+#[path = "../support/mod.rs"]
+mod server;
+mod twin;
+mod remote;
 mod reading;
 mod writing;
 mod importing;

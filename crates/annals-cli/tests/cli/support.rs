@@ -1,13 +1,20 @@
 //! A temporary folder, and the binary run in it.
 
-use std::path::PathBuf;
+use std::cell::{Cell, OnceCell};
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use serde_json::Value as Json;
 
+use crate::twin::{Twin, is_of_one_folder};
+
 /// A temporary folder that commands run in; their repository is `annals-data` there.
 pub struct Place {
     folder: tempfile::TempDir,
+    /// The same files, with the repository behind a server; once a command asked it.
+    twin: OnceCell<Twin>,
+    /// True once the folders differ, because a test changed one of them without a command.
+    is_alone: Cell<bool>,
 }
 
 /// The outcome of a command.
@@ -18,9 +25,20 @@ pub struct Done {
     pub err: String,
 }
 
+impl Done {
+    pub fn of(mut command: Command) -> Done {
+        let Output { status, stdout, stderr } = command.output().unwrap();
+        Done {
+            code: status.code().unwrap_or(-1),
+            out: String::from_utf8(stdout).unwrap(),
+            err: String::from_utf8(stderr).unwrap(),
+        }
+    }
+}
+
 impl Place {
     pub fn new() -> Place {
-        Place { folder: tempfile::tempdir().unwrap() }
+        Place { folder: tempfile::tempdir().unwrap(), twin: OnceCell::new(), is_alone: Cell::new(false) }
     }
 
     /// A place whose repository has two people who know each other, in four records.
@@ -43,32 +61,50 @@ impl Place {
         place
     }
 
+    pub fn is_there(&self, name: &str) -> bool {
+        self.folder.path().join(name).exists()
+    }
+
+    /// The path of a file that the test may change.
     pub fn path(&self, name: &str) -> PathBuf {
+        self.is_alone.set(true);
         self.folder.path().join(name)
     }
 
     pub fn write(&self, name: &str, text: &str) {
-        std::fs::write(self.path(name), text).unwrap();
+        std::fs::write(self.folder.path().join(name), text).unwrap();
+        if is_of_one_folder(text) {
+            self.is_alone.set(true);
+        }
+        if let Some(twin) = self.twin.get() {
+            std::fs::write(twin.folder.path().join(name), text).unwrap();
+        }
     }
 
     pub fn read(&self, name: &str) -> String {
-        std::fs::read_to_string(self.path(name)).unwrap()
+        std::fs::read_to_string(self.folder.path().join(name)).unwrap()
     }
 
+    /// A command that the test runs itself, so that no server has its changes.
     pub fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_annals"));
-        command.args(arguments).current_dir(self.folder.path()).stdin(Stdio::null());
-        command.env_remove("ANNALS_REPOSITORY").env("ANNALS_AUTHOR", "");
-        command
+        self.is_alone.set(true);
+        self.make_command(arguments)
+    }
+
+    fn make_command(&self, arguments: &[&str]) -> Command {
+        command_in(self.folder.path(), arguments)
     }
 
     pub fn run(&self, arguments: &[&str]) -> Done {
-        let Output { status, stdout, stderr } = self.command(arguments).output().unwrap();
-        Done {
-            code: status.code().unwrap_or(-1),
-            out: String::from_utf8(stdout).unwrap(),
-            err: String::from_utf8(stderr).unwrap(),
+        if arguments.iter().any(|argument| is_of_one_folder(argument)) {
+            self.is_alone.set(true);
         }
+        let twin = (!self.is_alone.get()).then(|| self.twin.get_or_init(|| Twin::of(self.folder.path())));
+        let done = Done::of(self.make_command(arguments));
+        if let Some(twin) = twin {
+            twin.compare(arguments, &done);
+        }
+        done
     }
 
     /// The output of a command that must succeed.
@@ -90,4 +126,12 @@ impl Place {
         assert_eq!(lines.len(), 1, "{arguments:?}: {lines:?}");
         lines.remove(0)
     }
+}
+
+/// The binary, run in a folder.
+pub fn command_in(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_annals"));
+    command.args(arguments).current_dir(folder).stdin(Stdio::null());
+    command.env_remove("ANNALS_REPOSITORY").env_remove("ANNALS_SERVER").env("ANNALS_AUTHOR", "");
+    command
 }

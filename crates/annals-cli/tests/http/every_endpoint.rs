@@ -192,8 +192,9 @@ fn read_the_graph(door: &mut Door) {
             door.call("GET", &format!("/v1/{read}format={format}"));
         }
     }
-    door.call("GET", "/v1/entities/a/reach/groups?groupBy=n&limit=1");
-    door.call("GET", "/v1/entities/a/reach/groups?groupBy=name");
+    door.read_both("/v1/entities/a/reach/groups?groupBy=n&limit=1");
+    door.read_both("/v1/entities/a/reach/groups?groupBy=name");
+    door.call("GET", "/v1/entities/a/reach/count");
     door.call("GET", "/v1/path?from=a&to=c");
     door.call("GET", "/v1/path?from=c&to=a");
 }
@@ -322,6 +323,8 @@ fn change_a_tree(door: &mut Door) {
 }
 
 fn compact(door: &mut Door) {
+    door.call("GET", "/v1/stats");
+    door.call("GET", "/v1/check");
     door.call("POST", "/v1/compactions");
 }
 

@@ -190,6 +190,7 @@ fn requests(server: &Server, admin: &str) -> Vec<(String, String, Option<Json>)>
         "/v1/entities/top/reach?direction=both",
         "/v1/entities/top/reach?direction=both&count=true",
         "/v1/entities/top/reach/groups?direction=both&groupBy=@type",
+        "/v1/entities/top/reach/count?direction=both",
         "/v1/entities/top/related?direction=both&limit=1&count=true",
         "/v1/entities/open-1/neighborhood?direction=both",
         "/v1/path?from=open-1&to=open-2",
@@ -235,6 +236,10 @@ fn no_answer_tells_of_what_no_grant_admits() {
     let (whole, part) = (Twin::start(true), Twin::start(false));
     let mut answered = 0;
     for (method, path, body) in requests(&whole.guarded.server, &whole.admin) {
+        // Each run of a server has an id of its own, which tells of no data.
+        if path == "/health/live" {
+            continue;
+        }
         for accept in [
             "application/json",
             "application/x-ndjson",

@@ -327,3 +327,32 @@ fn files_of_tls_that_do_not_read_end_the_start() {
         assert!(String::from_utf8_lossy(&done.stderr).contains("TLS "), "{done:?}");
     }
 }
+
+#[test]
+fn the_command_line_trusts_the_authorities_of_a_file() {
+    let secured = Secured::start(&[]);
+    std::fs::write(secured.at("ca.pem"), &secured.authority.pem).unwrap();
+    std::fs::write(secured.at("other.pem"), Authority::new().pem).unwrap();
+    let run = |host: &str, authorities: &str, arguments: &[&str]| {
+        let url = format!("https://{host}:{}", secured.server.address.port());
+        let done = Command::new(env!("CARGO_BIN_EXE_annals"))
+            .args(["--server", &url, "--ca-file", secured.at(authorities).to_str().unwrap()])
+            .args(arguments)
+            .env("ANNALS_TOKEN", &secured.token)
+            .env_remove("ANNALS_AUTHOR")
+            .output()
+            .unwrap();
+        (done.status.code(), String::from_utf8(done.stderr).unwrap())
+    };
+    let created = run("localhost", "ca.pem", &["create", "page", "a"]);
+    assert_eq!(created.0, Some(0), "{created:?}");
+    assert_eq!(run("localhost", "ca.pem", &["get", "a"]).0, Some(0));
+    // The token goes to no server that the authorities do not name.
+    for (host, authorities) in [("localhost", "other.pem"), ("127.0.0.1", "ca.pem")] {
+        let (code, text) = run(host, authorities, &["get", "a"]);
+        assert_eq!(code, Some(1), "{host} {authorities}: {text}");
+        assert!(text.contains("ask the server") && !text.contains(&secured.token), "{text}");
+    }
+    let (code, text) = run("localhost", "none.pem", &["get", "a"]);
+    assert_eq!((code, text.contains("none.pem")), (Some(2), true), "{text}");
+}

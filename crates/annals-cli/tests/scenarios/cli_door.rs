@@ -6,10 +6,14 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::{Value as Json, json};
 
+use crate::support::Server;
 use crate::{Door, Outcome, is_tree_change};
 
-/// A repository of its own.
-pub struct CliDoor(PathBuf);
+/// A repository of its own, in a folder or behind a server.
+pub struct CliDoor {
+    folder: PathBuf,
+    server: Option<Server>,
+}
 
 /// The answer of a command: its lines, and its error if it failed.
 struct Done {
@@ -25,16 +29,26 @@ struct Failure {
 impl CliDoor {
     /// An empty repository: `apply` creates one.
     pub fn open(folder: &Path) -> CliDoor {
-        let door = CliDoor(folder.join("repository"));
+        let door = CliDoor { folder: folder.join("repository"), server: None };
         door.run(&["apply", "-"], "[]").one().unwrap();
         door
+    }
+
+    /// The same behind a server: no command has the folder.
+    pub fn remote(folder: &Path) -> CliDoor {
+        let server = Some(Server::start(&folder.join("served"), &[]));
+        CliDoor { folder: folder.join("none"), server }
     }
 
     /// Runs `annals --json` with these arguments and this input.
     fn run<A: AsRef<str>>(&self, arguments: &[A], input: &str) -> Done {
         let mut child = Command::new(env!("CARGO_BIN_EXE_annals"))
-            .args(["--json", "--repository"])
-            .arg(&self.0)
+            .arg("--json")
+            .env("ANNALS_REPOSITORY", &self.folder)
+            .env(
+                "ANNALS_SERVER",
+                self.server.as_ref().map_or_else(String::new, |one| format!("http://{}", one.address)),
+            )
             .args(arguments.iter().map(AsRef::as_ref))
             .env("ANNALS_AUTHOR", "")
             .stdin(Stdio::piped())

@@ -25,6 +25,7 @@ named_forms![
     RelationshipsOfPage,
     SharedPage,
     Shared,
+    ReachCount,
     Groups,
     Group,
     GraphMl,
@@ -142,6 +143,15 @@ pub struct Shared {
     /// Steps from each of the two.
     pub distances: [u64; 2],
     pub entity: Entity,
+}
+
+/// The number of entities that a walk reaches.
+#[form]
+#[schemars(example = json!({ "count": 4, "distanceMax": 3 }))]
+pub struct ReachCount {
+    pub count: u64,
+    /// Steps to the farthest one; 0 if there is none.
+    pub distance_max: u64,
 }
 
 /// Counts of the entities that a walk reaches, by the value of a property.

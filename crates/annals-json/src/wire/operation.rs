@@ -185,6 +185,8 @@ pub enum TransactionReceipt {
 pub struct CommitReceipt {
     pub position: u64,
     pub instant: Instant,
+    /// Number of changes; an operation that changes nothing has none.
+    pub changes: u64,
     /// Ids of the created instances, in the order of the operations.
     pub ids: Vec<String>,
     /// If an operation takes records back: the first 1,000 instances that stay as they are, because later commits built
@@ -196,9 +198,11 @@ pub struct CommitReceipt {
 
 /// The transaction is possible.
 #[form]
-#[schemars(example = json!({ "dryRun": true, "ids": ["bash"], "entities": 1, "relationships": 0 }))]
+#[schemars(example = json!({ "dryRun": true, "changes": 1, "ids": ["bash"], "entities": 1, "relationships": 0 }))]
 pub struct DryRunReceipt {
     pub dry_run: True,
+    /// Number of changes it would make.
+    pub changes: u64,
     /// Ids of the instances it would create, in the order of the operations.
     pub ids: Vec<String>,
     /// Number of entities after it.
@@ -214,5 +218,5 @@ pub struct DryRunReceipt {
 
 fn commit_example() -> Json {
     let ids = ["bash", "libc6", "01890a5d-ac96-774b-bcce-b302099a8057"];
-    json!({ "position": 42, "instant": "2025-08-09T10:00:00Z", "ids": ids })
+    json!({ "position": 42, "instant": "2025-08-09T10:00:00Z", "changes": 3, "ids": ids })
 }

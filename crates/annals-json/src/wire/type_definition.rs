@@ -5,19 +5,30 @@ use schemars::{Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value as Json, json};
 
-use super::{Page, TypeKindName, Value, ValueTypeName};
+use super::{Instant, Page, TypeKindName, Value, ValueTypeName};
 
 named_forms![
     Type,
     TypePage,
     Types,
     TypePatch,
+    TypesReceipt,
     TypeVerification,
     TypeDifference,
     Attribute,
     EnumElement,
     TypeEnd
 ];
+
+/// The result of declaring types.
+#[form]
+#[schemars(example = json!({ "position": 42, "instant": "2025-08-09T10:00:00Z", "changes": 1 }))]
+pub struct TypesReceipt {
+    pub position: u64,
+    pub instant: Instant,
+    /// Number of types that are new, or extended.
+    pub changes: u64,
+}
 
 /// A type: the declaration of entities, relationships, classifications or the values of an enum.
 #[form]

@@ -1,7 +1,6 @@
 //! Fetches the keys of an OIDC provider: one request over HTTP or HTTPS, within bounds, without redirects.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
 use annals::{Error, ErrorKind, Result};
@@ -11,23 +10,17 @@ use http::{Request, StatusCode, Uri};
 use http_body_util::{BodyExt, Limited};
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
-use rustls::crypto::ring::default_provider;
 use rustls::pki_types::ServerName;
-use rustls::version::{TLS12, TLS13};
-use rustls::{ClientConfig, RootCertStore};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::task::JoinHandle;
 use tokio_rustls::TlsConnector;
 
 use super::oidc::KEYS_BYTES_MAX;
-use super::tls::certificates;
+use super::trust::connector;
 
 /// Longest time for one fetch.
 const FETCH_TIME: Duration = Duration::from_secs(5);
-/// Where systems keep the certificates of authorities.
-const SYSTEM_AUTHORITIES: [&str; 3] =
-    ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"];
 
 /// The URL of a set of keys.
 pub struct KeyUrl {
@@ -51,26 +44,12 @@ impl KeyUrl {
         let (scheme, host) = (uri.scheme_str().ok_or_else(invalid)?, uri.host().ok_or_else(invalid)?);
         let (tls, port) = match scheme {
             "http" => (None, 80),
-            "https" => (Some(connector(authorities)?), 443),
+            "https" => (Some(connector(authorities, "--oidc-ca")?), 443),
             _ => return Err(invalid()),
         };
         let target = uri.path_and_query().map_or("/", |target| target.as_str()).to_owned();
         Ok(KeyUrl { host: host.to_owned(), port: uri.port_u16().unwrap_or(port), target, tls })
     }
-}
-
-fn connector(authorities: Option<&Path>) -> Result<TlsConnector> {
-    let system = || SYSTEM_AUTHORITIES.iter().map(Path::new).find(|path| path.exists());
-    let Some(path) = authorities.or_else(system) else {
-        let text =
-            "OIDC keys: expected certificates of authorities on this system, found none; give --oidc-ca FILE";
-        return Err(Error::new(ErrorKind::InvalidArgument, text));
-    };
-    let mut roots = RootCertStore::empty();
-    roots.add_parsable_certificates(certificates(path)?);
-    let builder = ClientConfig::builder_with_provider(Arc::new(default_provider()));
-    let builder = builder.with_protocol_versions(&[&TLS13, &TLS12]).expect("ring has both versions");
-    Ok(TlsConnector::from(Arc::new(builder.with_root_certificates(roots).with_no_client_auth())))
 }
 
 /// The bytes at a URL.

@@ -110,6 +110,7 @@ const OPERATIONS: &[(&str, &str, Needs)] = &[
     ("GET", "/v1/entities/{id}/neighbors", Needs::Seen),
     ("GET", "/v1/entities/{id}/degree", Needs::Seen),
     ("GET", "/v1/entities/{id}/reach", Needs::Seen),
+    ("GET", "/v1/entities/{id}/reach/count", Needs::Seen),
     ("GET", "/v1/entities/{id}/reach/groups", Needs::Seen),
     ("GET", "/v1/entities/{id}/relationships", Needs::Seen),
     ("GET", "/v1/entities/{id}/neighborhood", Needs::Seen),
@@ -188,6 +189,8 @@ const OPERATIONS: &[(&str, &str, Needs)] = &[
     ("POST", "/v1/leases/{lease}/renew", PUSHES),
     ("DELETE", "/v1/leases/{lease}", PUSHES),
     ("POST", "/v1/leases/{lease}/changes", PUSHES),
+    ("GET", "/v1/stats", any(&[Read, Operate])),
+    ("GET", "/v1/check", all(&[Operate])),
     ("POST", "/v1/compactions", all(&[Operate])),
 ];
 

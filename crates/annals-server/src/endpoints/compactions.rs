@@ -35,7 +35,7 @@ async fn compact(call: Box<Call>) -> Outcome {
     let repository = call.door.repository()?.clone();
     let permit = Arc::clone(&call.door.gates.compactions)
         .try_acquire_owned()
-        .map_err(|_| Problem::busy("a compaction is under way; try again when it is done"))?;
+        .map_err(|_| Problem::busy("a compaction or a check is under way; try again when it is done"))?;
     let running = tokio::task::spawn_blocking(move || {
         // Released when the work is done, also if the client goes earlier.
         let _held = permit;

@@ -49,6 +49,7 @@ pub fn endpoints() -> Vec<Endpoint> {
                 query("toPosition", count(), 1).says("The later time: what it knew at this position."),
                 query("toValidAt", instant(), "2025-08-09").says("The later time: what was true at this instant."),
             ])
+            .takes([parameters::candidate("The later time is that of the repository as this candidate would change it.")])
             .answers(200, "A page of changes.", "TreeChangePage")
             .answers_lines("TreeChangeLine")
             .fails(&["future-instant"]),

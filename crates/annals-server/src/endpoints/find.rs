@@ -34,14 +34,15 @@ pub fn endpoints() -> Vec<Endpoint> {
             .answers_lines("InstanceLine")
             .fails(PROBLEMS)
     };
-    let wait = || parameters::reading().into_iter().filter(|known| known.name == WAIT_POSITION.as_str());
+    let beside = ["candidate", WAIT_POSITION.as_str()];
+    let reads = || parameters::reading().into_iter().filter(|known| beside.contains(&known.name));
     vec![
         find(ENTITIES, "EntityPage", parameters::finding_entities()),
         find(RELATIONSHIPS, "RelationshipPage", Vec::new()),
         Endpoint::new(Method::POST, "/v1/find", "Find with a search in JSON", find_json)
             .tag("search")
             .describe("Like the search of a query string, but for values of any kind and names with any character.")
-            .takes(wait())
+            .takes(reads())
             .body("Find")
             .answers(200, "A page. For the next one, send the same body with `after`.", "InstancePage")
             .answers_lines("InstanceLine")
@@ -49,7 +50,7 @@ pub fn endpoints() -> Vec<Endpoint> {
         Endpoint::new(Method::POST, "/v1/count", "Count the instances that a search finds", count)
             .tag("search")
             .describe("The count of all pages.")
-            .takes(wait())
+            .takes(reads())
             .body("Find")
             .answers(200, "The number.", "Count")
             .fails(PROBLEMS),
@@ -58,7 +59,7 @@ pub fn endpoints() -> Vec<Endpoint> {
             .describe(
                 "Finds the page, and reports which indexes the search used and how many candidates it checked.",
             )
-            .takes(wait())
+            .takes(reads())
             .body("Find")
             .answers(200, "The steps of the search.", "Explanation")
             .fails(PROBLEMS),
@@ -208,7 +209,6 @@ async fn receive_search(call: &mut Call) -> Result<(Collection, Find, Snapshot),
     if let Some(entry) = &call.entry {
         entry.note_search(&body.to_string());
     }
-    call.wait_visible().await?;
     let mut fields = object(&body, "search")?.clone();
     let of = match optional_text(&fields, "search", "kind")? {
         None | Some("entity") => ENTITIES,
@@ -224,6 +224,5 @@ async fn receive_search(call: &mut Call) -> Result<(Collection, Find, Snapshot),
     let is_limited = fields.contains_key("limit") || find.limit != Find::all().limit;
     find.limit = limit_of(call, is_limited.then_some(find.limit))?;
     find.bytes_max = call.door.limits.page_bytes_max;
-    let present = call.sighted(call.door.repository()?.snapshot()).await?;
-    Ok((of, find, present.as_of(as_of)?))
+    Ok((of, find, call.present().await?.as_of(as_of)?))
 }

@@ -75,8 +75,8 @@ async fn index(call: Box<Call>) -> Outcome {
     }))
 }
 
-async fn live(_: Box<Call>) -> Outcome {
-    json_answer(&json!({ "live": true }))
+async fn live(call: Box<Call>) -> Outcome {
+    json_answer(&json!({ "live": true, "id": call.door.id }))
 }
 
 async fn ready(call: Box<Call>) -> Outcome {

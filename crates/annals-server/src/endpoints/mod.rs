@@ -23,6 +23,7 @@ mod log;
 mod records;
 mod import;
 mod export;
+mod inspection;
 mod compactions;
 mod feed_events;
 mod feed;
@@ -53,6 +54,7 @@ pub fn endpoints() -> Vec<Endpoint> {
         records::endpoints,
         import::endpoints,
         export::endpoints,
+        inspection::endpoints,
         compactions::endpoints,
         feed::endpoints,
         health::endpoints,

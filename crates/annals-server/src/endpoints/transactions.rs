@@ -89,6 +89,7 @@ impl Described {
         if self.is_serializable {
             transaction.serializable();
         }
+        let before = transaction.changes_count();
         let mut built = Built::default();
         for (index, operation) in self.operations.iter().enumerate() {
             let added = operation.add_to(transaction, self.signature.valid_from);
@@ -98,6 +99,7 @@ impl Described {
                 built.stays.get_or_insert_default().extend(stays);
             }
         }
+        built.changes_count = transaction.changes_count() - before;
         Ok(built)
     }
 }
@@ -106,11 +108,13 @@ impl Described {
 #[derive(Default)]
 struct Built {
     ids: Vec<Id>,
+    changes_count: usize,
     stays: Option<Vec<BuiltOn>>,
 }
 
 impl Built {
     fn add_to(&self, receipt: &mut Json) {
+        receipt["changes"] = self.changes_count.into();
         receipt["ids"] = self.ids.iter().map(|id| Json::from(id.to_string())).collect();
         if let Some(stays) = &self.stays {
             add_stays(receipt, stays);

@@ -15,6 +15,7 @@ use crate::endpoint::Endpoint;
 use crate::etag::Tag;
 use crate::lines::{self, Lines};
 use crate::names::WAIT_POSITION;
+use crate::parameter::Parameter;
 use crate::parameters::{self, flag, query};
 use crate::problem::{Outcome, Problem};
 use crate::query::decode_percent;
@@ -51,12 +52,13 @@ pub fn endpoints() -> Vec<Endpoint> {
         reads(Endpoint::new(Method::GET, "/v1/tree-list/{steps}", "List the children of an item, or a list", list))
             .takes(parameters::paging())
             .takes([query("back", flag(), false).says("List the last one first."), parameters::counted()])
+            .takes([typed()])
             .answers(200, "A page; `Link: …; rel=\"next\"` leads to the next one.", "TreePage")
             .answers_lines("TreeLine")
             .fails(&["invalid-page"]),
         reads(Endpoint::new(Method::GET, "/v1/tree-find/{steps}", "Find all items that match a path", find))
             .describe("The path may have `*`, `//`, conditions and places.")
-            .takes([parameters::limit()])
+            .takes([parameters::limit(), typed()])
             .answers(200, "The items and properties, in the order of the tree.", "TreeMatches")
             .answers_lines("TreeLine")
             .fails(&["invalid-page"]),
@@ -67,6 +69,15 @@ pub fn endpoints() -> Vec<Endpoint> {
             .fails(&["not-found"])
             .answers(200, "The plan of each step.", "TreePlan"),
     ]
+}
+
+fn typed() -> Parameter {
+    query("typed", flag(), true)
+        .says("Write values as an instance has them, with the kind of each: sets are no arrays then.")
+}
+
+fn entry(found: TreeItem<'_>, is_typed: bool) -> annals::Result<TreeEntry<'_>> {
+    Ok(TreeEntry::new(found)?.typed(is_typed))
 }
 
 /// A path in a tree.
@@ -207,7 +218,7 @@ async fn list(call: Box<Call>) -> Outcome {
         bytes_max: call.door.limits.page_bytes_max,
         ..ListOptions::default()
     };
-    let is_counted = call.query.flag("count")?;
+    let (is_counted, is_typed) = (call.query.flag("count")?, call.query.flag("typed")?);
     if lines::are_wanted(&call) {
         let mut left = call.lines_limit()?;
         let snapshot = call.snapshot().await?;
@@ -216,7 +227,7 @@ async fn list(call: Box<Call>) -> Outcome {
                 options.limit = left.min(lines::BATCH_ITEMS_MAX);
                 let page = spot.tree(snapshot).list(&spot.path, &options)?.ok_or_else(|| spot.nothing())?;
                 left -= page.items.len();
-                page.items.into_iter().try_for_each(|item| lines.line(&TreeEntry::new(item)?))?;
+                page.items.into_iter().try_for_each(|item| lines.line(&entry(item, is_typed)?))?;
                 match page.next {
                     Some(next) if left > 0 => options.after = Some(next),
                     next => return lines.next(next),
@@ -230,8 +241,8 @@ async fn list(call: Box<Call>) -> Outcome {
         let tree = spot.tree(&snapshot);
         let page = tree.list(&spot.path, &options)?.ok_or_else(|| spot.nothing())?;
         let count = if is_counted { tree.count(&spot.path)? } else { None };
-        let items: Vec<TreeEntry> =
-            page.items.into_iter().map(TreeEntry::new).collect::<annals::Result<_>>()?;
+        let items = page.items.into_iter().map(|item| entry(item, is_typed));
+        let items: Vec<TreeEntry> = items.collect::<annals::Result<_>>()?;
         Ok(answer::page(call, &items, count, page.next, snapshot.position()))
     })
     .await
@@ -239,6 +250,7 @@ async fn list(call: Box<Call>) -> Outcome {
 
 async fn find(call: Box<Call>) -> Outcome {
     let spot = Spot::of(&call)?;
+    let is_typed = call.query.flag("typed")?;
     if lines::are_wanted(&call) {
         let mut left = call.lines_limit()?;
         let snapshot = call.snapshot().await?;
@@ -247,7 +259,7 @@ async fn find(call: Box<Call>) -> Outcome {
             let outcome = spot.tree(snapshot).each_match(&spot.path, &mut |found| {
                 left -= 1;
                 problem =
-                    TreeEntry::new(found).map_err(Problem::from).and_then(|found| lines.line(&found)).err();
+                    entry(found, is_typed).map_err(Problem::from).and_then(|found| lines.line(&found)).err();
                 Ok(left > 0 && problem.is_none())
             });
             problem.map_or_else(|| outcome.map_err(Problem::from), Err)
@@ -260,7 +272,7 @@ async fn find(call: Box<Call>) -> Outcome {
         spot.tree(&snapshot).each_match(&spot.path, &mut |found| {
             has_more = items.len() == limit || room.is_full();
             if !has_more {
-                items.extend(room.take([TreeEntry::new(found)].into_iter())?);
+                items.extend(room.take([entry(found, is_typed)].into_iter())?);
             }
             Ok(!has_more)
         })?;

@@ -35,7 +35,7 @@ pub fn endpoints() -> Vec<Endpoint> {
             .takes(parameters::writing_timeless())
             .takes([parameters::always()])
             .body("Types")
-            .answers(200, "Done.", "Receipt")
+            .answers(200, "Done.", "TypesReceipt")
             .commits()
             .fails(&DECLARING),
         Endpoint::new(Method::POST, "/v1/types/verify", "Compare a type with the declared one", verify)
@@ -116,10 +116,13 @@ async fn declare(mut call: Box<Call>) -> Outcome {
     let target = signature.target.clone();
     let build = move |transaction: &mut Transaction| {
         signature.sign(transaction);
-        Ok(transaction.define_types(definitions.clone())?)
+        transaction.define_types(definitions.clone())?;
+        Ok(transaction.changes_count())
     };
-    let ((), receipt) = commit(&call.door, Weight::Heavy, target, Box::new(build)).await?;
-    Ok(answer::json(StatusCode::OK, &sending::receipt_to_json(&receipt), receipt.position))
+    let (changes_count, receipt) = commit(&call.door, Weight::Heavy, target, Box::new(build)).await?;
+    let mut json = sending::receipt_to_json(&receipt);
+    json["changes"] = changes_count.into();
+    Ok(answer::json(StatusCode::OK, &json, receipt.position))
 }
 
 async fn verify(mut call: Box<Call>) -> Outcome {

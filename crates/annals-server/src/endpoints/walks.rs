@@ -1,7 +1,7 @@
 //! Walks over the graph: shortest paths, and entities within reach.
 
 use annals::{Direction, Expression, Id, Reach, Related};
-use annals_json::{GroupsForm, Members, ObjectOf, add_path, field_from_text};
+use annals_json::{GroupsForm, Members, ObjectOf, add_path, condition_from_text, field_from_text};
 use http::{Method, StatusCode};
 use serde_json::json;
 
@@ -11,6 +11,7 @@ use super::neighbors::direction_of;
 use crate::answer;
 use crate::call::{Call, Weight};
 use crate::endpoint::Endpoint;
+use crate::lines;
 use crate::parameter::Parameter;
 use crate::parameters::{self, query, required, text};
 use crate::problem::{Outcome, Problem};
@@ -57,13 +58,20 @@ pub fn endpoints() -> Vec<Endpoint> {
     .takes([
         required("groupBy", text(), "owner")
             .says("Count by the values of this property, or of a header such as @type."),
-        query("limit", json!({ "type": "integer", "minimum": 1, "default": 100 }), 100).says("Groups to show."),
+        query("limit", json!({ "type": "integer", "minimum": 1, "default": 100 }), 100)
+            .says("Groups to show; in lines all, if left out."),
     ])
     .answers(200, "The groups.", "Groups")
+    .answers_lines("GroupLine")
     .fails(&["invalid-page"]);
+    let counted =
+        Endpoint::new(Method::GET, "/v1/entities/{id}/reach/count", "Count the entities within reach", count)
+            .describe("The number of entities, without the start, and the distance of the farthest.")
+            .answers(200, "The number.", "ReachCount");
     vec![
         walks(with_graph_files(path), parameters::walking_between("out")),
         walks(with_graph_files(reach), parameters::walking("out")),
+        walks(counted, parameters::walking("out")),
         walks(groups, parameters::walking("out")),
     ]
 }
@@ -92,7 +100,7 @@ pub fn reach_of(call: &Call, default: &str) -> Result<Reach, Problem> {
     }
     let all = |name: &str| call.query.all(name).map(str::to_owned).collect();
     let condition = |name: &str| -> annals::Result<Expression> {
-        Ok(Expression::All(call.query.all(name).map(Expression::parse).collect::<annals::Result<_>>()?))
+        Ok(Expression::All(call.query.all(name).map(condition_from_text).collect::<annals::Result<_>>()?))
     };
     Ok(Reach {
         directions,
@@ -149,10 +157,38 @@ async fn reach(call: Box<Call>) -> Outcome {
     reached(call, id, Related { is_counted: true, ..Related::by(reach) }).await
 }
 
+async fn count(call: Box<Call>) -> Outcome {
+    let id = call.id()?;
+    let reach = reach_of(&call, "out")?;
+    call.read(Weight::Heavy, move |_, snapshot| {
+        let (mut count, mut distance_max) = (0_u64, 0);
+        for reached in snapshot.walk(&id, &reach)?.entities() {
+            let distance = reached?.distance;
+            if distance > 0 {
+                (count, distance_max) = (count + 1, distance);
+            }
+        }
+        let body = json!({ "count": count, "distanceMax": distance_max });
+        Ok(answer::json(StatusCode::OK, &body, snapshot.position()))
+    })
+    .await
+}
+
 async fn groups(call: Box<Call>) -> Outcome {
     let id = call.id()?;
     let reach = reach_of(&call, "out")?;
     let by = field_from_text(call.query.required("groupBy")?)?;
+    if lines::are_wanted(&call) {
+        let limit = call.lines_limit()?;
+        let snapshot = call.snapshot().await?;
+        return lines::send(call, snapshot, move |_, snapshot, lines| {
+            let found = snapshot.groups(&id, &reach, &by)?;
+            let form = GroupsForm::of(&found, limit);
+            form.shown().iter().try_for_each(|group| lines.line(group))?;
+            lines.line(&ObjectOf(|members: &mut Members| form.add_totals(members)))
+        })
+        .await;
+    }
     let limit = call.limit()?;
     call.read(Weight::Heavy, move |_, snapshot| {
         let found = snapshot.groups(&id, &reach, &by)?;

@@ -2,10 +2,10 @@
 
 use annals_json::named_forms;
 use annals_json::wire::{
-    Entity, FoundPath, InstanceChange, Neighbor, Reached, Relationship, Shared, TreeChange, TreeEntry,
-    Version, entity_example, form, found_path_example, instance_change_example, neighbor_example, one_of,
-    reached_example, relationship_example, shared_example, tree_change_example, tree_entry_example,
-    version_example,
+    Entity, FoundPath, Group, InstanceChange, Neighbor, Reached, Relationship, RestOfGroups, Shared,
+    TreeChange, TreeEntry, Version, entity_example, form, found_path_example, instance_change_example,
+    neighbor_example, one_of, reached_example, relationship_example, shared_example, tree_change_example,
+    tree_entry_example, version_example,
 };
 use serde_json::json;
 
@@ -18,6 +18,8 @@ named_forms![
     InstanceLine,
     VersionLine,
     ReachedLine,
+    GroupTotals,
+    GroupLine,
     SubgraphLine,
     TreeLine,
     RelationshipLine,
@@ -69,6 +71,14 @@ pub enum LineOfTwo<A, B> {
     Error(Box<ErrorLine>),
 }
 
+/// The last line of groups: the number of entities, and the groups without a line.
+#[form]
+#[schemars(example = json!({ "count": 4, "rest": { "groups": 0, "count": 0 } }))]
+pub struct GroupTotals {
+    pub count: u64,
+    pub rest: RestOfGroups,
+}
+
 /// Lines with different items.
 macro_rules! lines {
     ($($name:ident($line:ty), $example:expr;)*) => {$(
@@ -83,6 +93,7 @@ lines! {
     InstanceLine(LineOfTwo<Entity, Relationship>), entity_example();
     VersionLine(Line<Version>), version_example();
     ReachedLine(Line<Reached>), reached_example();
+    GroupLine(LineOfTwo<Group, GroupTotals>), json!({ "value": "finance", "count": 3 });
     SubgraphLine(LineOfTwo<Reached, Crossed>), json!({ "relationship": relationship_example() });
     TreeLine(Line<TreeEntry>), tree_entry_example();
     RelationshipLine(Line<Relationship>), relationship_example();

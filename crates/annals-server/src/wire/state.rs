@@ -1,11 +1,11 @@
 //! The state of the server.
 
 use annals_json::named_forms;
-use annals_json::wire::{ByName, OrNull, True, form};
+use annals_json::wire::{ByName, Instant, OrNull, True, form};
 use schemars::{Schema, json_schema};
 use serde_json::{Map, Value as Json, json};
 
-named_forms![Index, Live, Ready, Metrics, OpenApi, Compaction, Whoami];
+named_forms![Index, Live, Ready, Metrics, OpenApi, Stats, CheckReport, Compaction, Whoami];
 
 /// The addresses to start from.
 #[form]
@@ -26,9 +26,11 @@ fn text_or_flag(schema: &mut Schema) {
 
 /// The process runs.
 #[form]
-#[schemars(example = json!({ "live": true }))]
+#[schemars(example = json!({ "live": true, "id": "01890a5d-ac96-774b-bcce-b302099a8057" }))]
 pub struct Live {
     pub live: True,
+    /// The id of this run of the server.
+    pub id: String,
 }
 
 /// The server answers reads and writes.
@@ -43,6 +45,53 @@ pub struct Ready {
     pub read_only: Option<bool>,
     pub write_failure: OrNull<String>,
     pub warnings: Option<Vec<String>>,
+}
+
+/// The counts of the repository, by type without subtypes, and its size.
+#[form]
+#[schemars(example = json!({
+    "position": 42, "instant": "2025-08-09T10:00:00Z", "types": 1, "logBytes": 4096,
+    "entities": { "total": 2, "byType": { "package": 2 } },
+    "relationships": { "total": 1, "byType": { "depends": 1 } },
+    "classifications": { "total": 0, "byType": {} },
+}))]
+pub struct Stats {
+    pub position: u64,
+    /// When its record was committed; null before the first one.
+    pub instant: OrNull<Instant>,
+    /// Number of declared types.
+    pub types: u64,
+    /// Size of the log now.
+    pub log_bytes: u64,
+    pub entities: CountsByType,
+    pub relationships: CountsByType,
+    pub classifications: CountsByType,
+}
+
+// A number, and its parts by type.
+#[form(inline)]
+pub struct CountsByType {
+    pub total: u64,
+    pub by_type: ByName<u64>,
+}
+
+/// A comparison of the graph with its log.
+#[form]
+#[schemars(example = json!({
+    "position": 42, "records": 42, "entities": 2, "relationships": 1, "differences": [], "warnings": [],
+}))]
+pub struct CheckReport {
+    pub position: u64,
+    /// Number of records in the log.
+    pub records: u64,
+    /// Number of entities compared, deleted ones too.
+    pub entities: u64,
+    /// Number of relationships compared, deleted ones too.
+    pub relationships: u64,
+    /// Each difference between the graph in use and the one from the log.
+    pub differences: Vec<String>,
+    /// Repairs, and missing parts, that were found when the repository was opened.
+    pub warnings: Vec<String>,
 }
 
 /// The client of a request, as the server knows it.

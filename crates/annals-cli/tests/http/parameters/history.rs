@@ -85,6 +85,10 @@ fn times(door: &mut Door) {
     door.pages(&difference);
     door.waits(&difference);
     assert!(first.0 < third.0);
+    door.tell("POST", "/v1/candidates", json!({ "name": "draft" }));
+    door.tell("PUT", "/v1/tree/c/four?candidate=draft", json!({ "n": 1 }));
+    door.compare(&difference, "candidate", "draft", |without, with| [count(without), count(with)] == [2, 3]);
+    door.tell("DELETE", "/v1/candidates/draft", Json::Null);
     let below = Request::get(&format!("/v1/tree-diff/?fromPosition={}", first.0));
     door.compare(&below, "path", "/c/two", |without, with| [count(without), count(with)] == [2, 1]);
     let top = door.server.get("/v1/tree/c?ids&depth=0").json()["@id"].as_str().unwrap().to_owned();

@@ -6,7 +6,7 @@ use super::door::{Door, Request, lists};
 use crate::support::Answer;
 
 /// The reads. Where an edit of the candidate does not concern the first target, the second one shows the edit.
-const READS: [(&str, &str); 33] = [
+const READS: [(&str, &str); 34] = [
     ("entities/a", ""),
     ("entities/a/summary", ""),
     ("entities/a/classifications/mark", ""),
@@ -19,6 +19,7 @@ const READS: [(&str, &str); 33] = [
     ("entities/a/neighborhood", ""),
     ("entities/a/related", ""),
     ("entities/a/reach", ""),
+    ("entities/a/reach/count", ""),
     ("entities/a/reach/groups?groupBy=n", ""),
     ("relationships/r", ""),
     ("relationships/r/history", ""),
@@ -79,6 +80,14 @@ pub fn check(door: &mut Door) {
         }
         door.waits(&request);
     }
+    // The size of the log is always that of now.
+    let stats = Request::get("/v1/stats");
+    let total = |answer: &Answer| answer.json()["entities"]["total"].as_u64().unwrap();
+    for (name, value) in [("atPosition", "1"), ("at", "2001-01-01"), ("validAt", "2001-01-01")] {
+        door.compare(&stats, name, value, |without, with| total(without) > total(with));
+    }
+    door.compare(&stats, "candidate", "night", |without, with| total(without) < total(with));
+    door.waits(&stats);
     for target in ["entities/a", "relationships/r", "content/a"] {
         let request = read(target);
         let tag = door.send(&request).header("etag").unwrap().to_owned();

@@ -15,8 +15,14 @@ pub fn check(door: &mut Door) {
     door.compare(&Request::get("/v1/entities"), "proxies", "with", |without, with| {
         !shows(without, "far") && shows(with, "far")
     });
+    door.tell("POST", "/v1/candidates", json!({ "name": "draft" }));
+    door.tell("POST", "/v1/entities?candidate=draft", json!({ "id": "e", "type": "t" }));
     for path in ["find", "count", "explain"] {
-        door.waits(&Request::tell("POST", &format!("/v1/{path}"), json!({})));
+        let request = Request::tell("POST", &format!("/v1/{path}"), json!({ "type": "t" }));
+        door.waits(&request);
+        door.compare(&request, "candidate", "draft", |without, with| {
+            with.status == 200 && without.body != with.body
+        });
     }
     types(door);
     log(door);

@@ -85,6 +85,20 @@ fn pages(door: &mut Door) {
     door.compare(&list, "count", "true", |without, with| {
         without.json().get("count").is_none_or(Json::is_null) && with.json()["count"] == 2
     });
+    let many = json!([{ "name": "codes", "type": "integer", "many": true }]);
+    door.tell(
+        "POST",
+        "/v1/types",
+        json!({ "types": [{ "kind": "entity", "name": "coded", "attributes": many }] }),
+    );
+    door.tell("PUT", "/v1/tree/typed/item", json!({ "@type": "coded", "codes": [1, 2] }));
+    for target in ["tree-list/typed", "tree-find/typed/item"] {
+        let request = Request::get(&format!("/v1/{target}"));
+        door.compare(&request, "typed", "true", |without, with| {
+            let codes = |answer: &Answer| items(answer)[0]["value"]["codes"].clone();
+            codes(without) == json!([1, 2]) && codes(with) == json!({ "$set": [1, 2] })
+        });
+    }
     let find = Request::get("/v1/tree-find/config//n");
     door.compare(&find, "limit", "1", |all, one| {
         count(all) == 3 && count(one) == 1 && one.json()["hasMore"] == true

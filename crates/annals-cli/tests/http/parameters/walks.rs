@@ -11,6 +11,7 @@ pub fn check(door: &mut Door) {
         filter(door, walk);
         bound(door, walk);
     }
+    counted(door);
     let between = ["linking", "path", "paths", "shared"].map(|name| format!("/v1/{name}"));
     for target in &between {
         for (name, value, other) in [("from", "s", "to=t"), ("to", "t", "from=s")] {
@@ -99,6 +100,28 @@ pub fn has(answer: &Answer, id: &str) -> bool {
 fn deep(walk: &Walk) -> Request {
     let request = Request::get(&format!("/v1/{}", walk.target));
     if walk.depth_max.2[1] { request.query("depthMax", walk.depth_max.0) } else { request }
+}
+
+/// The number has no names, so that the walk leaves out as many as the parameter says.
+fn counted(door: &mut Door) {
+    let request = Request::get("/v1/entities/s/reach/count");
+    let counts = |answer: &Answer| answer.json()["count"].as_u64();
+    for (name, value, expected) in [
+        ("type", "rail", 3),
+        ("entityType", "stop", 3),
+        ("classified", "seal", 3),
+        ("entityWhere", "colour != red", 3),
+        ("relationshipWhere", "{\"property\": \"km\", \"operator\": \"<\", \"value\": 5}", 3),
+        ("status", "active", 3),
+        ("direction", "in", 0),
+        ("depthMax", "1", 2),
+        ("depthMin", "2", 2),
+    ] {
+        door.compare(&request, name, value, |without, with| {
+            counts(without) == Some(4) && counts(with) == Some(expected)
+        });
+    }
+    door.statuses(&request, "visitedMax", "2", [200, 413]);
 }
 
 fn filter(door: &mut Door, walk: &Walk) {
