@@ -112,6 +112,13 @@ impl Snapshot {
         Ok(())
     }
 
+    /// True if the sight shows this version of the instance at `slot`.
+    pub(crate) fn shows(&self, kind: TypeKind, slot: u32, version: PastVersion) -> Result<bool> {
+        let mut kept = vec![version];
+        self.retain_seen(kind, slot, &mut kept)?;
+        Ok(!kept.is_empty())
+    }
+
     /// The instances of the present that a sight shows; made from those of an earlier position, if they are kept.
     fn visible_by(&self, sight: &Sight) -> Result<Arc<Visible>> {
         let (generation, position) = (self.graph().generation, self.position());
