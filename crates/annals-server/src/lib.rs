@@ -34,6 +34,7 @@ mod patience;
 mod content;
 mod upload;
 mod call;
+mod granted;
 mod answer;
 mod sending;
 mod etag;

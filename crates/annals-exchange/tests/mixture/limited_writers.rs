@@ -199,7 +199,7 @@ impl Writer {
         })
     }
 
-    /// What the writer sees of `all`, which is that of `model` at some position, and now of `now`.
+    /// The part of `all` that the writer sees; `all` is that of `model` at some position, and now of `now`.
     fn part(&self, model: &Model, now: &Model, all: BTreeMap<Name, Seen>) -> BTreeMap<Name, Seen> {
         let is_visible = |age: &Age, known: &Known| match known.now().ends {
             None => self.sees_now(model, *age) && self.sees_now(now, *age),
@@ -301,7 +301,7 @@ impl World {
         let position = *self.random.choose(&all);
         let then = snapshot.as_of(AsOf { position: Some(Position(position)), ..AsOf::default() });
         let mut model = self.past[&position].clone();
-        // What was purged since is in no state of the past.
+        // Instances that were purged since are in no state of the past.
         model.all.retain(|age, _| self.model.all.contains_key(age));
         let expected = writer.part(&model, &self.model, of_model(&model, position, &self.model));
         let found = of_snapshot(self.repository(), &then.expect("a position that there was"));

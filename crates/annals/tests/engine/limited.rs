@@ -175,6 +175,20 @@ fn what_belongs_to_others_is_not_taken_along() {
     assert!(repository.snapshot().entity(&id("hidden")).unwrap().is_some());
 }
 
+/// A refused restoration named the hidden relationship that would have come back.
+#[test]
+fn a_refused_restoration_names_nothing_that_is_hidden() {
+    let repository = repository();
+    let refused = |verbs: &[Right]| {
+        let rights = Arc::new(Rights::new(&[grant("page where not classified secret", verbs)]).unwrap());
+        limited(&repository, &rights, |t| t.restore(&entity("other"))).unwrap_err().to_string()
+    };
+    repository.transact(|t| t.delete(&entity("other"))).unwrap();
+    assert!(!refused(&Right::ALL).contains("far"), "{}", refused(&Right::ALL));
+    // A writer that may not restore anything is refused as if nothing hidden came along.
+    assert!(refused(&[]).contains("relationship near"), "{}", refused(&[]));
+}
+
 #[test]
 fn only_the_container_lets_something_in() {
     let (repository, rights) = (repository(), rights());
