@@ -29,7 +29,9 @@ mod parameter;
 mod parameters;
 mod query;
 mod body;
+mod rate;
 mod peers;
+mod refusals;
 mod patience;
 mod content;
 mod upload;
@@ -47,6 +49,8 @@ mod event_stream;
 mod endpoints;
 mod ldp;
 mod metrics;
+#[cfg(test)]
+mod hidden_or_absent;
 mod openapi;
 pub mod wire;
 
