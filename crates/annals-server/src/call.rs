@@ -16,7 +16,7 @@ use super::door::Door;
 use super::header_text::content_length;
 use super::names::WAIT_POSITION;
 use super::patience::position_permit;
-use super::peers::Peer;
+use super::peers::{HeavyTurn, Peer, asking};
 use super::problem::{Outcome, Problem};
 use super::query::{Query, decode_percent};
 use super::request_log::Entry;
@@ -246,10 +246,10 @@ pub async fn heavy<T: Send + 'static>(
     door: &Door,
     work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
 ) -> Result<T, Problem> {
-    let permit = place_for_heavy(door).await?;
+    let held = place_for_heavy(door).await?;
     let running = tokio::task::spawn_blocking(move || {
-        // Work that cannot be cancelled continues after the client has gone, so the work holds the permit.
-        let _permit = permit;
+        // Work that cannot be cancelled continues after the client has gone, so the work holds its place.
+        let _held = held;
         work()
     });
     match running.await {
@@ -258,17 +258,20 @@ pub async fn heavy<T: Send + 'static>(
     }
 }
 
-async fn place_for_heavy(door: &Door) -> Result<OwnedSemaphorePermit, Problem> {
-    if let Ok(permit) = Arc::clone(&door.gates.heavy).try_acquire_owned() {
-        return Ok(permit);
-    }
+async fn place_for_heavy(door: &Door) -> Result<(OwnedSemaphorePermit, Option<HeavyTurn>), Problem> {
     let Ok(_waiting) = door.gates.heavy_waits.try_acquire() else {
         let most = door.limits.heavy_waits_max();
         let text =
             format!("{most} searches, walks and other long reads wait for their turn; try again later");
         return Err(Problem::busy(text));
     };
-    Ok(Arc::clone(&door.gates.heavy).acquire_owned().await.expect("gates are never closed"))
+    // Order: those of one client wait for each other first, so that others pass them.
+    let turn = match asking() {
+        Some(peer) => Some(peer.heavy_turn(door.limits.heavy_max).await?),
+        None => None,
+    };
+    let permit = Arc::clone(&door.gates.heavy).acquire_owned().await.expect("gates are never closed");
+    Ok((permit, turn))
 }
 
 /// The same for work that reads a snapshot. The work is cancelled when the client has gone or the time of the request
@@ -299,5 +302,55 @@ pub struct CancelOnDrop(pub Cancel);
 impl Drop for CancelOnDrop {
     fn drop(&mut self) {
         self.0.cancel();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{IpAddr, Ipv4Addr};
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::hosts::Hosts;
+    use crate::limits::Limits;
+    use crate::peers::asked_by;
+
+    /// All room for searches could be in the hands of one client, and others waited for it.
+    #[tokio::test(flavor = "multi_thread")]
+    async fn searches_of_one_client_leave_room_for_those_of_others() {
+        let limits = Limits { heavy_max: 2, ..Limits::default() };
+        let hosts = Hosts::new(IpAddr::V4(Ipv4Addr::LOCALHOST), Vec::new(), Vec::new(), None);
+        let door = Arc::new(Door::new(limits, hosts, String::new(), None));
+        let search = |name: &str, wait: mpsc::Receiver<()>| {
+            let (door, peer) = (Arc::clone(&door), door.peers.named(&name.into()));
+            tokio::spawn(asked_by(peer, async move {
+                heavy(&door, move || {
+                    let _ = wait.recv();
+                    Ok(())
+                })
+                .await
+            }))
+        };
+        let (ends, waits): (Vec<_>, Vec<_>) = (0..40).map(|_| mpsc::channel()).unzip();
+        let mut of_ada: Vec<_> = waits.into_iter().map(|wait| search("ada", wait)).collect();
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        let bob = search("bob", mpsc::channel().1);
+        tokio::time::timeout(Duration::from_secs(20), bob)
+            .await
+            .expect("bob does not wait")
+            .unwrap()
+            .unwrap();
+        // 32 of ada are in progress or wait, and the others are refused.
+        let refused = of_ada.extract_if(.., |task| task.is_finished()).collect::<Vec<_>>();
+        assert_eq!(refused.len(), 8);
+        for task in refused {
+            let problem = task.await.unwrap().unwrap_err();
+            assert_eq!(problem.kind(), "too-many-requests");
+        }
+        drop(ends);
+        for task in of_ada {
+            task.await.unwrap().unwrap();
+        }
     }
 }

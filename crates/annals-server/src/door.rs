@@ -16,6 +16,7 @@ use super::limits::{Gates, Limits};
 use super::metrics::Metrics;
 use super::peers::Peers;
 use super::problem::Problem;
+use super::refusals::Refusals;
 
 /// How often the herald thread checks whether tasks wait, and whether it must stop.
 const HERALD_WAIT: Duration = Duration::from_millis(250);
@@ -38,6 +39,8 @@ pub struct Door {
     pub leases: LeaseOwners,
     /// The LDP door; `None` if it is closed.
     pub ldp: Option<LdpSettings>,
+    /// The lines of refused requests.
+    pub refusals: Refusals,
     /// Counters.
     pub metrics: Metrics,
     /// The source that the events of the feed name.
@@ -101,6 +104,7 @@ impl Door {
             grants: Grants::default(),
             leases: LeaseOwners::default(),
             ldp,
+            refusals: Refusals::default(),
             metrics: Metrics::default(),
             source,
             id: annals::Id::random().to_string(),

@@ -30,11 +30,14 @@ mod parameter;
 mod parameters;
 mod query;
 mod body;
+mod rate;
 mod peers;
+mod refusals;
 mod patience;
 mod content;
 mod upload;
 mod call;
+mod granted;
 mod answer;
 mod sending;
 mod etag;
@@ -47,6 +50,8 @@ mod event_stream;
 mod endpoints;
 mod ldp;
 mod metrics;
+#[cfg(test)]
+mod hidden_or_absent;
 mod openapi;
 pub mod wire;
 

@@ -13,6 +13,7 @@ use http::{Response, StatusCode};
 use super::access::{Client, Unknown};
 use super::door::Door;
 use super::problem::Problem;
+use super::refusals::{Asker, is_refusal};
 use super::request_log::Entry;
 
 /// The layer: gives each request its principal, and refuses credentials that prove nothing. Their answers wait, longer
@@ -46,8 +47,11 @@ pub async fn login(State(door): State<Arc<Door>>, mut request: Request, next: Ne
         request.extensions_mut().insert(peer);
     }
     let is_unknown = principal.is_nobody();
-    request.extensions_mut().insert(principal);
+    request.extensions_mut().insert(Arc::clone(&principal));
     let mut response = next.run(request).await;
+    if is_refusal(response.status()) {
+        response.extensions_mut().insert(Asker(principal.shown().to_owned()));
+    }
     if is_unknown {
         response.extensions_mut().insert(Unknown);
     }

@@ -9,9 +9,10 @@ use axum::middleware::Next;
 use http::header::HeaderValue;
 use http::{Method, Response, StatusCode};
 
-use super::access::Unknown;
+use super::access::{Client, Unknown};
 use super::door::Door;
 use super::names::POSITION;
+use super::refusals::{Refused, is_refusal};
 use super::request_log::Entry;
 use super::sending::{self, Admitted};
 
@@ -29,7 +30,15 @@ pub async fn observe(State(door): State<Arc<Door>>, mut request: Request, next: 
     if let Some(entry) = &entry {
         request.extensions_mut().insert(Arc::clone(entry));
     }
+    // Clones share the text.
+    let uri = request.uri().clone();
+    let address = request.extensions().get::<Client>().map(|client| client.address);
     let mut response = next.run(request).await;
+    if is_refusal(response.status()) {
+        let refused = Refused { address, method, path: uri.path(), status: response.status() };
+        let extensions = response.extensions();
+        door.refusals.note(&refused, extensions.get(), extensions.get());
+    }
     if response.extensions().get::<Admitted>().is_none() {
         response = sending::admit_aside(&door, response);
     }

@@ -6,17 +6,21 @@
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::Instant as Clock;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::problem::Problem;
+use super::rate::Rate;
 
 /// The share of an address of another machine, unless the settings name one. Units: percent.
 const SHARE_DEFAULT: u8 = 50;
 /// Clients without connections that are remembered until the next one comes.
 const GONE_MAX: usize = 1_024;
+
+/// Searches and walks that wait, for each one that can be worked on.
+const HEAVY_WAITING: usize = 32;
 
 /// A kind of room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +39,8 @@ pub enum Kind {
     Streams,
     /// Subscribers of the feed.
     Subscribers,
+    /// Searches, walks and other long work, in progress or waiting for its turn.
+    Heavy,
     /// Bytes of answers that are being sent.
     AnswerBytes,
     /// Bytes of bodies that are being received or worked on.
@@ -53,14 +59,29 @@ pub struct Peer {
     is_named: bool,
     used: [AtomicUsize; KINDS],
     rate: Mutex<Rate>,
+    /// One per search or walk of this client in progress.
+    heavy: OnceLock<Arc<Semaphore>>,
 }
 
-/// The requests that a client may begin now.
+/// The turn of a search or a walk, until it is dropped.
 #[derive(Debug)]
-struct Rate {
-    /// Units: requests.
-    left: f64,
-    since: Clock,
+pub struct HeavyTurn {
+    _permit: OwnedSemaphorePermit,
+    _share: Share,
+}
+
+tokio::task_local! {
+    static ASKING: Arc<Peer>;
+}
+
+/// Works on a request of a client: all long work in it takes turns with other work of this client.
+pub async fn asked_by<T>(peer: Arc<Peer>, work: impl Future<Output = T>) -> T {
+    ASKING.scope(peer, work).await
+}
+
+/// The client whose request this task works on.
+pub fn asking() -> Option<Arc<Peer>> {
+    ASKING.try_with(Arc::clone).ok()
 }
 
 /// Room in use; dropping it gives it back.
@@ -83,8 +104,8 @@ impl Peer {
     }
 
     fn of(share: u8, is_named: bool) -> Arc<Peer> {
-        let rate = Mutex::new(Rate { left: f64::INFINITY, since: Clock::now() });
-        Arc::new(Peer { share, is_named, used: Default::default(), rate })
+        let (rate, heavy) = (Mutex::new(Rate::new()), OnceLock::new());
+        Arc::new(Peer { share, is_named, used: Default::default(), rate, heavy })
     }
 
     /// Counts a request; at most `max` begin within a second.
@@ -92,16 +113,25 @@ impl Peer {
     /// Errors: `too-many-requests`.
     pub fn begin(&self, max: u32, now: Clock) -> Result<(), Problem> {
         let mut rate = self.rate.lock().unwrap_or_else(PoisonError::into_inner);
-        let more = now.saturating_duration_since(rate.since).as_secs_f64() * f64::from(max);
-        let left = (rate.left + more).min(f64::from(max));
-        if left < 1.0 {
+        if !rate.begins(max, max, now) {
             let text = format!(
                 "requests: expected at most {max} a second from one client, found more; wait a second"
             );
             return Err(Problem::door("too-many-requests", text));
         }
-        *rate = Rate { left: left - 1.0, since: now };
         Ok(())
+    }
+
+    /// Waits for the turn of one more search or walk of this client, of which all clients do at most `max` at once.
+    ///
+    /// Errors: `too-many-requests` or `busy` if too many of its own wait.
+    pub async fn heavy_turn(self: &Arc<Peer>, max: usize) -> Result<HeavyTurn, Problem> {
+        let share = self.take(Kind::Heavy, 1, max.saturating_mul(HEAVY_WAITING))?;
+        // One at least; all of them for a client without a share.
+        let own = (max * usize::from(self.share) / 100).max(1);
+        let gate = self.heavy.get_or_init(|| Arc::new(Semaphore::new(own)));
+        let permit = Arc::clone(gate).acquire_owned().await.expect("gates are never closed");
+        Ok(HeavyTurn { _permit: permit, _share: share })
     }
 
     /// A client without bounds of its own.
@@ -147,6 +177,7 @@ impl Share {
                     Kind::PositionWaits => "requests that wait for positions",
                     Kind::Streams => "answers in lines",
                     Kind::Subscribers => "subscriptions",
+                    Kind::Heavy => "searches and walks",
                     Kind::AnswerBytes => "bytes of unread answers",
                     Kind::BodyBytes => "bytes of bodies",
                 };

@@ -9,6 +9,8 @@ use http::header::{CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER};
 use http::{Response, StatusCode};
 use serde_json::{Map, Value as Json, json};
 
+use super::refusals::{Reason, is_refusal};
+
 /// The media type of every error.
 pub const PROBLEM_JSON: &str = "application/problem+json";
 
@@ -240,6 +242,9 @@ impl IntoResponse for Problem {
         *response.status_mut() = self.status;
         response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(PROBLEM_JSON));
         response.headers_mut().extend(self.headers);
+        if is_refusal(self.status) {
+            response.extensions_mut().insert(Reason { kind: self.kind, detail: self.detail });
+        }
         response
     }
 }

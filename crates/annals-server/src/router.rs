@@ -52,7 +52,7 @@ use super::login::login;
 use super::names::{POSITION, REQUEST_ID};
 use super::observe::{Route, observe};
 use super::parameter::Parameter;
-use super::peers::{Kind, Peer};
+use super::peers::{Kind, Peer, asked_by};
 use super::problem::{Outcome, Problem};
 use super::query::Query;
 use super::sending;
@@ -272,7 +272,7 @@ async fn admit(
 ) -> Response<Body> {
     let web_access = door.ldp.as_ref().and_then(|ldp| ldp.web_access.as_ref());
     let needs = if endpoint.path == LDP { ldp::needs(web_access, request.method()) } else { endpoint.needs };
-    let mut response = if let Err(problem) = check(&request, needs, endpoint.path) {
+    let mut response = if let Err(problem) = check(&request, needs) {
         problem.into_response()
     } else if endpoint.is_operational {
         next.run(request).await
@@ -287,7 +287,7 @@ async fn admit(
         let share = peer.take(Kind::Requests, 1, requests_max);
         match permit.and_then(|permit| Ok((permit, share?))) {
             Ok((permit, share)) => {
-                let response = next.run(request).await;
+                let response = asked_by(Arc::clone(&peer), next.run(request)).await;
                 let response = sending::admit_to(&door, &peer, share, response);
                 sending::admitted(response.unwrap_or_else(IntoResponse::into_response), permit)
             }
@@ -301,17 +301,13 @@ async fn admit(
 /// Refuses a request that its principal may not send.
 ///
 /// Errors: `unauthenticated`, `forbidden`.
-fn check(request: &Request, needs: Needs, route: &'static str) -> Result<(), Problem> {
+fn check(request: &Request, needs: Needs) -> Result<(), Problem> {
     let principal: Arc<Principal> = request.extensions().get().cloned().unwrap_or_else(Principal::nobody);
-    principal.check(needs).inspect_err(|problem| {
-        let (client, method) = (principal.shown(), request.method().as_str());
-        let status = problem.status().as_u16();
-        tracing::info!(target: "annals::access", client, method, route, status, "refused");
-    })
+    principal.check(needs)
 }
 
 async fn unknown_path(request: Request) -> Problem {
-    if let Err(problem) = check(&request, Needs::Name, "unknown") {
+    if let Err(problem) = check(&request, Needs::Name) {
         return problem;
     }
     let path = request.uri().path();
@@ -319,7 +315,7 @@ async fn unknown_path(request: Request) -> Problem {
 }
 
 async fn unknown_method(request: Request) -> Problem {
-    if let Err(problem) = check(&request, Needs::Name, "unknown") {
+    if let Err(problem) = check(&request, Needs::Name) {
         return problem;
     }
     let (path, method) = (request.uri().path(), request.method());

@@ -10,6 +10,7 @@ mod edit;
 mod exchange;
 mod generate;
 mod leases;
+mod limited_writers;
 mod memory;
 mod model;
 #[path = "../../../annals/tests/support/object_log.rs"]

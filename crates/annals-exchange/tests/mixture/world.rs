@@ -10,6 +10,7 @@ use crate::candidates::Open;
 use crate::edit::Work;
 use crate::exchange::{Clock, Exported, copied};
 use crate::leases::Leases;
+use crate::limited_writers::Writer;
 use crate::model::{Change, Fields, Known, Model, RANGE};
 use crate::place::Place;
 use crate::push::{instance, push_all};
@@ -47,6 +48,7 @@ pub struct World {
     /// How far the clock of the repository is ahead. Units: microseconds.
     pub(crate) ahead: Arc<AtomicI64>,
     pub(crate) sights: Sights,
+    pub(crate) writers: Vec<Writer>,
     /// A reader beside the writer.
     pub(crate) follower: Option<Repository>,
 }
@@ -76,8 +78,10 @@ impl World {
             told_without_room,
             ahead: Arc::default(),
             sights: Sights::default(),
+            writers: Vec::new(),
             follower: None,
         };
+        world.writers = Writer::any(&mut world.random);
         world.open();
         let declared = world.repository().transact(|t| {
             t.define_type(TypeDefinition::relationship("contains").containing())?;
@@ -129,6 +133,7 @@ impl World {
             20 => self.kill(),
             21..24 => self.work_on_leases(),
             24 => self.revert(),
+            25..32 => self.work_with_grants(),
             _ => {
                 let works = self.any_works();
                 self.commit_all(works);

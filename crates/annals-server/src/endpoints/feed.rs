@@ -2,21 +2,23 @@
 
 use std::sync::Arc;
 
-use annals::Position;
+use annals::{Position, Watch};
 use http::Method;
 
 use super::feed_events::{self, Events};
 use crate::call::Call;
 use crate::endpoint::Endpoint;
 use crate::event_stream::{self, Source, Start};
+use crate::granted::Granted;
 use crate::parameters;
-use crate::problem::Outcome;
+use crate::problem::{Outcome, Problem};
 
 /// The endpoints of this file.
 pub fn endpoints() -> Vec<Endpoint> {
     let description = "Every record. With `tree` or `search`: the changes of that part of the graph, one event for each record that \
                        touched it, or one event for many missed records. The header `Last-Event-ID`, which browsers send, means the \
-                       same as `after`, and has priority over it.";
+                       same as `after`, and has priority over it. A client with grants gets what they admit at the time of sending, \
+                       and no `tree`.";
     vec![
         Endpoint::new(Method::GET, "/v1/feed", "Follow the change feed", feed)
             .describe(description)
@@ -40,6 +42,12 @@ pub fn endpoints() -> Vec<Endpoint> {
 
 async fn feed(call: Box<Call>) -> Outcome {
     let watch = feed_events::watched(&call.query)?;
+    let granted = Granted::of(&call.door, &call.principal);
+    if granted.is_some() && matches!(watch, Some(Watch::Tree { .. })) {
+        let text =
+            "parameter tree: expected a client that reads everything, found one with grants; use search";
+        return Err(Problem::door("forbidden", text).with("parameter", "tree"));
+    }
     // The header first: a browser that reconnects sends it together with the original address.
     let after = match event_stream::last_event(&call)? {
         Some(position) => position,
@@ -48,7 +56,8 @@ async fn feed(call: Box<Call>) -> Outcome {
     let limit = call.query.number("limit")?.unwrap_or(u64::MAX);
     let source: Arc<str> = call.door.source.as_str().into();
     let open: event_stream::Open = Arc::new(move |repository, place| {
-        let events = Events::new(repository, watch.as_ref(), place.position, source.clone())?;
+        let events =
+            Events::new(repository, watch.as_ref(), place.position, source.clone(), granted.clone())?;
         Ok(Box::new(events) as Box<dyn Source>)
     });
     event_stream::send(&call, &Start { after, limit, is_told: false }, open)

@@ -9,6 +9,7 @@ use annals_json::{event_to_json, record_to_json};
 use serde_json::{Value as Json, json};
 
 use crate::event_stream::{Place, Sent, Source};
+use crate::granted::Granted;
 use crate::parameter::Parameter;
 use crate::parameters;
 use crate::problem::Problem;
@@ -74,6 +75,8 @@ pub struct Events {
     kind: Kind,
     /// The URI that the envelopes name as their source.
     source: Arc<str>,
+    /// The grants of the client. `None`: it reads everything.
+    granted: Option<Granted>,
 }
 
 enum Kind {
@@ -92,14 +95,15 @@ impl Events {
         watch: Option<&Watch>,
         after: Position,
         source: Arc<str>,
+        granted: Option<Granted>,
     ) -> Result<Events, Problem> {
         let Some(watch) = watch else {
-            return Ok(Events { kind: Kind::Records(Box::new(repository.follow(after))), source });
+            return Ok(Events { kind: Kind::Records(Box::new(repository.follow(after))), source, granted });
         };
         let parameter = if matches!(watch, Watch::Tree { .. }) { "tree" } else { "search" };
         let subscription = repository.subscribe(watch.clone(), Some(after));
         let subscription = subscription.map_err(|error| error.with("parameter", parameter))?;
-        Ok(Events { kind: Kind::Changes(Box::new(subscription)), source })
+        Ok(Events { kind: Kind::Changes(Box::new(subscription)), source, granted })
     }
 }
 
@@ -114,12 +118,22 @@ impl Source for Events {
 
     fn next(&mut self) -> Result<Option<Sent>, Problem> {
         let source = &self.source;
+        // The grants of now, for each event.
+        let seen = self.granted.as_ref().map(Granted::snapshot).transpose()?;
         let event = match &mut self.kind {
             Kind::Records(follow) => {
-                follow.poll()?.map(|(position, record)| (position, of_record(position, &record, source)))
+                let record = match seen {
+                    Some(seen) => follow.poll_in(&seen)?,
+                    None => follow.poll()?,
+                };
+                record.map(|(position, record)| (position, of_record(position, &record, source)))
             }
             Kind::Changes(subscription) => {
-                subscription.poll()?.map(|event| (event.position, of_changes(&event, source)))
+                let event = match seen {
+                    Some(seen) => subscription.poll_in(&seen)?,
+                    None => subscription.poll()?,
+                };
+                event.map(|event| (event.position, of_changes(&event, source)))
             }
         };
         Ok(event.map(|(position, data)| Sent { position: Some(position), data }))

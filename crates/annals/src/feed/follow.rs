@@ -6,9 +6,13 @@ use std::time::Duration;
 
 use crate::log::ReadLimit;
 use crate::model::Record;
+use crate::read::Snapshot;
 use crate::record::decode_record;
 use crate::write::Committer;
 use crate::{Position, Result};
+
+/// Most records without a visible change that one call reads.
+const SKIPPED_RECORDS_MAX: usize = 1_000;
 
 /// Follows the log from a position. Made by [`Repository::follow`](crate::Repository::follow).
 ///
@@ -47,6 +51,28 @@ impl Follow {
         let record = decode_record(position, &bytes)?;
         self.next = position.next();
         Ok(Some((position, record)))
+    }
+
+    /// The next record up to the position of `snapshot` of which its sight shows something, and only that part. `None` also
+    /// after many records of which it shows nothing: [`Follow::position`] says how far it is.
+    ///
+    /// Errors: those of reading history; the next call tries the same record again.
+    pub fn poll_in(&mut self, snapshot: &Snapshot) -> Result<Option<(Position, Record)>> {
+        for _ in 0..SKIPPED_RECORDS_MAX {
+            if self.next > snapshot.position() {
+                return Ok(None);
+            }
+            let Some((position, record)) = self.poll()? else { return Ok(None) };
+            match snapshot.shown_record(position, record) {
+                Ok(None) => {}
+                Ok(Some(record)) => return Ok(Some((position, record))),
+                Err(error) => {
+                    (self.next, self.records) = (position, VecDeque::new());
+                    return Err(error);
+                }
+            }
+        }
+        Ok(None)
     }
 
     /// The next record; waits for it at most `timeout`.

@@ -77,7 +77,8 @@ impl Subscription {
         while self.position < snapshot.position() {
             let behind = snapshot.position().0 - self.position.0;
             let records = if behind > RECORDS_BEHIND_MAX { behind } else { 1 };
-            let event = self.event(&snapshot, records)?;
+            let shared = |asked: &Asked| self.hub.event(asked, || event(&snapshot, asked));
+            let event = self.event(&snapshot, records, shared)?;
             self.position = event.position;
             if !event.changes.is_empty() {
                 return Ok(Some(event));
@@ -91,13 +92,35 @@ impl Subscription {
         Ok(None)
     }
 
+    /// The next event up to the position of `snapshot`, as its sight shows it: what is hidden now is in none. Something that
+    /// becomes hidden just has no further events.
+    ///
+    /// Errors: those of reading history; `TooLarge` if one record changed over a million instances.
+    pub fn poll_in(&mut self, snapshot: &Snapshot) -> Result<Option<Arc<Event>>> {
+        while self.position < snapshot.position() {
+            let behind = snapshot.position().0 - self.position.0;
+            let records = if behind > RECORDS_BEHIND_MAX { behind } else { 1 };
+            let event = self.event(snapshot, records, |asked| event(snapshot, asked).map(Arc::new))?;
+            self.position = event.position;
+            if !event.changes.is_empty() {
+                return Ok(Some(event));
+            }
+        }
+        Ok(None)
+    }
+
     /// The effects of the next records; of fewer records if they have too many.
-    fn event(&self, snapshot: &Snapshot, mut records: u64) -> Result<Arc<Event>> {
+    fn event(
+        &self,
+        snapshot: &Snapshot,
+        mut records: u64,
+        ask: impl Fn(&Asked) -> Result<Arc<Event>>,
+    ) -> Result<Arc<Event>> {
         loop {
             let (watch, from) = (Arc::clone(&self.watch), self.position);
             let to = Position(from.0 + records);
             let asked = Asked { watch, from, to, generation: snapshot.graph().generation };
-            match self.hub.event(&asked, || event(snapshot, &asked)) {
+            match ask(&asked) {
                 Err(error) if error.kind() == ErrorKind::TooLarge && records > 1 => records /= 2,
                 outcome => return outcome,
             }

@@ -20,6 +20,7 @@ mod rights;
 mod rules;
 mod sight;
 mod sighted;
+mod shown_record;
 mod source;
 mod stored;
 mod types;

@@ -1,5 +1,6 @@
 //! Rights: what a writer with some grants may change.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use super::grant::Grant;
@@ -115,11 +116,12 @@ impl Rights {
     ///
     /// Errors: `Refused`; those of reading long values.
     pub(crate) fn check(&self, before: &Snapshot, after: &Snapshot, touched: &[Slot]) -> Result<()> {
-        let check = Check { rights: self, before, after };
+        let check = Check { rights: self, before, after, has_hidden: Cell::new(false) };
         touched.iter().try_for_each(|&(kind, slot)| match kind {
             TypeKind::Relationship => check.relationship(slot),
             _ => check.entity(slot),
-        })
+        })?;
+        if check.has_hidden.get() { Err(hidden()) } else { Ok(()) }
     }
 }
 
@@ -127,6 +129,9 @@ struct Check<'c> {
     rights: &'c Rights,
     before: &'c Snapshot,
     after: &'c Snapshot,
+    /// True if something hidden is refused. Order: refusals of visible instances come first, so that these are refused as
+    /// if nothing hidden belonged to them.
+    has_hidden: Cell<bool>,
 }
 
 impl Check<'_> {
@@ -181,7 +186,7 @@ impl Check<'_> {
             return Ok(());
         }
         let is_seen = Rules::for_few(snapshot, &self.rights.sight)?.admit_entity(snapshot, slot)?;
-        Err(self.refused(right, snapshot, (TypeKind::Entity, slot), is_seen))
+        self.refused(right, snapshot, (TypeKind::Entity, slot), is_seen)
     }
 
     fn relationship(&self, slot: u32) -> Result<()> {
@@ -226,17 +231,20 @@ impl Check<'_> {
         if is_seen && is_admitted && rules.admit_link(type_name) {
             return Ok(());
         }
-        Err(self.refused(right, snapshot, (TypeKind::Relationship, slot), is_seen))
+        self.refused(right, snapshot, (TypeKind::Relationship, slot), is_seen)
     }
 
-    fn refused(&self, right: Right, snapshot: &Snapshot, (kind, slot): Slot, is_seen: bool) -> Error {
-        if !is_seen && (self.before.sees(kind, slot) || right != Right::Create) {
-            return hidden();
+    /// Only what the writer sees, or has made in this transaction, is named.
+    fn refused(&self, right: Right, snapshot: &Snapshot, (kind, slot): Slot, is_seen: bool) -> Result<()> {
+        let is_new = self.before.graph().table(kind).row(slot).is_none();
+        if !is_seen && !is_new {
+            self.has_hidden.set(true);
+            return Ok(());
         }
         let instance = instance_id(kind, snapshot.graph().table(kind).id(slot).clone());
         let right = right.name();
         let text = format!("{instance}: expected a grant to {right} it, found none; ask for one");
-        Error::new(ErrorKind::Refused, text)
+        Err(Error::new(ErrorKind::Refused, text))
     }
 }
 

@@ -159,6 +159,39 @@ impl Rules {
         Ok(Visible { number: next_number(), roots: self.roots.clone(), entities, relationships })
     }
 
+    /// The visible ones among some instances of `snapshot`, and among the ends of relationships among them.
+    pub(super) fn visible_of(
+        &self,
+        snapshot: &Snapshot,
+        present: &Visible,
+        instances: &[Slot],
+    ) -> Result<Visible> {
+        let (mut entities, mut relationships) = (SlotSet::new(), SlotSet::new());
+        let add = |slot: u32, entities: &mut SlotSet| {
+            if present.entities.contains(slot) && self.admit_entity(snapshot, slot)? {
+                entities.insert(slot);
+            }
+            Ok::<(), crate::Error>(())
+        };
+        for &(kind, slot) in instances {
+            snapshot.check_cancelled()?;
+            if kind != TypeKind::Relationship {
+                add(slot, &mut entities)?;
+                continue;
+            }
+            let Some(row) = snapshot.graph().relationships.row(slot) else { continue };
+            let shape = snapshot.shape_seen(kind, slot);
+            shape
+                .map_or(row.ends(), |shape| shape.ends)
+                .iter()
+                .try_for_each(|end| add(*end, &mut entities))?;
+            if self.admit_relationship(snapshot, slot, &entities) {
+                relationships.insert(slot);
+            }
+        }
+        Ok(Visible { number: next_number(), roots: self.roots.clone(), entities, relationships })
+    }
+
     fn links(&self, snapshot: &Snapshot, entities: &SlotSet) -> Result<SlotSet> {
         let mut relationships = SlotSet::new();
         for slot in 0..narrow::<u32, usize>(snapshot.graph().relationships.slots_count()) {

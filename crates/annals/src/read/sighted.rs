@@ -4,7 +4,8 @@ use std::sync::{Arc, PoisonError};
 
 use super::rules::Rules;
 use super::sight::{Kept, Seen, Sight, Visible};
-use super::snapshot::Snapshot;
+use super::snapshot::{AsOf, Snapshot};
+use super::taken_along::Slot;
 use crate::graph::instance::past::{PastVersion, View};
 use crate::graph::structures::slot_set::SlotSet;
 use crate::model::{Record, TypeKind};
@@ -12,6 +13,43 @@ use crate::{Position, Result};
 
 /// Over this count of records a sight is made anew. Units: records.
 const RECORDS_BEHIND_MAX: u64 = 1_000;
+
+/// Tells which versions of instances a sight shows.
+pub(super) struct ShownVersions {
+    whole: Snapshot,
+    /// In the present.
+    rules: Rules,
+    present: Arc<Visible>,
+}
+
+impl ShownVersions {
+    /// True if the sight shows this version of the instance at `slot`, which it shows in the present. One of a relationship
+    /// that is not in force any more needs the ends as they were then, too.
+    pub(super) fn has(&self, kind: TypeKind, slot: u32, version: PastVersion) -> Result<bool> {
+        let whole = &self.whole;
+        if kind != TypeKind::Relationship {
+            return self.rules.admit(whole, slot, &whole.content(kind, slot, version)?);
+        }
+        let row = whole.graph().relationships.known_row(slot);
+        let shape = whole.graph().shape(kind, slot, version.header);
+        let (ends, type_name) =
+            shape.map_or((row.ends(), row.type_name()), |shape| (shape.ends, shape.type_name));
+        if !self.rules.admit_link(type_name) || ends.iter().any(|end| !self.present.entities.contains(*end)) {
+            return Ok(false);
+        }
+        if row.version() == version.version {
+            return Ok(true);
+        }
+        let then = whole.with_view(Some(View { position: version.place.position, valid: i64::MAX }));
+        for end in ends {
+            let held = then.seen(TypeKind::Entity, end, true)?;
+            if !held.map_or(Ok(false), |held| self.rules.admit(&then, end, &held))? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
 
 impl Sight {
     /// True if seeing this snapshot takes no longer than a look-up.
@@ -54,6 +92,18 @@ impl Snapshot {
         Ok(self.with_sight(Arc::new(seen)))
     }
 
+    /// The state at a position, in which only the instances `touched`, and the ends of relationships among them, may be
+    /// visible: faster than [`Snapshot::as_of`].
+    pub(super) fn touched_then(&self, position: Position, touched: &[Slot]) -> Result<Snapshot> {
+        let as_of = AsOf { position: Some(position), ..AsOf::default() };
+        let Some(Seen { sight, present, .. }) = self.sight() else { return self.as_of(as_of) };
+        let then = self.unsighted().as_of(as_of)?;
+        let rules = Rules::for_few(&then, sight)?;
+        let visible = rules.visible_of(&then, present, touched)?;
+        let (sight, present) = (Arc::clone(sight), Arc::clone(present));
+        Ok(then.with_sight(Arc::new(Seen { sight, present, visible: Arc::new(visible) })))
+    }
+
     /// The sight of another view of the same graph.
     pub(super) fn sight_then(&self, view: Option<View>) -> Result<Option<Arc<Seen>>> {
         let Some(Seen { sight, present, .. }) = self.sight() else { return Ok(None) };
@@ -83,6 +133,14 @@ impl Snapshot {
         self.sight().map(|seen| seen.visible.number)
     }
 
+    /// The versions that the sight shows; `None` without a sight: all.
+    pub(super) fn shown_versions(&self) -> Result<Option<ShownVersions>> {
+        let Some(Seen { sight, present, .. }) = self.sight() else { return Ok(None) };
+        let whole = self.unsighted();
+        let rules = Rules::for_few(&whole.with_view(None), sight)?;
+        Ok(Some(ShownVersions { whole, rules, present: Arc::clone(present) }))
+    }
+
     /// Leaves out the versions of the instance at `slot` that the sight hides.
     pub(super) fn retain_seen(
         &self,
@@ -90,26 +148,20 @@ impl Snapshot {
         slot: u32,
         versions: &mut Vec<PastVersion>,
     ) -> Result<()> {
-        let Some(Seen { sight, present, .. }) = self.sight() else { return Ok(()) };
-        let whole = self.unsighted();
-        let rules = Rules::for_all(&whole.with_view(None), sight)?;
+        let Some(shown) = self.shown_versions()? else { return Ok(()) };
         let mut kept = Vec::with_capacity(versions.len());
         for version in versions.drain(..) {
-            let is_seen = if kind == TypeKind::Relationship {
-                let row = whole.graph().relationships.known_row(slot);
-                let shape = whole.graph().shape(kind, slot, version.header);
-                let (ends, type_name) =
-                    shape.map_or((row.ends(), row.type_name()), |shape| (shape.ends, shape.type_name));
-                rules.admit_link(type_name) && ends.iter().all(|end| present.entities.contains(*end))
-            } else {
-                rules.admit(&whole, slot, &whole.content(kind, slot, version)?)?
-            };
-            if is_seen {
+            if shown.has(kind, slot, version)? {
                 kept.push(version);
             }
         }
         *versions = kept;
         Ok(())
+    }
+
+    /// True if the sight shows this version of the instance at `slot`.
+    pub(crate) fn shows(&self, kind: TypeKind, slot: u32, version: PastVersion) -> Result<bool> {
+        self.shown_versions()?.map_or(Ok(true), |shown| shown.has(kind, slot, version))
     }
 
     /// The instances of the present that a sight shows; made from those of an earlier position, if they are kept.

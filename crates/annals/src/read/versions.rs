@@ -343,10 +343,16 @@ impl Snapshot {
     /// The slot and the instance, live or not.
     pub(crate) fn known(&self, id: &InstanceId) -> Result<(u32, Arc<Instance>)> {
         let kind = kind_of(id);
-        let found = self.graph().table(kind).find(id.id())?.filter(|(slot, _)| self.in_sight(kind, *slot));
-        let former = self.graph().table(kind).former_ids.slot(id.id());
-        found.ok_or_else(|| match former.filter(|slot| self.in_sight(kind, *slot)) {
-            Some(slot) => reidentified(id, self.graph().table(kind_of(id)).id(slot)),
+        let table = self.graph().table(kind);
+        // Order: to decode a hidden instance would take time that an absent one does not.
+        let slot = table.slot(id.id()).filter(|slot| self.in_sight(kind, *slot));
+        if let Some(slot) = slot
+            && let Some(instance) = table.get(slot)?
+        {
+            return Ok((slot, instance));
+        }
+        Err(match table.former_ids.slot(id.id()).filter(|slot| self.in_sight(kind, *slot)) {
+            Some(slot) => reidentified(id, table.id(slot)),
             None => Error::new(ErrorKind::NotFound, format!("{id} does not exist")),
         })
     }

@@ -94,8 +94,14 @@ impl Snapshot {
     ///
     /// Errors: as [`Snapshot::as_of`]; `TooLarge` over a million changed instances; those of reading history.
     pub(crate) fn watched(&self, watch: &Watch, from: Position, to: Position) -> Result<Vec<WatchedChange>> {
-        let at = |position| self.as_of(AsOf { position: Some(position), ..AsOf::default() });
-        self.watched_between(watch, &at(from)?, &at(to)?, self.touched(from, to)?)
+        let touched = self.touched(from, to)?;
+        let at = |position| match watch {
+            // Trees lead to other instances.
+            Watch::Tree { .. } => self.as_of(AsOf { position: Some(position), ..AsOf::default() }),
+            Watch::Search { .. } => self.touched_then(position, &touched),
+        };
+        let (before, after) = (at(from)?, at(to)?);
+        self.watched_between(watch, &before, &after, touched)
     }
 
     /// The differences of the watched part between two snapshots, in which only touched instances may differ.

@@ -99,15 +99,21 @@ impl Transaction {
     ///
     /// Errors: `PreconditionFailed`; `AlreadyExists` if its id is taken; `TooLarge`.
     pub(super) fn expect(&mut self, instance: &InstanceId, expected: Expected) -> Result<()> {
-        let kind = kind_of(instance);
-        if self.rights.is_some() && !self.knows(kind, instance.id())? {
-            let graph = self.base.graph();
-            expected.check_absent(graph, instance)?;
-            if graph.table(kind).slot(instance.id()).is_some() {
-                return Err(Error::new(ErrorKind::AlreadyExists, format!("{instance}: its id is taken")));
-            }
+        if self.rights.is_some() && !self.knows(kind_of(instance), instance.id())? {
+            expected.check_absent(self.base.graph(), instance)?;
         }
+        self.check_free(instance)?;
         self.expectations.add(instance, expected)
+    }
+
+    /// Errors: `AlreadyExists` if an instance that the writer does not see has the id.
+    pub(super) fn check_free(&mut self, instance: &InstanceId) -> Result<()> {
+        let kind = kind_of(instance);
+        let is_hidden = self.rights.is_some() && !self.knows(kind, instance.id())?;
+        if is_hidden && self.base.graph().table(kind).slot(instance.id()).is_some() {
+            return Err(Error::new(ErrorKind::AlreadyExists, format!("{instance}: its id is taken")));
+        }
+        Ok(())
     }
 
     /// Errors: `Refused` in a limited transaction.

@@ -15,12 +15,21 @@ use crate::{Error, ErrorKind, Result};
 impl Transaction {
     /// Undoes the last change of an instance, in a new version.
     ///
-    /// Errors: `NotFound`; `InvalidArgument` if it has only its first version.
+    /// Errors: `NotFound`; `InvalidArgument` if it has only its first version, or a limited writer does not see the one
+    /// before.
     pub fn undo(&mut self, instance: &InstanceId) -> Result<()> {
         self.reads.instance(instance.clone());
         let snapshot = self.current()?;
         let (slot, known) = snapshot.known(instance)?;
-        let Some(before) = known.version_numbered(known.base) else {
+        let is_live = known.status != Status::Deleted;
+        let before = match known.version_numbered(known.base) {
+            // Its content would come back.
+            Some(before) if is_live && before.status != Status::Deleted => {
+                snapshot.shows(kind_of(instance), slot, before)?.then_some(before)
+            }
+            before => before,
+        };
+        let Some(before) = before else {
             return Err(Error::new(
                 ErrorKind::InvalidArgument,
                 format!(
@@ -62,7 +71,7 @@ impl Transaction {
                 return Err(Error::new(ErrorKind::InvalidArgument, text));
             };
             snapshot.check_cancelled()?;
-            if before.status != Status::Deleted {
+            if before.status != Status::Deleted && snapshot.shows(kind, slot, before)? {
                 let content = snapshot.instance(kind, slot, snapshot.content(kind, slot, before)?)?;
                 if content.properties != known.properties {
                     break snapshot.named_properties(&content.properties);

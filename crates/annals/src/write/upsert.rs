@@ -95,7 +95,10 @@ impl Transaction {
     }
 
     /// The live instance with this id, after the changes so far. Whether it exists counts as a read.
+    ///
+    /// Errors: `AlreadyExists` if it is hidden from the writer.
     fn live_instance(&mut self, instance: &InstanceId) -> Result<Option<Arc<Instance>>> {
+        self.check_free(instance)?;
         self.reads.instance(instance.clone());
         self.graph_of(instance)?.live_instance(instance)
     }

@@ -175,6 +175,20 @@ fn what_belongs_to_others_is_not_taken_along() {
     assert!(repository.snapshot().entity(&id("hidden")).unwrap().is_some());
 }
 
+/// A refused restoration named the hidden relationship that would have come back.
+#[test]
+fn a_refused_restoration_names_nothing_that_is_hidden() {
+    let repository = repository();
+    let refused = |verbs: &[Right]| {
+        let rights = Arc::new(Rights::new(&[grant("page where not classified secret", verbs)]).unwrap());
+        limited(&repository, &rights, |t| t.restore(&entity("other"))).unwrap_err().to_string()
+    };
+    repository.transact(|t| t.delete(&entity("other"))).unwrap();
+    assert!(!refused(&Right::ALL).contains("far"), "{}", refused(&Right::ALL));
+    // A writer that may not restore anything is refused as if nothing hidden came along.
+    assert!(refused(&[]).contains("relationship near"), "{}", refused(&[]));
+}
+
 #[test]
 fn only_the_container_lets_something_in() {
     let (repository, rights) = (repository(), rights());
@@ -353,4 +367,53 @@ fn nothing_goes_along_that_came_after_the_check() {
         .unwrap();
     assert_eq!(transaction.commit().unwrap_err().kind(), ErrorKind::Conflict);
     assert!(repository.snapshot().entity(&id("hidden")).unwrap().is_some());
+}
+
+/// A page was secret, and an admin replaced its text with a clean one. An undo of the content brought the secret text back,
+/// without the classification that hid it.
+#[test]
+fn an_undo_brings_nothing_back_that_is_hidden() {
+    let repository = repository();
+    let rights = Arc::new(Rights::new(&[grant("page where not classified secret", &Right::ALL)]).unwrap());
+    let replaced = |name: &str, text: &str, classifications: Vec<ClassificationContent>| action::Replace {
+        instance: entity(name),
+        properties: vec![("team".into(), "own".into()), ("text".into(), text.into())],
+        classifications: Some(classifications),
+        provenance: None,
+    };
+    repository
+        .transact(|t| {
+            let secret = vec![ClassificationContent::new("secret")];
+            t.create_entity(NewEntity {
+                classifications: secret,
+                ..page("a", "own").property("text", "hidden")
+            })?;
+            t.create_entity(page("b", "own").property("text", "seen"))
+        })
+        .unwrap();
+    for name in ["a", "b"] {
+        repository.transact(|t| t.push_action(replaced(name, "clean", Vec::new()))).unwrap();
+    }
+    let undo = |name: &str| limited(&repository, &rights, |t| t.undo_content(&entity(name)));
+    assert_eq!(undo("a").map_err(|error| error.kind()).map(drop), Err(ErrorKind::InvalidArgument));
+    assert_eq!(kind(limited(&repository, &rights, |t| t.undo(&entity("a")))), ErrorKind::InvalidArgument);
+    undo("b").unwrap();
+    // Nor does it tell of a hidden instance.
+    assert_eq!(kind(undo("hidden")), ErrorKind::NotFound);
+}
+
+#[test]
+fn an_upsert_tells_nothing_of_a_hidden_entity() {
+    let (repository, rights) = (repository(), rights());
+    let put = |type_name: &str| {
+        let new = NewEntity::new(type_name).id("hidden").unwrap().property("team", "own");
+        limited(&repository, &rights, |t| t.upsert_entity(new.clone())).unwrap_err()
+    };
+    assert_eq!(put("page").kind(), ErrorKind::AlreadyExists);
+    assert_eq!(put("other").to_string(), put("page").to_string());
+    let put = |from: &str| {
+        let new = NewRelationship::new("knows", id(from), id("other")).id("far").unwrap();
+        limited(&repository, &rights, |t| t.upsert_relationship(new.clone())).unwrap_err()
+    };
+    assert_eq!(put("own").kind(), ErrorKind::AlreadyExists);
 }

@@ -45,6 +45,7 @@ mod iris;
 mod candidates;
 mod searches;
 mod sights;
+mod shown_changes;
 mod graph_queries;
 mod graph_proxies;
 mod graph_speed;

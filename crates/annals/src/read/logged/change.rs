@@ -8,6 +8,7 @@ use crate::graph::instance::unpacked::{Instance, NO_ENDS};
 use crate::graph::structures::symbols::Symbol;
 use crate::graph::{instance_id, kind_of};
 use crate::model::{Action, Change, Id, InstanceId, Instant, Record, Status, TypeDefinition, TypeKind};
+use crate::read::sighted::ShownVersions;
 use crate::read::{AsOf, Difference, Snapshot};
 use crate::tree::TreePath;
 use crate::{Position, Result};
@@ -35,7 +36,7 @@ pub struct LoggedInstance {
     /// The instance, with its id in this version.
     pub id: InstanceId,
     /// Where it is in the tree of the default root as of the record, or was right before it deleted the instance; for a
-    /// relationship that contains a child, the place of the child. `None` if it is in no tree.
+    /// relationship that contains a child, the place of the child. `None` if it is in no tree, and under a sight.
     pub path: Option<TreePath>,
     /// Name of its type in this version.
     pub type_name: Arc<str>,
@@ -81,6 +82,10 @@ pub(super) struct Written<'s> {
     pub(super) slot: u32,
     instance: Arc<Instance>,
     version: PastVersion,
+    /// The version that it is based on, unless it is hidden.
+    base: Option<PastVersion>,
+    // `None` without a sight.
+    shown: Option<&'s ShownVersions>,
 }
 
 impl<'s> Written<'s> {
@@ -100,18 +105,28 @@ impl<'s> Written<'s> {
     ) -> Result<Option<Written<'s>>> {
         let Some(instance) = snapshot.graph().table(kind).get(slot)? else { return Ok(None) };
         let Some(version) = instance.written_at(place) else { return Ok(None) };
-        Ok(Some(Written { snapshot, kind, slot, instance, version }))
+        let base = instance.version_numbered(version.base);
+        Ok(Some(Written { snapshot, kind, slot, instance, version, base, shown: None }))
+    }
+
+    /// The same as a sight shows it; `None` if it hides this version.
+    pub(super) fn seen_by(self, shown: Option<&'s ShownVersions>) -> Result<Option<Written<'s>>> {
+        let Some(versions) = shown else { return Ok(Some(self)) };
+        if !versions.has(self.kind, self.slot, self.version)? {
+            return Ok(None);
+        }
+        let base = match self.base {
+            Some(base) if versions.has(self.kind, self.slot, base)? => Some(base),
+            _ => None,
+        };
+        Ok(Some(Written { base, shown, ..self }))
     }
 
     /// Its type in this version, and in the version before.
     pub(super) fn types(&self) -> [Symbol; 2] {
         let type_in =
             |version: PastVersion| self.snapshot.graph().shape_of(&self.instance, version.header).type_name;
-        [type_in(self.version), type_in(self.base().unwrap_or(self.version))]
-    }
-
-    fn base(&self) -> Option<PastVersion> {
-        self.instance.version_numbered(self.version.base)
+        [type_in(self.version), type_in(self.base.unwrap_or(self.version))]
     }
 
     /// The effect of the change; `head` is its record without changes.
@@ -120,7 +135,7 @@ impl<'s> Written<'s> {
         let graph = snapshot.graph();
         let shape = graph.shape_of(&self.instance, version.header);
         let past = snapshot.past_of(self.kind, self.slot, Arc::clone(&self.instance));
-        let before = self.base().map(|base| snapshot.content(self.kind, self.slot, base)).transpose()?;
+        let before = self.base.map(|base| snapshot.content(self.kind, self.slot, base)).transpose()?;
         let after = past.read_with(version, (head, change))?;
         let ends = (shape.ends != NO_ENDS).then(|| shape.ends.map(|end| snapshot.id_seen(end).clone()));
         let [relationships_count, contained_count] = self.taken_along(&change.action)?;
@@ -145,6 +160,10 @@ impl<'s> Written<'s> {
     /// The path as of the record, or right before it for a deletion.
     fn path(&self, shape: &Shape) -> Result<Option<TreePath>> {
         let graph = self.snapshot.graph();
+        // To look at the tree of each record under a sight, all instances must be asked.
+        if self.shown.is_some() {
+            return Ok(None);
+        }
         let entity = match self.kind {
             TypeKind::Relationship if graph.containment(shape.type_name).is_none() => return Ok(None),
             TypeKind::Relationship => shape.ends[1],
@@ -165,7 +184,20 @@ impl<'s> Written<'s> {
         if self.kind != TypeKind::Entity || !action.writes_along() {
             return Ok([0, 0]);
         }
-        let taken = self.snapshot.taken_along(self.slot, self.version.place, TAKEN_ALONG_MAX)?;
+        let mut taken = self.snapshot.taken_along(self.slot, self.version.place, TAKEN_ALONG_MAX)?;
+        if let Some(shown) = self.shown {
+            let place = self.version.place;
+            let mut visible = Vec::new();
+            for (kind, slot) in taken.into_iter().filter(|(kind, slot)| self.snapshot.in_sight(*kind, *slot))
+            {
+                let known = self.snapshot.graph().table(kind).get(slot)?;
+                let version = known.and_then(|known| known.written_at(place));
+                if version.map_or(Ok(false), |version| shown.has(kind, slot, version))? {
+                    visible.push((kind, slot));
+                }
+            }
+            taken = visible;
+        }
         let relationships = taken.iter().filter(|(kind, _)| *kind == TypeKind::Relationship).count();
         Ok([relationships, taken.len() - relationships])
     }

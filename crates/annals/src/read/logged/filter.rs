@@ -8,6 +8,7 @@ use crate::graph::integrity::types::TypeNames;
 use crate::graph::kind_of;
 use crate::model::{Action, InstanceId, TypeKind};
 use crate::read::Snapshot;
+use crate::read::sighted::ShownVersions;
 use crate::record::IndexedRecord;
 use crate::{Error, ErrorKind, Position, Result};
 
@@ -19,6 +20,8 @@ pub(super) struct Filter<'s> {
     instances: Option<Vec<(TypeKind, u32)>>,
     // By kind, the types of the query with their subtypes. `None` without a type.
     types: Option<Vec<(TypeKind, TypeNames)>>,
+    // `None` without a sight.
+    shown: Option<ShownVersions>,
 }
 
 impl<'s> Filter<'s> {
@@ -35,7 +38,8 @@ impl<'s> Filter<'s> {
             let kinds = TypeKind::ALL.into_iter().filter(is_of_kind);
             kinds.map(|kind| (kind, snapshot.types_named(kind, name))).collect()
         });
-        let mut filter = Filter { snapshot, query, instances: None, types };
+        let mut filter =
+            Filter { snapshot, query, instances: None, types, shown: snapshot.shown_versions()? };
         if let Some(id) = &query.id {
             // A change of a classification also changes an entity.
             let kinds = match query.kind {
@@ -58,7 +62,11 @@ impl<'s> Filter<'s> {
     /// True if records without a matching change are left out.
     pub(super) fn is_of_changes(&self) -> bool {
         let query = self.query;
-        self.instances.is_some() || self.types.is_some() || query.kind.is_some() || query.verb.is_some()
+        self.instances.is_some()
+            || self.types.is_some()
+            || query.kind.is_some()
+            || query.verb.is_some()
+            || self.shown.is_some()
     }
 
     pub(super) fn has_author(&self, author: &str) -> bool {
@@ -92,6 +100,8 @@ impl<'s> Filter<'s> {
             return Ok(None);
         }
         let instance = match &change.action {
+            // Their records may have hidden changes beside them.
+            Action::DefineType(_) | Action::NameCollection(_) if self.shown.is_some() => return Ok(None),
             Action::DefineType(definition) => {
                 let names = &self.snapshot.graph().names;
                 let is_named = |types: &TypeNames| {
@@ -126,6 +136,7 @@ impl<'s> Filter<'s> {
             },
             None => return Ok(None),
         };
+        let Some(written) = written.seen_by(self.shown.as_ref())? else { return Ok(None) };
         let mut is_of_type = self.is_of_type(&written, &change.action);
         // Only these can remove a classification without naming it.
         let may_take_off = matches!(
@@ -158,7 +169,8 @@ impl<'s> Filter<'s> {
                 return Ok(true);
             }
             let other = self.snapshot.graph().table(*kind).get(*slot)?;
-            if other.is_some_and(|other| other.written_at(place).is_some()) {
+            let Some(version) = other.and_then(|other| other.written_at(place)) else { continue };
+            if self.shown.as_ref().map_or(Ok(true), |shown| shown.has(*kind, *slot, version))? {
                 return Ok(true);
             }
         }

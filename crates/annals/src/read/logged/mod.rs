@@ -56,6 +56,9 @@ impl Snapshot {
     /// A page ends early when its changes are too many or too large, and after a bounded part of the log: continue
     /// until there is no next page.
     ///
+    /// Under a sight it shows the records with a visible change, each with those changes: their versions are visible.
+    /// The difference from a hidden version is that from nothing. Declarations are left out.
+    ///
     /// Errors: `NotFound` if `id` is given and no instance has or had it; `InvalidArgument` for an unknown verb, and if
     /// `since` is later than `until`; `InvalidPage` for a limit of 0; `Cancelled`; those of reading the log.
     pub fn log(&self, query: &LogQuery) -> Result<LogPage> {

@@ -1,0 +1,320 @@
+//! Writers with grants: a transaction is accepted if the model accepts it, and the grants admit all that it names and
+//! touches. Their rights live as long as the history, across compactions, kills, backups and other places.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use annals::*;
+
+use crate::edit::Work;
+use crate::model::{Age, Change, Content, Known, Model, Place};
+use crate::push::push_all;
+use crate::random::Random;
+use crate::see::{Name, Seen, id, of_model, of_snapshot};
+use crate::world::World;
+
+/// Writers of one history.
+const WRITERS: usize = 3;
+/// How often changes are chosen until the grants allow them.
+const CHOICES: usize = 6;
+
+/// The entities of a grant, as a search, and as the model asks the same.
+type Where = (&'static str, fn(&Known, &Content) -> bool);
+
+const ENTITIES: [Where; 5] = [
+    ("*", |_, _| true),
+    ("node where n <= 1", |known, content| {
+        known.type_name == "node" && content.fields.n.is_some_and(|n| n <= 1)
+    }),
+    ("node where n > 0", |known, content| {
+        known.type_name == "node" && content.fields.n.is_some_and(|n| n > 0)
+    }),
+    ("item", |known, _| known.type_name == "item"),
+    ("* where code = 1", |_, content| content.fields.code == Some(1)),
+];
+
+/// A grant, as the model asks it.
+struct Given {
+    entities: Where,
+    under: Option<&'static str>,
+    relationships: Option<&'static str>,
+    rights: Vec<Right>,
+}
+
+/// A writer with some grants.
+pub struct Writer {
+    given: Vec<Given>,
+    rights: Arc<Rights>,
+}
+
+impl Given {
+    fn any(random: &mut Random) -> Given {
+        let rights = Right::ALL.into_iter().filter(|_| !random.one_in(3)).collect();
+        let under = ["root", "e0", "e1"];
+        Given {
+            entities: *random.choose(&ENTITIES),
+            under: random.one_in(3).then(|| *random.choose(&under)),
+            relationships: random.one_in(3).then(|| *random.choose(&["knows", "contains"])),
+            rights,
+        }
+    }
+
+    fn grant(&self) -> (Grant, Vec<Right>) {
+        let grant = Grant {
+            entities: self.entities.0.parse().expect("a search"),
+            under: self.under.map(id),
+            relationships: self.relationships.into_iter().map(Into::into).collect(),
+        };
+        (grant, self.rights.clone())
+    }
+
+    fn what(&self) -> String {
+        let Given { entities: (entities, _), under, relationships, rights } = self;
+        format!("{entities} under {under:?}, {relationships:?}: {rights:?}")
+    }
+
+    /// True if it admits this content of an entity, where the entity is in `model`.
+    fn admits(&self, model: &Model, age: Age, content: &Content) -> bool {
+        let is_below = |root: Age| {
+            let mut above =
+                std::iter::successors(Some(age), |at| model.parent(*at).map(|(_, parent)| parent));
+            above.any(|at| at == root)
+        };
+        let is_there = |under: &str| model.live(false, under).is_ok_and(is_below);
+        (self.entities.1)(&model.all[&age], content) && self.under.is_none_or(is_there)
+    }
+}
+
+impl Writer {
+    pub fn any(random: &mut Random) -> Vec<Writer> {
+        let one = |random: &mut Random| {
+            let given: Vec<Given> = (0..=random.below(3)).map(|_| Given::any(random)).collect();
+            let grants: Vec<_> = given.iter().map(Given::grant).collect();
+            Writer { given, rights: Arc::new(Rights::new(&grants).expect("grants")) }
+        };
+        (0..WRITERS).map(|_| one(random)).collect()
+    }
+
+    fn what(&self) -> Vec<String> {
+        self.given.iter().map(Given::what).collect()
+    }
+
+    /// The grants with a right; all grants to see.
+    fn with(&self, right: Option<Right>) -> impl Iterator<Item = &Given> {
+        self.given.iter().filter(move |given| right.is_none_or(|right| given.rights.contains(&right)))
+    }
+
+    fn admits(&self, right: Option<Right>, model: &Model, age: Age, content: &Content) -> bool {
+        self.with(right).any(|given| given.admits(model, age, content))
+    }
+
+    fn admits_now(&self, right: Option<Right>, model: &Model, age: Age) -> bool {
+        self.admits(right, model, age, model.all[&age].now())
+    }
+
+    fn admits_type(&self, right: Option<Right>, known: &Known) -> bool {
+        self.with(right).any(|given| given.relationships.is_none_or(|name| name == known.type_name))
+    }
+
+    /// True if this content of an instance is visible, where its entities are in `model`.
+    fn sees(&self, model: &Model, age: Age, content: &Content) -> bool {
+        match content.ends {
+            None => self.admits(None, model, age, content),
+            Some(ends) => {
+                self.admits_type(None, &model.all[&age])
+                    && ends.into_iter().all(|end| self.admits_now(None, model, end))
+            }
+        }
+    }
+
+    fn sees_now(&self, model: &Model, age: Age) -> bool {
+        self.sees(model, age, model.all[&age].now())
+    }
+
+    /// True if the writer may name what the change names, in a record at `position` that has led to `model` so far.
+    fn may_name(&self, model: &Model, position: u64, change: &Change) -> bool {
+        let is_never = matches!(
+            change,
+            Change::Purge { .. } | Change::SaveCopy { .. } | Change::Rehome { .. } | Change::PurgeCopy { .. }
+        );
+        let knows = |is_link: bool, id: &str| match model.find(is_link, id) {
+            Some(age) => model.all[&age].birth == position || self.sees_now(model, age),
+            // An upsert creates it. Others fail in the model.
+            None => true,
+        };
+        let ends: &[&String] = match change {
+            Change::Relate { from, to, .. } | Change::Contain { from, to, .. } => &[from, to],
+            Change::Relink { from, .. } => &[from],
+            _ => &[],
+        };
+        let brings_back = match change {
+            Change::Undo { is_link, id, of_content } => match model.find(*is_link, id) {
+                Some(age) => self.may_undo(model, age, *of_content),
+                None => true,
+            },
+            _ => true,
+        };
+        !is_never
+            && change.named().is_none_or(|(is_link, id)| knows(is_link, id))
+            && ends.iter().all(|end| knows(false, end))
+            && brings_back
+    }
+
+    /// True if an undo brings nothing back that is hidden.
+    fn may_undo(&self, model: &Model, age: Age, of_content: bool) -> bool {
+        let versions = &model.all[&age].versions;
+        let last = versions.last().expect("it has a version");
+        let sees = |content: &Content| self.sees(model, age, content);
+        match last.base.map(|base| &versions[base].content) {
+            _ if of_content => true,
+            Some(base) => !last.content.is_live || !base.is_live || sees(base),
+            None => true,
+        }
+    }
+
+    /// True if the writer may change what the record at `position` changes from `before` to `after`.
+    fn may_change(&self, before: &Model, after: &Model, position: u64) -> bool {
+        let is_touched = |known: &Known| known.versions.iter().any(|version| version.place.0 == position);
+        let touched = after.all.iter().filter(|(_, known)| is_touched(known)).map(|(age, _)| *age);
+        touched.into_iter().all(|age| {
+            let was_live = before.all.get(&age).is_some_and(|known| known.now().is_live);
+            let is_live = after.all[&age].now().is_live;
+            let (right, sides): (Right, &[&Model]) = match (was_live, is_live) {
+                (true, true) => (Right::Update, &[before, after]),
+                (true, false) => (Right::Delete, &[before]),
+                (false, _) => (Right::Create, &[after]),
+            };
+            let ends = |model: &Model| model.all.get(&age).and_then(|known| known.now().ends);
+            let is_placing = right != Right::Delete && ends(before) != ends(after) || right == Right::Create;
+            sides.iter().all(|model| match ends(model) {
+                None => self.admits_now(Some(right), model, age),
+                Some(ends) => {
+                    let known = &model.all[&age];
+                    let deciding = if is_placing && known.contains() { &ends[..1] } else { &ends[..] };
+                    self.sees_now(model, age)
+                        && self.admits_type(Some(right), known)
+                        && deciding.iter().any(|end| self.admits_now(Some(right), model, *end))
+                }
+            })
+        })
+    }
+
+    /// The part of `all` that the writer sees; `all` is that of `model` at some position, and now of `now`.
+    fn part(&self, model: &Model, now: &Model, all: BTreeMap<Name, Seen>) -> BTreeMap<Name, Seen> {
+        let is_visible = |age: &Age, known: &Known| match known.now().ends {
+            None => self.sees_now(model, *age) && self.sees_now(now, *age),
+            Some(ends) => {
+                let are_seen = |model: &Model| ends.into_iter().all(|end| self.admits_now(None, model, end));
+                self.admits_type(None, known) && are_seen(model) && are_seen(now)
+            }
+        };
+        let name = |known: &Known| (known.is_link, known.birth, known.now().id.clone());
+        let visible: std::collections::BTreeSet<Name> = model
+            .all
+            .iter()
+            .filter(|(age, known)| is_visible(age, known))
+            .map(|(_, known)| name(known))
+            .collect();
+        all.into_iter().filter(|(name, _)| visible.contains(name)).collect()
+    }
+}
+
+impl World {
+    /// A transaction of a writer with grants, and its reads.
+    pub(crate) fn work_with_grants(&mut self) {
+        let number = self.random.below(WRITERS);
+        let writers = std::mem::take(&mut self.writers);
+        self.commit_with_grants(&writers[number]);
+        self.check_reads(&writers[number]);
+        self.writers = writers;
+    }
+
+    fn commit_with_grants(&mut self, writer: &Writer) {
+        let position = self.position() + 1;
+        let (mut works, mut allowed) = (Vec::new(), None);
+        for _ in 0..CHOICES {
+            works = self.any_works();
+            works.retain(|work| self.is_sure(writer, work));
+            allowed = self.allowed(writer, position, &works);
+            if allowed.is_some() || self.random.one_in(CHOICES) {
+                break;
+            }
+        }
+        self.history.push(format!("{position}: with {:?}: {works:?}", writer.what()));
+        let stored = self.stored(&works);
+        let found = self.repository().transact(|t| {
+            t.limit_to(&writer.rights)?;
+            push_all(t, &stored)?;
+            let view = of_snapshot(self.repository(), t.view()?);
+            t.check_rights()?;
+            Ok(view)
+        });
+        let Some((next, changes)) = allowed else {
+            assert!(found.is_err() && self.position() + 1 == position, "{found:?}: {}", self.what());
+            return;
+        };
+        let (view, _) = found.unwrap_or_else(|error| panic!("{error}: {}", self.what()));
+        let expected = writer.part(&next, &next, of_model(&next, u64::MAX, &next));
+        assert_eq!(with_births(view, position), expected, "the view of the transaction: {}", self.what());
+        if changes.is_empty() {
+            assert_eq!(self.position() + 1, position, "{}", self.what());
+        } else {
+            self.accept(next, &changes);
+        }
+    }
+
+    /// False for an undo of the content of something that had hidden versions: it takes the last other one that is visible.
+    fn is_sure(&self, writer: &Writer, work: &Work) -> bool {
+        let Work::Direct(Change::Undo { is_link, id, of_content: true }) = work else { return true };
+        let Some(age) = self.model.find(*is_link, id) else { return true };
+        self.model.all[&age].versions.iter().all(|version| writer.sees(&self.model, age, &version.content))
+    }
+
+    /// The model after a transaction, and its changes; `None` if it is refused.
+    fn allowed(&mut self, writer: &Writer, position: u64, works: &[Work]) -> Option<(Model, Vec<Change>)> {
+        let mut next = self.model.clone();
+        let made = next.attempt(position, works, &mut self.count).ok()?;
+        let mut so_far = self.model.clone();
+        for (at, work) in works.iter().enumerate() {
+            let Work::Direct(change) = work else { return None };
+            if !writer.may_name(&so_far, position, change) {
+                return None;
+            }
+            let place: Place = (position, at);
+            so_far.apply(place, change).ok()?;
+        }
+        writer.may_change(&self.model, &next, position).then_some((next, made))
+    }
+
+    /// A writer reads what its grants admit, now and at an earlier position.
+    fn check_reads(&mut self, writer: &Writer) {
+        let snapshot = self.repository().snapshot().seen_by(writer.rights.sight()).expect("a sight");
+        let expected = writer.part(&self.model, &self.model, of_model(&self.model, u64::MAX, &self.model));
+        assert_eq!(
+            of_snapshot(self.repository(), &snapshot),
+            expected,
+            "{:?}: {}",
+            writer.what(),
+            self.what()
+        );
+        let all: Vec<u64> = self.past.keys().copied().collect();
+        let position = *self.random.choose(&all);
+        let then = snapshot.as_of(AsOf { position: Some(Position(position)), ..AsOf::default() });
+        let mut model = self.past[&position].clone();
+        // Instances that were purged since are in no state of the past.
+        model.all.retain(|age, _| self.model.all.contains_key(age));
+        let expected = writer.part(&model, &self.model, of_model(&model, position, &self.model));
+        let found = of_snapshot(self.repository(), &then.expect("a position that there was"));
+        assert_eq!(found, expected, "{:?} as of {position}: {}", writer.what(), self.what());
+    }
+}
+
+/// The view of a transaction, whose own instances have no birth yet.
+fn with_births(view: BTreeMap<Name, Seen>, position: u64) -> BTreeMap<Name, Seen> {
+    let born = |birth: u64| if birth == 0 { position } else { birth };
+    let all = view.into_iter().map(|((is_link, birth, id), mut seen)| {
+        seen.ends.iter_mut().flatten().for_each(|(birth, _)| *birth = born(*birth));
+        ((is_link, born(birth), id), seen)
+    });
+    all.collect()
+}
