@@ -32,7 +32,7 @@ pub struct Global {
         value_name = "PATH"
     )]
     pub repository: PathBuf,
-    /// Ask the server at this address instead of a folder, as in https://annals.example:8280 [env: ANNALS_SERVER=]
+    /// Ask the server at this address instead of a folder [env: ANNALS_SERVER=]
     #[arg(long, global = true, value_name = "URL", help_heading = "Server")]
     pub server: Option<String>,
     /// The token for the server is in this file [env: ANNALS_TOKEN= has the token itself]
