@@ -15,7 +15,7 @@ use crate::world::World;
 
 /// Writers of one history.
 const WRITERS: usize = 3;
-/// How often changes are chosen until the grants allow them.
+/// How often changes are chosen until the model allows them.
 const CHOICES: usize = 6;
 
 /// The entities of a grant, as a search, and as the model asks the same.
@@ -236,7 +236,9 @@ impl World {
             works = self.any_works();
             works.retain(|work| self.is_sure(writer, work));
             allowed = self.allowed(writer, position, &works);
-            if allowed.is_some() || self.random.one_in(CHOICES) {
+            // Mostly changes that only grants can refuse.
+            let made = self.model.clone().attempt(position, &works, &mut self.count);
+            if made.is_ok_and(|made| !made.is_empty()) || self.random.one_in(CHOICES) {
                 break;
             }
         }
@@ -263,9 +265,13 @@ impl World {
         }
     }
 
-    /// False for an undo of the content of something that had hidden versions: it takes the last other one that is visible.
+    /// False for an undo of a relationship, and of the content of an entity that had hidden versions: it takes the last other one that is visible.
     fn is_sure(&self, writer: &Writer, work: &Work) -> bool {
-        let Work::Direct(Change::Undo { is_link, id, of_content: true }) = work else { return true };
+        let Work::Direct(Change::Undo { is_link, id, of_content }) = work else { return true };
+        // An older version of a relationship is hidden if an end was hidden then.
+        if *is_link || !of_content {
+            return !is_link;
+        }
         let Some(age) = self.model.find(*is_link, id) else { return true };
         self.model.all[&age].versions.iter().all(|version| writer.sees(&self.model, age, &version.content))
     }

@@ -133,7 +133,7 @@ impl World {
             20 => self.kill(),
             21..24 => self.work_on_leases(),
             24 => self.revert(),
-            25..32 => self.work_with_grants(),
+            25..36 => self.work_with_grants(),
             _ => {
                 let works = self.any_works();
                 self.commit_all(works);
