@@ -28,28 +28,18 @@ const PAGES: usize = 500;
 struct Times(Vec<Vec<u64>>);
 
 impl Times {
-    fn median(&self, at: usize) -> u64 {
-        median(self.0[at].clone())
+    /// A quarter of the times are shorter: of requests that nothing interrupted.
+    fn typical(&self, at: usize) -> u64 {
+        let mut all = self.0[at].clone();
+        let quarter = all.len() / 4;
+        *all.select_nth_unstable(quarter).1
     }
 
-    /// Three times the distance within which half of the times of an id are from their median: of normal noise, nearly all
-    /// are within it. At least a twentieth of the median, because to find a hidden id in the table of ids takes a
-    /// little longer than to find nothing, most of all in a test, which is not optimized.
-    fn noise(&self, at: usize) -> u64 {
-        let middle = self.median(at);
-        let distance = median(self.0[at].iter().map(|time| time.abs_diff(middle)).collect());
-        (3 * distance).max(middle / 20)
+    /// True if two ids differ by so many hundredths of the second one.
+    fn tells_apart(&self, one: usize, other: usize, percent: u64) -> bool {
+        let [one, other] = [one, other].map(|at| self.typical(at));
+        one.abs_diff(other) * 100 >= other * percent
     }
-
-    /// True if the medians of two ids differ by more than the noise of the second one.
-    fn tells_apart(&self, one: usize, other: usize) -> bool {
-        self.median(one).abs_diff(self.median(other)) >= self.noise(other)
-    }
-}
-
-fn median(mut all: Vec<u64>) -> u64 {
-    let middle = all.len() / 2;
-    *all.select_nth_unstable(middle).1
 }
 
 /// A door whose clients see open pages.
@@ -121,21 +111,30 @@ async fn measure(router: &axum::Router, tail: &str, late: Duration) -> Times {
     times
 }
 
+/// Differences that are found. To find a hidden id in the table of ids takes a little longer than to find nothing, most of
+/// all in a test, which is not optimized. Long reads change threads. Units: percent.
+const TAILS: [(&str, u64); 3] = [("", 5), ("/history", 25), ("/neighbors", 25)];
+/// A machine that does other work may tell two absent ids apart. Units: measurements.
+const ATTEMPTS_MAX: usize = 5;
+
 #[tokio::test]
 async fn a_hidden_id_takes_as_long_as_an_absent_one() {
     let router = router(&door());
     assert_eq!(ask(&router, "/v1/entities/open-0001").await, StatusCode::OK);
-    for tail in ["", "/history", "/neighbors"] {
-        let times = measure(&router, tail, Duration::ZERO).await;
-        let (usual, noise) = (times.median(1), times.noise(1));
-        println!("{tail:?}: medians {:?}, noise {noise}", [0, 1, 2].map(|at| times.median(at)));
-        // Light reads have no noise of other threads: there a difference is found.
-        if tail.is_empty() {
-            let late = Duration::from_nanos(usual + 3 * noise);
-            let slowed = measure(&router, tail, late).await;
-            assert!(slowed.tells_apart(3, 1), "a difference of three times the noise is found");
+    for (tail, percent) in TAILS {
+        let mut late = Duration::ZERO;
+        let mut told = Vec::new();
+        for _ in 0..ATTEMPTS_MAX {
+            let times = measure(&router, tail, late).await;
+            told.push([0, 1, 2, 3].map(|at| times.typical(at)));
+            // A difference that is there is found: the first attempt says how late the slowed ones come in the next.
+            let is_fine = times.tells_apart(3, 1, percent) && !times.tells_apart(2, 1, percent);
+            late = Duration::from_nanos(2 * times.typical(1));
+            if is_fine && !times.tells_apart(0, 1, percent) {
+                told.clear();
+                break;
+            }
         }
-        assert!(!times.tells_apart(2, 1), "{tail:?}: two absent ids are alike");
-        assert!(!times.tells_apart(0, 1), "{tail:?}: {} and {}", times.median(0), times.median(1));
+        assert!(told.is_empty(), "{tail:?}: hidden, absent, absent, slowed: {told:?}");
     }
 }

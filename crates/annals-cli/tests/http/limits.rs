@@ -369,10 +369,10 @@ fn links_lead_from_page_to_page() {
     assert_eq!((numbers(&first), numbers(&second)), (vec![8, 7, 6], vec![5, 4, 3, 2, 1]));
 }
 
-/// A read that takes longer than anybody could wait for.
+/// A read that takes about a second.
 const LONG_WALK: &str = "/v1/paths?from=0-0&to=11-11&direction=both&limit=1000";
 
-/// Makes a grid, in which more paths lead from corner to corner than anybody could wait for.
+/// Makes a grid, in which very many paths lead from corner to corner.
 fn make_grid(server: &Server) {
     let side = 12;
     let mut operations = Vec::new();
@@ -404,8 +404,10 @@ fn long_reads_that_wait_leave_room_for_short_ones() {
     let mut waiting: Vec<_> = (0..40).map(|_| server.connect()).collect();
     let head = format!("GET {LONG_WALK} HTTP/1.1\r\nhost: localhost\r\n\r\n");
     waiting.iter_mut().for_each(|stream| stream.write_all(head.as_bytes()).unwrap());
-    let refused = in_time(waiting, Duration::from_secs(2));
-    assert_eq!(refused.len(), 23);
+    let (done, refused): (Vec<_>, Vec<_>) =
+        in_time(waiting, Duration::from_secs(2)).into_iter().partition(|answer| answer.status == 200);
+    // The one that works has waited for a moment, too, in which another one may be refused.
+    assert!(done.len() < 10 && (20..30).contains(&refused.len()), "{}, {}", done.len(), refused.len());
     for answer in &refused {
         assert_eq!((answer.status, answer.problem().as_str()), (503, "busy"));
         assert_eq!(answer.header("retry-after"), Some("1"));
@@ -417,8 +419,11 @@ fn long_reads_that_wait_leave_room_for_short_ones() {
 
 #[test]
 fn a_walk_is_called_off_when_its_time_is_over_and_frees_its_place() {
-    let (_folder, server) = server(&["--request-time-ms", "400", "--heavy-max", "1"]);
-    make_grid(&server);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("repository");
+    // In a test, making it may take longer than a walk may.
+    make_grid(&Server::start(&path, &[]));
+    let server = Server::start(&path, &["--request-time-ms", "400", "--heavy-max", "1"]);
     let answer = server.get(LONG_WALK);
     assert_eq!((answer.status, answer.problem().as_str()), (504, "time-out"));
     // There is one place for long work. Had the walk gone on, this one would time out too.
