@@ -45,7 +45,6 @@ from annals_client.models import (
     PropertyExpression,
     PropertyExpressionOperator,
     Ready,
-    Receipt,
     Relationship,
     SetStep,
     SetValue,
@@ -59,6 +58,7 @@ from annals_client.models import (
     Type,
     TypeKind,
     Types,
+    TypesReceipt,
     VersionPage,
 )
 
@@ -77,7 +77,7 @@ def declare_a_type(client: AuthenticatedClient) -> None:
         attributes=[Attribute(name="name", type_=AttributeType.STRING, required=True)],
         statuses=["active"],
     )
-    expect(Receipt, post_types.sync(client=client, body=Types(types=[new])))
+    expect(TypesReceipt, post_types.sync(client=client, body=Types(types=[new])))
     kind = GetTypesKindNameKind.ENTITY
     found = expect(Type, get_types_kind_name.sync(kind=kind, name="package", client=client))
     attributes = found.attributes
