@@ -256,7 +256,7 @@ impl World {
             return;
         };
         let (view, _) = found.unwrap_or_else(|error| panic!("{error}: {}", self.what()));
-        // What it restored may be an item of a tree that was deleted when its id could not be seen yet.
+        // A restored item of a tree may have been deleted before its id could be seen.
         next.learn_ids(&of_snapshot(self.repository(), &self.repository().snapshot()));
         let expected = writer.part(&next, &next, of_model(&next, u64::MAX, &next));
         assert_eq!(with_births(view, position), expected, "the view of the transaction: {}", self.what());
