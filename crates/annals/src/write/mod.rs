@@ -16,6 +16,7 @@ mod sequencer;
 mod leader;
 mod lifecycle;
 mod limited;
+mod shown;
 mod declarations;
 mod declared;
 mod undo;

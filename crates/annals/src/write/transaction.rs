@@ -44,7 +44,8 @@ pub struct Transaction {
     pub(super) base: Snapshot,
     // Of a writer with grants.
     pub(super) rights: Option<Arc<Rights>>,
-    pub(super) has_tree_edits: bool,
+    // True once a change restores an instance.
+    pub(super) has_restored: bool,
     // Author, message and changes so far. The view shares it; `record_mut` drops the view first.
     pub(super) record: Arc<Record>,
     valid_from: Option<Instant>,
@@ -82,7 +83,7 @@ impl Transaction {
             committer,
             base,
             rights: None,
-            has_tree_edits: false,
+            has_restored: false,
             record: Arc::default(),
             valid_from: None,
             is_always: false,
@@ -308,6 +309,11 @@ impl Transaction {
                 ErrorKind::TooLarge,
                 format!("transaction: expected at most {CHANGES_MAX} changes; commit in parts"),
             ));
+        }
+        if self.rights.is_some() {
+            // Order: also for changes that do not come through `push`.
+            self.check_present()?;
+            self.has_restored |= matches!(action, Action::Restore(_));
         }
         self.check_new_id(&action)?;
         check_counts(self.base.graph(), &action)?;

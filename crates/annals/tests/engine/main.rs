@@ -34,6 +34,7 @@ mod many;
 mod undo;
 mod history;
 mod limited;
+mod limited_trees;
 mod logged;
 mod lineage;
 mod operational;
