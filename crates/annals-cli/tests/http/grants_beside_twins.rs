@@ -138,3 +138,56 @@ fn changes_of_trees_are_those_of_a_smaller_graph() {
         );
     }
 }
+
+#[test]
+fn contents_are_those_of_a_smaller_graph() {
+    let (whole, part) = (Twin::start(true), Twin::start(false));
+    // A server that only computes digests.
+    let third = Twin::start(false);
+    let digest = |bytes: &str| third.put(&third.admin, "a", bytes).json()["sha256"].clone();
+    let named = |bytes: &str, size: usize| json!({"$content": digest(bytes), "size": size});
+    let patch = |value: Json| ("PATCH", "/v1/entities/a", json!({ "content": value }));
+    let both = |what: &str, ask: &dyn Fn(&Twin) -> Answer| {
+        let [seen, own] = [&whole, &part].map(ask);
+        assert_eq!(masked(plain(&seen)), masked(plain(&own)), "{what}");
+        check_told(&seen, what, "CANARY-1");
+        seen
+    };
+    // Neither the right size nor a wrong one tells that the bytes are there.
+    for size in [12, 13] {
+        let (method, path, body) = patch(named("CANARY bytes", size));
+        assert_eq!(both("digest", &|twin| twin.ask(method, path, &body)).status, 404);
+    }
+    let (method, path, body) = patch(named("no bytes", 8));
+    assert_eq!(both("absent", &|twin| twin.ask(method, path, &body)).status, 404);
+    assert_eq!(both("read", &|twin| twin.ask("GET", "/v1/content/CANARY-1", &Json::Null)).status, 404);
+    assert_eq!(both("replace", &|twin| twin.put(&twin.writer, "CANARY-1", "x")).status, 404);
+    assert_eq!(both("remove", &|twin| twin.ask("DELETE", "/v1/content/CANARY-1", &Json::Null)).status, 404);
+    // Bytes that the client has are its own, and the answer does not tell that the store had them.
+    let sent = both("same bytes", &|twin| twin.put(&twin.writer, "a", "CANARY bytes"));
+    assert_eq!((sent.status, &sent.json()["isNew"]), (200, &json!(true)), "{sent:?}");
+    let again = both("again", &|twin| twin.put(&twin.writer, "b", "CANARY bytes"));
+    assert_eq!((again.status, &again.json()["isNew"]), (200, &json!(false)), "{again:?}");
+    let (method, path, body) = patch(named("CANARY bytes", 12));
+    assert_eq!(both("by digest", &|twin| twin.ask(method, path, &body)).status, 200);
+    let [own, other] = [&whole, &part].map(|twin| twin.ask("GET", "/v1/content/a", &Json::Null));
+    assert_eq!((&*own.body, &*other.body), ("CANARY bytes", "CANARY bytes"));
+    assert_eq!(both("new", &|twin| twin.put(&twin.writer, "new?type=page", "x")).status, 201);
+    assert_eq!(both("remove own", &|twin| twin.ask("DELETE", "/v1/content/new", &Json::Null)).status, 200);
+}
+
+/// The bytes of a client that may not write them would take room.
+#[test]
+fn a_client_that_may_not_write_a_content_sends_none() {
+    let twin = Twin::start(true);
+    let reader = twin.guarded.token("reader", &["--role", "readers"]);
+    let grant = json!({"role": "readers", "where": "* where not classified secret"});
+    twin.commit(json!([{"action": "create", "kind": "entity", "type": "annals.Grant", "properties": grant}]));
+    for path in ["a", "new?type=page"] {
+        let refused = twin.put(&reader, path, "some bytes");
+        assert_eq!((refused.status, &*refused.problem()), (403, "forbidden"), "{path}: {refused:?}");
+    }
+    // The store has none of them.
+    let sent = twin.put(&twin.admin, "a", "some bytes");
+    assert_eq!(sent.json()["isNew"], true, "{sent:?}");
+}

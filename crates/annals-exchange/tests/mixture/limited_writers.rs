@@ -112,6 +112,12 @@ impl Writer {
         self.admits(right, model, age, model.all[&age].now())
     }
 
+    /// True if an instance that the writer sees has these bytes.
+    fn holds(&self, model: &Model, byte: u8) -> bool {
+        let has = |known: &Known| known.now().fields.stored == Some(byte);
+        model.all.iter().any(|(age, known)| has(known) && self.sees_now(model, *age))
+    }
+
     fn admits_type(&self, right: Option<Right>, known: &Known) -> bool {
         self.with(right).any(|given| given.relationships.is_none_or(|name| name == known.type_name))
     }
@@ -278,11 +284,11 @@ impl World {
 
     fn commit_with_grants(&mut self, writer: &Writer) {
         let position = self.position() + 1;
-        let (mut works, mut allowed) = (Vec::new(), None);
+        let (mut works, mut allowed, has_sent) = (Vec::new(), None, !self.random.one_in(3));
         for _ in 0..CHOICES {
             works = self.any_works();
             works.retain(|work| self.is_sure(writer, work));
-            allowed = self.allowed(writer, position, &works);
+            allowed = self.allowed(writer, position, &works, has_sent);
             // Mostly changes that only grants can refuse.
             let made = self.model.clone().attempt(position, &works, &mut self.count);
             if made.is_ok_and(|made| !made.is_empty()) || self.random.one_in(CHOICES) {
@@ -293,6 +299,8 @@ impl World {
         let stored = self.stored(&works);
         let found = self.repository().transact(|t| {
             t.limit_to(&writer.rights)?;
+            let sent = stored.iter().flat_map(|(_, contents)| contents).filter(|_| has_sent);
+            sent.for_each(|content| t.admit_content(content));
             push_all(t, &stored)?;
             let view = of_snapshot(self.repository(), t.view()?);
             t.check_rights()?;
@@ -325,8 +333,15 @@ impl World {
         self.model.all[&age].versions.iter().all(|version| writer.sees(&self.model, age, &version.content))
     }
 
-    /// The model after a transaction, and its changes; `None` if it is refused.
-    fn allowed(&mut self, writer: &Writer, position: u64, works: &[Work]) -> Option<(Model, Vec<Change>)> {
+    /// The model after a transaction, and its changes; `None` if it is refused. Without `has_sent` it names contents by
+    /// their digests only.
+    fn allowed(
+        &mut self,
+        writer: &Writer,
+        position: u64,
+        works: &[Work],
+        has_sent: bool,
+    ) -> Option<(Model, Vec<Change>)> {
         let base = &self.model;
         let (mut next, mut made, mut at) = (base.clone(), Vec::new(), 0);
         for work in works {
@@ -336,6 +351,9 @@ impl World {
                 Work::Tree(edit) => writer.known_part(base, &next).planned(edit, &mut self.count).ok()?,
             };
             for change in changes {
+                if matches!(change, Change::Store { byte, .. } if !has_sent && !writer.holds(base, byte)) {
+                    return None;
+                }
                 let place: Place = (position, at);
                 if next.apply(place, &change).ok()? {
                     made.push(change);

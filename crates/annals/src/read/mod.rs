@@ -31,6 +31,7 @@ mod walk;
 pub(crate) mod tree;
 mod versions;
 mod held;
+mod held_contents;
 pub(crate) mod taken_along;
 mod logged;
 mod touched;

@@ -41,6 +41,7 @@ impl Transaction {
         let position = after.pending().map_or(after.position(), |pending| crate::Position(pending.position));
         let touched = after.touched_by(position, &self.record)?;
         rights.check(&before, &after, &touched)?;
+        self.check_contents()?;
         // Others may put something into a container before it is deleted.
         let record = Arc::clone(&self.record);
         let along = record.changes.iter().map(|change| &change.action).filter(|action| action.writes_along());
