@@ -109,6 +109,8 @@ fn changes_of_trees_are_those_of_a_smaller_graph() {
         ("GET", "/v1/tree/?depth=9", Json::Null, 200),
         ("GET", "/v1/tree-diff/?fromPosition=2", Json::Null, 200),
         ("GET", "/v1/log?order=oldest-first", Json::Null, 200),
+        ("GET", "/v1/feed?tree=/&limit=3", Json::Null, 200),
+        ("GET", "/v1/feed?tree=/a&limit=3", Json::Null, 200),
     ] {
         let what = format!("{method} {path} {body}");
         let [seen, own] = [&whole, &part].map(|twin| twin.ask(method, path, &body));

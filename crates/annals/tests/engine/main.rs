@@ -48,6 +48,7 @@ mod candidates;
 mod searches;
 mod sights;
 mod shown_changes;
+mod shown_trees;
 mod graph_queries;
 mod graph_proxies;
 mod graph_speed;
