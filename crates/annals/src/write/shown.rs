@@ -60,9 +60,13 @@ impl Transaction {
         if self.has_restored {
             self.current()?;
         }
-        self.own_graph()?;
+        // Order: without changes the base is as good, and costs nothing.
+        if !self.record.changes.is_empty() {
+            self.own_graph()?;
+        }
         let restored = self.view.as_ref().filter(|_| self.has_restored);
-        let graph = self.own.as_ref().map_or(self.base.graph(), |own| own.graph());
+        let own = self.own.as_ref().filter(|_| !self.record.changes.is_empty());
+        let graph = own.map_or(self.base.graph(), |own| own.graph());
         Ok(Shown { graph, sight: Some(Sight { base: &self.base, restored }) })
     }
 
