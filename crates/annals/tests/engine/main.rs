@@ -35,6 +35,7 @@ mod undo;
 mod history;
 mod limited;
 mod limited_trees;
+mod limited_reverts;
 mod limited_contents;
 mod logged;
 mod lineage;
