@@ -109,7 +109,7 @@ impl Rights {
         &self.sight
     }
 
-    /// What the writer may change in one way: the grants with this right.
+    /// The grants with a right: they admit the entities that the writer may change in this way.
     pub fn to(&self, right: Right) -> &Sight {
         &self.changes[right as usize]
     }

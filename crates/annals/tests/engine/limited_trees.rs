@@ -308,7 +308,7 @@ fn a_move_takes_nothing_and_gives_nothing_away() {
     };
     refused(&|t| t.delete(&contained("in")));
     refused(&|t| t.relink(contained("page").id(), Some(&id("own")), None));
-    // What is its own moves within its own.
+    // Its own pages move within its own container.
     limited(&repository, &rights, |t| t.move_to(&path("/own/in/deep"), &path("/own/deep"), None)).unwrap();
     limited(&repository, &rights, |t| t.copy(&path("/theirs/page"), &path("/own/copy"))).unwrap();
 }
