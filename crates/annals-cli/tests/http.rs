@@ -16,6 +16,7 @@ mod http {
     mod feed;
     mod grants;
     mod grants_to_write;
+    mod grants_beside_twins;
     mod refusals;
     mod graph_files;
     mod hostile;

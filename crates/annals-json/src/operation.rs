@@ -232,12 +232,9 @@ impl Operation {
         }
     }
 
-    /// True if it changes, or expects something of, the instance that it names, and decides by nothing else.
-    pub fn is_of_instance(&self) -> bool {
-        !matches!(
-            self.what,
-            What::Tree(_) | What::TakeBack { .. } | What::PatchType(_) | What::SaveRelationship(..)
-        )
+    /// True if a writer with grants may send it: everything that it reads and changes is checked.
+    pub fn may_be_limited(&self) -> bool {
+        !matches!(self.what, What::TakeBack { .. } | What::PatchType(_) | What::SaveRelationship(..))
     }
 
     /// True if it takes only a few look-ups and changes: all operations except some changes of trees, and the taking back

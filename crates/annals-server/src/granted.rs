@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use annals::Snapshot;
+use annals::{Id, Right, Snapshot};
 
 use crate::access::Principal;
 use crate::door::Door;
@@ -20,6 +20,19 @@ impl Granted {
     pub fn of(door: &Arc<Door>, principal: &Principal) -> Option<Granted> {
         let roles = principal.granted_roles().cloned().collect();
         principal.is_granted().then(|| Granted { door: Arc::clone(door), roles })
+    }
+
+    /// True if a grant with this right admits the entity as it is now; without an entity, if there is such a grant.
+    ///
+    /// Errors: those of reading the grants; `closed`.
+    pub fn may(&self, right: Right, entity: Option<&Id>) -> Result<bool, Problem> {
+        let whole = self.door.repository()?.snapshot();
+        let rights = self.door.grants.rights(&whole, &self.roles)?;
+        let sight = rights.to(right);
+        match entity {
+            Some(entity) => Ok(sight.admits(&whole, entity)?),
+            None => Ok(!sight.grants().is_empty()),
+        }
     }
 
     /// The present, as the grants of now show it.

@@ -1,7 +1,7 @@
 //! Writers with grants: a transaction is accepted if the model accepts it, and the grants admit all that it names and
 //! touches. Their rights live as long as the history, across compactions, kills, backups and other places.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use annals::*;
@@ -44,7 +44,7 @@ struct Given {
 /// A writer with some grants.
 pub struct Writer {
     given: Vec<Given>,
-    rights: Arc<Rights>,
+    pub(crate) rights: Arc<Rights>,
 }
 
 impl Given {
@@ -95,7 +95,7 @@ impl Writer {
         (0..WRITERS).map(|_| one(random)).collect()
     }
 
-    fn what(&self) -> Vec<String> {
+    pub(crate) fn what(&self) -> Vec<String> {
         self.given.iter().map(Given::what).collect()
     }
 
@@ -110,6 +110,12 @@ impl Writer {
 
     fn admits_now(&self, right: Option<Right>, model: &Model, age: Age) -> bool {
         self.admits(right, model, age, model.all[&age].now())
+    }
+
+    /// True if an instance that the writer sees has these bytes.
+    fn holds(&self, model: &Model, byte: u8) -> bool {
+        let has = |known: &Known| known.now().fields.stored == Some(byte);
+        model.all.iter().any(|(age, known)| has(known) && self.sees_now(model, *age))
     }
 
     fn admits_type(&self, right: Option<Right>, known: &Known) -> bool {
@@ -131,14 +137,34 @@ impl Writer {
         self.sees(model, age, model.all[&age].now())
     }
 
-    /// True if the writer may name what the change names, in a record at `position` that has led to `model` so far.
-    fn may_name(&self, model: &Model, position: u64, change: &Change) -> bool {
+    /// True if the writer knows an instance in a transaction on `base` that has led to `model` so far: it sees it in the
+    /// base, or the transaction has created or restored it.
+    fn knows(&self, base: &Model, model: &Model, age: Age) -> bool {
+        match base.all.get(&age) {
+            None => true,
+            Some(known) => self.sees_now(base, age) || !known.now().is_live && self.sees_now(model, age),
+        }
+    }
+
+    /// The part of `model` that the writer knows.
+    fn known_part(&self, base: &Model, model: &Model) -> Model {
+        let mut part = model.clone();
+        part.all.retain(|age, _| self.knows(base, model, *age));
+        // A relationship has both ends.
+        let all: BTreeSet<Age> = part.all.keys().copied().collect();
+        part.all
+            .retain(|_, known| known.now().ends.is_none_or(|ends| ends.iter().all(|end| all.contains(end))));
+        part
+    }
+
+    /// True if the writer may name what the change names, in a transaction on `base` that has led to `model` so far.
+    fn may_name(&self, base: &Model, model: &Model, change: &Change) -> bool {
         let is_never = matches!(
             change,
             Change::Purge { .. } | Change::SaveCopy { .. } | Change::Rehome { .. } | Change::PurgeCopy { .. }
         );
         let knows = |is_link: bool, id: &str| match model.find(is_link, id) {
-            Some(age) => model.all[&age].birth == position || self.sees_now(model, age),
+            Some(age) => self.knows(base, model, age),
             // An upsert creates it. Others fail in the model.
             None => true,
         };
@@ -176,27 +202,51 @@ impl Writer {
     fn may_change(&self, before: &Model, after: &Model, position: u64) -> bool {
         let is_touched = |known: &Known| known.versions.iter().any(|version| version.place.0 == position);
         let touched = after.all.iter().filter(|(_, known)| is_touched(known)).map(|(age, _)| *age);
-        touched.into_iter().all(|age| {
-            let was_live = before.all.get(&age).is_some_and(|known| known.now().is_live);
-            let is_live = after.all[&age].now().is_live;
-            let (right, sides): (Right, &[&Model]) = match (was_live, is_live) {
-                (true, true) => (Right::Update, &[before, after]),
-                (true, false) => (Right::Delete, &[before]),
-                (false, _) => (Right::Create, &[after]),
-            };
-            let ends = |model: &Model| model.all.get(&age).and_then(|known| known.now().ends);
-            let is_placing = right != Right::Delete && ends(before) != ends(after) || right == Right::Create;
-            sides.iter().all(|model| match ends(model) {
-                None => self.admits_now(Some(right), model, age),
-                Some(ends) => {
-                    let known = &model.all[&age];
-                    let deciding = if is_placing && known.contains() { &ends[..1] } else { &ends[..] };
-                    self.sees_now(model, age)
-                        && self.admits_type(Some(right), known)
-                        && deciding.iter().any(|end| self.admits_now(Some(right), model, *end))
-                }
+        self.may_move(before, after)
+            && touched.into_iter().all(|age| {
+                let was_live = before.all.get(&age).is_some_and(|known| known.now().is_live);
+                let is_live = after.all[&age].now().is_live;
+                let (right, sides): (Right, &[&Model]) = match (was_live, is_live) {
+                    (true, true) => (Right::Update, &[before, after]),
+                    (true, false) => (Right::Delete, &[before]),
+                    (false, _) => (Right::Create, &[after]),
+                };
+                let ends = |model: &Model| model.all.get(&age).and_then(|known| known.now().ends);
+                let is_placing =
+                    right != Right::Delete && ends(before) != ends(after) || right == Right::Create;
+                sides.iter().all(|model| match ends(model) {
+                    None => self.admits_now(Some(right), model, age),
+                    Some(ends) => {
+                        let known = &model.all[&age];
+                        let deciding = if is_placing && known.contains() { &ends[..1] } else { &ends[..] };
+                        self.sees_now(model, age)
+                            && self.admits_type(Some(right), known)
+                            && deciding.iter().any(|end| self.admits_now(Some(right), model, *end))
+                    }
+                })
             })
-        })
+    }
+
+    /// True if the writer may change, before and after, all that gets another place or id, and everything below it.
+    fn may_move(&self, before: &Model, after: &Model) -> bool {
+        let is_live = |model: &Model, age: &Age| model.all.get(age).is_some_and(|known| known.now().is_live);
+        let are_live = |age: &Age| is_live(before, age) && is_live(after, age);
+        let place = |model: &Model, age: Age| {
+            (model.parent(age).map(|(_, parent)| parent), model.all[&age].now().id.clone())
+        };
+        let entities = after.all.iter().filter(|(age, known)| !known.is_link && are_live(age));
+        let mut open: Vec<Age> =
+            entities.map(|(age, _)| *age).filter(|age| place(before, *age) != place(after, *age)).collect();
+        let mut moved = BTreeSet::new();
+        while let Some(age) = open.pop() {
+            if moved.insert(age) {
+                open.extend(
+                    [before, after].into_iter().flat_map(|model| model.children(age)).filter(are_live),
+                );
+            }
+        }
+        let may = |model: &Model, age: Age| self.admits_now(Some(Right::Update), model, age);
+        moved.into_iter().all(|age| may(before, age) && may(after, age))
     }
 
     /// The part of `all` that the writer sees; `all` is that of `model` at some position, and now of `now`.
@@ -209,7 +259,7 @@ impl Writer {
             }
         };
         let name = |known: &Known| (known.is_link, known.birth, known.now().id.clone());
-        let visible: std::collections::BTreeSet<Name> = model
+        let visible: BTreeSet<Name> = model
             .all
             .iter()
             .filter(|(age, known)| is_visible(age, known))
@@ -224,18 +274,21 @@ impl World {
     pub(crate) fn work_with_grants(&mut self) {
         let number = self.random.below(WRITERS);
         let writers = std::mem::take(&mut self.writers);
-        self.commit_with_grants(&writers[number]);
+        match self.random.one_in(8) {
+            true => self.revert_with_grants(&writers[number]),
+            false => self.commit_with_grants(&writers[number]),
+        }
         self.check_reads(&writers[number]);
         self.writers = writers;
     }
 
     fn commit_with_grants(&mut self, writer: &Writer) {
         let position = self.position() + 1;
-        let (mut works, mut allowed) = (Vec::new(), None);
+        let (mut works, mut allowed, has_sent) = (Vec::new(), None, !self.random.one_in(3));
         for _ in 0..CHOICES {
             works = self.any_works();
             works.retain(|work| self.is_sure(writer, work));
-            allowed = self.allowed(writer, position, &works);
+            allowed = self.allowed(writer, position, &works, has_sent);
             // Mostly changes that only grants can refuse.
             let made = self.model.clone().attempt(position, &works, &mut self.count);
             if made.is_ok_and(|made| !made.is_empty()) || self.random.one_in(CHOICES) {
@@ -246,6 +299,8 @@ impl World {
         let stored = self.stored(&works);
         let found = self.repository().transact(|t| {
             t.limit_to(&writer.rights)?;
+            let sent = stored.iter().flat_map(|(_, contents)| contents).filter(|_| has_sent);
+            sent.for_each(|content| t.admit_content(content));
             push_all(t, &stored)?;
             let view = of_snapshot(self.repository(), t.view()?);
             t.check_rights()?;
@@ -278,20 +333,36 @@ impl World {
         self.model.all[&age].versions.iter().all(|version| writer.sees(&self.model, age, &version.content))
     }
 
-    /// The model after a transaction, and its changes; `None` if it is refused.
-    fn allowed(&mut self, writer: &Writer, position: u64, works: &[Work]) -> Option<(Model, Vec<Change>)> {
-        let mut next = self.model.clone();
-        let made = next.attempt(position, works, &mut self.count).ok()?;
-        let mut so_far = self.model.clone();
-        for (at, work) in works.iter().enumerate() {
-            let Work::Direct(change) = work else { return None };
-            if !writer.may_name(&so_far, position, change) {
-                return None;
+    /// The model after a transaction, and its changes; `None` if it is refused. Without `has_sent` it names contents by
+    /// their digests only.
+    fn allowed(
+        &mut self,
+        writer: &Writer,
+        position: u64,
+        works: &[Work],
+        has_sent: bool,
+    ) -> Option<(Model, Vec<Change>)> {
+        let base = &self.model;
+        let (mut next, mut made, mut at) = (base.clone(), Vec::new(), 0);
+        for work in works {
+            let changes = match work {
+                Work::Direct(change) if !writer.may_name(base, &next, change) => return None,
+                Work::Direct(change) => vec![change.clone()],
+                Work::Tree(edit) => writer.known_part(base, &next).planned(edit, &mut self.count).ok()?,
+            };
+            for change in changes {
+                if matches!(change, Change::Store { byte, .. } if !has_sent && !writer.holds(base, byte)) {
+                    return None;
+                }
+                let place: Place = (position, at);
+                if next.apply(place, &change).ok()? {
+                    made.push(change);
+                }
+                at += 1;
             }
-            let place: Place = (position, at);
-            so_far.apply(place, change).ok()?;
         }
-        writer.may_change(&self.model, &next, position).then_some((next, made))
+        next.check_end(position).ok()?;
+        writer.may_change(base, &next, position).then_some((next, made))
     }
 
     /// A writer reads what its grants admit, now and at an earlier position.

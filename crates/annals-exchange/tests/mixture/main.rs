@@ -11,6 +11,7 @@ mod exchange;
 mod generate;
 mod leases;
 mod limited_writers;
+mod limited_reverts;
 mod memory;
 mod model;
 #[path = "../../../annals/tests/support/object_log.rs"]

@@ -1,5 +1,7 @@
 //! The changes of the model, as calls of the engine.
 
+use std::sync::Arc;
+
 use annals::*;
 
 use crate::edit::{Work, edit};
@@ -12,7 +14,7 @@ pub(crate) fn instance(is_link: bool, name: &str) -> InstanceId {
 }
 
 /// Part of a transaction, with the contents that it names: they are stored before.
-pub(crate) type Stored = (Work, Vec<Value>);
+pub(crate) type Stored = (Work, Vec<Arc<StoredContent>>);
 
 impl World {
     /// Stores the contents that changes name.
@@ -24,7 +26,7 @@ impl World {
         let value = |byte| {
             let contents = self.repository().contents().expect("it has contents");
             let stored = contents.put(&mut &[byte; 3][..], &NewContent::default()).expect("it can be stored");
-            stored.value()
+            Arc::new(stored)
         };
         works.iter().map(|work| (work.clone(), bytes(work).map(value).into_iter().collect())).collect()
     }
@@ -37,7 +39,7 @@ pub(crate) fn push_all(t: &mut Transaction, works: &[Stored]) -> Result<()> {
     })
 }
 
-fn properties(fields: &Fields) -> Vec<(std::sync::Arc<str>, Value)> {
+fn properties(fields: &Fields) -> Vec<(Arc<str>, Value)> {
     let all = [("n", fields.n), ("code", fields.code)];
     all.into_iter().filter_map(|(name, value)| Some((name.into(), value?.into()))).collect()
 }
@@ -55,7 +57,7 @@ fn patch(Patched { n, code, stored }: &Patched) -> Patch {
     }
 }
 
-fn push(t: &mut Transaction, change: &Change, stored: &[Value]) -> Result<()> {
+fn push(t: &mut Transaction, change: &Change, stored: &[Arc<StoredContent>]) -> Result<()> {
     match change {
         Change::Create { id, type_name, fields } => {
             let new = NewEntity { properties: properties(fields), ..NewEntity::new(type_name) };
@@ -81,7 +83,7 @@ fn push(t: &mut Transaction, change: &Change, stored: &[Value]) -> Result<()> {
             t.update_with_provenance(&instance(*is_link, id), Patch::new().set("n", *n), provenance)
         }
         Change::Store { id, .. } => {
-            let value = stored.first().expect("it is stored before").clone();
+            let value = stored.first().expect("it is stored before").value();
             t.update(&instance(false, id), Patch::new().set("content", value))
         }
         Change::Patch { id, patch: steps } => t.update(&instance(false, id), patch(steps)),

@@ -14,7 +14,10 @@ const RETOLD: [(ErrorKind, &str); 6] = [
         ErrorKind::AlreadyExists,
         "change: expected an id that is free, found one that is taken; choose another",
     ),
-    (ErrorKind::NotUnique, "change: expected a value that is free, found one that is taken; choose another"),
+    (
+        ErrorKind::NotUnique,
+        "change: expected a value, or a name in a container, that is free, found one that is taken; choose another",
+    ),
     (ErrorKind::Cardinality, "change: expected room for one more relationship of this type, found none"),
     (ErrorKind::InvalidEnds, "change: expected ends that the type of the relationship allows, found others"),
     (ErrorKind::MissingEnd, "change: expected ends that exist, found one that does not; create it first"),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use annals::{Content, Id, InstanceId, NewEntity, Patch, Snapshot, Transaction, Value};
+use annals::{Content, Id, InstanceId, NewEntity, Patch, Right, Snapshot, Transaction, Value};
 use annals_json::Seen;
 use http::{Method, StatusCode};
 
@@ -15,6 +15,7 @@ use crate::content::receive::{about, receive};
 use crate::content::send::{Wanted, send};
 use crate::content::validators::{Validators, tag_of};
 use crate::endpoint::Endpoint;
+use crate::granted::Granted;
 use crate::parameters::{self, query, text};
 use crate::problem::{Outcome, Problem};
 use crate::wire::content::ContentReceipt;
@@ -128,23 +129,46 @@ async fn put(mut call: Box<Call>) -> Outcome {
     let order = Order::of(&call)?;
     let about = about(&call.headers)?;
     // Before the bytes arrive: a client learns at once that they would be refused.
-    order.check(&call.door.repository()?.snapshot())?;
+    let is_new = order.check(&call.sighted(call.door.repository()?.snapshot()).await?)?;
+    may_send(&call, &order.id, is_new)?;
     let stored = Arc::new(receive(&call.door, &call.headers, body, about, &call.peer).await?);
     let (id, property, signature) = (order.id.clone(), order.property.clone(), order.signature.clone());
     let target = signature.target.clone();
-    let value = stored.value();
+    let (sent, is_granted) = (Arc::clone(&stored), call.principal.is_granted());
     let build = move |transaction: &mut Transaction| {
         signature.sign(transaction);
+        // The store has the contents of hidden instances, too.
+        let are_new = match is_granted {
+            true => !transaction.base().holds_content(sent.sha256)?,
+            false => sent.is_new(),
+        };
+        transaction.admit_content(&sent);
         let is_new = order.check(transaction.view()?)?;
-        order.push(transaction, &value, is_new)?;
-        Ok(is_new)
+        order.push(transaction, &sent.value(), is_new)?;
+        Ok((is_new, are_new))
     };
-    let (is_new, receipt) = commit(&call.door, Weight::Light, target, Box::new(build)).await?;
+    let ((is_new, are_new), receipt) = commit(&call.door, Weight::Light, target, Box::new(build)).await?;
     let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
-    let answered = ContentReceipt::json(&id, &property, &stored, stored.is_new(), &receipt);
+    let answered = ContentReceipt::json(&id, &property, &stored, are_new, &receipt);
     let mut response = answer::json(status, &answered, receipt.position);
     response.headers_mut().insert(http::header::ETAG, tag_of(&stored));
     Ok(if is_new { answer::with_location(response, "/v1/content", &id) } else { response })
+}
+
+/// Refuses bytes of a client whose grants cannot let it write them: they would take room until a compaction.
+///
+/// Errors: `forbidden`.
+fn may_send(call: &Call, id: &Id, is_new: bool) -> Result<(), Problem> {
+    let Some(granted) = Granted::of(&call.door, &call.principal) else { return Ok(()) };
+    let right = if is_new { Right::Create } else { Right::Update };
+    match granted.may(right, Some(id).filter(|_| !is_new))? {
+        true => Ok(()),
+        false => {
+            let text =
+                format!("entity {id}: expected a grant to {} it, found none; ask for one", right.name());
+            Err(Problem::door("forbidden", text))
+        }
+    }
 }
 
 async fn delete(call: Box<Call>) -> Outcome {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use annals::{Position, Watch};
+use annals::Position;
 use http::Method;
 
 use super::feed_events::{self, Events};
@@ -11,14 +11,13 @@ use crate::endpoint::Endpoint;
 use crate::event_stream::{self, Source, Start};
 use crate::granted::Granted;
 use crate::parameters;
-use crate::problem::{Outcome, Problem};
+use crate::problem::Outcome;
 
 /// The endpoints of this file.
 pub fn endpoints() -> Vec<Endpoint> {
     let description = "Every record. With `tree` or `search`: the changes of that part of the graph, one event for each record that \
                        touched it, or one event for many missed records. The header `Last-Event-ID`, which browsers send, means the \
-                       same as `after`, and has priority over it. A client with grants gets what they admit at the time of sending, \
-                       and no `tree`.";
+                       same as `after`, and has priority over it. A client with grants gets what they admit at the time of sending.";
     vec![
         Endpoint::new(Method::GET, "/v1/feed", "Follow the change feed", feed)
             .describe(description)
@@ -43,11 +42,6 @@ pub fn endpoints() -> Vec<Endpoint> {
 async fn feed(call: Box<Call>) -> Outcome {
     let watch = feed_events::watched(&call.query)?;
     let granted = Granted::of(&call.door, &call.principal);
-    if granted.is_some() && matches!(watch, Some(Watch::Tree { .. })) {
-        let text =
-            "parameter tree: expected a client that reads everything, found one with grants; use search";
-        return Err(Problem::door("forbidden", text).with("parameter", "tree"));
-    }
     // The header first: a browser that reconnects sends it together with the original address.
     let after = match event_stream::last_event(&call)? {
         Some(position) => position,

@@ -147,7 +147,7 @@ async fn post(mut call: Box<Call>) -> Outcome {
     } else {
         heavy(&call.door, move || Described::from_json(&json, signature)).await?
     };
-    if described.is_dry_run || !described.operations.iter().all(Operation::is_of_instance) {
+    if described.is_dry_run || !described.operations.iter().all(Operation::may_be_limited) {
         call.check_reads_all()?;
     }
     if described.is_dry_run {

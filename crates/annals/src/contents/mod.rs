@@ -143,7 +143,8 @@ fn wrong_size(content: &Content) -> Error {
     Error::new(ErrorKind::InvalidArgument, text).with("content", content.sha256)
 }
 
-fn missing(sha256: Sha256) -> Error {
+/// The error of a content that is not there.
+pub(crate) fn missing(sha256: Sha256) -> Error {
     let text = format!(
         "content {sha256}: it is not in the store of contents; put it there before the commit, or restore it from a \
                 backup"

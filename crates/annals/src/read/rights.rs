@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
+use super::displaced::displaced;
 use super::grant::Grant;
 use super::held::Held;
 use super::rules::Rules;
@@ -60,7 +61,8 @@ impl Right {
 /// The rights of a writer: it sees what its grants admit, and changes what grants with the right to do so admit.
 ///
 /// An entity must be admitted before and after a change. A relationship must be visible, and a grant must admit one of its
-/// ends for the change, with the type of the relationship. The container must be admitted to put something into it.
+/// ends for the change, with the type of the relationship. The container must be admitted to put something into it, and
+/// everything that moves, by [`Right::Update`], before and after.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -107,7 +109,8 @@ impl Rights {
         &self.sight
     }
 
-    fn of(&self, right: Right) -> &Sight {
+    /// The grants with a right: they admit the entities that the writer may change in this way.
+    pub fn to(&self, right: Right) -> &Sight {
         &self.changes[right as usize]
     }
 
@@ -121,6 +124,7 @@ impl Rights {
             TypeKind::Relationship => check.relationship(slot),
             _ => check.entity(slot),
         })?;
+        check.moved(touched)?;
         if check.has_hidden.get() { Err(hidden()) } else { Ok(()) }
     }
 }
@@ -181,8 +185,23 @@ impl Check<'_> {
         Ok(needed)
     }
 
+    /// Checks what moves with its container: it gets other readers and writers.
+    fn moved(&self, touched: &[Slot]) -> Result<()> {
+        let moved = displaced(self.before, self.after, touched)?;
+        for snapshot in [self.before, self.after].into_iter().filter(|_| moved.len() > 0) {
+            let rules = Rules::for_few(snapshot, self.rights.to(Right::Update))?;
+            for slot in moved.iter() {
+                snapshot.check_cancelled()?;
+                if !rules.admit_entity(snapshot, slot)? {
+                    self.admitted(Right::Update, snapshot, slot)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
     fn admitted(&self, right: Right, snapshot: &Snapshot, slot: u32) -> Result<()> {
-        if Rules::for_few(snapshot, self.rights.of(right))?.admit_entity(snapshot, slot)? {
+        if Rules::for_few(snapshot, self.rights.to(right))?.admit_entity(snapshot, slot)? {
             return Ok(());
         }
         let is_seen = Rules::for_few(snapshot, &self.rights.sight)?.admit_entity(snapshot, slot)?;
@@ -221,7 +240,7 @@ impl Check<'_> {
         let is_seen = sight.admit_link(type_name)
             && sight.admit_entity(snapshot, ends[0])?
             && sight.admit_entity(snapshot, ends[1])?;
-        let rules = Rules::for_few(snapshot, self.rights.of(right))?;
+        let rules = Rules::for_few(snapshot, self.rights.to(right))?;
         let is_container = is_placing && snapshot.graph().containment(type_name).is_some();
         let deciding = if is_container { &ends[..1] } else { &ends[..] };
         let mut is_admitted = false;
@@ -249,7 +268,7 @@ impl Check<'_> {
 }
 
 /// The refusal names nothing that is hidden.
-fn hidden() -> Error {
+pub(crate) fn hidden() -> Error {
     let text =
         "change: expected grants for all that it touches, found something else that belongs to it; leave it";
     Error::new(ErrorKind::Refused, text)

@@ -275,7 +275,7 @@ fn placed(snapshot: &Snapshot, from: Position, links: &[Slot]) -> Result<Option<
 }
 
 /// Entities and everything that they contain in the view of `snapshot`.
-fn below(snapshot: &Snapshot, roots: Vec<u32>) -> Result<SlotSet> {
+pub(super) fn below(snapshot: &Snapshot, roots: Vec<u32>) -> Result<SlotSet> {
     let mut found = SlotSet::new();
     let mut open = roots;
     while let Some(slot) = open.pop() {

@@ -83,10 +83,22 @@ impl Snapshot {
         let Some(Seen { sight, present, .. }) = base.sight() else { return Ok(self) };
         let rules = Rules::for_few(&self, sight)?;
         let touched = self.touched_by(position, record)?;
-        let visible = match rules.updated(&self, present, base.position(), touched)? {
+        let mut visible = match rules.updated(&self, present, base.position(), touched)? {
             Some(visible) => visible,
             None => Rules::for_all(&self, sight)?.visible(&self, None)?,
         };
+        // No transaction reads what only its own changes show: a page in a container that it moved.
+        for (kind, set, known) in [
+            (TypeKind::Entity, &mut visible.entities, &present.entities),
+            (TypeKind::Relationship, &mut visible.relationships, &present.relationships),
+        ] {
+            let was_live = |slot: &u32| base.graph().table(kind).is_live(*slot);
+            let shown: Vec<u32> =
+                set.iter().filter(|slot| !known.contains(*slot) && was_live(slot)).collect();
+            shown.into_iter().for_each(|slot| {
+                set.remove(slot);
+            });
+        }
         let visible = Arc::new(visible);
         let seen = Seen { sight: Arc::clone(sight), present: Arc::clone(&visible), visible };
         Ok(self.with_sight(Arc::new(seen)))

@@ -95,8 +95,14 @@ impl Snapshot {
     /// Errors: as [`Snapshot::as_of`]; `TooLarge` over a million changed instances; those of reading history.
     pub(crate) fn watched(&self, watch: &Watch, from: Position, to: Position) -> Result<Vec<WatchedChange>> {
         let touched = self.touched(from, to)?;
+        let has_sight = self.sight_number().is_some();
+        let is_tree = matches!(watch, Watch::Tree { .. });
+        // Trees lead to other instances, of which a sight asks each.
+        if has_sight && is_tree && !touched.iter().any(|&(kind, slot)| self.in_sight(kind, slot)) {
+            return Ok(Vec::new());
+        }
         let at = |position| match watch {
-            // Trees lead to other instances.
+            Watch::Tree { .. } if has_sight && position == self.position() => Ok(self.clone()),
             Watch::Tree { .. } => self.as_of(AsOf { position: Some(position), ..AsOf::default() }),
             Watch::Search { .. } => self.touched_then(position, &touched),
         };

@@ -41,14 +41,14 @@ pub(crate) fn each_named_content(
 fn in_defaults(definition: &TypeDefinition, take: &mut dyn FnMut(&Content) -> Result<()>) -> Result<()> {
     for attribute in &definition.attributes {
         if let Some(value) = &attribute.default {
-            in_value(value, take)?;
+            each_content_in(value, take)?;
         }
     }
     Ok(())
 }
 
 fn in_property(name: &str, value: &Value, take: &mut dyn FnMut(&Content) -> Result<()>) -> Result<()> {
-    let Value::Bytes(bytes) = value else { return in_value(value, take) };
+    let Value::Bytes(bytes) = value else { return each_content_in(value, take) };
     if !name.starts_with(RECORDS_PROPERTY) {
         return Ok(());
     }
@@ -57,11 +57,14 @@ fn in_property(name: &str, value: &Value, take: &mut dyn FnMut(&Content) -> Resu
     record.changes.iter().try_for_each(|change| each_named_content(change, take))
 }
 
-fn in_value(value: &Value, take: &mut dyn FnMut(&Content) -> Result<()>) -> Result<()> {
+/// Calls `take` for each content in a value.
+///
+/// Errors: those of `take`.
+pub(crate) fn each_content_in(value: &Value, take: &mut dyn FnMut(&Content) -> Result<()>) -> Result<()> {
     match value {
         Value::Content(content) => take(content),
-        Value::List(values) => values.iter().try_for_each(|value| in_value(value, take)),
-        Value::Map(values) => values.values().try_for_each(|value| in_value(value, take)),
+        Value::List(values) => values.iter().try_for_each(|value| each_content_in(value, take)),
+        Value::Map(values) => values.values().try_for_each(|value| each_content_in(value, take)),
         _ => Ok(()),
     }
 }

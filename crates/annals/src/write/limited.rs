@@ -15,8 +15,9 @@ impl Transaction {
     /// [`check_rights`](Transaction::check_rights) after the last.
     ///
     /// Of changes it takes those that create, update, replace, delete, restore, classify and link instances, and set their
-    /// status, type and provenance, from now on; not those of trees, none with another
-    /// [valid time](Transaction::valid_from), and none that takes records back.
+    /// status, type and provenance, from now on, also by path; none with another
+    /// [valid time](Transaction::valid_from), and none that takes records back. A change of a tree leaves hidden items where
+    /// they are, and is refused if they would have to move or go along.
     ///
     /// Errors: those of reading long values.
     pub fn limit_to(&mut self, rights: &Arc<Rights>) -> Result<()> {
@@ -32,9 +33,6 @@ impl Transaction {
     /// Errors: `Refused`, naming the right that is missing; those of the changes; those of reading long values.
     pub fn check_rights(&mut self) -> Result<()> {
         let Some(rights) = self.rights.clone() else { return Ok(()) };
-        if self.has_tree_edits {
-            self.check_unlimited("tree")?;
-        }
         if self.record.changes.is_empty() {
             return Ok(());
         }
@@ -43,6 +41,7 @@ impl Transaction {
         let position = after.pending().map_or(after.position(), |pending| crate::Position(pending.position));
         let touched = after.touched_by(position, &self.record)?;
         rights.check(&before, &after, &touched)?;
+        self.check_contents()?;
         // Others may put something into a container before it is deleted.
         let record = Arc::clone(&self.record);
         let along = record.changes.iter().map(|change| &change.action).filter(|action| action.writes_along());
@@ -54,9 +53,7 @@ impl Transaction {
         if self.rights.is_none() {
             return Ok(());
         }
-        if self.own_valid_from().is_some() {
-            self.check_unlimited("valid time")?;
-        }
+        self.check_present()?;
         match action {
             Action::CreateEntity(_) | Action::Void(_) => Ok(()),
             Action::CreateRelationship(new) => {
@@ -116,6 +113,11 @@ impl Transaction {
         Ok(())
     }
 
+    /// Errors: `Refused` in a limited transaction with a valid time of its own.
+    pub(super) fn check_present(&self) -> Result<()> {
+        if self.own_valid_from().is_some() { self.check_unlimited("valid time") } else { Ok(()) }
+    }
+
     /// Errors: `Refused` in a limited transaction.
     pub(super) fn check_unlimited(&self, what: &str) -> Result<()> {
         if self.rights.is_none() {
@@ -128,14 +130,10 @@ impl Transaction {
 
     /// True if the writer sees the instance, live or deleted, or has created it in this transaction.
     fn knows(&mut self, kind: TypeKind, id: &Id) -> Result<bool> {
-        let current = self.current()?;
-        if current.slot_ever(kind, id).is_some() {
-            return Ok(true);
-        }
-        let Some(pending) = current.pending() else { return Ok(false) };
-        let table = current.graph().table(kind);
-        let birth = table.slot(id).and_then(|slot| table.birth(slot));
-        Ok(birth == Some(pending.position))
+        let shown = self.shown()?;
+        let table = shown.graph.table(kind);
+        let slot = table.slot(id).or_else(|| table.former_ids.slot(id));
+        Ok(slot.is_some_and(|slot| shown.has(kind, slot)))
     }
 
     fn check_end(&mut self, end: &Id) -> Result<()> {

@@ -16,6 +16,8 @@ mod sequencer;
 mod leader;
 mod lifecycle;
 mod limited;
+mod shown;
+mod admitted_contents;
 mod declarations;
 mod declared;
 mod undo;

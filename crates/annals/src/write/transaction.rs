@@ -1,6 +1,7 @@
 //! A transaction: changes on one snapshot, visible to its own reads, committed all or none.
 
 use crate::graph::actions as action;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -21,7 +22,7 @@ use crate::graph::{check_conflicts, find_conflict, kind_of};
 use crate::memory::Charge;
 use crate::model::{
     Action, Change, ClassificationContent, Id, InstanceId, Instant, NewEntity, NewRelationship, Patch,
-    Record, Stamp, TypeKind, Value, check_name,
+    Record, Sha256, Stamp, TypeKind, Value, check_name,
 };
 use crate::read::{Pending, Rights, Snapshot};
 use crate::record::{CHANGES_MAX, RECORD_BYTES_MAX, RecordBody, each_named_content};
@@ -44,7 +45,10 @@ pub struct Transaction {
     pub(super) base: Snapshot,
     // Of a writer with grants.
     pub(super) rights: Option<Arc<Rights>>,
-    pub(super) has_tree_edits: bool,
+    // True once a change restores an instance.
+    pub(super) has_restored: bool,
+    // Contents that a limited writer may name, beside those that it sees.
+    pub(super) admitted: BTreeSet<Sha256>,
     // Author, message and changes so far. The view shares it; `record_mut` drops the view first.
     pub(super) record: Arc<Record>,
     valid_from: Option<Instant>,
@@ -82,7 +86,8 @@ impl Transaction {
             committer,
             base,
             rights: None,
-            has_tree_edits: false,
+            has_restored: false,
+            admitted: BTreeSet::new(),
             record: Arc::default(),
             valid_from: None,
             is_always: false,
@@ -309,6 +314,11 @@ impl Transaction {
                 format!("transaction: expected at most {CHANGES_MAX} changes; commit in parts"),
             ));
         }
+        if self.rights.is_some() {
+            // Order: also for changes that do not come through `push`.
+            self.check_present()?;
+            self.has_restored |= matches!(action, Action::Restore(_));
+        }
         self.check_new_id(&action)?;
         check_counts(self.base.graph(), &action)?;
         self.check_classifications(&action)?;
@@ -319,6 +329,7 @@ impl Transaction {
             self.typed = None;
         }
         let change = Change { valid_from: self.valid_from, ..Change::from(action) };
+        self.admit_returning(&change)?;
         self.record_mut().changes.push(change);
         Ok(())
     }

@@ -197,7 +197,9 @@ fn only_the_container_lets_something_in() {
         limited(&repository, &rights, |t| t.create_relationship(new.clone()))
     };
     assert_eq!(kind(put("other", "own")), ErrorKind::Refused);
-    put("own", "other").unwrap();
+    assert_eq!(kind(put("own", "other")), ErrorKind::Refused, "it would take the page");
+    limited(&repository, &rights, |t| t.create_entity(page("second", "own"))).unwrap();
+    put("own", "second").unwrap();
     let under = Grant { under: Some(id("own")), ..Grant::default() };
     let rights = Arc::new(Rights::new(&[(under, Right::ALL.to_vec())]).unwrap());
     let new = |parent: &str, name: &str| {
@@ -236,7 +238,9 @@ fn a_limited_transaction_takes_no_other_changes() {
     refused(&|t| t.purge(&entity("own")));
     refused(&|t| t.define_type(TypeDefinition::entity("new")).map(drop));
     refused(&|t| t.take_back(Position(1)));
-    refused(&|t| t.tree().set(&crate::support::trees::path("/a/b"), 1));
+    refused(&|t| {
+        t.valid_from(Some("2000-01-01".parse()?)).tree().set(&crate::support::trees::path("/a/b"), 1)
+    });
     refused(&|t| t.create_entity(NewEntity::new("annals.Grant").id("g")?).map(drop));
 }
 

@@ -98,6 +98,12 @@ pub(crate) struct Attribute {
 }
 
 impl Types {
+    /// The default values of all attributes.
+    pub(crate) fn defaults(&self) -> impl Iterator<Item = &Value> {
+        let attributes = self.by_name.values().flat_map(|declared| declared.attributes.values());
+        attributes.filter_map(|attribute| attribute.definition.default.as_ref())
+    }
+
     pub(crate) fn get(&self, kind: TypeKind, name: Symbol) -> Option<&Arc<DeclaredType>> {
         self.by_name.get(&(kind, name))
     }

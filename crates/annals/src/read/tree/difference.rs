@@ -10,6 +10,7 @@ use crate::graph::structures::child::{Child, Group};
 use crate::graph::structures::link::Link;
 use crate::model::{Id, TypeKind};
 use crate::read::compare::{Difference, INSTANCES_MAX};
+use crate::read::rules::below;
 use crate::read::snapshot::{AsOf, Snapshot};
 use crate::read::taken_along::Slot;
 use crate::tree::{TreePath, TreeStep};
@@ -128,6 +129,9 @@ impl Tree<'_> {
             };
             match spots {
                 [Some(was), Some(is)] => {
+                    if shows_more(before, after, slot, is_moved(&was, &is)) {
+                        open.extend(below(after, vec![slot])?.iter());
+                    }
                     if is_moved(&was, &is) {
                         let siblings = [then.before(&was)?, now.before(&is)?];
                         add(
@@ -156,6 +160,12 @@ impl Tree<'_> {
         found.sort_by(|(a, _), (b, _)| a.cmp(b));
         Ok(found.into_iter().map(|(_, change)| change).collect())
     }
+}
+
+/// True if a sight may show more below an item than before, though nothing there was changed: the item has another place or
+/// id, and grants name containers.
+fn shows_more(before: &Snapshot, after: &Snapshot, slot: u32, is_moved: bool) -> bool {
+    after.sight_number().is_some() && (is_moved || before.id_seen(slot) != after.id_seen(slot))
 }
 
 /// Slots of the entities that may differ, for changed instances.
@@ -191,9 +201,9 @@ fn both(then: &Side, now: &Side) -> Result<Vec<u32>> {
 }
 
 /// The subtree of an item that only one of two times has in the tree, if the item is live at the other: then only its
-/// containment changed, but not its subtree.
+/// containment changed, but not its subtree. A sight may also have hidden the item.
 fn untouched(without: &Snapshot, with: &Snapshot, slot: u32) -> Result<Vec<u32>> {
-    if !without.sees(TypeKind::Entity, slot) {
+    if !without.sees(TypeKind::Entity, slot) && without.sight_number().is_none() {
         return Ok(Vec::new());
     }
     Ok(with.children_of(slot)?.into_iter().map(|child| child.entity).collect())

@@ -11,6 +11,7 @@ pub(super) mod then;
 
 use std::sync::Arc;
 
+use super::shown::Shown;
 use super::transaction::Transaction;
 use crate::graph::Graph;
 use crate::graph::structures::child::group_of_type;
@@ -87,7 +88,6 @@ impl Transaction {
 
     /// Changes of the tree below another entity.
     pub fn tree_below(&mut self, root: Id) -> TreeEdit<'_> {
-        self.has_tree_edits = true;
         // A change of a tree reads more than it changes.
         self.reads.everything();
         TreeEdit { transaction: self, root }
@@ -242,8 +242,7 @@ impl TreeEdit<'_> {
             Reach::Root(slot) => slot,
             Reach::Property(..) | Reach::Nothing => return Err(missing(&above)),
         };
-        let graph = self.transaction.own_graph()?.graph();
-        let actions = moved(graph, child, parent, step, place)?;
+        let actions = moved(self.transaction.shown()?, child, parent, step, place)?;
         self.push_all(actions)
     }
 
@@ -266,18 +265,19 @@ impl TreeEdit<'_> {
     }
 
     fn apply(&mut self, path: &TreePath, item: &Item, how: &How) -> Result<Id> {
-        let is_plain = how.rest == Rest::Stays && how.insert.is_none();
+        let is_limited = self.transaction.rights.is_some();
+        let is_plain = how.rest == Rest::Stays && how.insert.is_none() && !is_limited;
         if !is_plain || !self.is_all_created() || !self.is_prepared() {
             self.prepare()?;
-            let graph = self.transaction.own_graph()?.graph();
-            let (id, actions, _) = planned(graph, &self.root, path, item, how, Created::default())?;
+            let shown = self.transaction.shown()?;
+            let (id, actions, _) = planned(shown, &self.root, path, item, how, Created::default())?;
             self.push_all(actions)?;
             return Ok(id);
         }
         // Every looked-up item is in the base, or was created by this transaction.
         let created = std::mem::take(&mut self.transaction.created);
-        let graph = self.transaction.base.graph();
-        let (id, actions, created) = planned(graph, &self.root, path, item, how, created)?;
+        let shown = Shown::all(self.transaction.base.graph());
+        let (id, actions, created) = planned(shown, &self.root, path, item, how, created)?;
         let changes =
             actions.into_iter().map(|action| (action.instance().is_some_and(|it| created.has(&it)), action));
         let changes: Vec<(bool, Action)> = changes.collect();
@@ -309,8 +309,10 @@ impl TreeEdit<'_> {
     /// Creates the root, and a containing relationship type, if the repository has none.
     fn prepare(&mut self) -> Result<()> {
         let root = self.root.clone();
-        let graph = self.transaction.own_graph()?.graph();
-        let found = graph.entities.slot(&root);
+        let shown = self.transaction.shown()?;
+        let graph = shown.graph;
+        // A hidden one is refused as an id that is taken.
+        let found = graph.entities.slot(&root).filter(|slot| shown.has(TypeKind::Entity, *slot));
         let is_live = found.is_some_and(|slot| graph.entities.is_live(slot));
         let has_containment = graph.types.has_containment;
         if found.is_some() && !is_live {
@@ -329,8 +331,10 @@ impl TreeEdit<'_> {
     /// The target of a look-up path, with the changes so far.
     fn reach(&mut self, path: &TreePath) -> Result<Reach> {
         let root = self.root.clone();
-        let graph = self.transaction.own_graph()?.graph();
-        let Some(root) = graph.entities.slot(&root).filter(|slot| graph.entities.is_live(*slot)) else {
+        let shown = self.transaction.shown()?;
+        let graph = shown.graph;
+        let is_there = |slot: &u32| graph.entities.is_live(*slot) && shown.has(TypeKind::Entity, *slot);
+        let Some(root) = graph.entities.slot(&root).filter(is_there) else {
             return Ok(Reach::Nothing);
         };
         let mut at = Reach::Root(root);
@@ -342,7 +346,7 @@ impl TreeEdit<'_> {
                 Reach::Property(..) | Reach::Nothing => return Ok(Reach::Nothing),
             };
             let is_last = number + 1 == path.steps.len();
-            at = match (child_of(graph, slot, &name), &step.name) {
+            at = match (child_of(shown, slot, &name), &step.name) {
                 (Some(child), _) => Reach::Item(child),
                 (None, NameTest::Name(name)) if is_last && has_property(graph, slot, name)? => {
                     Reach::Property(slot, Arc::clone(name))
@@ -363,17 +367,12 @@ impl TreeEdit<'_> {
             Reach::Item(child) => child.entity,
             Reach::Property(..) | Reach::Nothing => return Ok(Some(Vec::new())),
         };
-        let graph = self.transaction.own_graph()?.graph();
-        let group = group_of_type(list);
-        Ok(Some(
-            graph
-                .relationships
-                .lists
-                .children
-                .of_group(slot, group)
-                .map(|relationship| graph.relationships.known_row(relationship).ends()[1])
-                .collect(),
-        ))
+        let shown = self.transaction.shown()?;
+        let relationships = &shown.graph.relationships;
+        let links = relationships.lists.children.of_group(slot, group_of_type(list));
+        let items = links.map(|link| (link, relationships.known_row(link).ends()[1]));
+        let items = items.filter(|(link, item)| shown.has_child(*link, *item));
+        Ok(Some(items.map(|(_, item)| item).collect()))
     }
 
     fn push_all(&mut self, actions: Vec<Action>) -> Result<()> {
@@ -382,22 +381,23 @@ impl TreeEdit<'_> {
             Action::CreateRelationship(relationship) => {
                 self.transaction.create_relationship(relationship).map(|_| ())
             }
-            other => self.transaction.push(other),
+            other => self.transaction.push_led(other),
         })
     }
 }
 
 /// The changes that turn the target of a path into `item`, and the id of the item after them.
 fn planned(
-    graph: &Graph,
+    shown: Shown,
     root: &Id,
     path: &TreePath,
     item: &Item,
     how: &How,
     created: Created,
 ) -> Result<(Id, Vec<Action>, Created)> {
+    let graph = shown.graph;
     let slot = graph.entities.slot(root).expect("it was prepared");
-    let mut plan = Plan::new(graph, Rest::Stays, created);
+    let mut plan = Plan::new(shown, Rest::Stays, created);
     let mut at = plan.parent(slot);
     let Some((last, above)) = path.steps.split_last() else {
         if how.is_new {

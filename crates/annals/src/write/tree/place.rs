@@ -4,11 +4,12 @@ use std::ops::Bound;
 
 use crate::graph::Graph;
 use crate::graph::containment::ORDER_BYTES_MAX;
-use crate::graph::structures::child::{Group, order_of, prefix_of};
+use crate::graph::structures::child::{Group, order_of, prefix_of, relationship_of};
 use crate::model::{Id, Value};
 use crate::read::{ChildName, ChildSlot, Target};
 use crate::structures::order::between;
 use crate::tree::TreeStep;
+use crate::write::shown::Shown;
 use crate::{Error, ErrorKind, Result};
 
 /// The place of a child in a list that users order.
@@ -56,14 +57,19 @@ impl Gap {
     }
 }
 
-/// The gap for `insert` in a group of the children of `parent`.
+/// The gap for `insert` in a group of the children of `parent` that the writer sees: the order of a child tells nothing of
+/// others.
 ///
 /// Errors: `NotFound` if the named sibling does not exist, or is in another list.
-pub(super) fn gap(graph: &Graph, parent: u32, group: Group, insert: &Insert) -> Result<Gap> {
-    let orders = graph.relationships.lists.children.by_order();
+pub(super) fn gap(shown: Shown, parent: u32, group: Group, insert: &Insert) -> Result<Gap> {
+    let orders = shown.graph.relationships.lists.children.by_order();
     let prefix = prefix_of(parent, group);
+    let is_shown = |key: &&[u8]| {
+        let relationship = relationship_of(key);
+        shown.has_child(relationship, shown.graph.relationships.known_row(relationship).ends()[1])
+    };
     let edge = |is_last: bool| {
-        let mut range = orders.prefix(&prefix);
+        let mut range = orders.prefix(&prefix).filter(is_shown);
         let key = if is_last { range.next_back() } else { range.next() };
         key.map(|key| order_of(key).to_vec())
     };
@@ -71,27 +77,28 @@ pub(super) fn gap(graph: &Graph, parent: u32, group: Group, insert: &Insert) -> 
         Insert::First => Ok(Gap { before: None, after: edge(false) }),
         Insert::Last => Ok(Gap { before: edge(true), after: None }),
         Insert::Before(step) => {
-            let (key, own) = sibling(graph, parent, group, step)?;
-            let before = orders.range(Bound::Included(&prefix), Bound::Excluded(&key)).next_back();
+            let (key, own) = sibling(shown, parent, group, step)?;
+            let mut before = orders.range(Bound::Included(&prefix), Bound::Excluded(&key)).filter(is_shown);
+            let before = before.next_back();
             Ok(Gap { before: before.map(|key| order_of(key).to_vec()), after: Some(own) })
         }
         Insert::After(step) => {
-            let (key, own) = sibling(graph, parent, group, step)?;
-            let after = orders.range(Bound::Excluded(&key), Bound::Unbounded).next();
-            let after = after.filter(|key| key.starts_with(&prefix));
+            let (key, own) = sibling(shown, parent, group, step)?;
+            let after = orders.range(Bound::Excluded(&key), Bound::Unbounded);
+            let after = after.take_while(|key| key.starts_with(&prefix)).find(is_shown);
             Ok(Gap { before: Some(own), after: after.map(|key| order_of(key).to_vec()) })
         }
     }
 }
 
 /// The key of a sibling in the list of orders, and its order.
-fn sibling(graph: &Graph, parent: u32, group: Group, step: &TreeStep) -> Result<(Vec<u8>, Vec<u8>)> {
-    let found = match graph.target(step) {
-        Target::Child(name) if name.group == group.0 => child_of(graph, parent, &name),
+fn sibling(shown: Shown, parent: u32, group: Group, step: &TreeStep) -> Result<(Vec<u8>, Vec<u8>)> {
+    let found = match shown.graph.target(step) {
+        Target::Child(name) if name.group == group.0 => child_of(shown, parent, &name),
         _ => None,
     };
     let order = match found {
-        Some(child) => order_at(graph, child)?,
+        Some(child) => order_at(shown.graph, child)?,
         None => None,
     };
     let (Some(child), Some(order)) = (found, order) else {
@@ -110,12 +117,12 @@ fn sibling(graph: &Graph, parent: u32, group: Group, step: &TreeStep) -> Result<
     Ok((key, order))
 }
 
-/// The child with this name in the present.
-pub(super) fn child_of(graph: &Graph, parent: u32, name: &ChildName) -> Option<ChildSlot> {
-    let relationship =
-        graph.relationships.lists.children.named(parent, Group(name.group), &name.name).next()?;
-    let [_, entity] = graph.relationships.row(relationship)?.ends();
-    Some(ChildSlot { relationship, entity })
+/// The child with this name in the present, if the writer sees it.
+pub(super) fn child_of(shown: Shown, parent: u32, name: &ChildName) -> Option<ChildSlot> {
+    let relationships = &shown.graph.relationships;
+    let relationship = relationships.lists.children.named(parent, Group(name.group), &name.name).next()?;
+    let [_, entity] = relationships.row(relationship)?.ends();
+    shown.has_child(relationship, entity).then_some(ChildSlot { relationship, entity })
 }
 
 /// The order of a child, if users order it.

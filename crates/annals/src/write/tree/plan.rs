@@ -16,6 +16,7 @@ use crate::model::{Action, Id, InstanceId, NewEntity, NewRelationship, Patch, Pa
 use crate::read::ChildSlot;
 use crate::structures::order::spread;
 use crate::tree::{Branch, Item};
+use crate::write::shown::Shown;
 use crate::{Error, ErrorKind};
 
 /// The fate of existing properties and children that the item does not have.
@@ -29,6 +30,7 @@ pub(super) enum Rest {
 
 /// Collects changes.
 pub(super) struct Plan<'g> {
+    pub(super) shown: Shown<'g>,
     pub(super) graph: &'g Graph,
     pub(super) rest: Rest,
     pub(super) actions: Vec<Action>,
@@ -39,8 +41,8 @@ pub(super) struct Plan<'g> {
 }
 
 impl<'g> Plan<'g> {
-    pub(super) fn new(graph: &'g Graph, rest: Rest, created: Created) -> Plan<'g> {
-        Plan { graph, rest, actions: Vec::new(), containings: HashMap::new(), created }
+    pub(super) fn new(shown: Shown<'g>, rest: Rest, created: Created) -> Plan<'g> {
+        Plan { shown, graph: shown.graph, rest, actions: Vec::new(), containings: HashMap::new(), created }
     }
 
     /// The entity at `slot` as a parent.
@@ -74,7 +76,7 @@ impl<'g> Plan<'g> {
             self.change_created(&known, item, kind.properties)?;
             return Ok(known);
         }
-        match parent.slot.and_then(|slot| child_of(self.graph, slot, &kind.name)) {
+        match parent.slot.and_then(|slot| child_of(self.shown, slot, &kind.name)) {
             Some(child) => {
                 let known = self.parent(child.entity);
                 if let Some(insert) = insert {
@@ -95,7 +97,7 @@ impl<'g> Plan<'g> {
         item: &Item,
     ) -> Result<bool> {
         let kind = kind_of(self.graph, name, is_listed, item)?;
-        let is_there = |slot| child_of(self.graph, slot, &kind.name).is_some();
+        let is_there = |slot| child_of(self.shown, slot, &kind.name).is_some();
         Ok(self.created.child(&parent.id, &kind.name).is_some() || parent.slot.is_some_and(is_there))
     }
 
@@ -139,7 +141,7 @@ impl<'g> Plan<'g> {
         let last = self.created.last_order(&parent.id, group);
         let found = match (insert.unwrap_or(&Insert::Last), last, parent.slot) {
             (Insert::Last, Some(last), _) => Gap { before: Some(last.clone()), after: None },
-            (insert, _, Some(slot)) => gap(self.graph, slot, Group(group), insert)?,
+            (insert, _, Some(slot)) => gap(self.shown, slot, Group(group), insert)?,
             (_, _, None) => Gap { before: None, after: None },
         };
         let order = found.order(step_of(child))?;
@@ -163,7 +165,7 @@ impl<'g> Plan<'g> {
         }
         let slot = parent.slot.expect("it has a child");
         let relationship = self.graph.relationships.id(child.relationship).clone();
-        let order = gap(self.graph, slot, Group(kind.name.group), insert)?.order(step_of(&Id::random()))?;
+        let order = gap(self.shown, slot, Group(kind.name.group), insert)?.order(step_of(&Id::random()))?;
         self.set_order(relationship, order);
         Ok(())
     }
@@ -254,7 +256,7 @@ impl<'g> Plan<'g> {
                 );
                 return Err(Error::new(ErrorKind::InvalidArgument, text));
             }
-            let known = parent.slot.and_then(|slot| child_of(self.graph, slot, &kind.name));
+            let known = parent.slot.and_then(|slot| child_of(self.shown, slot, &kind.name));
             kinds.push((kind, known));
         }
         if self.rest == Rest::Goes
@@ -262,7 +264,7 @@ impl<'g> Plan<'g> {
         {
             let kept: HashSet<u32> =
                 kinds.iter().filter_map(|(_, known)| known.map(|child| child.entity)).collect();
-            for link in self.graph.child_links(slot).filter(|link| !kept.contains(&link.other)) {
+            for link in self.shown.child_links(slot).filter(|link| !kept.contains(&link.other)) {
                 let instance = InstanceId::Entity(self.graph.entities.id(link.other).clone());
                 self.actions.push(action::Delete { instance }.into());
             }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::then::{Then, Was};
 use super::{Reach, TreeEdit, missing};
 use crate::graph::actions as action;
-use crate::model::{Action, Id, InstanceId, Patch, PatchStep};
+use crate::model::{Action, Id, InstanceId, Patch, PatchStep, TypeKind};
 use crate::read::{AsOf, Snapshot};
 use crate::tree::{NameTest, TreePath};
 use crate::{Error, ErrorKind, Result};
@@ -31,8 +31,8 @@ impl TreeEdit<'_> {
             return match self.reach(path)? {
                 // The root stays.
                 Reach::Root(slot) => {
-                    let graph = self.transaction.own_graph()?.graph();
-                    let children = graph.child_links(slot).map(|link| link.other).collect();
+                    let shown = self.transaction.shown()?;
+                    let children = shown.child_links(slot).map(|link| link.other).collect();
                     self.delete_all(children)
                 }
                 _ => self.delete(path),
@@ -57,7 +57,7 @@ impl TreeEdit<'_> {
             // It was restored together with its container.
             if graph.entities.row(entity).is_some_and(|row| !row.is_live()) {
                 let instance = InstanceId::Entity(graph.entities.id(entity).clone());
-                self.transaction.push(action::Restore { instance, with_relationships: false })?;
+                self.transaction.push_led(action::Restore { instance, with_relationships: false })?;
             }
         }
         // Restored items return in the state in which they were deleted.
@@ -66,11 +66,14 @@ impl TreeEdit<'_> {
         let actions = then.contents(graph)?;
         self.push_all(actions)?;
         self.transaction.put_into_places(&then)?;
-        let graph = self.transaction.own_graph()?.graph();
+        let shown = self.transaction.shown()?;
+        let graph = shown.graph;
         let is_live = |end: u32| graph.entities.is_live(end);
         let row = |slot: u32| graph.relationships.row(slot).filter(|row| !row.is_live());
-        let lost =
-            lost.into_iter().filter(|slot| row(*slot).is_some_and(|row| row.ends().into_iter().all(is_live)));
+        let lost = lost
+            .into_iter()
+            .filter(|slot| shown.has(TypeKind::Relationship, *slot))
+            .filter(|slot| row(*slot).is_some_and(|row| row.ends().into_iter().all(is_live)));
         let instances = lost.map(|slot| InstanceId::Relationship(graph.relationships.id(slot).clone()));
         let restore = |instance| Action::from(action::Restore { instance, with_relationships: false });
         let actions = instances.map(restore).collect();
@@ -170,8 +173,8 @@ impl TreeEdit<'_> {
     /// Removes items from places where they must not stay, and deletes items that did not exist then.
     fn clear(&mut self, then: &Then, path: &TreePath) -> Result<()> {
         self.transaction.take_out_misplaced(then)?;
-        let graph = self.transaction.own_graph()?.graph();
-        let children = then.items.iter().flat_map(|was| graph.child_links(was.entity));
+        let shown = self.transaction.shown()?;
+        let children = then.items.iter().flat_map(|was| shown.child_links(was.entity));
         let others = children.map(|link| link.other).filter(|child| !then.entities.contains(child));
         let mut others: Vec<u32> = others.collect();
         if let Reach::Item(child) = self.reach(path)?

@@ -13,6 +13,7 @@ use crate::graph::{instance_id, kind_of};
 use crate::model::{Action, InstanceId, NewRelationship, Patch, PatchStep, Status, TypeKind};
 use crate::read::Snapshot;
 use crate::write::Transaction;
+use crate::write::shown::Shown;
 
 /// An item at the earlier time, and its place.
 pub(in crate::write) struct Was {
@@ -209,7 +210,8 @@ impl Then {
 
     /// The changes that contain an item again which nothing contains: through the earlier relationship if its place of now,
     /// and this place with its properties of now, are free; otherwise through a new one.
-    fn link(&self, now: &Graph, was: &Was) -> Result<Vec<Action>> {
+    fn link(&self, shown: Shown, was: &Was) -> Result<Vec<Action>> {
+        let now = shown.graph;
         let (Some(parent), Some(relationship)) = (was.parent, was.relationship) else {
             return Ok(Vec::new());
         };
@@ -218,7 +220,11 @@ impl Then {
         }
         let then = self.instance(TypeKind::Relationship, relationship)?;
         let ends = [parent, was.entity];
-        let held = now.relationships.get(relationship)?.filter(|held| held.type_name == then.type_name);
+        // One that the writer does not see any more stays as it is.
+        let is_usable = |held: &Arc<Instance>| {
+            held.type_name == then.type_name && shown.has(TypeKind::Relationship, relationship)
+        };
+        let held = now.relationships.get(relationship)?.filter(is_usable);
         let properties = match &held {
             Some(held) if !was.has_place => &held.properties,
             _ => &then.properties,
@@ -255,7 +261,7 @@ impl Transaction {
         // Order: one after the other, because each may free the place of the next.
         for was in &then.items {
             if let Some(action) = then.take_out(self.own_graph()?.graph(), was)? {
-                self.push(action)?;
+                self.push_led(action)?;
             }
         }
         Ok(())
@@ -265,8 +271,8 @@ impl Transaction {
     pub(in crate::write) fn put_into_places(&mut self, then: &Then) -> Result<()> {
         // Order: one after the other, because each takes a place.
         for was in &then.items {
-            for action in then.link(self.own_graph()?.graph(), was)? {
-                self.push(action)?;
+            for action in then.link(self.shown()?, was)? {
+                self.push_led(action)?;
             }
         }
         Ok(())
