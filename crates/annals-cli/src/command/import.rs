@@ -444,6 +444,7 @@ fn import(
                 line_bounds: LineBounds::default(),
                 plain,
                 is_shared: false,
+                is_resumable: true,
             };
             load_jsonl(repository, report, source, options, &mut tick)
         }
