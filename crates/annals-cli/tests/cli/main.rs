@@ -27,3 +27,5 @@ mod walking;
 mod mistakes;
 mod as_of;
 mod contents;
+mod backing_up;
+mod sending;
