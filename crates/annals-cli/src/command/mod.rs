@@ -44,6 +44,9 @@ mod access;
 mod token;
 mod config;
 mod completions;
+mod shell;
+mod prompt;
+mod completing;
 mod selection;
 mod tree_path;
 mod tree_times;
@@ -135,6 +138,7 @@ enum Command {
     Token(token::Arguments),
     Access(access::Arguments),
     Completions(completions::Arguments),
+    Shell(shell::Arguments),
 }
 
 impl Command {
@@ -198,6 +202,45 @@ impl Command {
         };
         let text = format!("--server: annals {name} takes none: {reason}; leave it out, or add --local");
         Err(Error::new(ErrorKind::InvalidArgument, text))
+    }
+}
+
+/// The arguments of a line of the shell. Those of every command are the shell's, unless the line names others.
+///
+/// Errors: `clap`'s.
+pub fn arguments_of(words: &[String], global: &Global) -> Result<Arguments, clap::Error> {
+    let words = std::iter::once("annals").chain(words.iter().map(String::as_str));
+    let matches = config::matches(Arguments::command(), words.map(Into::into).collect())?;
+    let mut arguments = Arguments::from_arg_matches(&matches)?;
+    let is_named = |name: &str| matches.value_source(name) == Some(ValueSource::CommandLine);
+    arguments.global.fill_from(global, is_named);
+    arguments.name = matches.subcommand_name().unwrap_or_default().to_owned();
+    Ok(arguments)
+}
+
+impl Arguments {
+    /// True if it is the shell itself.
+    pub fn is_shell(&self) -> bool {
+        matches!(self.command, Command::Shell(_))
+    }
+
+    /// True if the command opens a repository itself, instead of asking the door; or needs none.
+    pub fn opens_itself(&self) -> bool {
+        let is_folder = self.global.server().is_none();
+        match &self.command {
+            Command::Import(import) => is_folder || import.is_of_ldp(),
+            Command::Put(put) => is_folder && put.is_of_file(),
+            Command::Export(export) => is_folder && export.is_of_csv(),
+            Command::Restore(restore) => restore.is_of_backup(),
+            Command::Backup(_) => is_folder,
+            Command::Tree(_)
+            | Command::Fixity(_)
+            | Command::Serve(_)
+            | Command::Token(_)
+            | Command::Access(_)
+            | Command::Completions(_) => true,
+            _ => false,
+        }
     }
 }
 
@@ -269,6 +312,7 @@ fn run_in(arguments: &Arguments, context: &mut Context) -> Outcome {
         Command::Token(arguments) => token::run(context, arguments),
         Command::Access(arguments) => access::run(context, arguments),
         Command::Completions(arguments) => completions::run(context, arguments),
+        Command::Shell(shell) => shell.run(&arguments.global),
     };
     // Flush also after a failure: the text printed before it belongs to the answer.
     let flushed = context.output.flush();

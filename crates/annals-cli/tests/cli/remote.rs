@@ -53,6 +53,7 @@ const ARGUMENTS: &[(&str, &[&str])] = &[
     ("token", &["new", "ada", "--role", "read"]),
     ("access", &["explain", "ada", "a"]),
     ("completions", &["bash"]),
+    ("shell", &[]),
 ];
 
 /// The names of all commands, as clap tells them.
