@@ -48,6 +48,7 @@ mod http {
     mod protocol;
     mod roles;
     mod shares;
+    mod short_imports;
     mod tls;
     mod trees;
     mod unchanged;

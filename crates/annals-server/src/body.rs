@@ -153,6 +153,12 @@ impl Bytes {
     }
 }
 
+impl AsRef<[u8]> for Bytes {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
 fn over(bytes_max: usize) -> Problem {
     Problem::too_large(format!("body: expected at most {bytes_max} bytes; send it in parts"))
         .with("bytesMax", bytes_max)

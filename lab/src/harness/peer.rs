@@ -48,6 +48,14 @@ impl Peer {
         }
     }
 
+    /// The version that was installed, as the script wrote it behind the name; empty if it wrote none.
+    pub fn version(&self, peers: &Path) -> String {
+        let Peer::Scripts { folder, name } = self else { return String::new() };
+        let text =
+            std::fs::read_to_string(installed(peers, folder, name).join("made-of")).unwrap_or_default();
+        text.trim().split_once(' ').map(|(_, version)| version.to_owned()).unwrap_or_default()
+    }
+
     /// Installs it, unless it is there.
     pub fn install(&self, peers: &Path) -> Outcome<()> {
         let Peer::Scripts { folder, name } = self else { return Ok(()) };

@@ -185,9 +185,9 @@ impl Session {
         let free = |next, step| Numbers::Ascending { next, step, end: u64::MAX };
         match ask {
             Ask::InsertVertex => free(self.next_vertex, 1),
-            Ask::InsertVertices(count) => free(self.next_vertex, count),
+            Ask::InsertVertices(count) | Ask::ImportVertices(count) => free(self.next_vertex, count),
             Ask::InsertEdge => free(self.next_edge, 1),
-            Ask::InsertEdges(count) => free(self.next_edge, count),
+            Ask::InsertEdges(count) | Ask::ImportEdges(count) => free(self.next_edge, count),
             Ask::Vertex | Ask::Kout(_) => Numbers::random(self.graph.vertices),
             Ask::Edge => Numbers::random(self.graph.edges()),
         }
@@ -196,8 +196,10 @@ impl Session {
     /// Notes the numbers that a load of this kind has used.
     pub fn note_used(&mut self, ask: Ask, position: u64) {
         match ask {
-            Ask::InsertVertex | Ask::InsertVertices(_) => self.next_vertex = position,
-            Ask::InsertEdge | Ask::InsertEdges(_) => self.next_edge = position,
+            Ask::InsertVertex | Ask::InsertVertices(_) | Ask::ImportVertices(_) => {
+                self.next_vertex = position;
+            }
+            Ask::InsertEdge | Ask::InsertEdges(_) | Ask::ImportEdges(_) => self.next_edge = position,
             Ask::Vertex | Ask::Edge | Ask::Kout(_) => {}
         }
     }

@@ -44,6 +44,8 @@ fn rows() -> Vec<Row> {
             .times_of(OURS, VOLUME, 3.0, HUGEGRAPH),
         write("edges-500", "Batches of 500 edges, closed loop", "edges/s")
             .times_of(OURS, VOLUME, 3.0, HUGEGRAPH),
+        write("import-vertices-200", "Imports of 200 vertices, closed loop", "vertices/s"),
+        write("import-edges-500", "Imports of 500 edges, closed loop", "edges/s"),
         Row::new(READ_WHILE_WRITING, "Reads while vertices come at 80 % of the highest rate, p99", "ms")
             .less()
             .at_most(OURS, VOLUME, 50.0),
@@ -101,6 +103,8 @@ pub const SUITE: Suite = Suite {
                 "insert-edge-rate",
                 "vertices-200",
                 "edges-500",
+                "import-vertices-200",
+                "import-edges-500",
             ],
             seconds_max: 14_400,
             counts_syncs: false,
@@ -127,6 +131,12 @@ pub const SUITE: Suite = Suite {
             peer: Some(Peer::Scripts { folder: "gremlin", name: "janusgraph" }),
         },
         Target {
+            name: "neo4j-http",
+            title: "Neo4j over HTTP",
+            kind: Kind::Peer,
+            peer: Some(Peer::Scripts { folder: "neo4j", name: "server" }),
+        },
+        Target {
             name: "hugegraph-cassandra",
             title: "HugeGraph 1.5 on Cassandra, 600 workers",
             kind: Kind::Tuned,
@@ -142,6 +152,8 @@ pub const SUITE: Suite = Suite {
         "HugeGraph with its default settings works on two requests a core and answers 503 to more. Its tuned form has 600 workers, as \
          the answer itself recommends.",
         "JanusGraph is asked by scripts of Gremlin over HTTP. It gives edges ids of its own, so an edge is found by its two ends.",
+        "Neo4j is asked by statements of Cypher. It gives vertices and edges ids of its own, so a vertex is found by a property that a \
+         constraint keeps unique, and an edge by its two ends.",
         "Batches of edges are sent to HugeGraph with `check_vertex=false`: it does not look whether their ends exist. Annals does.",
         "HugeGraph compresses the answers of walks, although the client does not accept that.",
         "Vertices and edges have no properties, as in the measurements that the makers of the page publish with their tests.",
@@ -159,5 +171,10 @@ pub fn graph_of(volume: &str) -> Outcome<u64> {
 pub fn introduce(cell: &mut Cell, syncs: Option<Syncs>) -> Outcome<()> {
     let mut told = introduction(cell.target.name);
     told.syncs = syncs;
+    if told.version.is_empty()
+        && let Some(peer) = cell.target.peer
+    {
+        told.version = peer.version(&cell.arguments.peers);
+    }
     cell.introduce(told)
 }

@@ -3,7 +3,9 @@
 use std::net::SocketAddr;
 use std::path::Path;
 
-use super::dialect::{Annals, Dialect, FILE_CONTENT, FILE_NAME, File, Gremlin, Hugegraph, PING};
+use super::dialect::{
+    Annals, Dialect, FILE_CONTENT, FILE_NAME, File, Gremlin, Hugegraph, Neo4j, PING, neo4j_ping,
+};
 use crate::harness::{Cell, PeerServer, TargetRecord, TreeUsage, tree_usage};
 use crate::outcome::Outcome;
 use crate::run::{Client, Place, Request, Server};
@@ -39,6 +41,7 @@ impl System {
             "janusgraph-http" => {
                 System::peer(cell, folder, Box::new(Gremlin), &Request::json("POST", "/", PING))
             }
+            "neo4j-http" => System::peer(cell, folder, Box::new(Neo4j), &neo4j_ping()),
             name => {
                 let dialect = match name.strip_prefix("hugegraph") {
                     Some("-cassandra") => Hugegraph::PLAIN,
@@ -113,6 +116,11 @@ pub fn introduction(name: &str) -> TargetRecord {
                 setting("gremlinPool", "4"),
                 setting("maxWorkQueueSize", "1024"),
             ],
+            ..TargetRecord::default()
+        },
+        "neo4j-http" => TargetRecord {
+            durability: "synced-group".into(),
+            settings: vec![setting("edition", "community"), setting("door", "Query API")],
             ..TargetRecord::default()
         },
         "hugegraph-cassandra" => TargetRecord {

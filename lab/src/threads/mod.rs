@@ -140,7 +140,7 @@ pub const SUITE: Suite = Suite {
         "The bipartite graph falls into parts of five out-vertices and three in-vertices, as on the page: a thread stays within \
          eight vertices, which caches hold. The row of two hops goes to random vertices instead.",
         "A walk along a chain has at most 1,000 steps. Threads of slow systems have shorter chains, and walk the same few vertices \
-         more often in a transaction.",
+         more often in a transaction. Annals, TinkerPop and Neo4j keep the vertex that a walk has reached; the others look it up by its id.",
         "Systems read different amounts in a visit: XTDB reads whole documents; SQLite and Neo4j may answer from an index or from the id of a record.",
         "Annals loads the bulk graph with two threads, and Ladybug with all cores; Bitsy, Neo4j and JanusGraph load with one.",
         "The memory of Annals is the resident memory of a process that has also loaded the graph; that of the systems on the JVM is \

@@ -22,7 +22,7 @@ fn begin_uploads(server: &Server, count: usize) -> Vec<std::net::TcpStream> {
     let begin = |number| {
         let mut stream = server.connect();
         let head = format!(
-            "PUT /ldp/slow{number} HTTP/1.1\r\nhost: localhost\r\ncontent-type: a/b\r\ncontent-length: 100000\r\n\r\nx"
+            "PUT /ldp/slow{number} HTTP/1.1\r\nhost: localhost\r\ncontent-type: a/b\r\ncontent-length: 1000000\r\n\r\nx"
         );
         stream.write_all(head.as_bytes()).unwrap();
         stream
@@ -115,7 +115,7 @@ fn an_import_leaves_its_client_room_for_other_bodies() {
     let (_folder, server) = server(&["--client-share", "25"]);
     let mut import = server.connect();
     let head = "POST /v1/import HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/x-ndjson\r\n";
-    import.write_all(format!("{head}content-length: 100000\r\n\r\n{{").as_bytes()).unwrap();
+    import.write_all(format!("{head}content-length: 1000000\r\n\r\n{{").as_bytes()).unwrap();
     std::thread::sleep(Duration::from_millis(500));
     let answer = server.send("POST", "/v1/entities", &json!({"type": "thing"}));
     assert_eq!(answer.status, 201, "{answer:?}");

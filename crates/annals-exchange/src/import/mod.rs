@@ -44,5 +44,5 @@ pub use permit::Permit;
 pub use plain_object::PlainObjects;
 pub use refused::{Checked, Refused, quote};
 pub use report::{Report, Summary};
-pub use source::{Source, read_error};
+pub use source::{GZIP_MAGIC, Source, read_error};
 pub use unit::Place;

@@ -10,7 +10,8 @@ use annals::{Error, ErrorKind, Result};
 use flate2::bufread::MultiGzDecoder;
 
 const BUFFER_BYTES: usize = 128 * 1024;
-const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+/// The first bytes of packed data.
+pub const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 
 /// A readable input. It recognises gzip by the first two bytes, never by the name, and reads several gzip members in
 /// one file as one. Memory does not depend on the size of the input.

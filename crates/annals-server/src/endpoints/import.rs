@@ -1,13 +1,14 @@
 //! Imports: JSON Lines of any number, committed in batches while they arrive.
 
 use std::fmt::Display;
+use std::io::Read;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use annals::{Error, ErrorKind, InstanceId, Position, Repository, Transaction};
 use annals_exchange::import::csv::Plain;
 use annals_exchange::import::{
-    DeleteMax, JsonlOptions, LineBounds, LoadOptions, Merge, MergeOptions, Missing, Permit, PlainObjects,
-    Report, Run, Source, Summary, load_jsonl,
+    DeleteMax, GZIP_MAGIC, JsonlOptions, LineBounds, LoadOptions, Merge, MergeOptions, Missing, Permit,
+    PlainObjects, Report, Run, Source, Summary, load_jsonl,
 };
 use annals_exchange::{Progress, RefusedLine, RepeatedReason, Stop};
 use axum::body::Body;
@@ -17,16 +18,17 @@ use serde_json::{Value as Json, json};
 
 use crate::access::{Principal, Verbs, check_acls, check_changes};
 use crate::answer;
-use crate::body::check_media_type;
-use crate::call::Call;
+use crate::body::{Bytes, check_media_type};
+use crate::call::{Call, heavy};
 use crate::commit::Signature;
 use crate::endpoint::Endpoint;
+use crate::header_text::content_length;
 use crate::limits::{IMPORT_BYTES, IMPORTS_MAX, Limits};
 use crate::names::NDJSON;
 use crate::parameters;
 use crate::peers::{Kind, enter};
 use crate::problem::{Outcome, Problem};
-use crate::upload::{Upload, discard, upload};
+use crate::upload::{discard, upload};
 
 /// Most refused lines in an answer; the rest are only counted.
 const REFUSED_LINES_MAX: usize = 100;
@@ -40,6 +42,13 @@ const REASON_BYTES_MAX: usize = 1_000;
 const BATCH_CHANGES: usize = 5_000;
 /// Most changes in one batch.
 const BATCH_CHANGES_MAX: usize = 100_000;
+/// A body of at most this length waits for its turn as searches do, and is received whole before. Units: bytes.
+const SHORT_BYTES_MAX: u64 = 128 << 10;
+/// The room of a short body for each of its bytes: parsed JSON of small parts takes so much. It has at least
+/// [`SHORT_ROOM_MIN`].
+const SHORT_ROOM_FACTOR: usize = 256;
+/// Units: bytes.
+const SHORT_ROOM_MIN: usize = 1 << 20;
 /// The name of the body in messages of records and in reasons.
 const NAME: &str = "POST /v1/import";
 
@@ -191,6 +200,9 @@ async fn import(call: Box<Call>, body: &mut Body) -> Outcome {
         .into());
     }
     let bytes = import_bytes(&call.door.limits);
+    if let Some(length) = content_length(&call.headers).filter(|length| *length <= SHORT_BYTES_MAX) {
+        return import_short(call, repository, std::mem::replace(body, Body::empty()), length).await;
+    }
     let order = Order::of(&call, bytes)?;
     let began_at = Run::begin(&repository);
     let place = enter(&call.door.gates.imports, (&call.peer, Kind::Imports, IMPORTS_MAX), || {
@@ -210,15 +222,42 @@ async fn import(call: Box<Call>, body: &mut Body) -> Outcome {
         Err(error) => std::panic::resume_unwind(error.into_panic()),
     };
     call.door.metrics.count_commits(loaded.summary.records_count);
+    outcome_of(received, &loaded)
+}
+
+/// Imports a body of such a length: it waits for its turn when it is here.
+async fn import_short(call: Box<Call>, repository: Repository, body: Body, length: u64) -> Outcome {
+    let bytes_max = import_bytes(&call.door.limits);
+    let mut bytes = (length as usize).saturating_mul(SHORT_ROOM_FACTOR).max(SHORT_ROOM_MIN).min(bytes_max);
+    let mut order = Order::of(&call, bytes)?;
+    let received = Bytes::receive_any(&call.door, &call.headers, body, call.body_room.clone()).await?;
+    if received.as_slice().starts_with(&GZIP_MAGIC) {
+        // Nobody knows yet how long it is when it is unpacked.
+        bytes = bytes_max;
+        order = Order::of(&call, bytes)?;
+    }
+    let door = Arc::clone(&call.door);
+    let loaded = heavy(&door, move || {
+        call.body_room.reserve_unshared(&call.door, bytes)?;
+        let run = Run::begin(&repository);
+        Ok(load(&repository, run, order, std::io::Cursor::new(received)))
+    });
+    let loaded = loaded.await?;
+    door.metrics.count_commits(loaded.summary.records_count);
+    outcome_of(Ok(()), &loaded)
+}
+
+/// The answer, when a body has been received or not.
+fn outcome_of(received: Result<(), Problem>, loaded: &Loaded) -> Outcome {
     let problem = match (received, &loaded.outcome) {
         (Ok(()), Ok(())) => {
-            return Ok(answer::json(StatusCode::OK, &report_to_json(&loaded), loaded.position));
+            return Ok(answer::json(StatusCode::OK, &report_to_json(loaded), loaded.position));
         }
         // The reason why the body ended is more useful than the error that it ended.
         (Err(problem), _) => problem,
-        (Ok(()), Err(stop)) => problem_of(stop, &loaded),
+        (Ok(()), Err(stop)) => problem_of(stop, loaded),
     };
-    let facts = report_to_json(&loaded);
+    let facts = report_to_json(loaded);
     let facts = facts.as_object().into_iter().flatten();
     Err(facts.fold(problem, |problem, (name, value)| problem.with(name, value.clone())))
 }
@@ -240,7 +279,7 @@ fn check_encoding(call: &Call) -> Result<(), Problem> {
     ))
 }
 
-fn load(repository: &Repository, run: Run, order: Order, upload: Upload) -> Loaded {
+fn load(repository: &Repository, run: Run, order: Order, body: impl Read + Send + 'static) -> Loaded {
     let name = order.name.as_deref().unwrap_or(NAME);
     let listener = Arc::new(Listener::default());
     let mut report = Report::new(Arc::clone(&listener) as _, order.is_stopping);
@@ -261,7 +300,7 @@ fn load(repository: &Repository, run: Run, order: Order, upload: Upload) -> Load
         is_resumable: order.name.is_some(),
     };
     let outcome = began
-        .and_then(|run| Ok((run, Source::from_reader("body", upload)?)))
+        .and_then(|run| Ok((run, Source::from_reader("body", body)?)))
         .map_err(Stop::from)
         .and_then(|(run, source)| load_jsonl(repository, &mut report, source, options(run), &mut || {}))
         .and_then(|()| missing.delete(repository, &order.load, &mut report));

@@ -4,13 +4,16 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
-use super::{Ask, Dialect, get, names, post};
+use super::{Ask, Dialect, get, names, post, post_as};
 use crate::outcome::Outcome;
 use crate::pressure::graph::Graph;
 use crate::run::{Client, Request};
 
 /// The count of the batches of records that the server has written and synced.
 const SYNCS: &str = "annals_append_duration_seconds_count ";
+
+/// The media type of an import.
+const LINES: &str = "application/x-ndjson";
 
 pub struct Annals;
 
@@ -33,6 +36,15 @@ fn transaction(kind: &str, numbers: std::ops::Range<u64>, instance: impl Fn(u64)
     body + "]}"
 }
 
+/// The lines of an import that creates so many instances of a kind.
+fn lines(kind: &str, numbers: std::ops::Range<u64>, instance: impl Fn(u64) -> String) -> String {
+    let mut body = String::new();
+    for number in numbers {
+        let _ = writeln!(body, "{{\"{kind}\":{{{}}}", instance(number));
+    }
+    body
+}
+
 impl Dialect for Annals {
     fn prepare(&self, _: &mut Client) -> Outcome<()> {
         // Types need no declaration.
@@ -53,6 +65,14 @@ impl Dialect for Annals {
                 let body = transaction("relationship", number..number + count, |number| edge(number, graph));
                 post(request, host, "/v1/transactions", &body);
             }
+            Ask::ImportVertices(count) => {
+                let body = lines("entity", number..number + count, vertex);
+                post_as(LINES, request, host, "/v1/import", &body);
+            }
+            Ask::ImportEdges(count) => {
+                let body = lines("relationship", number..number + count, |number| edge(number, graph));
+                post_as(LINES, request, host, "/v1/import", &body);
+            }
             Ask::Vertex => get(request, host, format_args!("/v1/entities/v{number}")),
             Ask::Edge => get(request, host, format_args!("/v1/relationships/e{number}")),
             Ask::Kout(depth) => get(
@@ -71,6 +91,9 @@ impl Dialect for Annals {
             Ask::InsertEdge | Ask::Edge => names(body, &format!("\"e{number}\"")),
             Ask::InsertVertices(count) => names(body, &format!("\"v{}\"", number + count - 1)),
             Ask::InsertEdges(count) => names(body, &format!("\"e{}\"", number + count - 1)),
+            Ask::ImportVertices(count) | Ask::ImportEdges(count) => {
+                names(body, &format!("\"created\":{count}"))
+            }
             Ask::Kout(_) => body.starts_with(b"{"),
         }
     }
@@ -89,5 +112,9 @@ impl Dialect for Annals {
         client.send(&Request::json("GET", "/metrics", "")).ok()?;
         let text = String::from_utf8_lossy(&client.body);
         text.lines().find_map(|line| line.strip_prefix(SYNCS)?.trim().parse().ok())
+    }
+
+    fn lacks(&self, _: Ask) -> Option<&'static str> {
+        None
     }
 }

@@ -50,10 +50,10 @@ impl Dialect for Gremlin {
         let (script, values) = match ask {
             Ask::InsertVertex => (INSERT_VERTEX, json!({ "i": id(number) })),
             Ask::InsertEdge => (INSERT_EDGE, two(ends(number))),
-            Ask::InsertVertices(count) => {
+            Ask::InsertVertices(count) | Ask::ImportVertices(count) => {
                 (INSERT_VERTICES, json!({ "i": (number..number + count).map(id).collect::<Vec<_>>() }))
             }
-            Ask::InsertEdges(count) => {
+            Ask::InsertEdges(count) | Ask::ImportEdges(count) => {
                 (INSERT_EDGES, json!({ "i": (number..number + count).flat_map(ends).collect::<Vec<_>>() }))
             }
             Ask::Vertex => (VERTEX, json!({ "i": id(number) })),
@@ -69,8 +69,8 @@ impl Dialect for Gremlin {
         match ask {
             Ask::InsertVertex => names(body, &list(number)),
             Ask::InsertEdge => names(body, &list(end(number))),
-            Ask::InsertVertices(count) => names(body, &list(number + count - 1)),
-            Ask::InsertEdges(count) => names(body, &list(end(number + count - 1))),
+            Ask::InsertVertices(count) | Ask::ImportVertices(count) => names(body, &list(number + count - 1)),
+            Ask::InsertEdges(count) | Ask::ImportEdges(count) => names(body, &list(end(number + count - 1))),
             Ask::Vertex => names(body, &field(number)),
             Ask::Edge => names(body, &field(end(number))),
             Ask::Kout(_) => memchr::memmem::find(body, b"\"data\"").is_some(),

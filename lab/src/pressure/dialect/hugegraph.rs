@@ -67,9 +67,11 @@ impl Dialect for Hugegraph {
         let (kind, body) = match ask {
             Ask::InsertVertex => ("vertices", vertex(number)),
             Ask::InsertEdge => ("edges", edge(number, graph)),
-            Ask::InsertVertices(count) => ("vertices/batch", list(number..number + count, vertex)),
+            Ask::InsertVertices(count) | Ask::ImportVertices(count) => {
+                ("vertices/batch", list(number..number + count, vertex))
+            }
             // The ends are there: the lab inserts none of which it does not know that.
-            Ask::InsertEdges(count) => {
+            Ask::InsertEdges(count) | Ask::ImportEdges(count) => {
                 let body = list(number..number + count, |number| edge(number, graph));
                 ("edges/batch?check_vertex=false", body)
             }
@@ -97,8 +99,10 @@ impl Dialect for Hugegraph {
         match ask {
             Ask::InsertVertex | Ask::Vertex => names(body, &format!("\"id\":{number}")),
             Ask::InsertEdge | Ask::Edge => names(body, &format!("\"{}\"", edge_id(number, graph))),
-            Ask::InsertVertices(_) => body.starts_with(b"["),
-            Ask::InsertEdges(count) => names(body, &format!("\"{}\"", edge_id(number + count - 1, graph))),
+            Ask::InsertVertices(_) | Ask::ImportVertices(_) => body.starts_with(b"["),
+            Ask::InsertEdges(count) | Ask::ImportEdges(count) => {
+                names(body, &format!("\"{}\"", edge_id(number + count - 1, graph)))
+            }
             Ask::Kout(_) => body.starts_with(b"{"),
         }
     }

@@ -4,11 +4,13 @@ mod annals_http;
 mod file;
 mod gremlin;
 mod hugegraph;
+mod neo4j;
 
 pub use annals_http::Annals;
 pub use file::{CONTENT as FILE_CONTENT, File, NAME as FILE_NAME};
 pub use gremlin::{Gremlin, PING};
 pub use hugegraph::Hugegraph;
+pub use neo4j::{Neo4j, ping as neo4j_ping};
 
 use std::io::Write;
 
@@ -28,6 +30,9 @@ pub enum Ask {
     /// A batch of so many.
     InsertVertices(u64),
     InsertEdges(u64),
+    /// The same by an import, where the server has one for what arrives while it runs.
+    ImportVertices(u64),
+    ImportEdges(u64),
     Vertex,
     Edge,
     /// The vertices whose shortest path from a vertex has so many edges.
@@ -49,8 +54,9 @@ pub trait Dialect: Sync {
     fn reached(&self, body: &[u8]) -> Outcome<Vec<u64>>;
 
     /// Why the server cannot do this; None if it can.
-    fn lacks(&self, _ask: Ask) -> Option<&'static str> {
-        None
+    fn lacks(&self, ask: Ask) -> Option<&'static str> {
+        matches!(ask, Ask::ImportVertices(_) | Ask::ImportEdges(_))
+            .then_some("has no import over HTTP beside its batches")
     }
 
     /// How often the server has synced, as it counts itself.
@@ -67,9 +73,14 @@ fn get(request: &mut Vec<u8>, host: &str, path: std::fmt::Arguments) {
 
 /// Writes a request with a body in JSON.
 fn post(request: &mut Vec<u8>, host: &str, path: &str, body: &str) {
+    post_as("application/json", request, host, path, body);
+}
+
+/// Writes a request with a body.
+fn post_as(content_type: &str, request: &mut Vec<u8>, host: &str, path: &str, body: &str) {
     let _ = write!(
         request,
-        "POST {path} HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+        "POST {path} HTTP/1.1\r\nHost: {host}\r\nContent-Type: {content_type}\r\nContent-Length: {}\r\n\r\n{body}",
         body.len()
     );
 }

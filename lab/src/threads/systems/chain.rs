@@ -56,12 +56,13 @@ impl Walks {
 
 /// Walks to the end of the chain, or as many steps; returns how many there were.
 fn walk(snapshot: &Snapshot, first: &Id, steps_max: u64) -> Outcome<u64> {
-    let mut at = first.clone();
+    let mut at = snapshot.entity(first)?.ok_or_else(|| format!("the first vertex {first} is gone"))?;
     for steps in 0..steps_max {
-        let Some(neighbor) = snapshot.neighbors(&at, Direction::Out, None)?.next().transpose()? else {
+        // As the adapters of the peers: they keep the vertex, and look no id up.
+        let Some(neighbor) = at.neighbors(Direction::Out, None).next().transpose()? else {
             return Ok(steps);
         };
-        at = neighbor.entity.id().clone();
+        at = neighbor.entity;
     }
     Ok(steps_max)
 }
