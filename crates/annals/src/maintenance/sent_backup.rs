@@ -21,7 +21,7 @@ use crate::storage::{Disk, MemoryStore, RealDisk, widen};
 use crate::{Error, ErrorKind, Position, Result};
 
 /// Units: bytes of zeros that stand for a content that cannot be read.
-const ZEROS: [u8; 64 * 1024] = [0; 64 * 1024];
+static ZEROS: [u8; 64 * 1024] = [0; 64 * 1024];
 /// Units: bytes of a received content that are read together.
 const PIECE_BYTES: usize = 256 * 1024;
 
