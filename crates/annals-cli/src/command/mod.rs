@@ -57,6 +57,7 @@ mod terminal;
 use annals::{Error, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use shell::{CommandLine, Commands};
 
 use crate::context::{Context, Global};
 use crate::stop::Outcome;
@@ -208,24 +209,30 @@ impl Command {
 /// The arguments of a line of the shell. Those of every command are the shell's, unless the line names others.
 ///
 /// Errors: `clap`'s.
-pub fn arguments_of(words: &[String], global: &Global) -> Result<Arguments, clap::Error> {
+fn read_line(words: &[String], global: &Global) -> Result<Box<dyn CommandLine>, clap::Error> {
     let words = std::iter::once("annals").chain(words.iter().map(String::as_str));
     let matches = config::matches(Arguments::command(), words.map(Into::into).collect())?;
     let mut arguments = Arguments::from_arg_matches(&matches)?;
     let is_named = |name: &str| matches.value_source(name) == Some(ValueSource::CommandLine);
     arguments.global.fill_from(global, is_named);
     arguments.name = matches.subcommand_name().unwrap_or_default().to_owned();
-    Ok(arguments)
+    Ok(Box::new(arguments))
 }
 
-impl Arguments {
-    /// True if it is the shell itself.
-    pub fn is_shell(&self) -> bool {
+impl CommandLine for Arguments {
+    fn global(&self) -> &Global {
+        &self.global
+    }
+
+    fn run(&self, context: &mut Context) -> Outcome {
+        run_in(self, context)
+    }
+
+    fn is_shell(&self) -> bool {
         matches!(self.command, Command::Shell(_))
     }
 
-    /// True if the command opens a repository itself, instead of asking the door; or needs none.
-    pub fn opens_itself(&self) -> bool {
+    fn opens_itself(&self) -> bool {
         let is_folder = self.global.server().is_none();
         match &self.command {
             Command::Import(import) => is_folder || import.is_of_ldp(),
@@ -312,7 +319,9 @@ fn run_in(arguments: &Arguments, context: &mut Context) -> Outcome {
         Command::Token(arguments) => token::run(context, arguments),
         Command::Access(arguments) => access::run(context, arguments),
         Command::Completions(arguments) => completions::run(context, arguments),
-        Command::Shell(shell) => shell.run(&arguments.global),
+        Command::Shell(shell) => {
+            shell.run(&arguments.global, Commands { root: Arguments::command, read: read_line })
+        }
     };
     // Flush also after a failure: the text printed before it belongs to the answer.
     let flushed = context.output.flush();

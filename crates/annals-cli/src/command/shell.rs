@@ -7,13 +7,12 @@ use std::process::{Command as Process, Stdio};
 use std::rc::Rc;
 
 use annals::{Error, ErrorKind};
-use clap::{Args, CommandFactory};
+use clap::Args;
 use serde_json::json;
 
 use super::completing::{Names, candidates};
 use super::listing::json_of_line;
 use super::prompt::Prompt;
-use super::{Arguments as CommandLine, arguments_of, run_in};
 use crate::context::{Context, Entered, Global};
 use crate::interrupt;
 use crate::request::Request;
@@ -45,8 +44,33 @@ pub struct Arguments {
     is_going_on: bool,
 }
 
+/// Reads the words of a line.
+pub type ReadLine = fn(&[String], &Global) -> Result<Box<dyn CommandLine>, clap::Error>;
+
+/// The commands that a shell runs.
+#[derive(Clone, Copy)]
+pub struct Commands {
+    /// All of them, as clap knows them.
+    pub root: fn() -> clap::Command,
+    /// Reads the words of a line. Arguments of every command are the shell's, unless the line names others.
+    pub read: ReadLine,
+}
+
+/// A command with its arguments.
+pub trait CommandLine {
+    /// Arguments of every command.
+    fn global(&self) -> &Global;
+    /// True if it is the shell itself.
+    fn is_shell(&self) -> bool;
+    /// True if it opens a repository itself, instead of asking the door; or needs none.
+    fn opens_itself(&self) -> bool;
+    /// Runs it in a context, which may have a place that another command has left open.
+    fn run(&self, context: &mut Context) -> Outcome;
+}
+
 /// The commands of one shell share it.
 struct Session {
+    commands: Commands,
     /// Arguments of every command, unless its line names others.
     global: Global,
     /// The repository or the connection that the last command has left open.
@@ -72,7 +96,7 @@ impl Session {
 
 impl Arguments {
     /// Runs commands until the input ends.
-    pub fn run(&self, global: &Global) -> Outcome {
+    pub fn run(&self, global: &Global, commands: Commands) -> Outcome {
         let mut global = global.clone();
         if let Some(folder) = &self.folder {
             if global.server.is_some() {
@@ -83,7 +107,7 @@ impl Arguments {
             global.is_repository_named = true;
         }
         let is_interactive = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
-        let session = Session { global, place: None, is_interactive };
+        let session = Session { commands, global, place: None, is_interactive };
         let code = match is_interactive {
             true => converse(session)?,
             false => self.read(session)?,
@@ -120,10 +144,11 @@ fn converse(session: Session) -> Outcome<u8> {
     interrupt::listen()?;
     let session = Rc::new(RefCell::new(session));
     let name = session.borrow().name();
+    let root = (session.borrow().commands.root)();
     let asked = Rc::clone(&session);
     let complete = move |words: &[String], begun: &str| {
         let mut look_up = |names, begun: &str| asked.borrow_mut().look_up(names, begun).unwrap_or_default();
-        let mut found = candidates(&CommandLine::command(), words, begun, &mut look_up);
+        let mut found = candidates(&root, words, begun, &mut look_up);
         if words.is_empty() {
             found.extend(ENDS.iter().filter(|end| end.starts_with(begun)).map(|end| (*end).to_owned()));
         }
@@ -179,7 +204,7 @@ impl Session {
     }
 
     fn run_words(&mut self, words: &[String]) -> u8 {
-        let line = match arguments_of(words, &self.global) {
+        let line = match (self.commands.read)(words, &self.global) {
             Ok(line) => line,
             Err(error) if error.use_stderr() && self.is_json(words) => {
                 return stop::tell_usage(&error.to_string());
@@ -190,7 +215,7 @@ impl Session {
             }
         };
         let before = interrupt::count();
-        let outcome = self.run_command(&line, words);
+        let outcome = self.run_command(&*line, words);
         if interrupt::count() != before {
             eprintln!("interrupted");
             return FAILED;
@@ -202,7 +227,7 @@ impl Session {
                 if !matches!(stop, Stop::Silent(_) | Stop::Told(_)) {
                     self.place = None;
                 }
-                stop.tell(line.global.is_json)
+                stop.tell(line.global().is_json)
             }
         }
     }
@@ -211,7 +236,7 @@ impl Session {
         self.global.is_json || words.iter().any(|word| word == "--json")
     }
 
-    fn run_command(&mut self, line: &CommandLine, words: &[String]) -> Outcome {
+    fn run_command(&mut self, line: &dyn CommandLine, words: &[String]) -> Outcome {
         if line.is_shell() {
             let text = "shell: expected another command, found the shell, which runs already";
             return Err(Error::new(ErrorKind::InvalidArgument, text).into());
@@ -221,25 +246,25 @@ impl Session {
             self.close()?;
             return self.run_apart(line, words);
         }
-        if line.global.is_elsewhere(&self.global) {
-            return run_in(line, &mut Context::new(&line.global));
+        if line.global().is_elsewhere(&self.global) {
+            return line.run(&mut Context::new(line.global()));
         }
-        let mut context = Context::with_place(&line.global, self.place.take());
-        let outcome = run_in(line, &mut context);
+        let mut context = Context::with_place(line.global(), self.place.take());
+        let outcome = line.run(&mut context);
         self.place = context.take_place();
         outcome
     }
 
     /// Runs a command that opens the repository itself in a process of its own, so that Ctrl-C ends it at any time.
-    fn run_apart(&self, line: &CommandLine, words: &[String]) -> Outcome {
+    fn run_apart(&self, line: &dyn CommandLine, words: &[String]) -> Outcome {
         let broken = |source| Error::io("start the command", source);
         let mut process = Process::new(std::env::current_exe().map_err(broken)?);
-        process.args(words).envs(line.global.as_environment());
+        process.args(words).envs(line.global().as_environment());
         let lacks = |option: &str| !words.iter().any(|word| word.starts_with(option));
-        if line.global.is_json && lacks("--json") {
+        if line.global().is_json && lacks("--json") {
             process.arg("--json");
         }
-        if let Some(name) = line.global.candidate.as_ref().filter(|_| lacks("--candidate")) {
+        if let Some(name) = line.global().candidate.as_ref().filter(|_| lacks("--candidate")) {
             process.args(["--candidate", name]);
         }
         if !self.is_interactive {
