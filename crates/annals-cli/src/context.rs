@@ -1,5 +1,6 @@
 //! The context of every command: the repository's folder, the output, and the time to read as of.
 
+use std::ffi::OsString;
 use std::io::Read;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,7 +13,7 @@ pub use crate::as_of::{AsOfArguments, instant};
 use crate::output::Output;
 use crate::place::{Answer, Place};
 use crate::progress::Progress;
-use crate::remote::Remote;
+use crate::remote::{Remote, Upload};
 use crate::request::Request;
 use crate::stop::Outcome;
 
@@ -70,6 +71,59 @@ impl Global {
         let told = std::env::var("ANNALS_SERVER").ok().filter(|told| !told.is_empty());
         let is_folder = self.is_local || self.is_repository_named;
         self.server.clone().or_else(|| told.filter(|_| !is_folder))
+    }
+
+    /// Takes over the arguments of the shell that its line does not name.
+    pub fn fill_from(&mut self, shell: &Global, is_named: impl Fn(&str) -> bool) {
+        self.is_json |= shell.is_json;
+        self.candidate = self.candidate.take().or_else(|| shell.candidate.clone());
+        if !is_named("memory_bytes_max") {
+            self.memory_bytes_max = shell.memory_bytes_max;
+        }
+        for (name, mine, other) in [
+            ("token_file", &mut self.token_file, &shell.token_file),
+            ("ca_file", &mut self.ca_file, &shell.ca_file),
+        ] {
+            if !is_named(name) {
+                mine.clone_from(other);
+            }
+        }
+        if is_named("repository") {
+            self.is_repository_named = true;
+        } else if !is_named("server") && !is_named("is_local") {
+            self.repository.clone_from(&shell.repository);
+            self.server.clone_from(&shell.server);
+            self.is_local = shell.is_local;
+            self.is_repository_named = shell.is_repository_named;
+        }
+    }
+
+    /// True if it asks another place than the shell.
+    pub fn is_elsewhere(&self, shell: &Global) -> bool {
+        let place = |global: &Global| {
+            (
+                global.server(),
+                global.repository.clone(),
+                global.is_local,
+                global.memory_bytes_max,
+                global.token_file.clone(),
+                global.ca_file.clone(),
+            )
+        };
+        place(self) != place(shell)
+    }
+
+    /// The same for a process that runs a line: as variables, over which the line has priority.
+    pub fn as_environment(&self) -> Vec<(&'static str, OsString)> {
+        let path = |path: &Option<PathBuf>| path.clone().unwrap_or_default().into_os_string();
+        let mut variables = vec![
+            ("ANNALS_REPOSITORY", self.repository.clone().into_os_string()),
+            ("ANNALS_SERVER", self.server().unwrap_or_default().into()),
+        ];
+        let others = [("ANNALS_TOKEN_FILE", path(&self.token_file)), ("ANNALS_CA_FILE", path(&self.ca_file))];
+        variables.extend(others.into_iter().filter(|(_, path)| !path.is_empty()));
+        variables.extend(self.memory_bytes_max.map(|bytes| ("ANNALS_MEMORY", bytes.to_string().into())));
+        variables
     }
 
     /// The token for it, from the file or the environment.
@@ -154,7 +208,26 @@ pub struct Context {
     pub output: Output,
     global: Global,
     /// The place that answers, once a request was sent.
-    place: Option<Place>,
+    place: Option<Entered>,
+    /// True if the place stays open for the next command.
+    is_kept: bool,
+    /// True if the place is that of another command: since then, others may have written.
+    is_old: bool,
+}
+
+/// A place that answers requests.
+pub struct Entered {
+    place: Place,
+    access: Access,
+}
+
+impl Entered {
+    /// Ends it: see [`Place::close`].
+    ///
+    /// Errors: those of closing the repository.
+    pub fn close(self) -> Result<()> {
+        self.place.close()
+    }
 }
 
 impl Context {
@@ -185,7 +258,19 @@ impl Context {
             output: Output::new(global.is_json),
             global: global.clone(),
             place: None,
+            is_kept: false,
+            is_old: false,
         }
+    }
+
+    /// The context of one of many commands, with the place that the command before has left open.
+    pub fn with_place(global: &Global, place: Option<Entered>) -> Context {
+        Context { is_old: place.is_some(), place, is_kept: true, ..Context::new(global) }
+    }
+
+    /// The place that is still open.
+    pub fn take_place(&mut self) -> Option<Entered> {
+        self.place.take()
     }
 
     /// Sends a request about the repository, or the candidate that the command reads.
@@ -207,14 +292,33 @@ impl Context {
         request.with_all("candidate", &self.candidate)
     }
 
+    /// True if the user names a server.
+    pub fn asks_server(&self) -> bool {
+        self.global.server().is_some()
+    }
+
     /// The place that answers. The first call opens the repository, or chooses the server.
     ///
     /// Errors: those of opening the repository; `InvalidArgument` for a wrong address.
     pub fn enter(&mut self, access: Access) -> Outcome<&Place> {
-        if self.place.is_none() {
-            self.place = Some(self.open_place(access)?);
+        // A reader cannot write: it is opened anew.
+        self.close_unless(|entered| access == Access::Read || entered != Access::Read)?;
+        match &self.place {
+            None => self.place = Some(Entered { place: self.open_place(access)?, access }),
+            Some(Entered { place: Place::Folder(_, repository), .. }) if self.is_old => {
+                repository.refresh()?;
+            }
+            Some(_) => {}
         }
-        Ok(self.place.as_ref().expect("it is set"))
+        self.is_old = false;
+        Ok(&self.place.as_ref().expect("it is set").place)
+    }
+
+    /// Closes the repository of a folder that is open, unless it is open in the right way.
+    fn close_unless(&mut self, is_right: impl Fn(Access) -> bool) -> Result<()> {
+        let is_wrong =
+            |entered: &mut Entered| matches!(entered.place, Place::Folder(..)) && !is_right(entered.access);
+        self.place.take_if(is_wrong).map_or(Ok(()), Entered::close)
     }
 
     fn open_place(&self, access: Access) -> Result<Place> {
@@ -260,8 +364,37 @@ impl Context {
     ///
     /// Errors: `Io`.
     pub fn enter_folder(&mut self, repository: Repository) -> Outcome {
-        self.place = Some(Place::of_folder(repository)?);
+        self.place = Some(Entered { place: Place::of_folder(repository)?, access: Access::Create });
         Ok(())
+    }
+
+    /// Opens or creates the repository for a command that reads files itself. `None` if a server has it: then the command
+    /// sends the files.
+    ///
+    /// Errors: those of opening it.
+    pub fn open_or_send(&mut self) -> Outcome<Option<Repository>> {
+        if self.asks_server() {
+            self.enter(Access::Create)?;
+            return Ok(None);
+        }
+        if self.is_at_server() {
+            return Ok(None);
+        }
+        match self.open_or_create() {
+            Err(error) if error.kind() == ErrorKind::Locked && !self.global.is_local => {
+                let place = self.running_server()?.ok_or(error)?;
+                self.place = Some(Entered { place, access: Access::Create });
+                Ok(None)
+            }
+            opened => Ok(Some(opened?)),
+        }
+    }
+
+    /// Sends a request with a body that is read while it is sent, to the server that the context has entered.
+    ///
+    /// Errors: as [`Context::ask`].
+    pub fn send(&mut self, request: Request, upload: Upload) -> Outcome<Answer> {
+        self.enter(Access::Create)?.send(request, upload)
     }
 
     /// The author of a write, once the place is entered: the given one, or the name of the user. `None` if a server knows
@@ -269,16 +402,23 @@ impl Context {
     pub fn author(&self, given: Option<&str>) -> Outcome<Option<String>> {
         Ok(match given {
             Some(given) => Some(given.to_owned()),
-            None if matches!(self.place, Some(Place::Server(_))) && self.global.token()?.is_some() => None,
+            None if self.is_at_server() && self.global.token()?.is_some() => None,
             None => Some(user_name()),
         })
     }
 
-    /// Closes the repository after a write.
+    fn is_at_server(&self) -> bool {
+        matches!(&self.place, Some(Entered { place: Place::Server(_), .. }))
+    }
+
+    /// Closes the repository after a write, unless it stays open for the next command.
     ///
     /// Errors: those of closing it.
     pub fn leave(&mut self) -> Outcome {
-        Ok(self.place.take().map_or(Ok(()), Place::close)?)
+        match self.is_kept {
+            true => Ok(()),
+            false => Ok(self.place.take().map_or(Ok(()), Entered::close)?),
+        }
     }
 
     /// Warns if the repository was empty at the instant of the time to read as of.

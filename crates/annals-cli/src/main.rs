@@ -8,6 +8,7 @@ mod context;
 mod request;
 mod place;
 mod remote;
+mod interrupt;
 mod told;
 mod stop;
 mod output;
@@ -36,7 +37,7 @@ fn main() -> ExitCode {
         }
     };
     let is_json = arguments.global.is_json;
-    match command::run(arguments) {
+    match command::run(&arguments) {
         Ok(()) => ExitCode::from(stop::OK),
         Err(stop) => ExitCode::from(stop.tell(is_json)),
     }

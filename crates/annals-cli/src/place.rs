@@ -6,7 +6,8 @@ use hyper::StatusCode;
 use hyper::body::Bytes;
 use hyper::header::HeaderMap;
 
-use crate::remote::{Remote, RemoteAnswer};
+use crate::interrupt;
+use crate::remote::{Remote, RemoteAnswer, Upload};
 use crate::request::Request;
 use crate::stop::Outcome;
 use crate::told::Told;
@@ -37,10 +38,11 @@ impl Place {
     ///
     /// Errors: the problem that is the answer; those of reaching a server.
     pub fn ask(&self, request: Request) -> Outcome<Answer> {
-        let mut answer = match self {
+        let answer = match self {
             Place::Folder(door, _) => {
                 let (head, body) = request.into_http("localhost")?;
                 let mut exchange = door.send(head, !body.is_empty())?;
+                interrupt::ends(exchange.closer());
                 if !body.is_empty() {
                     exchange.write(body);
                     exchange.finish();
@@ -60,11 +62,18 @@ impl Place {
                 Answer { status, headers, source: Source::Server(answer), read: Vec::new(), at: 0 }
             }
         };
-        if answer.status.is_success() {
-            return Ok(answer);
-        }
-        let body = answer.whole_within(PROBLEM_BYTES_MAX)?;
-        Err(Told::from_answer(answer.status, &body).into())
+        answer.or_told()
+    }
+
+    /// Sends a request with a body that is read while it is sent. Only servers get such requests.
+    ///
+    /// Errors: as [`Place::ask`]; `Io` if the body cannot be read.
+    pub fn send(&self, request: Request, upload: Upload) -> Outcome<Answer> {
+        let Place::Server(remote) = self else {
+            unreachable!("a command reads a file itself for a repository that it has open")
+        };
+        let (status, headers, answer) = remote.send(request, Some(upload))?;
+        Answer { status, headers, source: Source::Server(answer), read: Vec::new(), at: 0 }.or_told()
     }
 
     /// Ends the requests, and closes the repository if this process has it open.
@@ -97,13 +106,24 @@ pub struct Answer {
 }
 
 impl Answer {
+    /// The answer, if it is no problem.
+    fn or_told(mut self) -> Outcome<Answer> {
+        if self.status.is_success() {
+            return Ok(self);
+        }
+        let body = self.whole_within(PROBLEM_BYTES_MAX)?;
+        Err(Told::from_answer(self.status, &body).into())
+    }
+
     /// The position of the snapshot that it shows, or of the record that was written.
     pub fn position(&self) -> Option<u64> {
         self.headers.get("annals-position")?.to_str().ok()?.parse().ok()
     }
 
-    /// The next part of the body.
-    fn part(&mut self) -> Outcome<Option<Bytes>> {
+    /// The next part of the body; `None` at its end.
+    ///
+    /// Errors: those of reading from a server.
+    pub fn part(&mut self) -> Outcome<Option<Bytes>> {
         match &mut self.source {
             Source::Folder(exchange) => Ok(exchange.read()?),
             Source::Server(answer) => answer.part(),

@@ -1,33 +1,74 @@
 //! A server that answers requests, over HTTP or HTTPS.
 
+use std::cell::RefCell;
+use std::io::{self, Read};
 use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
 
 use annals::{Error, ErrorKind, Result};
 use annals_server::connector;
-use http_body_util::{BodyExt, Full};
-use hyper::body::{Bytes, Incoming};
+use futures_util::stream::iter;
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt, Full, StreamBody};
+use hyper::body::{Bytes, Frame, Incoming};
 use hyper::client::conn::http1;
 use hyper::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
-use hyper::{Response, StatusCode, Uri};
+use hyper::{Request as HttpRequest, Response, StatusCode, Uri};
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
+use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::pki_types::ServerName;
 
+use crate::interrupt::unless;
 use crate::request::Request;
 use crate::stop::Outcome;
 
 /// Longest time until a connection is made.
 const CONNECT_TIME: Duration = Duration::from_secs(10);
-/// Longest time until an answer begins, and between two parts of it.
+/// Longest time until an answer begins, if it is not one of long work, and between two parts of it.
 const ANSWER_TIME: Duration = Duration::from_secs(300);
+/// A server that is silent for this time is asked whether it lives, and as often again.
+const ALIVE_TIME: Duration = Duration::from_secs(30);
+/// So many such questions without an answer end the connection.
+const ALIVE_QUESTIONS_MAX: u32 = 6;
+/// So long an idle connection is driven before it is used again.
+const DRIVE_TIME: Duration = Duration::from_millis(1);
+/// A body that is read while it is sent goes in pieces of this size. Units: bytes.
+const PIECE_BYTES: usize = 64 << 10;
 /// Header: the version of this program.
 static VERSION: HeaderName = HeaderName::from_static("annals-version");
+
+/// A body that is read while it is sent.
+pub type Upload = Box<dyn Read + Send>;
+/// The body of a request.
+type Sent = UnsyncBoxBody<Bytes, io::Error>;
+
+/// The pieces of an upload.
+struct Pieces(Upload);
+
+impl Iterator for Pieces {
+    type Item = io::Result<Frame<Bytes>>;
+
+    fn next(&mut self) -> Option<io::Result<Frame<Bytes>>> {
+        let mut piece = vec![0; PIECE_BYTES];
+        loop {
+            match self.0.read(&mut piece) {
+                Ok(0) => return None,
+                Ok(count) => {
+                    piece.truncate(count);
+                    return Some(Ok(Frame::data(Bytes::from(piece))));
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Some(Err(error)),
+            }
+        }
+    }
+}
 
 /// A server.
 pub struct Remote {
@@ -40,6 +81,10 @@ pub struct Remote {
     tls: Option<TlsConnector>,
     /// The header `Authorization`.
     token: Option<HeaderValue>,
+    /// Longest time until an answer begins, and between two parts of it.
+    answer_time: Duration,
+    /// The connection that the next request uses, if an answer came to its end.
+    idle: Rc<RefCell<Option<Connection>>>,
 }
 
 impl Remote {
@@ -87,6 +132,8 @@ impl Remote {
             port,
             tls,
             token: token.transpose()?,
+            answer_time: ANSWER_TIME,
+            idle: Rc::default(),
         })
     }
 
@@ -94,32 +141,82 @@ impl Remote {
     ///
     /// Errors: `Io` if the server cannot be reached, or does not answer in time.
     pub fn ask(&self, request: Request) -> Outcome<(StatusCode, HeaderMap, RemoteAnswer)> {
+        self.send(request, None)
+    }
+
+    /// The same with a body that is read while it is sent.
+    ///
+    /// Errors: as [`Remote::ask`]; `Io` if the body cannot be read.
+    pub fn send(
+        &self,
+        request: Request,
+        upload: Option<Upload>,
+    ) -> Outcome<(StatusCode, HeaderMap, RemoteAnswer)> {
         let host = if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() };
+        // A connection that is asked whether it lives ends with its server, so that nobody waits for a dead one.
+        let time = if request.is_long { Duration::MAX } else { self.answer_time };
         let (mut head, body) = request.into_http(&format!("{host}:{}", self.port))?;
         head.headers_mut().insert(VERSION.clone(), HeaderValue::from_static(env!("CARGO_PKG_VERSION")));
         if let Some(token) = &self.token {
             head.headers_mut().insert(AUTHORIZATION, token.clone());
         }
-        let request = head.map(|()| Full::new(Bytes::from(body)));
-        let asked = self.runtime.block_on(async {
-            let connecting = tokio::time::timeout(CONNECT_TIME, self.connect());
-            let (mut sender, connection) = connecting.await.map_err(|_| late("connect"))??;
-            let sent = tokio::time::timeout(ANSWER_TIME, sender.send_request(request));
-            let response =
-                sent.await.map_err(|_| late("wait for its answer"))?.map_err(std::io::Error::other)?;
-            Ok((response, connection))
-        });
-        let (response, connection): (Response<Incoming>, Driven) =
+        let body = match upload {
+            None => Full::new(Bytes::from(body)).map_err(|never| match never {}).boxed_unsync(),
+            Some(upload) => StreamBody::new(iter(Pieces(upload))).boxed_unsync(),
+        };
+        let request = head.map(|()| body);
+        let asked = self.runtime.block_on(unless(self.exchange(request, time))).and_then(|asked| asked);
+        let (response, connection): (Response<Incoming>, Connection) =
             asked.map_err(|source| Error::io("ask the server", source).with("server", &self.name))?;
         let (parts, body) = response.into_parts();
-        let (runtime, name) = (Rc::clone(&self.runtime), self.name.clone());
-        Ok((parts.status, parts.headers, RemoteAnswer { runtime, body, name, _connection: connection }))
+        let answer = RemoteAnswer {
+            runtime: Rc::clone(&self.runtime),
+            body,
+            name: self.name.clone(),
+            time: self.answer_time,
+            connection: Some(connection),
+            idle: Rc::clone(&self.idle),
+        };
+        Ok((parts.status, parts.headers, answer))
     }
 
-    async fn connect(&self) -> std::io::Result<(http1::SendRequest<Full<Bytes>>, Driven)> {
+    /// Sends a request over the connection that is left from an earlier one, or else over a new one.
+    async fn exchange(
+        &self,
+        mut request: HttpRequest<Sent>,
+        time: Duration,
+    ) -> io::Result<(Response<Incoming>, Connection)> {
+        let mut left = self.idle.borrow_mut().take();
+        if left.is_some() {
+            // Nothing has driven it since the last answer: only now it learns that the server has closed it.
+            tokio::time::sleep(DRIVE_TIME).await;
+            left.take_if(|connection| connection.sender.is_closed());
+        }
+        if let Some(mut connection) = left {
+            match timeout(time, connection.sender.try_send_request(request)).await {
+                Err(_) => return Err(late("wait for its answer")),
+                Ok(Ok(response)) => return Ok((response, connection)),
+                Ok(Err(mut failed)) => {
+                    // Nothing of it was sent.
+                    let Some(unsent) = failed.take_message() else {
+                        return Err(io::Error::other(failed.into_error()));
+                    };
+                    request = unsent;
+                }
+            }
+        }
+        let connecting = timeout(CONNECT_TIME, self.connect());
+        let mut connection = connecting.await.map_err(|_| late("connect"))??;
+        let sent = timeout(time, connection.sender.send_request(request));
+        let response = sent.await.map_err(|_| late("wait for its answer"))?.map_err(io::Error::other)?;
+        Ok((response, connection))
+    }
+
+    async fn connect(&self) -> io::Result<Connection> {
         let stream = TcpStream::connect((&*self.host, self.port)).await?;
         // Requests are small and complete: waiting to fill packets only adds latency.
         let _ = stream.set_nodelay(true);
+        ask_whether_it_lives(&stream)?;
         match &self.tls {
             None => shake_hands(stream).await,
             Some(tls) => {
@@ -130,11 +227,18 @@ impl Remote {
     }
 }
 
-async fn shake_hands(
-    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
-) -> std::io::Result<(http1::SendRequest<Full<Bytes>>, Driven)> {
-    let (sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(std::io::Error::other)?;
-    Ok((sender, Driven(tokio::spawn(connection))))
+async fn shake_hands(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) -> io::Result<Connection> {
+    let (sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(io::Error::other)?;
+    Ok(Connection { sender, _task: Driven(tokio::spawn(connection)) })
+}
+
+/// Lets the system ask a silent server whether it lives: a machine that was switched off ends no connection.
+fn ask_whether_it_lives(stream: &TcpStream) -> std::io::Result<()> {
+    use rustix::net::sockopt;
+    sockopt::set_socket_keepalive(stream, true)?;
+    sockopt::set_tcp_keepidle(stream, ALIVE_TIME)?;
+    sockopt::set_tcp_keepintvl(stream, ALIVE_TIME)?;
+    Ok(sockopt::set_tcp_keepcnt(stream, ALIVE_QUESTIONS_MAX)?)
 }
 
 fn late(what: &str) -> std::io::Error {
@@ -143,6 +247,12 @@ fn late(what: &str) -> std::io::Error {
 
 fn is_this_machine(host: &str) -> bool {
     host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+/// A connection, over which one request goes at a time.
+struct Connection {
+    sender: http1::SendRequest<Sent>,
+    _task: Driven,
 }
 
 /// The task of a connection, which ends with this.
@@ -154,12 +264,14 @@ impl Drop for Driven {
     }
 }
 
-/// The body of an answer. Dropping it closes the connection.
+/// The body of an answer. Dropping it before its end closes the connection.
 pub struct RemoteAnswer {
     runtime: Rc<Runtime>,
     body: Incoming,
     name: String,
-    _connection: Driven,
+    time: Duration,
+    connection: Option<Connection>,
+    idle: Rc<RefCell<Option<Connection>>>,
 }
 
 impl RemoteAnswer {
@@ -168,15 +280,20 @@ impl RemoteAnswer {
     /// Errors: `Io` if the answer is cut off, or stands still.
     pub fn part(&mut self) -> Outcome<Option<Bytes>> {
         loop {
-            let frame =
-                self.runtime.block_on(async { tokio::time::timeout(ANSWER_TIME, self.body.frame()).await });
-            let frame = frame.map_err(|_| late("wait for the rest of its answer"));
-            let frame = frame.and_then(|frame| frame.transpose().map_err(std::io::Error::other));
+            let waiting = async { timeout(self.time, self.body.frame()).await };
+            let frame = self.runtime.block_on(unless(waiting));
+            let frame = frame.and_then(|frame| frame.map_err(|_| late("wait for the rest of its answer")));
+            let frame = frame.and_then(|frame| frame.transpose().map_err(io::Error::other));
             let frame = frame.map_err(|source| {
                 Error::io("read the answer of the server", source).with("server", &self.name)
             })?;
-            match frame.map(hyper::body::Frame::into_data) {
-                None => return Ok(None),
+            match frame.map(Frame::into_data) {
+                None => {
+                    if let Some(connection) = self.connection.take() {
+                        *self.idle.borrow_mut() = Some(connection);
+                    }
+                    return Ok(None);
+                }
                 Some(Ok(data)) => return Ok(Some(data)),
                 // Trailers have no bytes of the answer.
                 Some(Err(_)) => {}
@@ -187,7 +304,41 @@ impl RemoteAnswer {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+
     use super::*;
+
+    /// A server that answers one request after a time.
+    fn slow_server(pause: Duration) -> String {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let _ = stream.read(&mut [0; 4_096]).unwrap();
+            std::thread::sleep(pause);
+            // A client that waits no longer has gone.
+            let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\n1234");
+        });
+        format!("http://{address}")
+    }
+
+    #[test]
+    fn long_work_is_waited_for_and_other_work_is_not() {
+        let pause = Duration::from_millis(400);
+        let ask = |request: Request| -> Outcome<Vec<u8>> {
+            let mut remote = Remote::new(&slow_server(pause), None, None).unwrap();
+            remote.answer_time = pause / 4;
+            let (_, _, mut answer) = remote.ask(request)?;
+            let mut whole = Vec::new();
+            while let Some(part) = answer.part()? {
+                whole.extend_from_slice(&part);
+            }
+            Ok(whole)
+        };
+        let late = ask(Request::get("/v1/stats")).unwrap_err();
+        assert_eq!(late.kind(), Some(ErrorKind::Io), "{late:?}");
+        assert_eq!(ask(Request::get("/v1/check").patient()).unwrap(), b"1234");
+    }
 
     #[test]
     fn addresses_are_checked_and_no_error_shows_a_secret() {

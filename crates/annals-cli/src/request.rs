@@ -3,7 +3,7 @@
 use std::fmt::{Display, Write};
 
 use annals::{Error, ErrorKind, Id, Result};
-use hyper::header::{ACCEPT, CONTENT_TYPE, HOST, HeaderValue};
+use hyper::header::{ACCEPT, CONTENT_DISPOSITION, CONTENT_TYPE, HOST, HeaderValue};
 use hyper::{Method, Request as HttpRequest};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value as Json;
@@ -24,13 +24,25 @@ pub struct Request {
     accept: Option<&'static str>,
     /// Author and message of a write, percent-encoded.
     signature: Vec<(&'static str, String)>,
-    /// The media type of the body, and its bytes.
-    body: Option<(&'static str, Vec<u8>)>,
+    /// The media type of the body, and its bytes, unless they are read while they are sent.
+    body: Option<(String, Vec<u8>)>,
+    /// The name of the file that is the body, percent-encoded.
+    file_name: Option<String>,
+    /// True if the server may work on it for any time before it answers.
+    pub is_long: bool,
 }
 
 impl Request {
     fn new(method: Method, path: &str) -> Request {
-        Request { method, target: path.to_owned(), accept: None, signature: Vec::new(), body: None }
+        Request {
+            method,
+            target: path.to_owned(),
+            accept: None,
+            signature: Vec::new(),
+            body: None,
+            file_name: None,
+            is_long: false,
+        }
     }
 
     /// A read. The path has no characters to encode.
@@ -55,8 +67,21 @@ impl Request {
     /// The same as a write with a body in JSON.
     #[must_use]
     pub fn posted(self, body: &Json) -> Request {
-        let body = Some(("application/json", body.to_string().into_bytes()));
+        let body = Some(("application/json".to_owned(), body.to_string().into_bytes()));
         Request { method: Method::POST, body, ..self }
+    }
+
+    /// The same as a write with a method and a body that is read while it is sent.
+    #[must_use]
+    pub fn uploading(self, method: Method, media_type: &str, file_name: Option<&str>) -> Request {
+        let file_name = file_name.map(|name| utf8_percent_encode(name, PART).to_string());
+        Request { method, body: Some((media_type.to_owned(), Vec::new())), file_name, is_long: true, ..self }
+    }
+
+    /// The same as a write without a body.
+    #[must_use]
+    pub fn posted_empty(self) -> Request {
+        Request { method: Method::POST, ..self }
     }
 
     /// The same as a deletion.
@@ -97,6 +122,12 @@ impl Request {
         Request { accept: Some(NDJSON), ..self }
     }
 
+    /// Waits for the answer as long as the server lives.
+    #[must_use]
+    pub fn patient(self) -> Request {
+        Request { is_long: true, ..self }
+    }
+
     /// Signed by an author, with a message.
     #[must_use]
     pub fn signed(mut self, author: Option<&str>, message: &str) -> Request {
@@ -120,7 +151,7 @@ impl Request {
 
     /// The head, and the body. `host` is the name of the server.
     ///
-    /// Errors: `InvalidArgument` if the arguments make an address that is too long.
+    /// Errors: `InvalidArgument` if the arguments make an address that is too long, or another wrong header.
     pub fn into_http(self, host: &str) -> Result<(HttpRequest<()>, Vec<u8>)> {
         let mut request = HttpRequest::builder().method(self.method).uri(self.target).header(HOST, host);
         for (name, text) in self.signature {
@@ -129,17 +160,21 @@ impl Request {
         if let Some(accept) = self.accept {
             request = request.header(ACCEPT, HeaderValue::from_static(accept));
         }
-        let body = self.body.map(|(media_type, body)| {
-            if let Some(headers) = request.headers_mut() {
-                headers.insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
+        if let Some(name) = self.file_name {
+            request = request.header(CONTENT_DISPOSITION, format!("attachment; filename*=UTF-8''{name}"));
+        }
+        let body = match self.body {
+            Some((media_type, body)) => {
+                request = request.header(CONTENT_TYPE, media_type);
+                body
             }
-            body
-        });
+            None => Vec::new(),
+        };
         let head = request.body(()).map_err(|error| {
             let text = format!("arguments: they make no request: {error}; give shorter ones");
             Error::new(ErrorKind::InvalidArgument, text)
         })?;
-        Ok((head, body.unwrap_or_default()))
+        Ok((head, body))
     }
 }
 

@@ -53,6 +53,7 @@ fn merge_while(
         line_bounds: LineBounds::default(),
         plain: None,
         is_shared: false,
+        is_resumable: true,
     };
     load_jsonl(repository, &mut report, lines.join("\n").as_bytes(), file, &mut || {}).unwrap();
     report.finish();

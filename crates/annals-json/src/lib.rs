@@ -30,11 +30,13 @@ mod type_definition;
 mod line_column;
 mod candidate;
 mod compaction;
+mod backup_report;
 pub mod schema;
 pub mod wire;
 
 use as_of::past_from_json;
 pub use as_of::{AS_OF, as_of_from_json};
+pub use backup_report::{backup_to_json, damaged_to_json};
 pub use candidate::*;
 pub use change::{
     action_from_json, actions, change_to_json, creation_from_json, patch_from_json, record_to_json,

@@ -60,6 +60,7 @@ pub use access::{
     hash_of, role_names,
 };
 pub use content::digests;
+pub use endpoints::{BACKUP_END, external_contents_count};
 pub use hosts::{Host, Origin, PublicUrl};
 pub use in_process::{Closer, Exchange, InProcess};
 pub use ldp::{EXTERNAL, LdpRoot, LdpSettings, SourcePrefix, Sources, WebAc, WebIdPrefix, link, rdf};

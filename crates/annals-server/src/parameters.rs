@@ -179,6 +179,14 @@ pub fn importing() -> Vec<Parameter> {
         query("batch", json!({ "type": "integer", "minimum": 1, "default": 5_000 }), 5_000)
             .says("Changes in one batch."),
         query("stopOnError", flag(), false).says("End the import at the first line that is refused."),
+        query("name", text(), "crawl.jsonl").says(
+            "The name of the file that the body is. The messages of records name it, with sums of its lines, so that the import can \
+             be resumed.",
+        ),
+        query("resume", flag(), false).says(
+            "With name: skip the lines that the latest import of this file has committed. Send the same lines; annals import compares \
+             them with the sums before.",
+        ),
         query("replace", flag(), false).says(
             "With merge: a line holds all properties of its instance; those that it does not name are \
              removed.",

@@ -117,6 +117,7 @@ pub use crate::maintenance::backup::{
 pub use crate::maintenance::check::CheckReport;
 pub use crate::maintenance::compact::CompactReport;
 pub use crate::maintenance::contents::{DamagedContent, FixityReport};
+pub use crate::maintenance::sent_backup::{BackupPart, ReceivedBackup};
 pub use cancel::Cancel;
 pub use error::{Error, ErrorKind, Result};
 pub use graph::actions as action;

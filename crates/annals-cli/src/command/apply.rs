@@ -67,10 +67,15 @@ pub fn commit(
     context.enter(access)?;
     let receipt = send(context, operations, signature, false)?;
     context.leave()?;
+    print_receipt(context, &receipt)
+}
+
+/// Prints the receipt of a transaction.
+pub fn print_receipt(context: &mut Context, receipt: &Json) -> Outcome {
     if context.output.is_json() {
-        return context.output.json(&receipt);
+        return context.output.json(receipt);
     }
-    let receipt = Shown(&receipt);
+    let receipt = Shown(receipt);
     print_stays(context, receipt)?;
     if receipt.number("changes") == 0 {
         return context.output.line(unchanged(receipt));

@@ -20,7 +20,7 @@ pub struct Arguments {}
 
 /// Checks, and prints what differs.
 pub fn run(context: &mut Context, _: &Arguments) -> Outcome {
-    let told = context.ask(Request::get("/v1/check"))?.whole()?;
+    let told = context.ask(Request::get("/v1/check").patient())?.whole()?;
     let report = json_of_line(&told)?;
     let report = Shown(&report);
     let texts = |name: &str| -> Vec<String> {

@@ -1,11 +1,13 @@
 //! `annals compact`: removes the bytes of purged instances from the log.
 
 use annals_exchange::text::count;
-use annals_json::compaction_to_json;
 use clap::Args;
 
-use crate::context::Context;
+use super::listing::json_of_line;
+use crate::context::{Access, Context};
 use crate::output::bytes;
+use crate::request::Request;
+use crate::shown::Shown;
 use crate::stop::Outcome;
 
 /// Remove the bytes of purged instances from the log
@@ -15,27 +17,32 @@ Examples:
   echo '{\"action\": \"purge\", \"kind\": \"entity\", \"id\": \"ada\"}' | annals apply -
   annals compact
 Positions do not change. Earlier backups still hold purged instances.
-It needs the repository for itself. Beside `annals serve`, use POST /v1/compactions.")]
+It needs the repository for itself; beside `annals serve`, and with --server, the server compacts.")]
 pub struct Arguments {}
 
 /// Compacts and prints how much it removed.
 pub fn run(context: &mut Context, _: &Arguments) -> Outcome {
-    let repository = context.open_to_write()?;
-    let report = repository.compact()?;
-    repository.close()?;
+    context.enter(Access::Write)?;
+    let author = context.author(None)?;
+    let request = Request::get("/v1/compactions").posted_empty().signed(author.as_deref(), "").patient();
+    let told = context.ask(request)?.whole()?;
+    context.leave()?;
     if context.output.is_json() {
-        return context.output.json(&compaction_to_json(&report));
+        return context.output.json_line(&told);
     }
-    if report.contents_count > 0 {
-        let (number, size) = (count(report.contents_count), bytes(report.contents_bytes));
-        context.output.line(format!("removed {number} contents, {size}, that no version names"))?;
+    let report = json_of_line(&told)?;
+    let report = Shown(&report);
+    let number = |name: &str| count(report.number(name));
+    if report.number("contents") > 0 {
+        let (contents, size) = (number("contents"), bytes(report.number("contentsBytes")));
+        context.output.line(format!("removed {contents} contents, {size}, that no version names"))?;
     }
     context.output.line(format!(
         "removed {} changes from {} records in {} segments; the log had {}, has {}",
-        count(report.changes_count),
-        count(report.records_count),
-        count(report.segments_count),
-        bytes(report.bytes_before),
-        bytes(report.bytes_after)
+        number("changes"),
+        number("records"),
+        number("segments"),
+        bytes(report.number("bytesBefore")),
+        bytes(report.number("bytesAfter"))
     ))
 }

@@ -6,14 +6,17 @@ use annals::{
     Content, DamagedContent, Error, ErrorKind, Id, NewContent, Repository, Result, StoredContent, Value,
 };
 use annals_exchange::text::one_line;
-use annals_json::json_of;
+use annals_json::{damaged_to_json, json_of};
 use clap::Args;
+use hyper::Method;
 use serde_json::{Value as Json, json};
 
+use super::apply::print_receipt;
 use super::listing::json_of_line;
 use super::tree_path::ChangeArguments;
 use crate::context::{Access, AsOfArguments, Context};
 use crate::progress::Progress;
+use crate::remote::Upload;
 use crate::request::Request;
 use crate::shown::Shown;
 use crate::stop::{DAMAGED, Outcome, Stop};
@@ -47,14 +50,7 @@ fn store(repository: &Repository, file: &Path, of: &FileArguments) -> Result<Sto
         return repository.contents()?.put(&mut std::io::stdin().lock(), &about);
     }
     about.name = file.file_name().map(|name| name.to_string_lossy().into_owned());
-    let open = || {
-        let opened = std::fs::File::open(file)?;
-        let is_file = opened.metadata()?.is_file();
-        if is_file { Ok(opened) } else { Err(std::io::Error::other("it is no regular file")) }
-    };
-    let mut opened =
-        open().map_err(|error| Error::io("open the file", error).with("path", file.display()))?;
-    repository.contents()?.put(&mut opened, &about)
+    repository.contents()?.put(&mut open(file)?, &about)
 }
 
 /// The JSON form of a stored content.
@@ -72,11 +68,12 @@ pub fn put(
     change: &ChangeArguments,
 ) -> Outcome {
     let id = Id::new(target)?;
-    let repository = context.open_or_create()?;
+    let Some(repository) = context.open_or_send()? else {
+        return upload(context, &id, file, of, change);
+    };
     let is_there = repository.snapshot().entity(&id)?.is_some();
     if !is_there && of.type_name.is_none() {
-        let text = format!("entity {id}: it does not exist; create it, or give --type");
-        return Err(Error::new(ErrorKind::NotFound, text).into());
+        return Err(absent(&id).into());
     }
     // Kept until the commit names it.
     let stored = store(&repository, file, of)?;
@@ -90,6 +87,66 @@ pub fn put(
     };
     context.enter_folder(repository)?;
     change.commit_operations(context, Access::Create, &[operation])
+}
+
+fn absent(id: &Id) -> Error {
+    Error::new(ErrorKind::NotFound, format!("entity {id}: it does not exist; create it, or give --type"))
+}
+
+/// Sends a file to a server, as the content of an entity.
+fn upload(
+    context: &mut Context,
+    id: &Id,
+    file: &Path,
+    of: &FileArguments,
+    change: &ChangeArguments,
+) -> Outcome {
+    let before = context.of_candidate(Request::get_of("entities", id, ""));
+    let before = match context.ask(before) {
+        Ok(mut answer) => Some(json_of_line(&answer.whole()?)?),
+        Err(stop) if matches!(stop.kind(), Some(ErrorKind::NotFound | ErrorKind::Deleted)) => None,
+        Err(stop) => return Err(stop),
+    };
+    if before.is_none() && of.type_name.is_none() {
+        return Err(absent(id).into());
+    }
+    let property = of.property.as_deref().unwrap_or(PROPERTY);
+    let name = file.file_name().filter(|_| file != Path::new("-")).map(|name| name.to_string_lossy());
+    let from: Upload = match file == Path::new("-") {
+        true => Box::new(std::io::stdin()),
+        false => Box::new(open(file)?),
+    };
+    let signature = change.signature();
+    let author = context.author(signature.author.as_deref())?;
+    let media_type = of.media_type.as_deref().unwrap_or(Content::UNKNOWN);
+    let request = Request::get_of("content", id, "")
+        .with("property", property)
+        .with_all("type", of.type_name.as_ref().filter(|_| before.is_none()))
+        .with_all("validFrom", signature.valid_from)
+        .signed(author.as_deref(), &signature.message)
+        .uploading(Method::PUT, media_type, name.as_deref());
+    let request = context.of_candidate(request);
+    let receipt = json_of_line(&context.send(request, from)?.whole()?)?;
+    let was = before.as_ref().map_or(&Json::Null, |before| &before["properties"][property]);
+    let is_same = |before: &str, now: &str| Shown(was).text(before) == Shown(&receipt).text(now);
+    let is_equal =
+        is_same("$content", "sha256") && is_same("mediaType", "mediaType") && is_same("name", "name");
+    print_receipt(
+        context,
+        &json!({
+            "changes": u64::from(!is_equal), "ids": [id.to_string()], "instant": receipt["instant"], "position": receipt["position"],
+        }),
+    )
+}
+
+/// Opens a file that is to be stored.
+fn open(file: &Path) -> Result<std::fs::File> {
+    let open = || {
+        let opened = std::fs::File::open(file)?;
+        let is_file = opened.metadata()?.is_file();
+        if is_file { Ok(opened) } else { Err(std::io::Error::other("it is no regular file")) }
+    };
+    open().map_err(|error| Error::io("open the file", error).with("path", file.display()))
 }
 
 /// Stores a file as the value of a property of a tree.
@@ -111,11 +168,11 @@ pub fn put_at_path(
 pub fn cat(context: &mut Context, id: &str, property: Option<&str>, as_of: &AsOfArguments) -> Outcome {
     let id = Id::new(id)?;
     let property = property.unwrap_or(PROPERTY);
-    let absent = |stop: Stop| match stop.kind() {
+    let gone = |stop: Stop| match stop.kind() {
         Some(ErrorKind::Deleted) => not_found(format!("entity {id} does not exist at this time")),
         _ => stop,
     };
-    let mut answer = context.ask_at(Request::get_of("entities", &id, ""), as_of).map_err(absent)?;
+    let mut answer = context.ask_at(Request::get_of("entities", &id, ""), as_of).map_err(gone)?;
     let entity = json_of_line(&answer.whole()?)?;
     let found = Shown(&entity).properties().find(|(name, _)| *name == property).map(|(_, value)| value);
     match found {
@@ -140,18 +197,9 @@ pub fn write(context: &mut Context, id: &Id, property: &str, as_of: &AsOfArgumen
 }
 
 /// A damaged content as a line, with the instances that it concerns.
-pub fn damaged_to_text(damage: &DamagedContent) -> String {
+fn damaged_to_text(damage: &DamagedContent) -> String {
     let instances: Vec<String> = damage.instances.iter().map(ToString::to_string).collect();
     one_line(&format!("{} ({})", damage.problem, instances.join(", ")))
-}
-
-/// Damaged contents as JSON.
-pub fn damaged_to_json(damaged: &[DamagedContent]) -> Json {
-    let one = |damage: &DamagedContent| {
-        let instances: Vec<String> = damage.instances.iter().map(ToString::to_string).collect();
-        json!({ "sha256": damage.sha256.to_string(), "problem": damage.problem, "instances": instances })
-    };
-    damaged.iter().map(one).collect()
 }
 
 /// Read every content again, and compare it with its SHA-256

@@ -55,6 +55,13 @@ enum Format {
     Dot,
 }
 
+impl Arguments {
+    /// True if it writes files of CSV.
+    pub fn is_of_csv(&self) -> bool {
+        self.format == Format::Csv
+    }
+}
+
 /// Exports.
 pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     match (arguments.format, &arguments.output) {

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use annals::{Error, ErrorKind, Instant, Repository, Result};
+use annals::{Error, ErrorKind, Instant, Position, Repository, Result};
 use annals_exchange::import::csv::RowReader;
 use annals_exchange::import::{
     BATCH_BYTES_MAX, Declarations, DeleteMax, JsonlOptions, LineBounds, LoadOptions, Loader, Merge,
-    MergeOptions, Missing, PlainObjects, Report, Run, Source, load_csv, load_jsonl,
+    MergeOptions, Missing, PlainObjects, Report, Run, Source, Summary, load_csv, load_jsonl,
 };
 use annals_exchange::text::count;
 use clap::Args;
@@ -18,6 +18,7 @@ use tempfile::NamedTempFile;
 
 use super::import_csv::{CsvArguments, Header, PLAIN_OPTIONS, extension};
 use super::import_ldp::{self, LdpArguments};
+use super::import_remote;
 use super::terminal::Terminal;
 use crate::context::{Context, instant, user_name};
 use crate::progress::Progress;
@@ -65,62 +66,75 @@ pub struct Arguments {
     terms: Vec<String>,
     /// Changes in one batch
     #[arg(long, default_value_t = BATCH_CHANGES, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
-    batch: u64,
+    pub(super) batch: u64,
     /// Show at most this many refused lines; the rest are only counted
     #[arg(long, default_value_t = 100, value_name = "N")]
-    errors_max: u64,
+    pub(super) errors_max: u64,
     /// Stop at the first refused line
     #[arg(long = "stop-on-error")]
-    is_stopping: bool,
+    pub(super) is_stopping: bool,
     /// Skip what an interrupted run of the same import has committed
     #[arg(long = "resume")]
-    is_resuming: bool,
+    pub(super) is_resuming: bool,
     /// Compare each line with the repository: write new and changed instances, and skip equal ones
     #[arg(long = "merge", conflicts_with = "is_resuming")]
-    is_merging: bool,
+    pub(super) is_merging: bool,
     /// With --merge: a property that identifies relationships without ids, together with type and ends; may be repeated
     #[arg(long = "key", value_name = "NAME", requires = "is_merging")]
-    keys: Vec<String>,
+    pub(super) keys: Vec<String>,
     /// With --merge: a line holds all properties of its instance; remove those that it does not name
     #[arg(long = "replace", requires = "is_merging")]
-    is_replacing: bool,
+    pub(super) is_replacing: bool,
     /// With --merge: a changed instance is valid from the valid time of its line, which must not be before the version in
     /// force; otherwise from now, or from --valid-from
     #[arg(long = "merge-valid-times", requires = "is_merging")]
-    has_valid_times: bool,
+    pub(super) has_valid_times: bool,
     /// With --merge: delete instances that the files do not name, of the types that occur in the files; delete nothing
     /// if a line is refused. Relationships are deleted with their entities
     #[arg(long = "delete-missing", requires = "is_merging")]
-    is_deleting: bool,
+    pub(super) is_deleting: bool,
     /// With --delete-missing: delete nothing if more than this share of the instances of these types would go
     #[arg(long, default_value_t, value_name = "SHARE", requires = "is_deleting")]
-    delete_missing_max: DeleteMax,
-    /// The author of the import [default: the name of the user; '' for none]
-    #[arg(long, env = "ANNALS_AUTHOR", default_value_t = user_name(), hide_default_value = true)]
-    author: String,
+    pub(super) delete_missing_max: DeleteMax,
+    /// The author of the import [default: the name of the user, or that of the token; '' for none]
+    #[arg(long, env = "ANNALS_AUTHOR")]
+    pub(super) author: Option<String>,
     /// Why you import
     #[arg(long, short = 'm', default_value = "")]
-    message: String,
+    pub(super) message: String,
     /// Valid time of the changes, unless a line names one
     #[arg(long, value_name = "INSTANT", value_parser = instant)]
-    valid_from: Option<Instant>,
+    pub(super) valid_from: Option<Instant>,
     #[command(flatten)]
-    csv: CsvArguments,
+    pub(super) csv: CsvArguments,
     #[command(flatten)]
     ldp: LdpArguments,
 }
 
+impl Arguments {
+    /// True if it reads an LDP server.
+    pub fn is_of_ldp(&self) -> bool {
+        self.terms.first().is_some_and(|first| first == "ldp")
+    }
+
+    /// The author of a write to a folder.
+    fn author(&self) -> String {
+        self.author.clone().unwrap_or_else(user_name)
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Format {
+pub(super) enum Format {
     Jsonl,
     Csv,
 }
 
-struct Input {
-    format: Format,
+/// A file to import.
+pub(super) struct Input {
+    pub(super) format: Format,
     /// The name as on the command line, for messages and marks.
-    name: String,
-    path: PathBuf,
+    pub(super) name: String,
+    pub(super) path: PathBuf,
     valid_from: Option<Instant>,
     /// The rows of standard input, whose header is read.
     begun: Option<RowReader<Source>>,
@@ -129,7 +143,8 @@ struct Input {
 }
 
 impl Input {
-    fn is_standard_input(&self) -> bool {
+    /// True if it is read from standard input.
+    pub(super) fn is_standard_input(&self) -> bool {
         self.path.as_os_str() == "-"
     }
 }
@@ -150,7 +165,9 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
         look(&header, input).map_err(|error| Stop::from(error).in_file(&input.path))?;
     }
     let started = std::time::Instant::now();
-    let repository = context.open_or_create()?;
+    let Some(repository) = context.open_or_send()? else {
+        return import_remote::run(context, arguments, &inputs, started);
+    };
     let is_json = context.output.is_json();
     let terminal = Arc::new(Terminal::new(is_json, arguments.errors_max));
     let mut report = Report::new(Arc::clone(&terminal) as _, arguments.is_stopping);
@@ -178,9 +195,27 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     let checkpoint =
         (outcome.is_ok() && summary.changes_count >= CHECKPOINT_CHANGES).then(|| repository.checkpoint());
     let snapshot = repository.snapshot();
-    let seconds = started.elapsed().as_secs_f64();
     let position = snapshot.position();
-    if is_json {
+    print_summary(context, &summary, (missing.began_at, position), started)?;
+    if let Some(Err(error)) = checkpoint {
+        eprintln!("warning: the import is committed, but no checkpoint could be written: {error}");
+    }
+    drop(snapshot);
+    let closed = repository.close();
+    outcome?;
+    closed?;
+    if summary.refused_count + summary.kept_count > 0 { Err(Stop::Silent(REFUSED_LINES)) } else { Ok(()) }
+}
+
+/// Prints what was imported, and how to undo it: the positions before and behind.
+pub(super) fn print_summary(
+    context: &mut Context,
+    summary: &Summary,
+    (began_at, position): (Position, Position),
+    started: std::time::Instant,
+) -> Outcome {
+    let seconds = started.elapsed().as_secs_f64();
+    if context.output.is_json() {
         context.output.json(&json!({
             "changes": summary.changes_count,
             "records": summary.records_count,
@@ -211,21 +246,13 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
             count(summary.skipped_count),
             position,
         ))?;
-        let began_at = missing.began_at;
         if began_at.0 > 0 && position > began_at {
             let first = began_at.next();
             let range = if position > first { format!("{first} --to {position}") } else { first.to_string() };
             context.output.line(format!("to undo it: annals take-back {range}"))?;
         }
     }
-    if let Some(Err(error)) = checkpoint {
-        eprintln!("warning: the import is committed, but no checkpoint could be written: {error}");
-    }
-    drop(snapshot);
-    let closed = repository.close();
-    outcome?;
-    closed?;
-    if summary.refused_count + summary.kept_count > 0 { Err(Stop::Silent(REFUSED_LINES)) } else { Ok(()) }
+    Ok(())
 }
 
 fn run_ldp(context: &mut Context, arguments: &Arguments, addresses: &[String]) -> Outcome {
@@ -242,7 +269,7 @@ fn run_ldp(context: &mut Context, arguments: &Arguments, addresses: &[String]) -
     }
     let common = import_ldp::Common {
         addresses,
-        author: &arguments.author,
+        author: &arguments.author(),
         message: &arguments.message,
         errors_max: arguments.errors_max,
     };
@@ -405,7 +432,7 @@ fn load_options(arguments: &Arguments) -> LoadOptions {
     LoadOptions {
         batch_changes: usize::try_from(arguments.batch).unwrap_or(usize::MAX),
         batch_bytes_max: BATCH_BYTES_MAX,
-        author: arguments.author.clone(),
+        author: arguments.author(),
         message: arguments.message.clone(),
         permit: None,
     }
@@ -444,6 +471,7 @@ fn import(
                 line_bounds: LineBounds::default(),
                 plain,
                 is_shared: false,
+                is_resumable: true,
             };
             load_jsonl(repository, report, source, options, &mut tick)
         }

@@ -4,6 +4,7 @@
 mod import;
 mod import_csv;
 mod import_ldp;
+mod import_remote;
 mod export;
 mod get;
 mod find;
@@ -43,6 +44,9 @@ mod access;
 mod token;
 mod config;
 mod completions;
+mod shell;
+mod prompt;
+mod completing;
 mod selection;
 mod tree_path;
 mod tree_times;
@@ -53,6 +57,7 @@ mod terminal;
 use annals::{Error, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use shell::{CommandLine, Commands};
 
 use crate::context::{Context, Global};
 use crate::stop::Outcome;
@@ -134,6 +139,7 @@ enum Command {
     Token(token::Arguments),
     Access(access::Arguments),
     Completions(completions::Arguments),
+    Shell(shell::Arguments),
 }
 
 impl Command {
@@ -178,11 +184,9 @@ impl Command {
             }
             Command::Token(_) => Works::Alone("it writes a file of tokens"),
             Command::Completions(_) => Works::Alone("it reads no repository"),
-            Command::Compact(_) => Works::OnFolder("a server has POST /v1/compactions"),
-            Command::Backup(_) => Works::OnFolder("run it beside the server, on its folder"),
             Command::Fixity(_) => Works::OnFolder("run it beside the server, on its folder"),
             Command::Access(_) => Works::OnFolder("run it beside the server, on its folder"),
-            Command::Import(_) => Works::OnFolder("a server has POST /v1/import"),
+            Command::Import(import) if import.is_of_ldp() => Works::Alone("it takes two addresses"),
             Command::Tree(_) => Works::OnFolder("annals cat and annals ls show the same"),
             _ => Works::OnRepository,
         }
@@ -202,6 +206,51 @@ impl Command {
     }
 }
 
+/// The arguments of a line of the shell. Those of every command are the shell's, unless the line names others.
+///
+/// Errors: `clap`'s.
+fn read_line(words: &[String], global: &Global) -> Result<Box<dyn CommandLine>, clap::Error> {
+    let words = std::iter::once("annals").chain(words.iter().map(String::as_str));
+    let matches = config::matches(Arguments::command(), words.map(Into::into).collect())?;
+    let mut arguments = Arguments::from_arg_matches(&matches)?;
+    let is_named = |name: &str| matches.value_source(name) == Some(ValueSource::CommandLine);
+    arguments.global.fill_from(global, is_named);
+    arguments.name = matches.subcommand_name().unwrap_or_default().to_owned();
+    Ok(Box::new(arguments))
+}
+
+impl CommandLine for Arguments {
+    fn global(&self) -> &Global {
+        &self.global
+    }
+
+    fn run(&self, context: &mut Context) -> Outcome {
+        run_in(self, context)
+    }
+
+    fn is_shell(&self) -> bool {
+        matches!(self.command, Command::Shell(_))
+    }
+
+    fn opens_itself(&self) -> bool {
+        let is_folder = self.global.server().is_none();
+        match &self.command {
+            Command::Import(import) => is_folder || import.is_of_ldp(),
+            Command::Put(put) => is_folder && put.is_of_file(),
+            Command::Export(export) => is_folder && export.is_of_csv(),
+            Command::Restore(restore) => restore.is_of_backup(),
+            Command::Backup(_) => is_folder,
+            Command::Tree(_)
+            | Command::Fixity(_)
+            | Command::Serve(_)
+            | Command::Token(_)
+            | Command::Access(_)
+            | Command::Completions(_) => true,
+            _ => false,
+        }
+    }
+}
+
 /// The arguments of this process, together with those of the configuration file that they name.
 pub fn read_arguments() -> Result<Arguments, clap::Error> {
     let matches = config::matches(Arguments::command(), std::env::args_os().collect())?;
@@ -213,59 +262,66 @@ pub fn read_arguments() -> Result<Arguments, clap::Error> {
 }
 
 /// Runs the command.
-pub fn run(arguments: Arguments) -> Outcome {
+pub fn run(arguments: &Arguments) -> Outcome {
+    run_in(arguments, &mut Context::new(&arguments.global))
+}
+
+/// Runs the command in a context, which may have a place that another command has left open.
+fn run_in(arguments: &Arguments, context: &mut Context) -> Outcome {
     arguments.command.check_place(&arguments.global, &arguments.name)?;
-    let mut context = Context::new(&arguments.global);
     if let (Some(name), false) = (&context.candidate, arguments.command.takes_candidate()) {
         let text = format!("--candidate {name}: this command takes no candidate; leave it out");
         return Err(Error::new(ErrorKind::InvalidArgument, text).into());
     }
     let outcome = match &arguments.command {
-        Command::Import(arguments) => import::run(&mut context, arguments),
-        Command::Export(arguments) => export::run(&mut context, arguments),
-        Command::Get(arguments) => get::run(&mut context, arguments),
-        Command::Find(arguments) => find::run(&mut context, arguments),
-        Command::Neighbors(arguments) => neighbors::run(&mut context, arguments),
-        Command::Path(arguments) => path::run(&mut context, arguments),
-        Command::Reach(arguments) => reach::run(&mut context, arguments),
-        Command::Relationships(arguments) => relationships::run(&mut context, arguments),
-        Command::Neighborhood(arguments) => neighborhood::run(&mut context, arguments),
-        Command::Related(arguments) => related::run(&mut context, arguments),
-        Command::Linking(arguments) => linking::run(&mut context, arguments),
-        Command::Shared(arguments) => shared::run(&mut context, arguments),
-        Command::History(arguments) => history::run(&mut context, arguments),
-        Command::Diff(arguments) => diff::run(&mut context, arguments),
-        Command::Log(arguments) => log::run(&mut context, arguments),
-        Command::Follow(arguments) => follow::run(&mut context, arguments),
-        Command::Types(arguments) => types::run(&mut context, arguments),
-        Command::Stats(arguments) => stats::run(&mut context, arguments),
-        Command::Apply(arguments) => apply::run(&mut context, arguments),
-        Command::Create(create) => create.run(&mut context),
-        Command::Set(set) => set.run(&mut context),
-        Command::Link(link) => link.run(&mut context),
-        Command::Delete(delete) => delete.run(&mut context),
-        Command::Classify(classify) => classify.run(&mut context),
-        Command::Declassify(declassify) => declassify.run(&mut context),
-        Command::Ls(arguments) => ls::run(&mut context, arguments),
-        Command::Tree(arguments) => tree::run(&mut context, arguments),
-        Command::Cat(arguments) => cat::run(&mut context, arguments),
-        Command::Put(put) => put.run(&mut context),
-        Command::Insert(insert) => insert.run(&mut context),
-        Command::Mv(mv) => mv.run(&mut context),
-        Command::Cp(cp) => cp.run(&mut context),
-        Command::Rm(rm) => rm.run(&mut context),
-        Command::Candidate(arguments) => candidate::run(&mut context, arguments),
-        Command::Revert(revert) => revert.run(&mut context),
-        Command::TakeBack(take_back) => take_back.run(&mut context),
-        Command::Fixity(fixity) => fixity.run(&mut context),
-        Command::Check(arguments) => check::run(&mut context, arguments),
-        Command::Backup(arguments) => backup::run(&mut context, arguments),
-        Command::Restore(arguments) => restore::run(&mut context, arguments),
-        Command::Compact(arguments) => compact::run(&mut context, arguments),
+        Command::Import(arguments) => import::run(context, arguments),
+        Command::Export(arguments) => export::run(context, arguments),
+        Command::Get(arguments) => get::run(context, arguments),
+        Command::Find(arguments) => find::run(context, arguments),
+        Command::Neighbors(arguments) => neighbors::run(context, arguments),
+        Command::Path(arguments) => path::run(context, arguments),
+        Command::Reach(arguments) => reach::run(context, arguments),
+        Command::Relationships(arguments) => relationships::run(context, arguments),
+        Command::Neighborhood(arguments) => neighborhood::run(context, arguments),
+        Command::Related(arguments) => related::run(context, arguments),
+        Command::Linking(arguments) => linking::run(context, arguments),
+        Command::Shared(arguments) => shared::run(context, arguments),
+        Command::History(arguments) => history::run(context, arguments),
+        Command::Diff(arguments) => diff::run(context, arguments),
+        Command::Log(arguments) => log::run(context, arguments),
+        Command::Follow(arguments) => follow::run(context, arguments),
+        Command::Types(arguments) => types::run(context, arguments),
+        Command::Stats(arguments) => stats::run(context, arguments),
+        Command::Apply(arguments) => apply::run(context, arguments),
+        Command::Create(create) => create.run(context),
+        Command::Set(set) => set.run(context),
+        Command::Link(link) => link.run(context),
+        Command::Delete(delete) => delete.run(context),
+        Command::Classify(classify) => classify.run(context),
+        Command::Declassify(declassify) => declassify.run(context),
+        Command::Ls(arguments) => ls::run(context, arguments),
+        Command::Tree(arguments) => tree::run(context, arguments),
+        Command::Cat(arguments) => cat::run(context, arguments),
+        Command::Put(put) => put.run(context),
+        Command::Insert(insert) => insert.run(context),
+        Command::Mv(mv) => mv.run(context),
+        Command::Cp(cp) => cp.run(context),
+        Command::Rm(rm) => rm.run(context),
+        Command::Candidate(arguments) => candidate::run(context, arguments),
+        Command::Revert(revert) => revert.run(context),
+        Command::TakeBack(take_back) => take_back.run(context),
+        Command::Fixity(fixity) => fixity.run(context),
+        Command::Check(arguments) => check::run(context, arguments),
+        Command::Backup(arguments) => backup::run(context, arguments),
+        Command::Restore(arguments) => restore::run(context, arguments),
+        Command::Compact(arguments) => compact::run(context, arguments),
         Command::Serve(serve) => serve.run(&arguments.global).map_err(Into::into),
-        Command::Token(arguments) => token::run(&mut context, arguments),
-        Command::Access(arguments) => access::run(&mut context, arguments),
-        Command::Completions(arguments) => completions::run(&mut context, arguments),
+        Command::Token(arguments) => token::run(context, arguments),
+        Command::Access(arguments) => access::run(context, arguments),
+        Command::Completions(arguments) => completions::run(context, arguments),
+        Command::Shell(shell) => {
+            shell.run(&arguments.global, Commands { root: Arguments::command, read: read_line })
+        }
     };
     // Flush also after a failure: the text printed before it belongs to the answer.
     let flushed = context.output.flush();

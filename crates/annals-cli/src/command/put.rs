@@ -68,6 +68,11 @@ pub struct Insert {
 }
 
 impl Put {
+    /// True if it stores a file.
+    pub fn is_of_file(&self) -> bool {
+        self.is_content || is_id(&self.path)
+    }
+
     /// Commits it.
     pub fn run(&self, context: &mut Context) -> Outcome {
         let file = self.file.as_deref().unwrap_or(Path::new("-"));

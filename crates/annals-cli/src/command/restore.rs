@@ -64,7 +64,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
 fn backup(context: &mut Context, backup: &Path, folder: &Path) -> Outcome {
     let options = Options { memory_bytes_max: context.memory_bytes_max, ..Options::default() };
     let report = annals::restore_with(backup, folder, &options)?;
-    super::backup::print(context, "restored", &report, folder, None)
+    super::backup::print(context, "restored", &annals_json::backup_to_json(&report), folder)
 }
 
 fn item(context: &mut Context, arguments: &Arguments) -> Outcome {

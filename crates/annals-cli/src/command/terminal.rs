@@ -31,6 +31,13 @@ impl Terminal {
         }
     }
 
+    /// Says that further lines are refused, which a server only counts.
+    pub fn note_unshown(&self) {
+        if !self.is_json {
+            self.bar.suspend(|| eprintln!("more lines are refused and counted, not shown; see --errors-max"));
+        }
+    }
+
     /// Removes the bar.
     pub fn finish(&self) {
         self.bar.finish();

@@ -64,6 +64,11 @@ impl ChangeArguments {
             || self.signature.valid_from.is_some()
     }
 
+    /// Author, message and valid time.
+    pub fn signature(&self) -> &SignatureArguments {
+        &self.signature
+    }
+
     /// Commits an operation on the tree and prints the receipt. Shape: `members` as in `docs/json.md`.
     pub fn commit(
         &self,

@@ -27,3 +27,6 @@ mod walking;
 mod mistakes;
 mod as_of;
 mod contents;
+mod shell;
+mod backing_up;
+mod sending;

@@ -326,6 +326,7 @@ fn compact(door: &mut Door) {
     door.call("GET", "/v1/stats");
     door.call("GET", "/v1/check");
     door.call("POST", "/v1/compactions");
+    door.call("GET", "/v1/backup");
 }
 
 fn follow(door: &mut Door) {

@@ -267,7 +267,8 @@ pub fn read_answer(stream: &mut impl BufRead, is_head: bool) -> Option<Answer> {
         body.resize(length, 0);
         stream.read_exact(&mut body).ok()?;
     }
-    answer.body = String::from_utf8(body).ok()?;
+    // A backup is no text.
+    answer.body = String::from_utf8_lossy(&body).into_owned();
     Some(answer)
 }
 

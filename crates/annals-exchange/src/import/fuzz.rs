@@ -173,6 +173,7 @@ fn import_lines(repository: &Repository, file: &[u8]) -> Told {
             plain: None,
             line_bounds: LineBounds::default(),
             is_shared: false,
+            is_resumable: true,
         };
         load_jsonl(repository, report, file, options, &mut || {})
     })

@@ -33,9 +33,10 @@ pub struct JsonlOptions<'a> {
     pub line_bounds: LineBounds,
     /// How plain objects are read; `None` to refuse them.
     pub plain: Option<&'a PlainObjects>,
-    /// True if other clients write at the same time. Then a history is refused, because its positions would not hold,
-    /// and the messages of records have no sums, because such an import cannot be resumed.
+    /// True if other clients write at the same time. Then a history is refused, because its positions would not hold.
     pub is_shared: bool,
+    /// True if the messages of records have sums of their lines, so that the import can be resumed.
+    pub is_resumable: bool,
 }
 
 /// Loads a file. The first line decides whether the file is a history; lines of the other kind are refused.
@@ -91,7 +92,7 @@ pub fn load_jsonl(
                 "expected no record behind lines without history; keep the two in separate files",
             )),
         });
-        let sum = line.place.sum.filter(|_| !options.is_shared);
+        let sum = line.place.sum.filter(|_| options.is_resumable);
         loader.take(Place { sum, ..line.place }, operations)
     });
     loader.end(outcome)

@@ -73,11 +73,31 @@ impl Run {
     /// Errors: `InvalidArgument` if its marks have the older form, without sums.
     pub fn latest(repository: &Repository, file: &str, progress: &dyn Progress) -> Result<Run> {
         let tail = repository.snapshot().position();
-        let mut run = Run::begin(repository);
-        let mut unsummed = None;
         let mut follow = repository.follow(Position(0));
-        while let Some((position, record)) = follow.poll()? {
-            match read_mark(&record.message, file) {
+        let next = || match follow.poll() {
+            Ok(None) => None,
+            Ok(Some((position, record))) => {
+                progress.set(position.0, Some(tail.0));
+                Some(Ok((position, record.message.to_string())))
+            }
+            Err(error) => Some(Err(error)),
+        };
+        Run::of_messages(std::iter::from_fn(next), file, tail)
+    }
+
+    /// The latest run of a file, from the messages of all records in order; one that begins at the tail if there is none.
+    ///
+    /// Errors: those of `messages`; `InvalidArgument` if its marks have the older form, without sums.
+    pub fn of_messages<E: From<Error>>(
+        messages: impl IntoIterator<Item = std::result::Result<(Position, String), E>>,
+        file: &str,
+        tail: Position,
+    ) -> std::result::Result<Run, E> {
+        let mut run = Run { began_at: tail, ..Run::default() };
+        let mut unsummed = None;
+        for message in messages {
+            let (position, message) = message?;
+            match read_mark(&message, file) {
                 Some(Mark::Summed(began_at, stretches)) => {
                     if unsummed.take().is_some() || run.stretches.is_empty() || began_at != run.began_at {
                         run = Run { began_at, ..Run::default() };
@@ -90,7 +110,6 @@ impl Run {
                 Some(Mark::Unsummed) => unsummed = Some(position),
                 None => {}
             }
-            progress.set(position.0, Some(tail.0));
         }
         if let Some(position) = unsummed {
             let text = format!(
@@ -98,7 +117,7 @@ impl Run {
                  file has changed cannot be known; import the lines that are missing from a file of their own, \
                  without --resume"
             );
-            return Err(Error::new(ErrorKind::InvalidArgument, text));
+            return Err(Error::new(ErrorKind::InvalidArgument, text).into());
         }
         Ok(run)
     }

@@ -122,6 +122,7 @@ fn load(
         line_bounds: LineBounds::default(),
         plain: None,
         is_shared: false,
+        is_resumable: true,
     };
     load_jsonl(repository, &mut report, text, file, &mut || {}).expect("it loads");
     if let Some(missing) = missing {

@@ -142,12 +142,13 @@ pub enum ExportLine {
 /// The report of an import.
 #[form]
 #[schemars(example = json!({
-    "position": 43, "throughLine": 1_000, "records": 1, "created": 997, "updated": 2, "unchanged": 0, "deleted": 0,
+    "position": 43, "throughLine": 1_000, "records": 1, "changes": 999, "skipped": 0, "created": 997, "updated": 2, "unchanged": 0, "deleted": 0,
     "takenAlong": 0, "kept": 0, "keptEntities": [], "refused": 1,
     "refusedLines": [{
         "line": 7, "kind": "missing-end",
         "reason": "an end does not exist: entity dash; put entities before the relationships between them",
     }],
+    "remarks": [],
 }))]
 pub struct ImportReport {
     pub position: u64,
@@ -155,6 +156,10 @@ pub struct ImportReport {
     pub through_line: u64,
     /// Number of records written.
     pub records: u64,
+    /// Number of changes in them.
+    pub changes: u64,
+    /// Number of lines that were there already: equal to their instance, or committed by the import that is resumed.
+    pub skipped: u64,
     pub created: u64,
     pub updated: u64,
     pub unchanged: u64,
@@ -169,6 +174,8 @@ pub struct ImportReport {
     pub refused: u64,
     /// The first refused lines, at most three with one reason.
     pub refused_lines: Vec<LineRefused>,
+    /// Remarks that refuse nothing, for people.
+    pub remarks: Vec<String>,
 }
 
 // An entity that stays.

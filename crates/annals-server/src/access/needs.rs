@@ -192,6 +192,8 @@ const OPERATIONS: &[(&str, &str, Needs)] = &[
     ("GET", "/v1/stats", any(&[Read, Operate])),
     ("GET", "/v1/check", all(&[Operate])),
     ("POST", "/v1/compactions", all(&[Operate])),
+    // It holds everything: also what was purged, and is not compacted yet.
+    ("GET", "/v1/backup", all(&[Read, Operate])),
 ];
 
 /// The verbs that an operation of the JSON door needs. An operation without a row is for admins only.

@@ -34,6 +34,8 @@ use crate::upload::{discard, upload};
 const REFUSED_LINES_MAX: usize = 100;
 /// Most entities that stay in an answer; the rest are only counted.
 const KEPT_MAX: usize = 100;
+/// Most remarks in an answer.
+const REMARKS_MAX: usize = 100;
 /// A longer reason is cut. Units: bytes.
 const REASON_BYTES_MAX: usize = 1_000;
 /// Changes in one batch, by default.
@@ -74,6 +76,9 @@ pub fn endpoints() -> Vec<Endpoint> {
 
 /// The options of a request.
 struct Order {
+    /// The file that the body is, if the client names it.
+    name: Option<String>,
+    is_resuming: bool,
     load: LoadOptions,
     valid_from: Option<annals::Instant>,
     line_bounds: LineBounds,
@@ -101,8 +106,16 @@ impl Order {
             let text = "parameters key, deleteMissing, replace and mergeValidTimes: expected merge=true beside them; add it";
             return Err(Problem::invalid(text).with("parameter", "merge"));
         }
+        let name = call.query.get("name").map(str::to_owned);
+        let is_resuming = call.query.flag("resume")?;
+        if is_resuming && (is_merging || name.is_none()) {
+            let text = "parameter resume: expected the name of the file beside it, and no merge; add name, or leave resume out";
+            return Err(Problem::invalid(text).with("parameter", "resume"));
+        }
         let options = MergeOptions { keys, is_deleting, is_replacing, has_valid_times, valid_from };
         Ok(Order {
+            name,
+            is_resuming,
             load: LoadOptions {
                 batch_changes,
                 // A sixteenth of the room for each batch in progress, and a quarter for all of them.
@@ -159,6 +172,7 @@ struct Loaded {
     summary: Summary,
     refused: Vec<RefusedInAnswer>,
     kept: Vec<KeptInAnswer>,
+    remarks: Vec<String>,
     position: Position,
 }
 
@@ -190,7 +204,7 @@ async fn import(call: Box<Call>, body: &mut Body) -> Outcome {
         return import_short(call, repository, std::mem::replace(body, Body::empty()), length).await;
     }
     let order = Order::of(&call, bytes)?;
-    let run = Run::begin(&repository);
+    let began_at = Run::begin(&repository);
     let place = enter(&call.door.gates.imports, (&call.peer, Kind::Imports, IMPORTS_MAX), || {
         format!("{IMPORTS_MAX} imports are under way; try again when one of them is done")
     })?;
@@ -200,7 +214,7 @@ async fn import(call: Box<Call>, body: &mut Body) -> Outcome {
     let running = tokio::task::spawn_blocking(move || {
         // Released when the work is done, also if the client goes earlier.
         let _held = (place, room);
-        load(&repository, run, order, upload)
+        load(&repository, began_at, order, upload)
     });
     let received = inlet.receive(&call.door, body).await;
     let loaded = match running.await {
@@ -266,30 +280,36 @@ fn check_encoding(call: &Call) -> Result<(), Problem> {
 }
 
 fn load(repository: &Repository, run: Run, order: Order, body: impl Read + Send + 'static) -> Loaded {
+    let name = order.name.as_deref().unwrap_or(NAME);
     let listener = Arc::new(Listener::default());
     let mut report = Report::new(Arc::clone(&listener) as _, order.is_stopping);
     report.merge = order.merge;
     let missing =
         Missing { began_at: run.began_at, delete_max: order.delete_max, option: "deleteMissingMax=" };
-    let options = JsonlOptions {
+    let began = if order.is_resuming { Run::latest(repository, name, &()) } else { Ok(run) };
+    let options = |run| JsonlOptions {
         load: &order.load,
-        name: NAME,
-        is_resuming: false,
+        name,
+        is_resuming: order.is_resuming,
         run,
         set_aside: Default::default(),
         valid_from: order.valid_from,
         line_bounds: order.line_bounds,
         plain: order.plain.as_ref(),
         is_shared: true,
+        is_resumable: order.name.is_some(),
     };
-    let outcome = Source::from_reader("body", body)
+    let outcome = began
+        .and_then(|run| Ok((run, Source::from_reader("body", body)?)))
         .map_err(Stop::from)
-        .and_then(|source| load_jsonl(repository, &mut report, source, options, &mut || {}))
+        .and_then(|(run, source)| load_jsonl(repository, &mut report, source, options(run), &mut || {}))
         .and_then(|()| missing.delete(repository, &order.load, &mut report));
     report.finish();
     let refused = std::mem::take(&mut *listener.refused.lock().unwrap_or_else(PoisonError::into_inner));
     let kept = std::mem::take(&mut *listener.kept.lock().unwrap_or_else(PoisonError::into_inner));
-    Loaded { outcome, summary: report.summary, refused, kept, position: repository.snapshot().position() }
+    let remarks = std::mem::take(&mut *listener.remarks.lock().unwrap_or_else(PoisonError::into_inner));
+    let position = repository.snapshot().position();
+    Loaded { outcome, summary: report.summary, refused, kept, remarks, position }
 }
 
 /// Keeps the first refused lines for the answer.
@@ -297,6 +317,7 @@ fn load(repository: &Repository, run: Run, order: Order, body: impl Read + Send 
 struct Listener {
     refused: Mutex<Vec<RefusedInAnswer>>,
     kept: Mutex<Vec<KeptInAnswer>>,
+    remarks: Mutex<Vec<String>>,
 }
 
 /// An entity that stays, and why.
@@ -335,6 +356,13 @@ impl Progress for Listener {
         }
     }
 
+    fn note_remark(&self, text: &dyn Display) {
+        let mut known = self.remarks.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() < REMARKS_MAX {
+            known.push(text.to_string());
+        }
+    }
+
     fn note_repeated(&self, repeated: &RepeatedReason<'_>) {
         let mut known = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
         let last = known.iter_mut().find(|known| known.line == repeated.line);
@@ -369,7 +397,7 @@ fn failed(error: &Error) -> Problem {
 }
 
 fn report_to_json(loaded: &Loaded) -> Json {
-    let Loaded { summary, refused, kept, position, .. } = loaded;
+    let Loaded { summary, refused, kept, remarks, position, .. } = loaded;
     let kept: Vec<Json> =
         kept.iter().map(|known| json!({ "id": known.id, "reason": known.reason })).collect();
     let refused: Vec<Json> = refused
@@ -386,6 +414,8 @@ fn report_to_json(loaded: &Loaded) -> Json {
         "position": position.0,
         "throughLine": summary.through_line,
         "records": summary.records_count,
+        "changes": summary.changes_count,
+        "skipped": summary.skipped_count,
         "created": summary.created_count,
         "updated": summary.updated_count,
         "unchanged": summary.unchanged_count,
@@ -395,5 +425,6 @@ fn report_to_json(loaded: &Loaded) -> Json {
         "keptEntities": kept,
         "refused": summary.refused_count,
         "refusedLines": refused,
+        "remarks": remarks,
     })
 }

@@ -25,9 +25,12 @@ mod import;
 mod export;
 mod inspection;
 mod compactions;
+mod backup;
 mod feed_events;
 mod feed;
 mod health;
+
+pub use backup::{BACKUP_END, external_contents_count};
 
 use crate::endpoint::Endpoint;
 
@@ -56,6 +59,7 @@ pub fn endpoints() -> Vec<Endpoint> {
         export::endpoints,
         inspection::endpoints,
         compactions::endpoints,
+        backup::endpoints,
         feed::endpoints,
         health::endpoints,
     ];

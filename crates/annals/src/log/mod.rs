@@ -35,6 +35,9 @@ pub use fault::{FaultLog, FaultPlan};
 pub use file::FileOptions;
 pub use file::{FileLog, SegmentInfo, copy_to_files};
 pub(crate) use file::{LOCK_FILE_NAME, is_vacant_log};
+pub(crate) use file::{
+    LogPart, SegmentPlan, begin_received, finish_received, receive_log_file, send_log, spoil_received,
+};
 pub use identity::LogId;
 pub use memory_log::MemoryLog;
 pub use rewrite::{Rewrite, RewriteRecord, RewriteReport, Rewritten};

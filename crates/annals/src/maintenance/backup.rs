@@ -57,7 +57,7 @@ impl Repository {
         let copying =
             Copying { contents: &contents, holder: Holder(Some(inner)), disk, target: target.as_ref() };
         // Order: once, before anything is written, so that a later attempt removes only what this call has written.
-        copying.check_vacant()?;
+        check_vacant(&**copying.disk, copying.target)?;
         let (mut reopened, mut copied) = (None, HashSet::new());
         let mut position = self.snapshot().position();
         for attempt in 1.. {
@@ -115,7 +115,7 @@ pub fn restore_on(
     let contents = Contents::new(contents_in(&disk, backup.as_ref()));
     let position = log.tail()?;
     let copying = Copying { contents: &contents, holder: Holder(None), disk: &disk, target: target.as_ref() };
-    copying.check_vacant()?;
+    check_vacant(&**copying.disk, copying.target)?;
     copying.copy(&log, position, &mut HashSet::new())?;
     verify_on(disk, target, options)
 }
@@ -219,16 +219,6 @@ struct Copying<'c> {
 }
 
 impl Copying<'_> {
-    /// Errors: `AlreadyExists` if the target holds something else than an interrupted copy.
-    fn check_vacant(&self) -> Result<()> {
-        let vacant = is_vacant(&**self.disk, self.target, &log_folder(self.target));
-        if vacant.map_err(|source| self.io("list the folder to copy to", source))? {
-            return Ok(());
-        }
-        let text = format!("{}: expected an empty folder; choose another", self.target.display());
-        Err(Error::new(ErrorKind::AlreadyExists, text))
-    }
-
     /// Copies everything up to a position. `copied` has the contents that are in the copy already.
     fn copy(&self, log: &dyn Log, position: Position, copied: &mut HashSet<Sha256>) -> Result<BackupReport> {
         let Copying { disk, target, .. } = *self;
@@ -270,6 +260,17 @@ impl Copying<'_> {
     fn io(&self, operation: &str, source: io::Error) -> Error {
         Error::of_disk(operation, source).with("path", self.target.display())
     }
+}
+
+/// Errors: `AlreadyExists` if the target holds something else than an interrupted copy.
+pub(crate) fn check_vacant(disk: &dyn Disk, target: &Path) -> Result<()> {
+    let vacant = is_vacant(disk, target, &log_folder(target));
+    let listed = |source| Error::of_disk("list the folder to copy to", source).with("path", target.display());
+    if vacant.map_err(listed)? {
+        return Ok(());
+    }
+    let text = format!("{}: expected an empty folder; choose another", target.display());
+    Err(Error::new(ErrorKind::AlreadyExists, text))
 }
 
 /// True if `target` is empty or holds only an interrupted copy.

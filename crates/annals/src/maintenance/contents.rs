@@ -104,7 +104,7 @@ impl Repository {
 }
 
 impl DamagedContent {
-    fn of(sha256: Sha256, error: &Error) -> DamagedContent {
+    pub(crate) fn of(sha256: Sha256, error: &Error) -> DamagedContent {
         DamagedContent { sha256, problem: error.to_string(), instances: Vec::new() }
     }
 }

@@ -18,6 +18,9 @@ const COMPACTING_1: &str = "compacting";
 /// Name of the folder of checkpoints.
 const CHECKPOINTS: &str = "checkpoints";
 
+/// Name of the folder of the log.
+pub(crate) const LOG: &str = "log";
+
 /// Name of the folder of contents.
 pub(crate) const CONTENT: &str = "content";
 
@@ -135,7 +138,7 @@ pub(crate) fn contents_in(disk: &Arc<dyn Disk>, path: &Path) -> Arc<dyn Store> {
 
 /// The folder of the log of the repository at `path`.
 pub(crate) fn log_folder(path: &Path) -> PathBuf {
-    path.join("log")
+    path.join(LOG)
 }
 
 /// Refuses a folder without a log that has contents or checkpoints: these prove that there was one. A new log would take

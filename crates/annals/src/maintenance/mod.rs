@@ -1,6 +1,7 @@
 //! Maintenance beside readers and writers: recovery, checkpoints, check, backup, compaction.
 
 pub(crate) mod backup;
+pub(crate) mod sent_backup;
 pub(crate) mod check;
 pub(crate) mod checkpoint;
 pub(crate) mod compact;

@@ -11,6 +11,7 @@ pub fn check(door: &mut Door) {
     merge(door);
     delete_missing(door);
     batches(door);
+    resuming(door);
     plain_objects(door);
     export(door);
 }
@@ -114,6 +115,32 @@ fn delete_missing(door: &mut Door) {
     imports(door, ["deleteMissing", "true"], |door, id| one_of_two(door, id, query), deletes);
     let query = "merge&deleteMissing";
     imports(door, ["deleteMissingMax", "100"], |door, id| one_of_two(door, id, query), deletes);
+}
+
+fn resuming(door: &mut Door) {
+    let message = |door: &Door| {
+        let log = door.server.get("/v1/log?limit=1").json();
+        log["items"][0]["message"].as_str().unwrap_or_default().to_owned()
+    };
+    imports(
+        door,
+        ["name", "crawl.jsonl"],
+        |_, id| import("", &[entity(id, "t", json!({}))]),
+        |door, _| message(door).contains("crawl.jsonl run"),
+    );
+    imports(
+        door,
+        ["resume", "true"],
+        |door, id| {
+            let request = import(&format!("name={id}.jsonl"), &[entity(id, "t", json!({}))]);
+            request.send_to(&door.server);
+            request
+        },
+        |_, [without, with]| {
+            (number(without.1, "refused"), number(without.1, "skipped")) == (1, 0)
+                && (number(with.1, "refused"), number(with.1, "skipped")) == (0, 1)
+        },
+    );
 }
 
 fn batches(door: &mut Door) {

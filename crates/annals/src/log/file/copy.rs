@@ -36,7 +36,7 @@ pub fn copy_to_files(from: &dyn Log, disk: &dyn Disk, target: &Path, upto: Posit
     }
     disk.create_folder(target).map_err(|error| io_error(target, "create the folder", error))?;
     for _ in 0..STALE_RETRIES_MAX {
-        clear(from, disk, target)?;
+        clear(&from.describe(), disk, target)?;
         // Order: the file that marks the copy as unfinished is durable before all others.
         let begun = disk.create(&target.join(COPYING_FILE_NAME)).and_then(|_| disk.sync_folder(target));
         begun.map_err(|error| io_error(target, "begin the copy", error))?;
@@ -84,7 +84,7 @@ fn copy_segments(from: &dyn Log, disk: &dyn Disk, target: &Path, upto: Position)
 }
 
 /// Completes the copy, so that it opens.
-fn finish(disk: &dyn Disk, target: &Path, upto: Position) -> Result<()> {
+pub(super) fn finish(disk: &dyn Disk, target: &Path, upto: Position) -> Result<()> {
     let copying = target.join(COPYING_FILE_NAME);
     let finished =
         disk.sync_folder(target).and_then(|()| disk.remove(&copying)).and_then(|()| disk.sync_folder(target));
@@ -94,7 +94,7 @@ fn finish(disk: &dyn Disk, target: &Path, upto: Position) -> Result<()> {
 /// Removes an interrupted copy from `target`.
 ///
 /// Errors: `AlreadyExists` if there is a log; `Io`.
-fn clear(from: &dyn Log, disk: &dyn Disk, target: &Path) -> Result<()> {
+pub(super) fn clear(from: &str, disk: &dyn Disk, target: &Path) -> Result<()> {
     let names = disk.list(target).map_err(|error| io_error(target, "list", error))?;
     let is_own = |name: &String| {
         let marks = [DURABLE_FILE_NAME, MANIFEST_FILE_NAME];
@@ -103,8 +103,7 @@ fn clear(from: &dyn Log, disk: &dyn Disk, target: &Path) -> Result<()> {
     if !names.iter().any(|name| name == COPYING_FILE_NAME) {
         let Some(taken) = names.iter().find(|name| is_own(name)) else { return Ok(()) };
         let text = format!(
-            "{}: copy to {}: expected a folder without a log, found {taken}; choose another folder",
-            from.describe(),
+            "{from}: copy to {}: expected a folder without a log, found {taken}; choose another folder",
             target.display()
         );
         return Err(Error::new(ErrorKind::AlreadyExists, text));

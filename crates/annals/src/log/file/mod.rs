@@ -18,6 +18,7 @@ mod recovery;
 mod follower;
 
 mod copy;
+mod sent;
 mod rewrite;
 mod verify;
 mod file_options;
@@ -43,6 +44,9 @@ pub use copy::copy_to_files;
 pub(crate) use copy::is_vacant_log;
 pub use file_options::FileOptions;
 pub(crate) use recovery::LOCK_FILE_NAME;
+pub(crate) use sent::{
+    LogPart, SegmentPlan, begin_received, finish_received, receive_log_file, send_log, spoil_received,
+};
 pub use verify::SegmentInfo;
 
 /// A reader may meet a rewritten log at most this often in a row; more often means that another program changes the
