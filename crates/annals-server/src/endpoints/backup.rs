@@ -17,8 +17,8 @@ use crate::problem::{Outcome, Problem};
 
 /// The name of the last file, which says what came before it.
 pub const BACKUP_END: &str = "backup.json";
-/// The media type of the stream.
-const TAR: &str = "application/x-tar";
+/// The media type of the stream: generators of clients know no tar.
+const TAR: &str = "application/octet-stream";
 /// A tar consists of blocks of this size. Units: bytes.
 const BLOCK_BYTES: usize = 512;
 /// The rights of each file: a backup holds everything.
