@@ -6,26 +6,15 @@ use annals::*;
 
 use crate::edit::path_of;
 use crate::limited_writers::Writer;
-use crate::see::{Name, Seen, id, of_snapshot};
+use crate::reverted::plain;
+use crate::see::{Name, Seen, of_snapshot};
 use crate::world::World;
-
-/// An item without ids, which may have changed since.
-fn plain(mut item: Item) -> Item {
-    item.id = None;
-    item.properties.sort_by(|one, other| one.0.cmp(&other.0));
-    item.children.iter_mut().for_each(|child| child.item = plain(std::mem::take(&mut child.item)));
-    item
-}
 
 impl World {
     /// Sets a subtree back, or restores an item, as the writer may.
     pub(crate) fn revert_with_grants(&mut self, writer: &Writer) {
-        let edit = self.any_edit();
-        let path = self.any_path(&edit.root, true);
-        let (root, at) = (id(&edit.root), path_of(&path));
-        let past: Vec<u64> = self.past.keys().copied().collect();
-        let recent = past.len().saturating_sub(12);
-        let position = *self.random.choose(&past[recent..]);
+        let (root, path, position) = self.any_past_place();
+        let at = path_of(&path);
         let as_of = AsOf { position: Some(Position(position)), ..AsOf::default() };
         let is_revert = !self.random.one_in(4);
         let seen_now = |world: &World| {

@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use annals::*;
 
-use crate::edit::path_of;
+use crate::edit::{Path, path_of};
 use crate::see::{Name, Seen, id, of_snapshot};
 use crate::world::World;
 
 /// An item without its ids, which may have changed since.
-fn plain(mut item: Item) -> Item {
+pub(crate) fn plain(mut item: Item) -> Item {
     item.id = None;
     item.properties.sort_by(|one, other| one.0.cmp(&other.0));
     item.children.iter_mut().for_each(|child| child.item = plain(std::mem::take(&mut child.item)));
@@ -41,14 +41,19 @@ fn with_contents(entities: &mut BTreeSet<u64>, all: &BTreeMap<Name, Seen>) {
 }
 
 impl World {
-    /// Sets a subtree back.
-    pub(crate) fn revert(&mut self) {
+    /// A root, a path to an item below it, and one of the latest positions.
+    pub(crate) fn any_past_place(&mut self) -> (Id, Path, u64) {
         let edit = self.any_edit();
         let path = self.any_path(&edit.root, true);
-        let (root, at) = (id(&edit.root), path_of(&path));
         let past: Vec<u64> = self.past.keys().copied().collect();
         let recent = past.len().saturating_sub(12);
-        let position = *self.random.choose(&past[recent..]);
+        (id(&edit.root), path, *self.random.choose(&past[recent..]))
+    }
+
+    /// Sets a subtree back.
+    pub(crate) fn revert(&mut self) {
+        let (root, path, position) = self.any_past_place();
+        let at = path_of(&path);
         let as_of = AsOf { position: Some(Position(position)), ..AsOf::default() };
         let snapshot = self.repository().snapshot();
         let then = snapshot.as_of(as_of).expect("a position that there was");
