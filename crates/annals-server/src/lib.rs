@@ -52,6 +52,8 @@ mod ldp;
 mod metrics;
 #[cfg(test)]
 mod hidden_or_absent;
+#[cfg(test)]
+mod under_load;
 mod openapi;
 pub mod wire;
 

@@ -1,0 +1,127 @@
+//! While the server is full, a client that obeys `Retry-After` loses nothing and writes nothing twice.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
+
+use annals::Repository;
+use axum::body::Body;
+use http::header::{CONTENT_TYPE, ETAG, RETRY_AFTER};
+use http::{HeaderMap, HeaderName, Request, StatusCode};
+use http_body_util::BodyExt;
+use serde_json::{Value as Json, json};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tower::ServiceExt;
+
+use crate::door::Door;
+use crate::hosts::Hosts;
+use crate::ldp::{LdpSettings, Sources};
+use crate::limits::Limits;
+use crate::router::router;
+
+/// A door, and what a client of it does.
+struct Client {
+    door: Arc<Door>,
+    router: axum::Router,
+}
+
+struct Answer {
+    status: StatusCode,
+    headers: HeaderMap,
+    text: String,
+}
+
+impl Answer {
+    fn json(&self) -> Json {
+        serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error} in {:?}", self.text))
+    }
+
+    fn header(&self, name: &HeaderName) -> Option<&str> {
+        self.headers.get(name).map(|value| value.to_str().expect("ASCII"))
+    }
+}
+
+impl Client {
+    fn new() -> Client {
+        let hosts = Hosts::new(IpAddr::V4(Ipv4Addr::LOCALHOST), Vec::new(), Vec::new(), None);
+        let ldp = LdpSettings {
+            root: "/ldp".parse().expect("a path"),
+            is_if_match_required: false,
+            external: Sources::new(Vec::new(), 0),
+            web_access: None,
+        };
+        let door = Arc::new(Door::new(Limits::default(), hosts, "urn:test".into(), Some(ldp)));
+        door.open(Repository::in_memory()).expect("a thread");
+        Client { router: router(&door), door }
+    }
+
+    /// Takes all room of a kind.
+    fn fill(&self, gate: &Arc<Semaphore>) -> OwnedSemaphorePermit {
+        let all = u32::try_from(gate.available_permits()).expect("a bound");
+        Arc::clone(gate).try_acquire_many_owned(all).expect("the room is there")
+    }
+
+    /// No request may wait for a place for long work.
+    fn fill_heavy(&self) -> OwnedSemaphorePermit {
+        self.fill(&self.door.gates.heavy_waits)
+    }
+
+    async fn ask(&self, method: &str, path: &str, media_type: &str, body: impl Into<Body>) -> Answer {
+        let request = Request::builder().method(method).uri(path).header("host", "localhost");
+        let request = request.header(CONTENT_TYPE, media_type).body(body.into()).expect("a request");
+        let answer = self.router.clone().oneshot(request).await.unwrap_or_else(|never| match never {});
+        let (head, body) = answer.into_parts();
+        let bytes = body.collect().await.expect("a body").to_bytes();
+        Answer {
+            status: head.status,
+            headers: head.headers,
+            text: String::from_utf8(bytes.to_vec()).expect("text"),
+        }
+    }
+
+    async fn send(&self, method: &str, path: &str, body: Json) -> Answer {
+        self.ask(method, path, "application/json", body.to_string()).await
+    }
+
+    async fn get(&self, path: &str) -> Answer {
+        self.ask("GET", path, "text/plain", Body::empty()).await
+    }
+}
+
+/// The client repeated a write that was done: its new id was there, and the answer was 503 with `Retry-After`.
+#[tokio::test]
+async fn a_write_without_a_place_to_read_it_back_is_told_by_its_receipt() {
+    let client = Client::new();
+    assert_eq!(client.send("POST", "/v1/entities", json!({"id": "e", "type": "t"})).await.status, 201);
+    let full = client.fill_heavy();
+    let refused = client.send("POST", "/v1/find", json!({"kind": "entity"})).await;
+    assert_eq!((refused.status.as_u16(), refused.header(&RETRY_AFTER)), (503, Some("1")));
+    // The former id is not found any more, so the state of the commit would have to be looked up.
+    let moved = client.send("PUT", "/v1/entities/e/id", json!({"newId": "f"})).await;
+    assert_eq!((moved.status.as_u16(), &moved.json()["position"]), (200, &json!(2)), "{}", moved.text);
+    assert_eq!(client.get("/v1/entities/f").await.status, 200);
+    drop(full);
+    let moved = client.send("PUT", "/v1/entities/f/id", json!({"newId": "g"})).await;
+    assert_eq!((moved.status.as_u16(), &moved.json()["position"]), (200, &json!(3)), "{}", moved.text);
+}
+
+#[tokio::test]
+async fn a_write_of_a_large_resource_without_a_place_for_its_tag_is_answered_without_one() {
+    let client = Client::new();
+    let values: Vec<String> = (0..6_000).map(|value| value.to_string()).collect();
+    let graph = format!("<> <urn:x:value> {} .", values.join(","));
+    let created = client.ask("PUT", "/ldp/large", "text/turtle", graph).await;
+    assert_eq!(created.status, 201, "{}", created.text);
+    let full = client.fill_heavy();
+    let update = |value: u32| {
+        let update = format!("INSERT DATA {{ <> <urn:x:more> {value} }}");
+        client.ask("PATCH", "/ldp/large", "application/sparql-update", update)
+    };
+    let changed = update(1).await;
+    assert_eq!((changed.status.as_u16(), changed.header(&ETAG)), (204, None), "{}", changed.text);
+    assert!(changed.headers.contains_key("allow") && changed.headers.contains_key("annals-position"));
+    drop(full);
+    let changed = update(2).await;
+    assert!(changed.status == 204 && changed.header(&ETAG).is_some(), "{}", changed.text);
+    let shown = client.ask("GET", "/ldp/large", "text/plain", Body::empty()).await;
+    assert!(shown.text.contains("urn:x:more"), "{}", &shown.text[..200]);
+}
