@@ -55,9 +55,9 @@ impl From<Share> for Permit {
 #[derive(Clone, Default)]
 struct Held(Arc<Mutex<Permits>>);
 
-/// Marks a response to a write: the server must not refuse it any more.
+/// Marks a response to a write: the server must not refuse it any more. This short body is sent if there is no room.
 #[derive(Clone)]
-struct Written(Receipt);
+struct Written(Bytes);
 
 /// Makes an answer hold a permit until it is sent.
 pub fn hold(response: &mut Response<Body>, permit: impl Into<Permit>) {
@@ -80,9 +80,14 @@ pub fn admitted(mut response: Response<Body>, permit: OwnedSemaphorePermit) -> R
 }
 
 /// Marks the answer to a write: if there is no room for it, the receipt is sent instead.
-pub fn written(mut response: Response<Body>, receipt: &Receipt) -> Response<Body> {
+pub fn written(response: Response<Body>, receipt: &Receipt) -> Response<Body> {
+    written_in_short(response, || receipt_to_json(receipt))
+}
+
+/// The same with another short answer.
+pub fn written_in_short(mut response: Response<Body>, short: impl FnOnce() -> Json) -> Response<Body> {
     if length_of(&response) > PART_BYTES {
-        response.extensions_mut().insert(Written(*receipt));
+        response.extensions_mut().insert(Written(short().to_string().into()));
     }
     response
 }
@@ -104,7 +109,7 @@ pub fn admit(door: &Door, mut response: Response<Body>) -> Outcome {
         hold(&mut response, permit);
         return Ok(response);
     }
-    or_receipt(response, || {
+    or_short(response, || {
         Problem::busy(
             "answers: too many bytes wait for their clients to read them; ask for less, or try again later",
         )
@@ -120,7 +125,7 @@ pub fn admit_to(door: &Door, peer: &Arc<Peer>, request: Share, response: Respons
     if length > PART_BYTES {
         match peer.take(Kind::AnswerBytes, length, door.limits.answers_bytes_max) {
             Ok(share) => hold(&mut response, share),
-            Err(problem) => response = or_receipt(response, || problem)?,
+            Err(problem) => response = or_short(response, || problem)?,
         }
     }
     // A streamed answer has permits of its own, and may run without end.
@@ -130,10 +135,10 @@ pub fn admit_to(door: &Door, peer: &Arc<Peer>, request: Share, response: Respons
     Ok(response)
 }
 
-/// A short receipt instead of the answer to a write, for which there is no room.
-fn or_receipt(response: Response<Body>, problem: impl FnOnce() -> Problem) -> Outcome {
-    let Some(Written(receipt)) = response.extensions().get::<Written>() else { return Err(problem()) };
-    let body = Body::from(receipt_to_json(receipt).to_string());
+/// A short answer instead of that to a write, for which there is no room.
+fn or_short(response: Response<Body>, problem: impl FnOnce() -> Problem) -> Outcome {
+    let Some(Written(short)) = response.extensions().get::<Written>() else { return Err(problem()) };
+    let body = Body::from(short.clone());
     Ok(response.map(|_| body))
 }
 

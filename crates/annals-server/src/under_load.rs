@@ -16,6 +16,7 @@ use crate::door::Door;
 use crate::hosts::Hosts;
 use crate::ldp::{LdpSettings, Sources};
 use crate::limits::Limits;
+use crate::names::NDJSON;
 use crate::router::router;
 
 /// A door, and what a client of it does.
@@ -124,4 +125,34 @@ async fn a_write_of_a_large_resource_without_a_place_for_its_tag_is_answered_wit
     assert!(changed.status == 204 && changed.header(&ETAG).is_some(), "{}", changed.text);
     let shown = client.ask("GET", "/ldp/large", "text/plain", Body::empty()).await;
     assert!(shown.text.contains("urn:x:more"), "{}", &shown.text[..200]);
+}
+
+/// A line that can be imported, and so many that cannot, each for a long reason of its own.
+fn lines(bad_count: usize) -> String {
+    let bad = |number| format!("{{\"{}{number}\": 1}}\n", "x".repeat(400));
+    let good = "{\"entity\": {\"id\": \"good\", \"type\": \"t\"}}\n".to_owned();
+    good + &(0..bad_count).map(bad).collect::<String>()
+}
+
+/// The client repeated an import that was done: it was answered with 503 and `Retry-After`.
+#[tokio::test]
+async fn an_import_without_room_for_its_report_is_told_by_the_counts() {
+    let client = Client::new();
+    let full = client.fill(&client.door.gates.answer_bytes);
+    let imported = client.ask("POST", "/v1/import", NDJSON, lines(100)).await;
+    assert_eq!(imported.status, 200, "{}", imported.text);
+    let report = imported.json();
+    assert_eq!([&report["created"], &report["refused"]], [&json!(1), &json!(100)], "{report}");
+    assert_eq!(report["refusedLines"], json!([]));
+    // The body breaks off behind these lines.
+    let parts = [Ok(lines(100)), Err(std::io::Error::other("gone"))];
+    let broken = Body::from_stream(futures_util::stream::iter(parts));
+    let ended = client.ask("POST", "/v1/import?batch=1&merge", NDJSON, broken).await;
+    let report = ended.json();
+    assert_eq!((ended.status.as_u16(), &report["kind"]), (400, &json!("invalid-argument")), "{report}");
+    assert_eq!([&report["unchanged"], &report["refused"]], [&json!(1), &json!(100)], "{report}");
+    assert_eq!(report["refusedLines"], json!([]));
+    drop(full);
+    let imported = client.ask("POST", "/v1/import?merge", NDJSON, lines(100)).await.json();
+    assert_eq!(imported["refusedLines"].as_array().map(Vec::len), Some(100), "{imported}");
 }
