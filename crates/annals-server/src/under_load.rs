@@ -1,12 +1,16 @@
 //! While the server is full, a client that obeys `Retry-After` loses nothing and writes nothing twice.
 
+use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
+use std::time::Duration;
 
 use annals::Repository;
 use axum::body::Body;
-use http::header::{CONTENT_TYPE, ETAG, RETRY_AFTER};
-use http::{HeaderMap, HeaderName, Request, StatusCode};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE, ETAG, HOST, RETRY_AFTER};
+use http::{HeaderMap, HeaderName, Request, StatusCode, request};
 use http_body_util::BodyExt;
 use serde_json::{Value as Json, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -67,8 +71,12 @@ impl Client {
     }
 
     async fn ask(&self, method: &str, path: &str, media_type: &str, body: impl Into<Body>) -> Answer {
-        let request = Request::builder().method(method).uri(path).header("host", "localhost");
-        let request = request.header(CONTENT_TYPE, media_type).body(body.into()).expect("a request");
+        let request = Request::builder().method(method).uri(path).header(CONTENT_TYPE, media_type);
+        self.answer(request, body.into()).await
+    }
+
+    async fn answer(&self, request: request::Builder, body: Body) -> Answer {
+        let request = request.header(HOST, "localhost").body(body).expect("a request");
         let answer = self.router.clone().oneshot(request).await.unwrap_or_else(|never| match never {});
         let (head, body) = answer.into_parts();
         let bytes = body.collect().await.expect("a body").to_bytes();
@@ -81,6 +89,12 @@ impl Client {
 
     async fn send(&self, method: &str, path: &str, body: Json) -> Answer {
         self.ask(method, path, "application/json", body.to_string()).await
+    }
+
+    /// Imports a body whose length is stated.
+    async fn import(&self, body: Vec<u8>) -> Answer {
+        let request = Request::post("/v1/import?merge").header(CONTENT_TYPE, NDJSON);
+        self.answer(request.header(CONTENT_LENGTH, body.len()), body.into()).await
     }
 
     async fn get(&self, path: &str) -> Answer {
@@ -155,4 +169,57 @@ async fn an_import_without_room_for_its_report_is_told_by_the_counts() {
     drop(full);
     let imported = client.ask("POST", "/v1/import?merge", NDJSON, lines(100)).await.json();
     assert_eq!(imported["refusedLines"].as_array().map(Vec::len), Some(100), "{imported}");
+}
+
+/// Packs a text by gzip.
+fn packed(text: &str) -> Vec<u8> {
+    let mut packed = GzEncoder::new(Vec::new(), Compression::best());
+    packed.write_all(text.as_bytes()).expect("memory takes it");
+    packed.finish().expect("memory takes it")
+}
+
+/// The server reserved 64 MiB for a few packed lines, and refused them where it could have waited.
+#[tokio::test]
+async fn a_short_import_takes_the_room_of_its_length_and_waits_for_it() {
+    let client = Client::new();
+    let gate = &client.door.gates.body_bytes;
+    let (left, needed) = (8 << 20, 1 << 20);
+    let most = u32::try_from(gate.available_permits() - left).expect("a bound");
+    let _most = Arc::clone(gate).try_acquire_many_owned(most).expect("the room is there");
+    for body in [lines(0).into_bytes(), packed(&lines(0))] {
+        let imported = client.import(body).await;
+        assert_eq!(
+            (imported.status.as_u16(), &imported.json()["refused"]),
+            (200, &json!(0)),
+            "{}",
+            imported.text
+        );
+    }
+    let rest = u32::try_from(gate.available_permits() - needed / 2).expect("a bound");
+    let rest = Arc::clone(gate).try_acquire_many_owned(rest).expect("the room is there");
+    let released = async {
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        drop(rest);
+    };
+    let (imported, ()) = tokio::join!(client.import(lines(0).into_bytes()), released);
+    assert_eq!(
+        (imported.status.as_u16(), &imported.json()["refused"]),
+        (200, &json!(0)),
+        "{}",
+        imported.text
+    );
+}
+
+/// 128 KiB of gzip held a place of searches for minutes.
+#[tokio::test]
+async fn a_body_that_is_long_when_it_is_unpacked_needs_the_place_of_a_long_import() {
+    let client = Client::new();
+    let long = packed(&format!("{}\n", "x".repeat(1 << 20)).repeat(5));
+    assert!(long.len() < 128 << 10, "{}", long.len());
+    let full = client.fill(&client.door.gates.imports);
+    let refused = client.import(long.clone()).await;
+    assert_eq!((refused.status.as_u16(), refused.header(&RETRY_AFTER)), (503, Some("1")), "{}", refused.text);
+    assert_eq!(client.import(packed(&lines(3))).await.json()["refused"], 3);
+    drop(full);
+    assert_eq!(client.import(long).await.json()["refused"], 5);
 }

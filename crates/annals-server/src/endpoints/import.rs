@@ -1,7 +1,8 @@
 //! Imports: JSON Lines of any number, committed in batches while they arrive.
 
-use std::io::Read;
+use std::io::{Cursor, Read};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use annals::{Error, ErrorKind, Repository, Transaction};
 use annals_exchange::Stop;
@@ -13,12 +14,14 @@ use annals_exchange::import::{
 use axum::body::Body;
 use http::Method;
 use http::header::{CONTENT_ENCODING, EXPECT};
+use hyper::body::Bytes as Part;
 
 use super::import_report::{Listener, Loaded, ended_early, outcome_of};
 use crate::access::{Principal, Verbs, check_acls, check_changes};
 use crate::body::{Bytes, check_media_type};
 use crate::call::{Call, heavy};
 use crate::commit::Signature;
+use crate::door::Door;
 use crate::endpoint::Endpoint;
 use crate::header_text::content_length;
 use crate::limits::{IMPORT_BYTES, IMPORTS_MAX, Limits};
@@ -34,6 +37,10 @@ const BATCH_CHANGES: usize = 5_000;
 const BATCH_CHANGES_MAX: usize = 100_000;
 /// A body of at most this length waits for its turn as searches do, and is received whole before. Units: bytes.
 const SHORT_BYTES_MAX: u64 = 128 << 10;
+/// A packed body is short if it has at most so many bytes when it is unpacked. Units: bytes.
+const UNPACKED_BYTES_MAX: u64 = 4 << 20;
+/// How long a short body without room waits for its next turn.
+const ROOM_WAIT: Duration = Duration::from_millis(50);
 /// The room of a short body for each of its bytes: parsed JSON of small parts takes so much. It has at least
 /// [`SHORT_ROOM_MIN`].
 const SHORT_ROOM_FACTOR: usize = 256;
@@ -180,10 +187,17 @@ async fn import(call: Box<Call>, body: &mut Body) -> Outcome {
         .into());
     }
     let bytes = import_bytes(&call.door.limits);
-    if let Some(length) = content_length(&call.headers).filter(|length| *length <= SHORT_BYTES_MAX) {
-        return import_short(call, repository, std::mem::replace(body, Body::empty()), length).await;
-    }
     let order = Order::of(&call, bytes)?;
+    if content_length(&call.headers).is_some_and(|length| length <= SHORT_BYTES_MAX) {
+        let whole = std::mem::replace(body, Body::empty());
+        let received = Bytes::receive_any(&call.door, &call.headers, whole, call.body_room.clone()).await?;
+        let received = Part::from_owner(received);
+        match unpacked_length(&call.door, received.clone()).await? {
+            Some(length) => return import_short(call.into(), repository, received, length).await,
+            // Unpacked it is long, so it needs a place as any long one.
+            None => *body = Body::from(received),
+        }
+    }
     let began_at = Run::begin(&repository);
     let place = enter(&call.door.gates.imports, (&call.peer, Kind::Imports, IMPORTS_MAX), || {
         format!("{IMPORTS_MAX} imports are under way; try again when one of them is done")
@@ -205,26 +219,45 @@ async fn import(call: Box<Call>, body: &mut Body) -> Outcome {
     outcome_of(received, &loaded)
 }
 
-/// Imports a body of such a length: it waits for its turn when it is here.
-async fn import_short(call: Box<Call>, repository: Repository, body: Body, length: u64) -> Outcome {
-    let bytes_max = import_bytes(&call.door.limits);
-    let mut bytes = (length as usize).saturating_mul(SHORT_ROOM_FACTOR).max(SHORT_ROOM_MIN).min(bytes_max);
-    let mut order = Order::of(&call, bytes)?;
-    let received = Bytes::receive_any(&call.door, &call.headers, body, call.body_room.clone()).await?;
-    if received.as_slice().starts_with(&GZIP_MAGIC) {
-        // Nobody knows yet how long it is when it is unpacked.
-        bytes = bytes_max;
-        order = Order::of(&call, bytes)?;
+/// The length of a body when it is unpacked; `None` if that is more than short.
+async fn unpacked_length(door: &Door, body: Part) -> Result<Option<usize>, Problem> {
+    if !body.starts_with(&GZIP_MAGIC) {
+        return Ok(Some(body.len()));
     }
-    let door = Arc::clone(&call.door);
-    let loaded = heavy(&door, move || {
-        call.body_room.reserve_unshared(&call.door, bytes)?;
-        let run = Run::begin(&repository);
-        Ok(load(&repository, run, order, std::io::Cursor::new(received)))
-    });
-    let loaded = loaded.await?;
-    door.metrics.count_commits(loaded.records_count());
-    outcome_of(Ok(()), &loaded)
+    let measure = move || {
+        let unpacked = Source::from_reader(NAME, Cursor::new(body))?;
+        let length = std::io::copy(&mut unpacked.take(UNPACKED_BYTES_MAX + 1), &mut std::io::sink());
+        // The import says what is wrong with a body that cannot be unpacked.
+        let length = length.unwrap_or(UNPACKED_BYTES_MAX);
+        Ok((length <= UNPACKED_BYTES_MAX).then_some(length as usize))
+    };
+    heavy(door, measure).await
+}
+
+/// Imports a body of such a length when it is unpacked: it waits for its turn. Without room for it, it takes another turn
+/// later, so that searches go on meanwhile.
+async fn import_short(call: Arc<Call>, repository: Repository, body: Part, length: usize) -> Outcome {
+    let bytes_max = import_bytes(&call.door.limits);
+    let bytes = length.saturating_mul(SHORT_ROOM_FACTOR).max(SHORT_ROOM_MIN).min(bytes_max);
+    let deadline = Instant::now() + call.door.limits.body_time();
+    loop {
+        let (known, repository, body) = (Arc::clone(&call), repository.clone(), body.clone());
+        let turn = heavy(&call.door, move || {
+            if let Err(problem) = known.body_room.reserve_unshared(&known.door, bytes) {
+                return Ok(Err(problem));
+            }
+            let (order, run) = (Order::of(&known, bytes)?, Run::begin(&repository));
+            Ok(Ok(load(&repository, run, order, Cursor::new(body))))
+        });
+        match turn.await? {
+            Ok(loaded) => {
+                call.door.metrics.count_commits(loaded.records_count());
+                return outcome_of(Ok(()), &loaded);
+            }
+            Err(problem) if Instant::now() >= deadline => return Err(problem),
+            Err(_) => tokio::time::sleep(ROOM_WAIT).await,
+        }
+    }
 }
 
 /// Memory for lines, batches and parsed parts of one import. Units: bytes.
