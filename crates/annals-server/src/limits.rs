@@ -17,6 +17,9 @@ pub const COMPACTIONS_MAX: usize = 1;
 /// Most contents that are received at once: each has a thread.
 pub const UPLOADS_MAX: usize = 64;
 
+/// Most batches of events that are read at once: each has a thread.
+const FEED_READS_MAX: usize = 4;
+
 /// The part of the room for all bodies that an import takes, unless all the room is small: for its longest line, the
 /// parsed form of it, and the batches in progress. Units: bytes.
 pub const IMPORT_BYTES: usize = 64 << 20;
@@ -93,7 +96,8 @@ impl Limits {
 
     /// Most threads for long work.
     pub fn threads_max(&self) -> usize {
-        self.heavy_max + self.streams_max + IMPORTS_MAX + UPLOADS_MAX + COMPACTIONS_MAX
+        let places = IMPORTS_MAX + UPLOADS_MAX + COMPACTIONS_MAX + FEED_READS_MAX;
+        self.heavy_max + self.streams_max + places
     }
 
     /// Longest time for a body to arrive, and for the next part of a body of any length.
@@ -177,6 +181,8 @@ pub struct Gates {
     pub compactions: Arc<Semaphore>,
     /// One per subscriber of the feed.
     pub subscribers: Arc<Semaphore>,
+    /// One per batch of events that is being read.
+    pub feed_reads: Arc<Semaphore>,
 }
 
 impl Gates {
@@ -199,6 +205,7 @@ impl Gates {
             uploads: gate(UPLOADS_MAX),
             compactions: gate(COMPACTIONS_MAX),
             subscribers: gate(limits.subscribers_max),
+            feed_reads: gate(FEED_READS_MAX),
         }
     }
 }

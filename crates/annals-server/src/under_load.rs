@@ -223,3 +223,13 @@ async fn a_body_that_is_long_when_it_is_unpacked_needs_the_place_of_a_long_impor
     drop(full);
     assert_eq!(client.import(long).await.json()["refused"], 5);
 }
+
+/// All feeds ended with an error as soon as searches took all places.
+#[tokio::test]
+async fn a_feed_goes_on_while_searches_take_all_places() {
+    let client = Client::new();
+    assert_eq!(client.send("POST", "/v1/entities", json!({"id": "e", "type": "t"})).await.status, 201);
+    let _full = client.fill_heavy();
+    let feed = client.get("/v1/feed?limit=1").await;
+    assert!(feed.text.contains("id: 1\ndata: ") && !feed.text.contains("event: error"), "{}", feed.text);
+}
