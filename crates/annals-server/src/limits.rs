@@ -17,6 +17,9 @@ pub const COMPACTIONS_MAX: usize = 1;
 /// Most contents that are received at once: each has a thread.
 pub const UPLOADS_MAX: usize = 64;
 
+/// Most failed logins whose answers wait. Further ones are answered at once, and their connections are closed.
+pub const FAILED_LOGINS_MAX: usize = 512;
+
 /// Most batches of events that are read at once: each has a thread.
 const FEED_READS_MAX: usize = 4;
 
@@ -183,6 +186,8 @@ pub struct Gates {
     pub subscribers: Arc<Semaphore>,
     /// One per batch of events that is being read.
     pub feed_reads: Arc<Semaphore>,
+    /// One per failed login whose answer waits.
+    pub failed_logins: Arc<Semaphore>,
 }
 
 impl Gates {
@@ -206,6 +211,7 @@ impl Gates {
             compactions: gate(COMPACTIONS_MAX),
             subscribers: gate(limits.subscribers_max),
             feed_reads: gate(FEED_READS_MAX),
+            failed_logins: gate(FAILED_LOGINS_MAX),
         }
     }
 }

@@ -39,6 +39,8 @@ pub enum Kind {
     Streams,
     /// Subscribers of the feed.
     Subscribers,
+    /// Failed logins whose answers wait.
+    FailedLogins,
     /// Searches, walks and other long work, in progress or waiting for its turn.
     Heavy,
     /// Bytes of answers that are being sent.
@@ -177,6 +179,7 @@ impl Share {
                     Kind::PositionWaits => "requests that wait for positions",
                     Kind::Streams => "answers in lines",
                     Kind::Subscribers => "subscriptions",
+                    Kind::FailedLogins => "failed logins",
                     Kind::Heavy => "searches and walks",
                     Kind::AnswerBytes => "bytes of unread answers",
                     Kind::BodyBytes => "bytes of bodies",

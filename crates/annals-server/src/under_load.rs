@@ -9,13 +9,14 @@ use annals::Repository;
 use axum::body::Body;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use http::header::{CONTENT_LENGTH, CONTENT_TYPE, ETAG, HOST, RETRY_AFTER};
+use http::header::{AUTHORIZATION, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, ETAG, HOST, RETRY_AFTER};
 use http::{HeaderMap, HeaderName, Request, StatusCode, request};
 use http_body_util::BodyExt;
 use serde_json::{Value as Json, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tower::ServiceExt;
 
+use crate::access::{Access, AccessSettings, Client as Caller};
 use crate::door::Door;
 use crate::hosts::Hosts;
 use crate::ldp::{LdpSettings, Sources};
@@ -47,6 +48,10 @@ impl Answer {
 
 impl Client {
     fn new() -> Client {
+        Client::with(Access::default())
+    }
+
+    fn with(access: Access) -> Client {
         let hosts = Hosts::new(IpAddr::V4(Ipv4Addr::LOCALHOST), Vec::new(), Vec::new(), None);
         let ldp = LdpSettings {
             root: "/ldp".parse().expect("a path"),
@@ -54,7 +59,9 @@ impl Client {
             external: Sources::new(Vec::new(), 0),
             web_access: None,
         };
-        let door = Arc::new(Door::new(Limits::default(), hosts, "urn:test".into(), Some(ldp)));
+        let mut door = Door::new(Limits::default(), hosts, "urn:test".into(), Some(ldp));
+        door.access = access;
+        let door = Arc::new(door);
         door.open(Repository::in_memory()).expect("a thread");
         Client { router: router(&door), door }
     }
@@ -232,4 +239,32 @@ async fn a_feed_goes_on_while_searches_take_all_places() {
     let _full = client.fill_heavy();
     let feed = client.get("/v1/feed?limit=1").await;
     assert!(feed.text.contains("id: 1\ndata: ") && !feed.text.contains("event: error"), "{}", feed.text);
+}
+
+/// Any number of failed logins waited at once, outside every bound.
+#[tokio::test]
+async fn a_bounded_number_of_failed_logins_wait_and_further_ones_do_not() {
+    let address = IpAddr::V4(Ipv4Addr::LOCALHOST);
+    let settings = AccessSettings { proxy: Some(address), ..AccessSettings::default() };
+    let client = Client::with(Access::new(settings).expect("settings without files"));
+    let log_in = || {
+        let caller = Caller { address, has_tls: false, certificate: None };
+        let request = Request::get("/v1/types").header(AUTHORIZATION, "Bearer wrong").extension(caller);
+        client.answer(request, Body::empty())
+    };
+    // The next failure of this address waits for seconds.
+    for _ in 0..9 {
+        client.door.access.count_failure(address);
+    }
+    let gate = &client.door.gates.failed_logins;
+    let all = gate.available_permits();
+    let looked = async {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        gate.available_permits()
+    };
+    let (waited, left) = tokio::join!(tokio::time::timeout(Duration::from_millis(300), log_in()), looked);
+    assert_eq!((waited.is_err(), left), (true, all - 1));
+    let _full = client.fill(gate);
+    let refused = tokio::time::timeout(Duration::from_secs(2), log_in()).await.expect("it does not wait");
+    assert_eq!((refused.status.as_u16(), refused.header(&CONNECTION)), (401, Some("close")));
 }
