@@ -17,6 +17,9 @@ pub const COMPACTIONS_MAX: usize = 1;
 /// Most contents that are received at once: each has a thread.
 pub const UPLOADS_MAX: usize = 64;
 
+/// Most contents that are sent at once: each has an open file, and a piece in memory.
+pub const DOWNLOADS_MAX: usize = 256;
+
 /// Most failed logins whose answers wait. Further ones are answered at once, and their connections are closed.
 pub const FAILED_LOGINS_MAX: usize = 512;
 
@@ -115,6 +118,11 @@ impl Limits {
         (self.requests_max / 8).max(WAITS_MIN).min(self.requests_max / 4).max(1)
     }
 
+    /// Most bytes of pieces of contents that are being sent, beside all other answers.
+    pub fn pieces_bytes_max(&self) -> usize {
+        (self.answers_bytes_max / 2).max(1)
+    }
+
     /// Most requests that wait for a thread for long work: a sixteenth of all requests, and at least 16. Short work
     /// goes on beside them.
     pub fn heavy_waits_max(&self) -> usize {
@@ -180,6 +188,10 @@ pub struct Gates {
     pub imports: Arc<Semaphore>,
     /// One per content that is being received.
     pub uploads: Arc<Semaphore>,
+    /// One per content that is being sent.
+    pub downloads: Arc<Semaphore>,
+    /// One per byte of a piece of a content that is being sent.
+    pub piece_bytes: Arc<Semaphore>,
     /// One per compaction.
     pub compactions: Arc<Semaphore>,
     /// One per subscriber of the feed.
@@ -208,6 +220,8 @@ impl Gates {
             streams: gate(limits.streams_max),
             imports: gate(IMPORTS_MAX),
             uploads: gate(UPLOADS_MAX),
+            downloads: gate(DOWNLOADS_MAX),
+            piece_bytes: gate(limits.pieces_bytes_max()),
             compactions: gate(COMPACTIONS_MAX),
             subscribers: gate(limits.subscribers_max),
             feed_reads: gate(FEED_READS_MAX),

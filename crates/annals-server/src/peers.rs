@@ -29,6 +29,8 @@ pub enum Kind {
     Requests,
     /// Contents that are received.
     Uploads,
+    /// Contents that are sent.
+    Downloads,
     /// Imports.
     Imports,
     /// Requests that wait for the rest of a slow body.
@@ -174,6 +176,7 @@ impl Share {
                 let name = match self.kind {
                     Kind::Requests => "requests and unread answers",
                     Kind::Uploads => "contents being received",
+                    Kind::Downloads => "contents being sent",
                     Kind::Imports => "imports",
                     Kind::SlowBodies => "slow bodies",
                     Kind::PositionWaits => "requests that wait for positions",

@@ -16,7 +16,8 @@ use smallvec::SmallVec;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::door::Door;
-use super::peers::{Kind, Peer, Share};
+use super::limits::DOWNLOADS_MAX;
+use super::peers::{Kind, Peer, Share, enter};
 use super::problem::{Outcome, Problem};
 use super::request_log::Entry;
 
@@ -151,6 +152,23 @@ pub fn try_room(door: &Door, bytes: usize) -> Option<OwnedSemaphorePermit> {
 pub async fn room(door: &Door, bytes: usize) -> OwnedSemaphorePermit {
     let gate: Arc<Semaphore> = Arc::clone(&door.gates.answer_bytes);
     gate.acquire_many_owned(weight(door, bytes)).await.expect("gates are never closed")
+}
+
+/// Room for a piece of a content; waits for it. It is beside the room of all other answers: those that ask for room and do
+/// not wait would find none while pieces wait.
+pub async fn room_of_piece(door: &Door, bytes: usize) -> OwnedSemaphorePermit {
+    let gate = Arc::clone(&door.gates.piece_bytes);
+    let weight = u32::try_from(bytes.min(door.limits.pieces_bytes_max())).unwrap_or(u32::MAX);
+    gate.acquire_many_owned(weight).await.expect("gates are never closed")
+}
+
+/// A place among the contents that are sent.
+///
+/// Errors: `busy` if all are taken, or the client has its share.
+pub fn place_of_download(door: &Door, peer: &Arc<Peer>) -> Result<(OwnedSemaphorePermit, Share), Problem> {
+    enter(&door.gates.downloads, (peer, Kind::Downloads, DOWNLOADS_MAX), || {
+        format!("{DOWNLOADS_MAX} contents are being sent; try again later")
+    })
 }
 
 fn weight(door: &Door, bytes: usize) -> u32 {

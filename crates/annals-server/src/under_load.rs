@@ -10,7 +10,7 @@ use axum::body::Body;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use http::header::{AUTHORIZATION, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, ETAG, HOST, RETRY_AFTER};
-use http::{HeaderMap, HeaderName, Request, StatusCode, request};
+use http::{HeaderMap, HeaderName, Request, Response, StatusCode, request};
 use http_body_util::BodyExt;
 use serde_json::{Value as Json, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -48,10 +48,10 @@ impl Answer {
 
 impl Client {
     fn new() -> Client {
-        Client::with(Access::default())
+        Client::of(Repository::in_memory(), Access::default())
     }
 
-    fn with(access: Access) -> Client {
+    fn of(repository: Repository, access: Access) -> Client {
         let hosts = Hosts::new(IpAddr::V4(Ipv4Addr::LOCALHOST), Vec::new(), Vec::new(), None);
         let ldp = LdpSettings {
             root: "/ldp".parse().expect("a path"),
@@ -62,7 +62,7 @@ impl Client {
         let mut door = Door::new(Limits::default(), hosts, "urn:test".into(), Some(ldp));
         door.access = access;
         let door = Arc::new(door);
-        door.open(Repository::in_memory()).expect("a thread");
+        door.open(repository).expect("a thread");
         Client { router: router(&door), door }
     }
 
@@ -82,9 +82,14 @@ impl Client {
         self.answer(request, body.into()).await
     }
 
-    async fn answer(&self, request: request::Builder, body: Body) -> Answer {
+    /// The answer, of which no byte is read yet.
+    async fn begin(&self, request: request::Builder, body: Body) -> Response<Body> {
         let request = request.header(HOST, "localhost").body(body).expect("a request");
-        let answer = self.router.clone().oneshot(request).await.unwrap_or_else(|never| match never {});
+        self.router.clone().oneshot(request).await.unwrap_or_else(|never| match never {})
+    }
+
+    async fn answer(&self, request: request::Builder, body: Body) -> Answer {
+        let answer = self.begin(request, body).await;
         let (head, body) = answer.into_parts();
         let bytes = body.collect().await.expect("a body").to_bytes();
         Answer {
@@ -246,7 +251,8 @@ async fn a_feed_goes_on_while_searches_take_all_places() {
 async fn a_bounded_number_of_failed_logins_wait_and_further_ones_do_not() {
     let address = IpAddr::V4(Ipv4Addr::LOCALHOST);
     let settings = AccessSettings { proxy: Some(address), ..AccessSettings::default() };
-    let client = Client::with(Access::new(settings).expect("settings without files"));
+    let access = Access::new(settings).expect("settings without files");
+    let client = Client::of(Repository::in_memory(), access);
     let log_in = || {
         let caller = Caller { address, has_tls: false, certificate: None };
         let request = Request::get("/v1/types").header(AUTHORIZATION, "Bearer wrong").extension(caller);
@@ -267,4 +273,27 @@ async fn a_bounded_number_of_failed_logins_wait_and_further_ones_do_not() {
     let _full = client.fill(gate);
     let refused = tokio::time::timeout(Duration::from_secs(2), log_in()).await.expect("it does not wait");
     assert_eq!((refused.status.as_u16(), refused.header(&CONNECTION)), (401, Some("close")));
+}
+
+/// Any number of downloads had an open file each. Slow ones took all the room, and other answers were refused.
+#[tokio::test]
+async fn downloads_are_bounded_and_leave_other_answers_their_room() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let repository = Repository::open(folder.path().join("repository")).expect("a repository");
+    let client = Client::of(repository, Access::default());
+    let (path, bytes) = ("/v1/content/page", "x".repeat(1 << 20));
+    let stored = client.ask("PUT", "/v1/content/page?type=page", "text/plain", bytes.clone()).await;
+    assert_eq!(stored.status, 201, "{}", stored.text);
+    let gate = &client.door.gates.downloads;
+    let all = gate.available_permits();
+    let begun = client.begin(Request::get(path), Body::empty()).await;
+    assert_eq!((begun.status().as_u16(), gate.available_permits()), (200, all - 1));
+    let full = client.fill(gate);
+    let refused = client.get(path).await;
+    assert_eq!((refused.status.as_u16(), refused.header(&RETRY_AFTER)), (503, Some("1")), "{}", refused.text);
+    drop((begun, full));
+    assert_eq!(gate.available_permits(), all);
+    let _full = client.fill(&client.door.gates.answer_bytes);
+    let read = tokio::time::timeout(Duration::from_secs(5), client.get(path)).await.expect("it goes on");
+    assert!(read.text == bytes, "{} bytes", read.text.len());
 }
