@@ -10,6 +10,8 @@ mod server_file;
 mod in_process;
 mod logging;
 mod stream;
+mod activity;
+mod watched;
 mod connection;
 mod header_names;
 mod header_text;

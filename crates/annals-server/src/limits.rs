@@ -20,6 +20,9 @@ pub const UPLOADS_MAX: usize = 64;
 /// Most contents that are sent at once: each has an open file, and a piece in memory.
 pub const DOWNLOADS_MAX: usize = 256;
 
+/// Most connections that are read on after a refusal.
+const LINGERING_MAX: usize = 256;
+
 /// Most failed logins whose answers wait. Further ones are answered at once, and their connections are closed.
 pub const FAILED_LOGINS_MAX: usize = 512;
 
@@ -170,6 +173,8 @@ pub struct Gates {
     pub slow_bodies: Arc<Semaphore>,
     /// One per open connection.
     pub connections: Arc<Semaphore>,
+    /// One per connection that is read on after an answer to a request with a body.
+    pub lingering: Arc<Semaphore>,
     /// One per search, walk or difference in progress.
     pub heavy: Arc<Semaphore>,
     /// One per request that waits for a permit of `heavy`.
@@ -211,6 +216,7 @@ impl Gates {
             position_waits: gate(limits.waits_max()),
             slow_bodies: gate(limits.waits_max()),
             connections: gate(limits.connections_max),
+            lingering: gate(LINGERING_MAX),
             heavy: gate(limits.heavy_max),
             heavy_waits: gate(limits.heavy_waits_max()),
             body_bytes: gate(limits.bodies_bytes_max),
