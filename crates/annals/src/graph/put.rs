@@ -8,6 +8,7 @@ use super::instance::past::PastVersion;
 use super::instance::patch::ValueChange;
 use super::instance::unpacked::Instance;
 use super::integrity::types::Types;
+use super::structures::child::Child;
 use super::structures::symbols::Symbol;
 use super::{Graph, PurgedVersion, instance_id};
 use crate::model::{TypeKind, Value};
@@ -44,18 +45,24 @@ pub(crate) struct Batch {
 }
 
 impl Graph {
-    /// Adds a new instance, with the links of a relationship.
-    ///
-    /// Errors: those of reading spilled values.
-    pub(crate) fn create(&mut self, kind: TypeKind, instance: Instance) -> Result<u32> {
-        let after = self.known_as(kind, Arc::new(instance), &[])?;
+    /// Adds a new entity.
+    pub(crate) fn create_entity(&mut self, entity: Instance) {
+        self.links.push();
+        self.create(TypeKind::Entity, entity, None);
+    }
+
+    /// Adds a new relationship with its links. `child` is the place that [`Graph::check_contained`] found.
+    pub(crate) fn create_relationship(&mut self, relationship: Instance, child: Option<Child>) {
+        let (type_name, ends) = (relationship.type_name, relationship.ends);
+        let slot = self.create(TypeKind::Relationship, relationship, child.map(Box::new));
+        self.links.insert(slot, type_name, ends);
+    }
+
+    fn create(&mut self, kind: TypeKind, instance: Instance, child: Option<Box<Child>>) -> u32 {
+        let after = self.known_at(kind, Arc::new(instance), &[], child);
         let slot = self.table_mut(kind).push(&after.instance);
-        match kind {
-            TypeKind::Relationship => self.links.insert(slot, after.instance.type_name, after.instance.ends),
-            _ => self.links.push(),
-        }
         self.tell(kind, Event::Put(Put { slot, before: None, after, changes: Vec::new() }));
-        Ok(slot)
+        slot
     }
 
     /// Replaces `before` by the next version of an instance. `changes` are the differences of the values.
@@ -173,6 +180,20 @@ impl Graph {
 
     /// `changes` may name properties that the instance no longer has, or did not have yet.
     fn known_as(&self, kind: TypeKind, instance: Arc<Instance>, changes: &[ValueChange]) -> Result<Known> {
+        let child = match kind {
+            TypeKind::Relationship => self.child_of(&instance, None)?.map(Box::new),
+            TypeKind::Entity | TypeKind::Classification | TypeKind::Enum => None,
+        };
+        Ok(self.known_at(kind, instance, changes, child))
+    }
+
+    fn known_at(
+        &self,
+        kind: TypeKind,
+        instance: Arc<Instance>,
+        changes: &[ValueChange],
+        child: Option<Box<Child>>,
+    ) -> Known {
         let is_proxy = instance.header != PLAIN && self.headers.get(instance.header).is_proxy;
         let home = self.home_symbol(instance.header);
         let names =
@@ -182,11 +203,7 @@ impl Graph {
             true => Vec::new(),
             false => names.filter(is_unindexed).collect(),
         };
-        let child = match kind {
-            TypeKind::Relationship => self.child_of(&instance, None)?.map(Box::new),
-            TypeKind::Entity | TypeKind::Classification | TypeKind::Enum => None,
-        };
-        Ok(Known { instance, is_proxy, home, unindexed, child })
+        Known { instance, is_proxy, home, unindexed, child }
     }
 
     fn home_symbol(&self, header: HeaderNumber) -> Option<Symbol> {

@@ -10,6 +10,7 @@ use crate::graph::instance::past::Place;
 use crate::graph::instance::properties::Properties;
 use crate::graph::instance::row::Row;
 use crate::graph::instance::unpacked::{Instance, Stamp};
+use crate::graph::structures::child::Child;
 use crate::graph::structures::symbols::Symbol;
 use crate::graph::{Graph, kind_of};
 use crate::model::{
@@ -204,16 +205,33 @@ impl Graph {
         instance: &Instance,
         slot: Option<u32>,
     ) -> Result<()> {
-        if self.types.is_empty() {
-            return Ok(());
-        }
-        let touched = instance.properties.iter().map(|(name, _)| name);
-        self.check_properties(kind, instance.type_name, &instance.properties, touched)?;
         match (kind, slot) {
-            (TypeKind::Relationship, _) => self.check_contained(instance, slot),
-            (_, Some(slot)) => self.check_renamed(slot, instance),
-            _ => Ok(()),
+            _ if self.types.is_empty() => Ok(()),
+            (TypeKind::Relationship, _) => self.check_relationship(instance, slot).map(drop),
+            (_, Some(slot)) => {
+                self.check_all_properties(kind, instance)?;
+                self.check_renamed(slot, instance)
+            }
+            _ => self.check_all_properties(kind, instance),
         }
+    }
+
+    /// The same for a relationship. Returns the place of the child that it contains.
+    pub(crate) fn check_relationship(
+        &self,
+        relationship: &Instance,
+        slot: Option<u32>,
+    ) -> Result<Option<Child>> {
+        if self.types.is_empty() {
+            return Ok(None);
+        }
+        self.check_all_properties(TypeKind::Relationship, relationship)?;
+        self.check_contained(relationship, slot)
+    }
+
+    fn check_all_properties(&self, kind: TypeKind, instance: &Instance) -> Result<()> {
+        let names = instance.properties.iter().map(|(name, _)| name);
+        self.check_properties(kind, instance.type_name, &instance.properties, names)
     }
 }
 
