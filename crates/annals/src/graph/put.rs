@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::index::event::{Correct, Event, Known, Purge, Put, Reindex};
+use super::index::event::{Correct, Event, Known, Purge, Put, Reindex, Told};
 use super::instance::headers::{HeaderNumber, PLAIN};
 use super::instance::past::PastVersion;
 use super::instance::patch::ValueChange;
@@ -38,8 +38,8 @@ pub(crate) struct Later {
 pub(crate) struct Batch {
     /// The position of its last record.
     pub(crate) position: Position,
-    pub(crate) entities: Vector<Event>,
-    pub(crate) relationships: Vector<Event>,
+    pub(crate) entities: Vector<Told>,
+    pub(crate) relationships: Vector<Told>,
     /// Length of its records; 0 if not counted. Units: bytes.
     pub(crate) bytes: usize,
 }
@@ -96,16 +96,16 @@ impl Graph {
     /// Errors: those of reading spilled values.
     pub(crate) fn put_sorted(&mut self, kind: TypeKind, later: &[Later]) -> Result<()> {
         for later in later.chunks(PUT_TOGETHER) {
-            let first = self.table(kind).events.len();
+            let mut events = Vec::with_capacity(later.len());
             for Later { slot, before, after } in later {
                 let before = Some(self.known_as(kind, Arc::clone(before), &[])?);
                 let after = self.known_as(kind, Arc::clone(after), &[])?;
-                let put = Put { slot: *slot, before, after, changes: Vec::new() };
-                self.table_mut(kind).events.push(Event::Put(put));
+                events.push(Event::Put(Put { slot: *slot, before, after, changes: Vec::new() }));
             }
             let table = self.table_mut(kind);
             table.replace_sorted(later.iter().map(|later| (later.slot, &*later.after)));
-            table.lists.take(&table.events.iter_from(first).collect::<Vec<_>>());
+            table.lists.take(&events.iter().collect::<Vec<_>>());
+            events.into_iter().for_each(|event| table.events.push(Told::One(event)));
         }
         Ok(())
     }
@@ -175,7 +175,7 @@ impl Graph {
     fn tell(&mut self, kind: TypeKind, event: Event) {
         let table = self.table_mut(kind);
         table.lists.take(&[&event]);
-        table.events.push(event);
+        table.events.push(Told::One(event));
     }
 
     /// `changes` may name properties that the instance no longer has, or did not have yet.
@@ -198,11 +198,7 @@ impl Graph {
         let home = self.home_symbol(instance.header);
         let names =
             instance.properties.iter().map(|(name, _)| name).chain(changes.iter().map(ValueChange::name));
-        let is_unindexed = |name: &Symbol| !self.types.is_indexed(kind, instance.type_name, *name);
-        let unindexed = match self.types.unindexed.is_empty() {
-            true => Vec::new(),
-            false => names.filter(is_unindexed).collect(),
-        };
+        let unindexed = self.types.unindexed_among(kind, instance.type_name, names);
         Known { instance, is_proxy, home, unindexed, child }
     }
 

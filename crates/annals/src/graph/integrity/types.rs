@@ -137,6 +137,19 @@ impl Types {
                 .is_none_or(|attribute| attribute.definition.is_indexed)
     }
 
+    /// Those of these properties that the index of a type lacks.
+    pub(crate) fn unindexed_among(
+        &self,
+        kind: TypeKind,
+        type_name: Symbol,
+        names: impl Iterator<Item = Symbol>,
+    ) -> Vec<Symbol> {
+        if self.unindexed.is_empty() {
+            return Vec::new();
+        }
+        names.filter(|name| !self.is_indexed(kind, type_name, *name)).collect()
+    }
+
     /// All declared types of one kind.
     pub(crate) fn of_kind(&self, kind: TypeKind) -> impl Iterator<Item = (Symbol, &Arc<DeclaredType>)> {
         self.by_name.of_kind(kind)
