@@ -41,6 +41,12 @@ pub(crate) fn time_key(micros: i64, slot: u32) -> Vec<u8> {
     key
 }
 
+/// Appends the key of an id.
+pub(crate) fn append_id_key(id: &Id, slot: u32, key: &mut Vec<u8>) {
+    append_id(id, key);
+    key.extend_from_slice(&slot.to_be_bytes());
+}
+
 /// Appends an id so that ids are in order, and none is a prefix of another.
 pub(crate) fn append_id(id: &Id, out: &mut Vec<u8>) {
     match id.uuid_bytes() {

@@ -176,7 +176,20 @@ impl SlotSet {
 
     /// The slots, ascending.
     pub(crate) fn iter(&self) -> Iter<'_> {
-        Iter { set: self, word: 0, first: 0, bits: 0 }
+        self.iter_from(0)
+    }
+
+    /// The slots from `slot` on, ascending.
+    pub(crate) fn iter_from(&self, slot: u32) -> Iter<'_> {
+        let word = match &self.slots {
+            Slots::Many(_) => (slot / WORD_BITS) as usize,
+            Slots::Few(few) => few[..self.len].partition_point(|known| *known < slot),
+        };
+        let mut slots = Iter { set: self, word, first: 0, bits: 0 };
+        if slots.move_to_next_word() && slots.first < slot {
+            slots.bits &= u64::MAX << (slot - slots.first);
+        }
+        slots
     }
 }
 
@@ -213,7 +226,7 @@ impl Iter<'_> {
         };
         while self.word / PAGE_WORDS < pages.len() {
             let Some(Some(page)) = pages.get(self.word / PAGE_WORDS) else {
-                self.word += PAGE_WORDS;
+                self.word = (self.word / PAGE_WORDS + 1) * PAGE_WORDS;
                 continue;
             };
             self.first = narrow::<u32, usize>(self.word) * WORD_BITS;
@@ -367,6 +380,9 @@ mod tests {
             for (slots, model) in &earlier {
                 prop_assert_eq!(slots.len(), model.len());
                 prop_assert!(slots.iter().eq(model.iter().copied()));
+                for slot in [1, 63, 64, 1_000, 2_048, 4_999, 9_000] {
+                    prop_assert!(slots.iter_from(slot).eq(model.range(slot..).copied()));
+                }
             }
         }
     }

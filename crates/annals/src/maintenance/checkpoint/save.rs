@@ -22,7 +22,7 @@ use crate::record::encode_record;
 /// The first bytes of every checkpoint file.
 pub(crate) const MAGIC: &[u8] = b"ANNALS CHECKPOINT";
 /// Changes whenever the bytes or the meaning of a checkpoint change.
-pub(crate) const FORMAT: u64 = 15;
+pub(crate) const FORMAT: u64 = 16;
 
 /// The spilled values of this many pages are written together before the pages.
 const PAGES_TOGETHER: usize = 64;

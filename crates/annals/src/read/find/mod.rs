@@ -7,7 +7,7 @@ mod trigram;
 mod access;
 mod ever;
 mod plan;
-mod stamped;
+mod in_place;
 mod walk;
 mod by_plan;
 mod gather;

@@ -1,8 +1,8 @@
 //! Walks indexes in the order of a search.
 
 use super::access::Places;
+use super::in_place::{InPlace, Order};
 use super::plan::{Run, ValueWalk, Walk};
-use super::stamped::Stamped;
 use crate::graph::index::key::{slot_of_key, without_slot};
 use crate::read::operators::scan::bounds::{ALL_KEYS, Bounds};
 use crate::read::operators::scan::domain::{Domain, Slots};
@@ -21,8 +21,8 @@ enum Source<'d, 'g> {
     Slots(Slots<'g, &'d Domain<'g>>),
     Values(Box<Values<'d, 'g>>),
     Run(Range<'g>),
-    Stamps(Box<Stamped<'d, 'g>>),
-    Ids(Directed<'d, 'g>),
+    Stamps(Box<InPlace<'d, 'g>>),
+    Ids(Box<InPlace<'d, 'g>>),
 }
 
 /// Units: bytes at the end of a key.
@@ -69,11 +69,11 @@ impl<'d, 'g> Walker<'d, 'g> {
                 Source::Run(keys_after(run, set, after))
             }
             Walk::Stamps { is_updated, is_descending } => {
-                Source::Stamps(Box::new(Stamped::start(places, domain, *is_updated, *is_descending, after)))
+                let order = if *is_updated { Order::Updated } else { Order::Created };
+                Source::Stamps(Box::new(InPlace::start(places, domain, order, *is_descending, after)))
             }
             Walk::Ids { is_descending } => {
-                let after = after.map(|key| index_key(key, *is_descending));
-                Source::Ids(Directed::new(indexes.ids.keys(), &ALL_KEYS, after.as_deref(), *is_descending))
+                Source::Ids(Box::new(InPlace::start(places, domain, Order::Id, *is_descending, after)))
             }
             Walk::Values(ValueWalk { property, bounds, is_descending, with_absent, .. }) => {
                 let is_behind_values = after.is_some_and(|key| key[0] == ABSENT);
@@ -101,13 +101,13 @@ impl<'d, 'g> Walker<'d, 'g> {
     pub(super) fn next(&mut self) -> Option<&[u8]> {
         let slot = match &mut self.source {
             Source::Run(keys) => return keys.next(),
-            Source::Stamps(stamped) => return stamped.next(),
+            Source::Stamps(stamps) => return stamps.next(),
             Source::Values(values) => match values.next_key() {
                 Some(key) => return Some(key),
                 None => values.next_absent()?,
             },
             Source::Slots(slots) => slots.next()?,
-            Source::Ids(keys) => slot_of_key(keys.next()?),
+            Source::Ids(ids) => slot_of_key(ids.next()?),
         };
         self.slot = slot.to_be_bytes();
         Some(&self.slot)

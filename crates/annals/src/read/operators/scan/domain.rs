@@ -14,12 +14,14 @@ use crate::structures::number::narrow;
 const SETS_FEW: usize = 6;
 
 /// An intersection of unions, never stored: pages of 2,048 slots are combined when a walk reaches them.
+#[derive(Clone)]
 pub(in crate::read) struct Domain<'g> {
     table: &'g Table,
     // Invariant: at least one union.
     unions: SmallVec<[Union<'g>; 1]>,
 }
 
+#[derive(Clone)]
 struct Union<'g> {
     sets: SmallVec<[&'g SlotSet; 2]>,
     len: usize,
@@ -207,7 +209,16 @@ impl<'g> Domain<'g> {
 
     /// All slots, ascending.
     pub(in crate::read) fn into_slots(self) -> Slots<'g, Domain<'g>> {
-        let Slots { page, pages, words, is_descending, .. } = self.slots(None, false);
+        self.into_slots_after(None, false)
+    }
+
+    /// As [`Domain::slots`].
+    pub(in crate::read) fn into_slots_after(
+        self,
+        after: Option<u32>,
+        is_descending: bool,
+    ) -> Slots<'g, Domain<'g>> {
+        let Slots { page, pages, words, .. } = self.slots(after, is_descending);
         Slots { domain: self, of: PhantomData, page, pages, words, is_descending }
     }
 }
