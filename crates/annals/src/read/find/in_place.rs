@@ -156,6 +156,14 @@ impl Order {
     /// The first slot in its place that does not come before `after`, and whether its place equals `after`.
     fn place(self, places: &Places, after: &[u8]) -> (u32, bool) {
         let count = u32::try_from(places.table.slots_count()).unwrap_or(u32::MAX);
+        // Usually the instance that ended the page before still is in its place: then nothing is searched.
+        let named =
+            after.last_chunk::<4>().map(|slot| u32::from_be_bytes(*slot)).filter(|slot| *slot < count);
+        if let Some(slot) = named
+            && self.key_from(places, slot, slot + 1).as_deref() == Some(after)
+        {
+            return (slot, true);
+        }
         let (mut low, mut high) = (0, count);
         while low < high {
             let middle = low + (high - low) / 2;
