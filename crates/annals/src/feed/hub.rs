@@ -10,7 +10,8 @@ use crate::{Error, Position, Result};
 
 /// Most events kept for subscriptions that ask later: those of two parts, for subscriptions that are as far behind as
 /// they may be without getting events of several records.
-const EVENTS_MAX: usize = 2 * RECORDS_BEHIND_MAX as usize;
+const EVENTS_MAX: usize = 2 * 1_024;
+const _: () = assert!(RECORDS_BEHIND_MAX == 1_024);
 /// Most changes in these events; a single event may have more.
 const CHANGES_MAX: usize = 1_000_000;
 

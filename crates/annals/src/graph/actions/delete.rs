@@ -105,10 +105,8 @@ impl Graph {
         let Deletion { mut entities, mut relationships } = deletion;
         entities.sort_unstable_by_key(|entity| entity.slot);
         relationships.sort_unstable_by_key(|relationship| relationship.slot);
-        let left: Vec<(u32, Symbol, [u32; 2])> = relationships
-            .iter()
-            .map(|left| (left.slot, left.before.type_name, left.before.ends))
-            .collect();
+        let left: Vec<(u32, Symbol, [u32; 2])> =
+            relationships.iter().map(|left| (left.slot, left.before.type_name, left.before.ends)).collect();
         let slots: Vec<u32> = entities.iter().map(|entity| entity.slot).collect();
         self.leave_links_with(&slots, &left);
         self.put_sorted(TypeKind::Relationship, &relationships)?;

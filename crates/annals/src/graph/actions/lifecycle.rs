@@ -38,11 +38,7 @@ impl Graph {
     /// Moves the links of live relationships to the past. They include all relationships of `entities`.
     ///
     /// Shape: slots; of relationships also types and ends. Both ascending by slot.
-    pub(super) fn leave_links_with(
-        &mut self,
-        entities: &[u32],
-        relationships: &[(u32, Symbol, [u32; 2])],
-    ) {
+    pub(super) fn leave_links_with(&mut self, entities: &[u32], relationships: &[(u32, Symbol, [u32; 2])]) {
         let left = || relationships.iter().copied();
         self.links.remove_with(entities, left());
         // Keys of one side often come in order, so that there is little to sort.

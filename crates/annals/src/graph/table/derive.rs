@@ -38,8 +38,15 @@ impl Table {
     ) -> Result<(Table, TableIndexes)> {
         let slots = SlotsById::of(&ids, |slot| rows.get(slot as usize).is_some_and(|row| !row.is_empty()));
         let has_long = extras.iter().any(|extra| extra.row.is_some());
-        let mut table =
-            Table { slots, rows, extras, has_long, deletions, ids: ids.into_iter().collect(), ..Table::new(spill) };
+        let mut table = Table {
+            slots,
+            rows,
+            extras,
+            has_long,
+            deletions,
+            ids: ids.into_iter().collect(),
+            ..Table::new(spill)
+        };
         let whole = table.clone();
         let (mut lists, mut indexes) = (Lists::default(), TableIndexes::default());
         // Order: before the rows, because there may be none.
