@@ -289,15 +289,16 @@ pub(super) fn below(snapshot: &Snapshot, roots: Vec<u32>) -> Result<SlotSet> {
 
 /// True if one of `roots` is, or contains, the entity at `slot`.
 fn is_below(snapshot: &Snapshot, slot: u32, roots: &BTreeSet<u32>) -> Result<bool> {
-    let mut at = slot;
-    loop {
+    // As of a valid time an entity may have several containers, and be below itself: each is passed once.
+    let (mut open, mut passed) = (vec![slot], BTreeSet::new());
+    while let Some(at) = open.pop() {
         snapshot.check_cancelled()?;
         if roots.contains(&at) {
             return Ok(true);
         }
-        match snapshot.container_seen(at)? {
-            Some(link) => at = link.other,
-            None => return Ok(false),
+        if snapshot.is_plain() || passed.insert(at) {
+            open.extend(snapshot.containers_seen(at).map(|link| link.other));
         }
     }
+    Ok(false)
 }

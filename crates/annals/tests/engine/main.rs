@@ -28,6 +28,7 @@ mod containment_model;
 mod contents;
 mod tree;
 mod tree_history;
+mod valid_time_trees;
 mod tree_speed;
 mod members_speed;
 mod many;

@@ -88,7 +88,9 @@ impl<'s> Tree<'s> {
         };
         let Some(child) = found.child else { return Ok(None) };
         let snapshot = self.snapshot;
-        let Some(link) = snapshot.container_seen(child.entity)? else { return Ok(None) };
+        // As of a valid time it may be in other containers, too.
+        let mut links = snapshot.containers_seen(child.entity);
+        let Some(link) = links.find(|link| link.relationship == child.relationship) else { return Ok(None) };
         let parent = link.other;
         let link = Link { other: child.entity, ..link };
         let Some(place) = snapshot.child_then(link)? else { return Ok(None) };

@@ -44,7 +44,10 @@ impl Then {
             then.snapshot.check_cancelled()?;
             let start = open.len();
             for child in then.snapshot.children_of(was.entity)? {
-                then.entities.insert(child.entity);
+                // As of a valid time an item may be in several containers, and below itself: it returns to one place.
+                if !then.entities.insert(child.entity) {
+                    continue;
+                }
                 let (parent, relationship) = (Some(was.entity), Some(child.relationship));
                 open.push(Was {
                     entity: child.entity,
