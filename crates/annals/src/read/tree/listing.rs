@@ -1,6 +1,6 @@
 //! Pages of children, in either direction, and their counts.
 
-use super::children::{ChildSlot, Placed, Range};
+use super::children::{ChildSlot, PLACE_BYTES_MIN, Placed, Range};
 use super::item::TreeItem;
 use super::{Target, Tree};
 use crate::graph::structures::child::group_of_type;
@@ -51,7 +51,11 @@ impl<'s> Tree<'s> {
             return Err(Error::new(ErrorKind::InvalidPage, text));
         }
         let graph = self.snapshot.graph();
-        let after = options.after.as_deref().map(|text| cursor::decode(graph, CURSOR, text)).transpose()?;
+        let place_of = |text: &str| {
+            let place = cursor::decode(graph, CURSOR, text)?;
+            if place.len() < PLACE_BYTES_MIN { Err(cursor::foreign(text)) } else { Ok(place) }
+        };
+        let after = options.after.as_deref().map(place_of).transpose()?;
         let range = Range { group, after: after.as_deref(), is_back: options.is_back };
         let (mut items, mut last, mut has_more) = (Vec::<TreeItem>::new(), None, false);
         let mut bytes_count: usize = 0;
