@@ -259,10 +259,12 @@ fn placed(snapshot: &Snapshot, from: Position, links: &[Slot]) -> Result<Option<
     let mut children = Vec::new();
     for &(_, slot) in links {
         let Some(row) = graph.relationships.row(slot) else { return Ok(None) };
-        if graph.containment(row.type_name()).is_none() {
+        let is_containing = graph.containment(row.type_name()).is_some();
+        let is_new = graph.relationships.birth(slot).is_some_and(|birth| birth > from.0);
+        // It may have contained something under another type.
+        if !is_containing && (is_new || graph.has_one_shape(TypeKind::Relationship, slot)) {
             continue;
         }
-        let is_new = graph.relationships.birth(slot).is_some_and(|birth| birth > from.0);
         // Its ends are those that it always had.
         let is_deleted = !row.is_live() && row.versions() == 2;
         if !is_new && !is_deleted {
