@@ -39,6 +39,8 @@ pub(super) struct Rules {
     rules: Vec<Rule>,
     /// The containers that each rule names.
     roots: Vec<Vec<u32>>,
+    /// The numbers of the grants, as merged, with a name in their conditions that is unknown: they admit nothing.
+    unknown: Vec<usize>,
     /// Types of what the repository stores about itself, ascending: no grant admits it.
     own_types: Vec<Symbol>,
     /// `None`: all types of relationships.
@@ -61,8 +63,8 @@ impl Rules {
             snapshot.slot_of(TypeKind::Entity, id).filter(|slot| snapshot.sees(TypeKind::Entity, *slot))
         };
         let mut rules = Vec::with_capacity(sight.merged.len());
-        let mut all_roots = Vec::new();
-        for merged in &sight.merged {
+        let (mut all_roots, mut unknown) = (Vec::new(), Vec::new());
+        for (number, merged) in sight.merged.iter().enumerate() {
             let named = |names: &Vec<Arc<str>>| {
                 let mut types: Vec<Symbol> =
                     names.iter().flat_map(|name| snapshot.types_named(TypeKind::Entity, name)).collect();
@@ -71,8 +73,10 @@ impl Rules {
                 types
             };
             let filter = match Filter::new(snapshot, TypeKind::Entity, &merged.filter) {
-                // An unknown name admits nothing.
-                Err(error) if error.kind() == ErrorKind::NotFound => continue,
+                Err(error) if error.kind() == ErrorKind::NotFound => {
+                    unknown.push(number);
+                    continue;
+                }
                 filter => filter?,
             };
             let roots: Option<Vec<u32>> =
@@ -93,7 +97,7 @@ impl Rules {
         let names = snapshot.graph().names.iter().enumerate();
         let own = names.filter(|(_, name)| OWN_TYPES.iter().any(|start| name.starts_with(start)));
         let own_types = own.map(|(number, _)| Symbol(narrow(number))).collect();
-        Ok(Rules { rules, roots: all_roots, own_types, links })
+        Ok(Rules { rules, roots: all_roots, unknown, own_types, links })
     }
 
     pub(super) fn admit_link(&self, type_name: Symbol) -> bool {
@@ -141,6 +145,11 @@ impl Rules {
         self.admit_link(type_name) && ends.iter().all(|end| entities.contains(*end))
     }
 
+    fn made_visible(&self, entities: SlotSet, relationships: SlotSet) -> Visible {
+        let (roots, unknown) = (self.roots.clone(), self.unknown.clone());
+        Visible { number: next_number(), roots, unknown, entities, relationships }
+    }
+
     /// The visible instances of `snapshot`, among those visible in the present.
     pub(super) fn visible(&self, snapshot: &Snapshot, present: Option<&Visible>) -> Result<Visible> {
         let graph = snapshot.graph();
@@ -156,7 +165,7 @@ impl Rules {
             }
         }
         let relationships = self.links(snapshot, &entities)?;
-        Ok(Visible { number: next_number(), roots: self.roots.clone(), entities, relationships })
+        Ok(self.made_visible(entities, relationships))
     }
 
     /// The visible ones among some instances of `snapshot`, and among the ends of relationships among them.
@@ -189,7 +198,7 @@ impl Rules {
                 relationships.insert(slot);
             }
         }
-        Ok(Visible { number: next_number(), roots: self.roots.clone(), entities, relationships })
+        Ok(self.made_visible(entities, relationships))
     }
 
     fn links(&self, snapshot: &Snapshot, entities: &SlotSet) -> Result<SlotSet> {
@@ -220,6 +229,10 @@ impl Rules {
         if last.is_some_and(|(position, _)| *position > from.0) {
             return Ok(None);
         }
+        // A name that gets its first instance may admit any entity, or none any more.
+        if self.unknown != known.unknown {
+            return Ok(None);
+        }
         let Visible { mut entities, mut relationships, .. } = Visible::clone(known);
         let mut has_flipped = false;
         let (links, mut changed): (Vec<_>, Vec<_>) =
@@ -248,7 +261,7 @@ impl Rules {
                 };
             }
         }
-        Ok(Some(Visible { number: next_number(), roots: self.roots.clone(), entities, relationships }))
+        Ok(Some(self.made_visible(entities, relationships)))
     }
 }
 

@@ -49,6 +49,7 @@ mod iris;
 mod candidates;
 mod searches;
 mod sights;
+mod kept_sights;
 mod shown_changes;
 mod shown_trees;
 mod graph_queries;
