@@ -7,6 +7,7 @@ use super::operators::filter::condition::Filter;
 use super::sight::{Sight, Visible, next_number};
 use super::snapshot::Snapshot;
 use super::taken_along::Slot;
+use crate::graph::Graph;
 use crate::graph::integrity::types::TypeNames;
 use crate::graph::structures::slot_set::SlotSet;
 use crate::graph::structures::symbols::Symbol;
@@ -18,7 +19,7 @@ use crate::{ErrorKind, Position, Result};
 /// How many instances are asked between two checks for cancellation.
 const ASKED_UNCHECKED: u32 = 4_096;
 /// Beginnings of the names of types of what the repository stores about itself, such as candidates and grants.
-const OWN_TYPES: [&str; 2] = ["annals.", "annals-"];
+const INTERNAL_TYPES: [&str; 2] = ["annals.", "annals-"];
 
 /// A grant with its names looked up.
 struct Rule {
@@ -42,7 +43,7 @@ pub(super) struct Rules {
     /// The numbers of the grants, as merged, with a name in their conditions that is unknown: they admit nothing.
     unknown: Vec<usize>,
     /// Types of what the repository stores about itself, ascending: no grant admits it.
-    own_types: Vec<Symbol>,
+    internal_types: Vec<Symbol>,
     /// `None`: all types of relationships.
     links: Option<TypeNames>,
 }
@@ -94,10 +95,8 @@ impl Rules {
             types.dedup();
             types
         });
-        let names = snapshot.graph().names.iter().enumerate();
-        let own = names.filter(|(_, name)| OWN_TYPES.iter().any(|start| name.starts_with(start)));
-        let own_types = own.map(|(number, _)| Symbol(narrow(number))).collect();
-        Ok(Rules { rules, roots: all_roots, unknown, own_types, links })
+        let internal_types = internal_types(snapshot.graph());
+        Ok(Rules { rules, roots: all_roots, unknown, internal_types, links })
     }
 
     pub(super) fn admit_link(&self, type_name: Symbol) -> bool {
@@ -107,7 +106,7 @@ impl Rules {
     /// True if a grant admits this version of the entity at `slot`.
     pub(super) fn admit(&self, snapshot: &Snapshot, slot: u32, held: &Held) -> Result<bool> {
         let row = snapshot.row(TypeKind::Entity, slot, held);
-        if self.own_types.binary_search(&row.type_name()).is_ok() {
+        if self.internal_types.binary_search(&row.type_name()).is_ok() {
             return Ok(false);
         }
         for rule in &self.rules {
@@ -263,6 +262,13 @@ impl Rules {
         }
         Ok(Some(self.made_visible(entities, relationships)))
     }
+}
+
+/// The types of what the repository stores about itself, ascending.
+pub(crate) fn internal_types(graph: &Graph) -> Vec<Symbol> {
+    let names = graph.names.iter().enumerate();
+    let internal = names.filter(|(_, name)| INTERNAL_TYPES.iter().any(|start| name.starts_with(start)));
+    internal.map(|(number, _)| Symbol(narrow(number))).collect()
 }
 
 /// The entities that got another place by these relationships, with all below them; `None` if they may have had more places
