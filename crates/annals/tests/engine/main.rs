@@ -65,6 +65,7 @@ mod retry;
 mod subscriptions;
 mod take_back;
 mod taken_places;
+mod taken_back_at_once;
 
 // Durability, maintenance and crashes.
 mod durability;
