@@ -62,6 +62,57 @@ fn candidates_and_leases_are_changed_by_their_owners() {
     assert_eq!(guarded.ask(&admin, "DELETE", "/v1/leases/driver", None).status, 204);
 }
 
+/// Story: a client put a grant into a container of its own and deleted the container; the grant was gone.
+#[test]
+fn what_the_repository_stores_about_itself_does_not_go_along() {
+    let guarded = Guarded::start(&[]);
+    let admin = guarded.token("boss", &["--role", "admin"]);
+    let writer = guarded.token("ada", &["--role", "write"]);
+    let ask = |token: &str, operations: &Json| {
+        guarded.ask(token, "POST", "/v1/transactions", Some(&json!({ "operations": operations })))
+    };
+    let entity = |id: &str, type_name: &str| json!({"action": "create", "kind": "entity", "id": id, "type": type_name});
+    let link = |id: &str, type_name: &str, from: &str, to: &str| json!({"action": "create", "kind": "relationship", "id": id, "type": type_name, "from": from, "to": to, "properties": {"name": to}});
+    let types = json!({"types": [{"kind": "relationship", "name": "contains", "containment": {}}]});
+    assert_eq!(guarded.ask(&admin, "POST", "/v1/types", Some(&types)).status, 200);
+    let made = json!([
+        entity("box", "box"),
+        entity("other", "box"),
+        entity("free", "box"),
+        entity("grant", "annals.Thing"),
+        entity("inner", "annals.Thing"),
+        link("in-other", "contains", "other", "inner"),
+        link("loose", "k", "box", "free"),
+    ]);
+    assert_eq!(ask(&admin, &made).status, 200);
+    let relink = |id: &str, from: &str| json!({"action": "relink", "id": id, "from": from});
+    let named = |action: &str, kind: &str, id: &str| json!({"action": action, "kind": kind, "id": id});
+    let delete = |id: &str| named("delete", "entity", id);
+    for refused in [
+        json!([link("in-box", "contains", "box", "grant")]),
+        json!([link("about", "k", "grant", "box")]),
+        json!([{"action": "relink", "id": "loose", "to": "grant"}]),
+        json!([relink("in-other", "box")]),
+        json!([named("delete", "relationship", "in-other")]),
+        json!([{"action": "update", "kind": "relationship", "id": "in-other", "patch": {"name": "x"}}]),
+        json!([delete("other")]),
+        json!([link("moves", "contains", "box", "other"), delete("box")]),
+        json!([{"action": "reidentify", "kind": "entity", "id": "other", "newId": "new"}, delete("new")]),
+    ] {
+        let answer = ask(&writer, &refused);
+        assert_eq!((answer.status, answer.problem().as_str()), (403, "forbidden"), "{refused}: {answer:?}");
+    }
+    assert_eq!(ask(&writer, &json!([delete("free")])).status, 200);
+    assert_eq!(ask(&admin, &json!([delete("other")])).status, 200);
+    assert_eq!(ask(&writer, &json!([named("restore", "entity", "other")])).status, 403);
+    assert_eq!(ask(&admin, &json!([named("restore", "entity", "other")])).status, 200);
+    assert_eq!(guarded.ask(&admin, "GET", "/v1/entities/inner", None).status, 200);
+    // Nothing of it is in a container any more.
+    assert_eq!(ask(&admin, &json!([named("delete", "relationship", "in-other")])).status, 200);
+    assert_eq!(ask(&writer, &json!([named("restore", "relationship", "in-other")])).status, 403);
+    assert_eq!(ask(&writer, &json!([delete("other")])).status, 200);
+}
+
 /// The verbs of each built-in role.
 const ROLES: [(&str, &[&str]); 4] = [
     ("read", &["read"]),

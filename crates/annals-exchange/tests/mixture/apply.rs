@@ -158,10 +158,12 @@ impl Model {
                 let age = self.known(*is_link, id)?;
                 if *of_content { self.undo_content(age, place) } else { self.undo(age, place) }
             }
-            Change::Relink { id, from } => {
+            Change::Relink { id, from, to } => {
                 let age = self.live(true, id)?;
-                let from = self.live(false, from).map_err(|_| ErrorKind::MissingEnd)?;
-                let [_, to] = self.all[&age].now().ends.expect("a relationship has ends");
+                let end = |id: &String| self.live(false, id).map_err(|_| ErrorKind::MissingEnd);
+                let from = end(from)?;
+                let [_, known] = self.all[&age].now().ends.expect("a relationship has ends");
+                let to = to.as_ref().map_or(Ok(known), end)?;
                 if self.all[&age].contains() {
                     let name = self.all[&age].now().name.as_deref();
                     self.check_contained(Some(age), [from, to], name)?;

@@ -193,7 +193,7 @@ impl World {
             15 if has_sure_base => {
                 Change::Undo { is_link, id, of_content: has_sure_bases && random.one_in(2) }
             }
-            16 if is_link => Change::Relink { id, from },
+            16 if is_link => Change::Relink { id, from, to: random.one_in(2).then_some(to) },
             17 => {
                 let prefix = if is_link { "r0" } else { "e0" };
                 Change::Reidentify { is_link, id, new: format!("{prefix}{}", self.count) }

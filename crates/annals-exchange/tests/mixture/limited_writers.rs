@@ -168,10 +168,10 @@ impl Writer {
             // An upsert creates it. Others fail in the model.
             None => true,
         };
-        let ends: &[&String] = match change {
-            Change::Relate { from, to, .. } | Change::Contain { from, to, .. } => &[from, to],
-            Change::Relink { from, .. } => &[from],
-            _ => &[],
+        let ends: Vec<&String> = match change {
+            Change::Relate { from, to, .. } | Change::Contain { from, to, .. } => vec![from, to],
+            Change::Relink { from, to, .. } => std::iter::once(from).chain(to).collect(),
+            _ => Vec::new(),
         };
         let brings_back = match change {
             Change::Undo { is_link, id, of_content } => match model.find(*is_link, id) {

@@ -195,6 +195,8 @@ pub enum Change {
     Relink {
         id: String,
         from: String,
+        /// Its new end, if that changes, too.
+        to: Option<String>,
     },
     Reidentify {
         is_link: bool,

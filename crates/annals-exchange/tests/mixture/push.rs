@@ -95,7 +95,9 @@ fn push(t: &mut Transaction, change: &Change, stored: &[Arc<StoredContent>]) -> 
         Change::Purge { is_link, id } => t.purge(&instance(*is_link, id)),
         Change::Undo { is_link, id, of_content: true } => t.undo_content(&instance(*is_link, id)),
         Change::Undo { is_link, id, .. } => t.undo(&instance(*is_link, id)),
-        Change::Relink { id: name, from } => t.relink(&id(name), Some(&id(from)), None),
+        Change::Relink { id: name, from, to } => {
+            t.relink(&id(name), Some(&id(from)), to.as_deref().map(id).as_ref())
+        }
         Change::Reidentify { is_link, id: old, new } => t.reidentify(&instance(*is_link, old), &id(new)),
         Change::SaveCopy { id: name, fields } => t.save_entity_copy(copy(name, fields)),
         Change::Rehome { id } => t.rehome(&instance(false, id), "there"),

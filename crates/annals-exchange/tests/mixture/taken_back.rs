@@ -58,11 +58,7 @@ impl World {
                 }
             }
             if then.is_none() && known.now().is_live && !known.is_link {
-                let is_new = |link: &Age| {
-                    let then = self.model.all[link].at(before);
-                    ages.contains(link) && then.is_none_or(|then| !then.is_live)
-                };
-                if !self.model.links_of(age).iter().all(is_new) {
+                if !self.model.links_of(age).iter().all(|link| ages.contains(link)) {
                     return None;
                 }
             }

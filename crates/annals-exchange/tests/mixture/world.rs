@@ -254,7 +254,8 @@ impl World {
         match self.random.below(4) {
             0 if !links.is_empty() => {
                 let (id, from) = (self.random.choose(&links).clone(), self.random.choose(&entities).clone());
-                self.commit(Change::Relink { id: id.clone(), from });
+                let to = self.random.one_in(3).then(|| self.random.choose(&entities).clone());
+                self.commit(Change::Relink { id: id.clone(), from, to });
                 self.commit(Change::Delete { is_link: true, id });
             }
             1 => {

@@ -1,6 +1,6 @@
 //! The verbs that the changes of a transaction need, whichever door made them.
 
-use annals::{Action, Id, InstanceId, Snapshot, Transaction, TypeDefinition};
+use annals::{Action, Id, InstanceId, Relationship, Snapshot, Transaction, TypeDefinition};
 
 use super::grants::{GRANT, grant_of};
 use super::principal::Principal;
@@ -37,6 +37,10 @@ pub fn check_changes(principal: &Principal, transaction: &Transaction) -> Result
         if !principal.verbs.has_all(needed) {
             return Err(principal.forbidden(needed, "all"));
         }
+    }
+    let administer = Verbs::of(&[Verb::Administer]);
+    if !principal.verbs.has_all(administer) && transaction.takes_internal_along()? {
+        return Err(principal.forbidden(administer, "all"));
     }
     Ok(())
 }
@@ -84,7 +88,8 @@ fn comes_by_itself(definition: &TypeDefinition) -> bool {
     *definition == TypeDefinition::relationship("contains").containing() || is_of_door(definition)
 }
 
-/// True if an action writes what the repository stores about itself.
+/// True if an action writes what the repository stores about itself, or a relationship of it: its container could be deleted
+/// with it.
 fn is_own(base: &Snapshot, action: &Action) -> bool {
     let is_own = |name: &str| OWN_TYPES.iter().any(|start| name.starts_with(start));
     let bag = action.bag();
@@ -95,31 +100,41 @@ fn is_own(base: &Snapshot, action: &Action) -> bool {
     // A deleted instance has its type in its versions.
     let is_deleted = action.verb() == "restore";
     let of_instance = |instance: &InstanceId| {
-        type_of(base, instance).is_some_and(|name| is_own(&name))
+        types_of(base, instance).iter().any(|name| is_own(name))
             || is_deleted && types_before(base, instance).iter().any(|name| is_own(name))
     };
-    let listed = bag.instances.into_iter().flatten();
-    action.instance().iter().chain(listed).any(of_instance)
+    let ends = bag.from.into_iter().chain(bag.to).map(|end| InstanceId::Entity(end.clone()));
+    action.instance().into_iter().chain(ends).any(|instance| of_instance(&instance))
+        || bag.instances.into_iter().flatten().any(of_instance)
 }
 
-/// The type of an instance; `None` if it is not there.
-fn type_of(base: &Snapshot, instance: &InstanceId) -> Option<String> {
+/// The type of an instance, and those of its ends; none if it is not there.
+fn types_of(base: &Snapshot, instance: &InstanceId) -> Vec<String> {
     match instance {
-        InstanceId::Entity(id) => Some(base.entity_summary(id).ok()??.type_name().to_owned()),
-        InstanceId::Relationship(id) => Some(base.relationship(id).ok()??.type_name().to_owned()),
+        InstanceId::Entity(id) => {
+            let found = base.entity_summary(id).ok().flatten();
+            found.iter().map(|known| known.type_name().to_owned()).collect()
+        }
+        InstanceId::Relationship(id) => {
+            base.relationship(id).ok().flatten().as_ref().map(with_ends).unwrap_or_default()
+        }
     }
 }
 
-/// The types of an instance in its last versions.
+/// The types of an instance, and of its ends, in its last versions.
 fn types_before(base: &Snapshot, instance: &InstanceId) -> Vec<String> {
     let of_version = |version: u32| match instance {
-        InstanceId::Entity(id) => Some(base.entity_version(id, version).ok()??.type_name().to_owned()),
-        InstanceId::Relationship(id) => {
-            Some(base.relationship_version(id, version).ok()??.type_name().to_owned())
-        }
+        InstanceId::Entity(id) => Some(vec![base.entity_version(id, version).ok()??.type_name().to_owned()]),
+        InstanceId::Relationship(id) => base.relationship_version(id, version).ok()?.as_ref().map(with_ends),
     };
     let versions = base.versions(instance, 0, VERSIONS_ASKED).unwrap_or_default();
-    versions.iter().filter_map(|known| of_version(known.version)).collect()
+    versions.iter().filter_map(|known| of_version(known.version)).flatten().collect()
+}
+
+fn with_ends(link: &Relationship<'_>) -> Vec<String> {
+    let ends = [link.from_entity(), link.to_entity()].into_iter().filter_map(|end| end.ok().flatten());
+    let ends = ends.map(|end| end.type_name().to_owned());
+    std::iter::once(link.type_name().to_owned()).chain(ends).collect()
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use annals::{Entity, Find, Grant, Id, Position, Right, Rights, Snapshot, Value};
+use annals::{Find, Grant, Id, Position, Right, Rights, Snapshot, Value};
 
 use crate::problem::Problem;
 
@@ -41,11 +41,10 @@ impl Grants {
     ///
     /// Errors: those of reading the grants.
     pub fn rights(&self, snapshot: &Snapshot, roles: &[Arc<str>]) -> annals::Result<Arc<Rights>> {
-        let state = State::of(snapshot)?;
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // Grants of now hold for a reader of an earlier snapshot, too.
-        if kept.state != state && snapshot.position() >= kept.position {
-            let (position, by_role) = (snapshot.position(), by_role(snapshot)?);
+        if !kept.are_of(snapshot)? && snapshot.position() >= kept.position {
+            let (state, position, by_role) = (State::of(snapshot)?, snapshot.position(), by_role(snapshot)?);
             *kept = Kept { state, position, checked: position, by_role, rights: HashMap::new() };
         }
         let roles = sorted(roles);
@@ -63,17 +62,28 @@ impl Grants {
     ///
     /// Errors: those of looking whether a grant has changed.
     pub fn ready(&self, snapshot: &Snapshot, roles: &[Arc<str>]) -> annals::Result<Option<Arc<Rights>>> {
-        let position = snapshot.position();
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // Most reads are at the position of the read before.
-        if kept.checked != position {
-            if kept.state != State::of(snapshot)? {
-                return Ok(None);
-            }
-            kept.checked = kept.checked.max(position);
+        if !kept.are_of(snapshot)? {
+            return Ok(None);
         }
         let rights = kept.rights.get(&sorted(roles));
         Ok(rights.filter(|rights| rights.sight().is_ready_for(snapshot)).cloned())
+    }
+}
+
+impl Kept {
+    /// True if the grants of the snapshot are these.
+    fn are_of(&mut self, snapshot: &Snapshot) -> annals::Result<bool> {
+        let position = snapshot.position();
+        // Most reads are at the position of the read before.
+        if self.checked == position {
+            return Ok(true);
+        }
+        let is_same = self.state == State::of(snapshot)?;
+        if is_same {
+            self.checked = self.checked.max(position);
+        }
+        Ok(is_same)
     }
 }
 
@@ -85,21 +95,13 @@ fn sorted(roles: &[Arc<str>]) -> Vec<Arc<str>> {
 }
 
 impl State {
+    // Instants do not tell the latest change: they stand still while the clock is behind, and a copy has that of its home.
     fn of(snapshot: &Snapshot) -> annals::Result<State> {
-        let all = Find::of(GRANT);
-        let count = found(snapshot.count_entities(&all))?.unwrap_or_default();
-        let latest: Find = format!("{GRANT} order by @updatedAt desc limit 1").parse()?;
-        let latest = found(snapshot.find_entities(&latest))?;
-        let last = latest.and_then(|page| page.items.first().map(Entity::position)).unwrap_or_default();
-        Ok(State { count, last })
-    }
-}
-
-/// `None` if the repository never had a grant.
-fn found<T>(result: annals::Result<T>) -> annals::Result<Option<T>> {
-    match result {
-        Err(error) if error.kind() == annals::ErrorKind::NotFound => Ok(None),
-        result => result.map(Some),
+        let mut state = State::default();
+        for grant in snapshot.entities_of(Some(GRANT)) {
+            state = State { count: state.count + 1, last: state.last.max(grant?.position()) };
+        }
+        Ok(state)
     }
 }
 
@@ -171,5 +173,36 @@ fn texts(value: Option<Value>, name: &str) -> Result<Vec<Arc<str>>, Problem> {
         Some(Value::List(values)) => values.iter().map(one).collect(),
         Some(Value::Set(values)) => values.iter().map(|value| one(&value)).collect(),
         Some(value) => Ok(vec![one(&value)?]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use annals::log::MemoryLog;
+    use annals::{InstanceId, NewEntity, Options, Patch, Repository};
+
+    use super::*;
+
+    #[test]
+    fn each_change_of_a_grant_is_noticed_while_instants_stand_still() {
+        let still: annals::Instant = "2026-11-28".parse().expect("an instant");
+        let options = Options { clock: Arc::new(move || still), ..Options::default() };
+        let repository = Repository::with_log(Arc::new(MemoryLog::new()), options).expect("a repository");
+        let grant = |id: &str| NewEntity::new(GRANT).id(id).map(|new| new.property("role", "readers"));
+        repository
+            .transact(|t| ["g1", "g2"].into_iter().try_for_each(|id| t.create_entity(grant(id)?).map(drop)))
+            .expect("grants");
+        let (grants, roles) = (Grants::default(), [Arc::from("readers")]);
+        let rights = || grants.rights(&repository.snapshot(), &roles).expect("rights");
+        let mut last = rights();
+        assert!(Arc::ptr_eq(&last, &rights()));
+        for (id, search) in [("g1", "page"), ("g2", "page"), ("g1", "book"), ("g1", "page")] {
+            let instance = InstanceId::Entity(id.parse().expect("an id"));
+            let change = Patch::new().set("where", search);
+            repository.transact(|t| t.update(&instance, change.clone())).expect("a change");
+            let now = rights();
+            assert!(!Arc::ptr_eq(&last, &now), "{id} {search}");
+            last = now;
+        }
     }
 }

@@ -49,6 +49,7 @@ pub use operators::page::Page;
 pub use relationships::RelationshipsOf;
 pub(crate) use rights::hidden;
 pub use rights::{Right, Rights};
+pub(crate) use rules::internal_types;
 pub use sight::{GRANTS_MAX, Sight};
 pub use snapshot::{AsOf, Snapshot};
 pub(crate) use source::{Pending, Source};

@@ -7,6 +7,7 @@ use super::operators::filter::condition::Filter;
 use super::sight::{Sight, Visible, next_number};
 use super::snapshot::Snapshot;
 use super::taken_along::Slot;
+use crate::graph::Graph;
 use crate::graph::integrity::types::TypeNames;
 use crate::graph::structures::slot_set::SlotSet;
 use crate::graph::structures::symbols::Symbol;
@@ -18,7 +19,7 @@ use crate::{ErrorKind, Position, Result};
 /// How many instances are asked between two checks for cancellation.
 const ASKED_UNCHECKED: u32 = 4_096;
 /// Beginnings of the names of types of what the repository stores about itself, such as candidates and grants.
-const OWN_TYPES: [&str; 2] = ["annals.", "annals-"];
+const INTERNAL_TYPES: [&str; 2] = ["annals.", "annals-"];
 
 /// A grant with its names looked up.
 struct Rule {
@@ -39,8 +40,10 @@ pub(super) struct Rules {
     rules: Vec<Rule>,
     /// The containers that each rule names.
     roots: Vec<Vec<u32>>,
+    /// The numbers of the grants, as merged, with a name in their conditions that is unknown: they admit nothing.
+    unknown: Vec<usize>,
     /// Types of what the repository stores about itself, ascending: no grant admits it.
-    own_types: Vec<Symbol>,
+    internal_types: Vec<Symbol>,
     /// `None`: all types of relationships.
     links: Option<TypeNames>,
 }
@@ -61,8 +64,8 @@ impl Rules {
             snapshot.slot_of(TypeKind::Entity, id).filter(|slot| snapshot.sees(TypeKind::Entity, *slot))
         };
         let mut rules = Vec::with_capacity(sight.merged.len());
-        let mut all_roots = Vec::new();
-        for merged in &sight.merged {
+        let (mut all_roots, mut unknown) = (Vec::new(), Vec::new());
+        for (number, merged) in sight.merged.iter().enumerate() {
             let named = |names: &Vec<Arc<str>>| {
                 let mut types: Vec<Symbol> =
                     names.iter().flat_map(|name| snapshot.types_named(TypeKind::Entity, name)).collect();
@@ -71,8 +74,10 @@ impl Rules {
                 types
             };
             let filter = match Filter::new(snapshot, TypeKind::Entity, &merged.filter) {
-                // An unknown name admits nothing.
-                Err(error) if error.kind() == ErrorKind::NotFound => continue,
+                Err(error) if error.kind() == ErrorKind::NotFound => {
+                    unknown.push(number);
+                    continue;
+                }
                 filter => filter?,
             };
             let roots: Option<Vec<u32>> =
@@ -90,10 +95,8 @@ impl Rules {
             types.dedup();
             types
         });
-        let names = snapshot.graph().names.iter().enumerate();
-        let own = names.filter(|(_, name)| OWN_TYPES.iter().any(|start| name.starts_with(start)));
-        let own_types = own.map(|(number, _)| Symbol(narrow(number))).collect();
-        Ok(Rules { rules, roots: all_roots, own_types, links })
+        let internal_types = internal_types(snapshot.graph());
+        Ok(Rules { rules, roots: all_roots, unknown, internal_types, links })
     }
 
     pub(super) fn admit_link(&self, type_name: Symbol) -> bool {
@@ -103,7 +106,7 @@ impl Rules {
     /// True if a grant admits this version of the entity at `slot`.
     pub(super) fn admit(&self, snapshot: &Snapshot, slot: u32, held: &Held) -> Result<bool> {
         let row = snapshot.row(TypeKind::Entity, slot, held);
-        if self.own_types.binary_search(&row.type_name()).is_ok() {
+        if self.internal_types.binary_search(&row.type_name()).is_ok() {
             return Ok(false);
         }
         for rule in &self.rules {
@@ -141,6 +144,11 @@ impl Rules {
         self.admit_link(type_name) && ends.iter().all(|end| entities.contains(*end))
     }
 
+    fn made_visible(&self, entities: SlotSet, relationships: SlotSet) -> Visible {
+        let (roots, unknown) = (self.roots.clone(), self.unknown.clone());
+        Visible { number: next_number(), roots, unknown, entities, relationships }
+    }
+
     /// The visible instances of `snapshot`, among those visible in the present.
     pub(super) fn visible(&self, snapshot: &Snapshot, present: Option<&Visible>) -> Result<Visible> {
         let graph = snapshot.graph();
@@ -156,7 +164,7 @@ impl Rules {
             }
         }
         let relationships = self.links(snapshot, &entities)?;
-        Ok(Visible { number: next_number(), roots: self.roots.clone(), entities, relationships })
+        Ok(self.made_visible(entities, relationships))
     }
 
     /// The visible ones among some instances of `snapshot`, and among the ends of relationships among them.
@@ -189,7 +197,7 @@ impl Rules {
                 relationships.insert(slot);
             }
         }
-        Ok(Visible { number: next_number(), roots: self.roots.clone(), entities, relationships })
+        Ok(self.made_visible(entities, relationships))
     }
 
     fn links(&self, snapshot: &Snapshot, entities: &SlotSet) -> Result<SlotSet> {
@@ -220,6 +228,10 @@ impl Rules {
         if last.is_some_and(|(position, _)| *position > from.0) {
             return Ok(None);
         }
+        // A name that gets its first instance may admit any entity, or none any more.
+        if self.unknown != known.unknown {
+            return Ok(None);
+        }
         let Visible { mut entities, mut relationships, .. } = Visible::clone(known);
         let mut has_flipped = false;
         let (links, mut changed): (Vec<_>, Vec<_>) =
@@ -248,8 +260,15 @@ impl Rules {
                 };
             }
         }
-        Ok(Some(Visible { number: next_number(), roots: self.roots.clone(), entities, relationships }))
+        Ok(Some(self.made_visible(entities, relationships)))
     }
+}
+
+/// The types of what the repository stores about itself, ascending.
+pub(crate) fn internal_types(graph: &Graph) -> Vec<Symbol> {
+    let names = graph.names.iter().enumerate();
+    let internal = names.filter(|(_, name)| INTERNAL_TYPES.iter().any(|start| name.starts_with(start)));
+    internal.map(|(number, _)| Symbol(narrow(number))).collect()
 }
 
 /// The entities that got another place by these relationships, with all below them; `None` if they may have had more places
@@ -259,10 +278,12 @@ fn placed(snapshot: &Snapshot, from: Position, links: &[Slot]) -> Result<Option<
     let mut children = Vec::new();
     for &(_, slot) in links {
         let Some(row) = graph.relationships.row(slot) else { return Ok(None) };
-        if graph.containment(row.type_name()).is_none() {
+        let is_containing = graph.containment(row.type_name()).is_some();
+        let is_new = graph.relationships.birth(slot).is_some_and(|birth| birth > from.0);
+        // It may have contained something under another type.
+        if !is_containing && (is_new || graph.has_one_shape(TypeKind::Relationship, slot)) {
             continue;
         }
-        let is_new = graph.relationships.birth(slot).is_some_and(|birth| birth > from.0);
         // Its ends are those that it always had.
         let is_deleted = !row.is_live() && row.versions() == 2;
         if !is_new && !is_deleted {
@@ -289,15 +310,16 @@ pub(super) fn below(snapshot: &Snapshot, roots: Vec<u32>) -> Result<SlotSet> {
 
 /// True if one of `roots` is, or contains, the entity at `slot`.
 fn is_below(snapshot: &Snapshot, slot: u32, roots: &BTreeSet<u32>) -> Result<bool> {
-    let mut at = slot;
-    loop {
+    // As of a valid time an entity may have several containers, and be below itself: each is passed once.
+    let (mut open, mut passed) = (vec![slot], BTreeSet::new());
+    while let Some(at) = open.pop() {
         snapshot.check_cancelled()?;
         if roots.contains(&at) {
             return Ok(true);
         }
-        match snapshot.container_seen(at)? {
-            Some(link) => at = link.other,
-            None => return Ok(false),
+        if snapshot.is_plain() || passed.insert(at) {
+            open.extend(snapshot.containers_seen(at).map(|link| link.other));
         }
     }
+    Ok(false)
 }

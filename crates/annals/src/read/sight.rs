@@ -56,6 +56,8 @@ pub(super) struct Visible {
     pub(super) number: u64,
     // The containers that the grants name. For each grant with some.
     pub(super) roots: Vec<Vec<u32>>,
+    // The grants that admitted nothing, because a name in their conditions was unknown.
+    pub(super) unknown: Vec<usize>,
     pub(super) entities: SlotSet,
     pub(super) relationships: SlotSet,
 }

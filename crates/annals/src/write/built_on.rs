@@ -66,12 +66,13 @@ pub(super) fn built_on(
             _ => new_entities.insert(slot),
         };
     }
-    // To delete a new entity deletes its relationships, and everything that it contains.
+    // To delete a new entity deletes its relationships, and everything that it contains. Those that these records linked to it
+    // leave it first.
     for &(kind, slot) in new.iter().filter(|(kind, _)| *kind == TypeKind::Entity) {
         let stranger = graph
             .live_relationships(slot)
             .into_iter()
-            .find(|relationship| !new_relationships.contains(*relationship));
+            .find(|relationship| !known.contains(&(TypeKind::Relationship, *relationship)));
         if let Some(stranger) = stranger {
             let changed = graph.relationships.row(stranger).map_or(0, |row| row.changed());
             let id = graph.relationships.id(stranger);

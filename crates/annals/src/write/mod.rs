@@ -17,6 +17,7 @@ mod leader;
 mod lifecycle;
 mod limited;
 mod shown;
+mod internal;
 mod admitted_contents;
 mod declarations;
 mod declared;

@@ -24,7 +24,9 @@ struct Changed {
     entities: BTreeSet<u32>,
     /// Entities whose place changed: a relationship that contained them, or does now.
     placed: BTreeSet<u32>,
-    /// Relationships that do not contain.
+    /// Relationships that contained.
+    containing: BTreeSet<u32>,
+    /// Relationships that did not contain.
     relationships: BTreeSet<u32>,
     new_entities: Vec<u32>,
     new_relationships: Vec<u32>,
@@ -138,11 +140,11 @@ impl Transaction {
 
     /// Sets the instances back to their state in `snapshot`.
     fn set_back(&mut self, snapshot: Snapshot, changed: Changed) -> Result<()> {
-        self.delete_new(&changed)?;
         let mut items = Vec::new();
         for &entity in changed.entities.union(&changed.placed) {
             let (then, now) = (snapshot.container_seen(entity)?, self.base.graph().container_link(entity));
-            let link_of = |link: Option<Link>| link.map(|link| (link.relationship, link.other));
+            let link_of =
+                |link: Option<Link>| link.map(|link| (link.relationship, link.other, link.type_name));
             // A later record moved it, if these records did not: it stays there.
             let has_place = changed.placed.contains(&entity);
             let is_moved = self.base.graph().entities.is_live(entity) && link_of(then) != link_of(now);
@@ -153,10 +155,13 @@ impl Transaction {
         }
         let entities = changed.entities.union(&changed.placed).copied().collect();
         let then = Then { snapshot, items, entities };
+        self.delete_new(&then, &changed)?;
+        self.put_back_places(&then, &changed)?;
         self.take_out_misplaced(&then)?;
         self.restore_lost(TypeKind::Entity, &changed.entities)?;
         // A container brings back the items that these records created in it before they deleted it.
-        self.delete_new(&changed)?;
+        self.delete_new(&then, &changed)?;
+        self.put_back_places(&then, &changed)?;
         // Restored instances return in the state in which they were deleted.
         self.take_out_misplaced(&then)?;
         let actions = then.contents(self.own_graph()?.graph())?;
@@ -166,9 +171,31 @@ impl Transaction {
         self.put_back_relationships(&then, &changed.relationships)
     }
 
+    /// Gives live relationships their types and ends back, as far as their places are free: they stay the same, and items that
+    /// they contain now leave their places.
+    fn put_back_places(&mut self, then: &Then, changed: &Changed) -> Result<()> {
+        let mut open: Vec<u32> = changed.containing.union(&changed.relationships).copied().collect();
+        loop {
+            let mut left = Vec::with_capacity(open.len());
+            for &slot in &open {
+                let actions = then.earlier_place(self.own_graph()?.graph(), slot)?;
+                if actions.is_empty() {
+                    left.push(slot);
+                }
+                self.push_each(actions)?;
+            }
+            if left.len() == open.len() {
+                return Ok(());
+            }
+            // Each may have freed the place of one before it.
+            left.reverse();
+            open = left;
+        }
+    }
+
     /// Deletes what the records created. A copy of another collection is deleted with its container, or its end, only; so
     /// the relationship that contains a copy stays until then.
-    fn delete_new(&mut self, changed: &Changed) -> Result<()> {
+    fn delete_new(&mut self, then: &Then, changed: &Changed) -> Result<()> {
         let graph = self.base.graph();
         let is_copy =
             |(kind, slot): Slot| graph.table(kind).row(slot).is_some_and(|row| !graph.is_own(row.header()));
@@ -182,9 +209,18 @@ impl Transaction {
         };
         let relationships = changed.new_relationships.iter().map(|slot| (TypeKind::Relationship, *slot));
         let entities = changed.new_entities.iter().map(|slot| (TypeKind::Entity, *slot));
-        let (last, first): (Vec<Slot>, Vec<Slot>) = relationships.chain(entities).partition(goes_along);
-        let all: Vec<Slot> = first.into_iter().chain(last.into_iter().rev()).collect();
-        for (kind, slot) in all {
+        let (late_links, links): (Vec<Slot>, Vec<Slot>) = relationships.partition(goes_along);
+        let (late_entities, entities): (Vec<Slot>, Vec<Slot>) = entities.partition(goes_along);
+        self.delete_each(links)?;
+        // Order: before the entities, which take along the relationships that lead to them, and the items that they contain.
+        self.put_back_places(then, changed)?;
+        self.take_out_where(then, |link| new.contains(&link.other))?;
+        self.delete_each(entities)?;
+        self.delete_each(late_links.into_iter().chain(late_entities).rev())
+    }
+
+    fn delete_each(&mut self, slots: impl IntoIterator<Item = Slot>) -> Result<()> {
+        for (kind, slot) in slots {
             // Deleting one may have deleted the next.
             let table = self.own_graph()?.graph().table(kind);
             if table.is_live(slot) {
@@ -256,6 +292,9 @@ fn changed(now: &Snapshot, then: &Snapshot, touched: &[Slot], stay: &HashSet<Slo
             let returns = graph.entities.is_live(child.1) || touched.contains(&child);
             if then.sees(child.0, child.1) && is_in_force && returns && !stay.contains(&child) {
                 changed.placed.insert(child.1);
+                if !is_new {
+                    changed.containing.insert(slot);
+                }
             }
         }
         match (kind, is_new) {

@@ -28,6 +28,7 @@ mod containment_model;
 mod contents;
 mod tree;
 mod tree_history;
+mod valid_time_trees;
 mod tree_speed;
 mod members_speed;
 mod many;
@@ -48,6 +49,7 @@ mod iris;
 mod candidates;
 mod searches;
 mod sights;
+mod kept_sights;
 mod shown_changes;
 mod shown_trees;
 mod graph_queries;
@@ -63,6 +65,7 @@ mod retry;
 mod subscriptions;
 mod take_back;
 mod taken_places;
+mod taken_back_at_once;
 
 // Durability, maintenance and crashes.
 mod durability;

@@ -3,7 +3,7 @@
 
 use crate::support::trees::{edit, path};
 use crate::support::typed::kind_of;
-use crate::support::{CheckedRepository, declare_lists};
+use crate::support::{CheckedRepository, Random, declare_lists};
 use annals::*;
 
 /// A list ordered by two keys, and one that users order.
@@ -354,5 +354,42 @@ fn a_transaction_sees_the_items_that_it_created() -> Result<()> {
         (Some(49.into()), Some(1.into()))
     );
     assert_eq!(repository.snapshot().tree().count(&path("/cont/lst"))?, Some(51));
+    Ok(())
+}
+
+/// Story: a cursor that had only the bytes that every cursor has made the list panic.
+#[test]
+fn garbage_in_place_of_a_cursor_is_refused_or_goes_on_somewhere() -> Result<()> {
+    let repository = perf();
+    fill(&repository, 0..5)?;
+    for number in 0..5 {
+        edit(&repository, |t| t.merge(&path(&format!("/cont/usr-lst[k={number}]")), &user_item(number)))?;
+        edit(&repository, |t| t.merge(&path(&format!("/cont/own{number}")), &Item::new()))?;
+    }
+    let now = repository.snapshot();
+    let before = Position(now.position().0 - 1);
+    let then = now.as_of(AsOf { position: Some(before), ..AsOf::default() })?;
+    let first =
+        now.tree().list(&path("/cont"), &ListOptions { limit: 1, ..ListOptions::default() })?.unwrap();
+    let cursor = first.next.unwrap();
+    let mut random = Random(11);
+    for _ in 0..4_000 {
+        // The digits of the graph and of the order; of the group, too; of the list in it, too.
+        let kept = *random.choose(&[16, 24, 26]);
+        let added = 2 * random.below(24);
+        let digits = (0..added).map(|_| *random.choose(&['0', '0', '1', '7', 'f']));
+        let after: String = cursor.chars().take(kept).chain(digits).collect();
+        let snapshot = *random.choose(&[&now, &then]);
+        let at = path(*random.choose(&["/cont", "/cont/lst", "/cont/usr-lst"]));
+        let is_short = after.len() < 26;
+        let options =
+            ListOptions { after: Some(after.clone()), is_back: random.one_in(2), ..ListOptions::default() };
+        match snapshot.tree().list(&at, &options) {
+            Ok(page) => assert!(!is_short && page.unwrap().items.len() <= 15, "{at} after {after}"),
+            Err(error) => {
+                assert_eq!((error.kind(), is_short), (ErrorKind::InvalidPage, true), "{at} after {after}")
+            }
+        }
+    }
     Ok(())
 }

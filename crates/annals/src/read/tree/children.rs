@@ -29,10 +29,13 @@ pub(crate) struct ChildSlot {
 pub(crate) struct Range<'r> {
     /// Only children of one group.
     pub(crate) group: Option<Group>,
-    /// Only children after this place; backwards, those before it. Shape: as in [`Placed`].
+    /// Only children after this place; backwards, those before it. Shape: as in [`Placed`], with any end.
     pub(crate) after: Option<&'r [u8]>,
     pub(crate) is_back: bool,
 }
+
+/// Group and list of a place. Units: bytes.
+pub(super) const PLACE_BYTES_MIN: usize = 5;
 
 /// Children ordered by users come before those ordered by name.
 const BY_ORDER: u8 = 0;

@@ -190,12 +190,8 @@ fn touched_entities(touched: Vec<Slot>, then: &Side, now: &Side) -> Result<Vec<u
 fn both(then: &Side, now: &Side) -> Result<Vec<u32>> {
     let mut entities = Vec::new();
     for side in [then, now] {
-        let mut open: Vec<u32> = side.top.into_iter().collect();
-        while let Some(slot) = open.pop() {
-            entities.push(slot);
-            check_count(entities.len())?;
-            open.extend(side.snapshot.children_of(slot)?.into_iter().map(|child| child.entity));
-        }
+        entities.extend(below(side.snapshot, side.top.into_iter().collect())?.iter());
+        check_count(entities.len())?;
     }
     Ok(entities)
 }

@@ -1,6 +1,6 @@
 //! Pages of children, in either direction, and their counts.
 
-use super::children::{ChildSlot, Placed, Range};
+use super::children::{ChildSlot, PLACE_BYTES_MIN, Placed, Range};
 use super::item::TreeItem;
 use super::{Target, Tree};
 use crate::graph::structures::child::group_of_type;
@@ -51,7 +51,11 @@ impl<'s> Tree<'s> {
             return Err(Error::new(ErrorKind::InvalidPage, text));
         }
         let graph = self.snapshot.graph();
-        let after = options.after.as_deref().map(|text| cursor::decode(graph, CURSOR, text)).transpose()?;
+        let place_of = |text: &str| {
+            let place = cursor::decode(graph, CURSOR, text)?;
+            if place.len() < PLACE_BYTES_MIN { Err(cursor::foreign(text)) } else { Ok(place) }
+        };
+        let after = options.after.as_deref().map(place_of).transpose()?;
         let range = Range { group, after: after.as_deref(), is_back: options.is_back };
         let (mut items, mut last, mut has_more) = (Vec::<TreeItem>::new(), None, false);
         let mut bytes_count: usize = 0;
@@ -88,7 +92,9 @@ impl<'s> Tree<'s> {
         };
         let Some(child) = found.child else { return Ok(None) };
         let snapshot = self.snapshot;
-        let Some(link) = snapshot.container_seen(child.entity)? else { return Ok(None) };
+        // As of a valid time it may be in other containers, too.
+        let mut links = snapshot.containers_seen(child.entity);
+        let Some(link) = links.find(|link| link.relationship == child.relationship) else { return Ok(None) };
         let parent = link.other;
         let link = Link { other: child.entity, ..link };
         let Some(place) = snapshot.child_then(link)? else { return Ok(None) };

@@ -1,5 +1,7 @@
 //! Look-ups: from a path of names and keys to its target, and from an entity to its path.
 
+use std::collections::HashSet;
+
 use super::Tree;
 use super::children::ChildSlot;
 use super::item::TreeItem;
@@ -22,6 +24,14 @@ impl Spot {
     pub(super) fn of(child: ChildSlot) -> Spot {
         Spot { entity: child.entity, child: Some(child), property: None }
     }
+}
+
+/// An entity on the way up from another one.
+#[derive(Clone, Copy)]
+struct Above {
+    entity: u32,
+    /// The index of the entity that the way comes from, and the relationship that contains it.
+    child: Option<(usize, u32)>,
 }
 
 impl<'s> Tree<'s> {
@@ -53,15 +63,35 @@ impl<'s> Tree<'s> {
 
     /// The path to the entity at a slot, which the snapshot sees.
     pub(super) fn path_to(&self, slot: u32) -> Result<Option<TreePath>> {
-        let (mut at, mut steps) = (slot, Vec::new());
-        while Some(at) != self.root {
-            let Some(link) = self.snapshot.container_seen(at)? else { return Ok(None) };
-            let child = ChildSlot { relationship: link.relationship, entity: at };
-            let Some(step) = self.snapshot.step_to(child)? else { return Ok(None) };
-            steps.push(step);
-            at = link.other;
+        // As of a valid time an entity may have several containers, and be below itself: each is passed once.
+        let mut passed = HashSet::new();
+        let mut above = vec![Above { entity: slot, child: None }];
+        let mut next = 0;
+        while let Some(&Above { entity, .. }) = above.get(next) {
+            if Some(entity) == self.root {
+                return self.path_down(&above, next);
+            }
+            self.snapshot.check_cancelled()?;
+            if self.snapshot.is_plain() || passed.insert(entity) {
+                let links = self.snapshot.containers_seen(entity);
+                above.extend(
+                    links.map(|link| Above { entity: link.other, child: Some((next, link.relationship)) }),
+                );
+            }
+            next += 1;
         }
-        steps.reverse();
+        Ok(None)
+    }
+
+    /// The path from the root, which is at the index `at`, to the first of the entities.
+    fn path_down(&self, above: &[Above], mut at: usize) -> Result<Option<TreePath>> {
+        let mut steps = Vec::new();
+        while let Some((child, relationship)) = above[at].child {
+            let contained = ChildSlot { relationship, entity: above[child].entity };
+            let Some(step) = self.snapshot.step_to(contained)? else { return Ok(None) };
+            steps.push(step);
+            at = child;
+        }
         Ok(Some(TreePath { steps }))
     }
 

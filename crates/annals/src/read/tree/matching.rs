@@ -1,5 +1,7 @@
 //! The matches of a path: all items that fulfil its steps, in the order of the tree.
 
+use std::collections::HashSet;
+
 use super::Tree;
 use super::children::{ChildSlot, Range};
 use super::item::TreeItem;
@@ -154,9 +156,13 @@ impl<'s> Tree<'s> {
         rest: &[Step],
         take: &mut dyn FnMut(TreeItem<'s>) -> Result<bool>,
     ) -> Result<bool> {
-        let mut stack = vec![spot];
+        // As of a valid time an item may be in several containers, and below itself: what it contains is visited once.
+        let (mut stack, mut passed) = (vec![spot], HashSet::new());
         while let Some(spot) = stack.pop() {
             self.snapshot.check_cancelled()?;
+            if !self.snapshot.is_plain() && !passed.insert(spot.entity) {
+                continue;
+            }
             if !self.walk_property(spot, step, rest, take)? {
                 return Ok(false);
             }

@@ -112,13 +112,21 @@ impl Snapshot {
         Ok(Some(Link { type_name: row.type_name(), relationship, other: row.ends()[1] }))
     }
 
-    /// The link that contains an entity, from the side of the entity.
+    /// The link that contains an entity, from the side of the entity; the first one if there are several.
     pub(crate) fn container_seen(&self, entity: u32) -> Result<Option<Link>> {
-        if self.is_plain() {
-            return Ok(self.graph().container_link(entity));
-        }
-        let types = LinkTypes::Several(self.graph().types.containments.clone());
-        Ok(Expand::new(self, types).links(entity, Direction::In, None).next())
+        Ok(self.containers_seen(entity).next())
+    }
+
+    /// The links that contain an entity, from the side of the entity. As of a valid time there may be several, and they
+    /// may lead back to the entity, because the rules of containers hold for the present.
+    pub(crate) fn containers_seen(&self, entity: u32) -> impl Iterator<Item = Link> {
+        let is_plain = self.is_plain();
+        let others = (!is_plain).then(|| {
+            let types = LinkTypes::Several(self.graph().types.containments.clone());
+            Expand::new(self, types).links(entity, Direction::In, None)
+        });
+        let present = if is_plain { self.graph().container_link(entity) } else { None };
+        present.into_iter().chain(others.into_iter().flatten())
     }
 
     /// The step of a path from its parent to a child.

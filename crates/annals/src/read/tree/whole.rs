@@ -10,6 +10,9 @@ use crate::read::instance::Entity;
 use crate::tree::{Branch, Item, NameTest, TreePath};
 use crate::{Error, ErrorKind, Result};
 
+/// Most items of a read as of an earlier time, if there are fewer entities: some may be in several containers.
+const REPEATED_MAX: usize = 10_000;
+
 /// Visits a tree item by item in the order of its text form: each parent before its children.
 pub trait TreeVisitor {
     /// An item begins. `name` is the name of its step, `None` for the top item; `is_listed` means that keys name it in
@@ -21,7 +24,8 @@ pub trait TreeVisitor {
 }
 
 impl Tree<'_> {
-    /// The item at a path with its subtree, at most `depth` levels.
+    /// The item at a path with its subtree, at most `depth` levels. As of a valid time, an item in several containers is
+    /// in each of them.
     ///
     /// Shape: `None` if the path leads to no item. Errors: as [`Tree::visit`].
     pub fn get(&self, path: &TreePath, depth: Option<usize>) -> Result<Option<Item>> {
@@ -44,7 +48,8 @@ impl Tree<'_> {
 
     /// Passes the item at a path, and its subtree, to a visitor. False if the path leads to no item.
     ///
-    /// Errors: those of the visitor; `InvalidArgument` for a path that is no look-up; those of reading history.
+    /// Errors: those of the visitor; `InvalidArgument` for a path that is no look-up; `TooLarge` for an item that is below
+    /// itself as of a valid time, or for too many repeated ones; those of reading history.
     pub fn visit(
         &self,
         path: &TreePath,
@@ -52,7 +57,14 @@ impl Tree<'_> {
         visitor: &mut dyn TreeVisitor,
     ) -> Result<bool> {
         let Some(Spot { entity, property: None, .. }) = self.look_up(path)? else { return Ok(false) };
-        self.visit_entity(None, entity, depth.unwrap_or(usize::MAX), 0, visitor)?;
+        let depth = depth.unwrap_or(usize::MAX);
+        if self.snapshot.is_plain() {
+            self.visit_entity(None, entity, depth, 0, visitor)?;
+            return Ok(true);
+        }
+        // As of a valid time an item may be in several containers, and each of them in several, and so on.
+        let items_max = self.snapshot.graph().entities.slots_count().max(REPEATED_MAX);
+        self.visit_entity(None, entity, depth, 0, &mut Bounded { visitor, room: ItemsRoom::new(items_max) })?;
         Ok(true)
     }
 
@@ -128,6 +140,23 @@ impl ItemsRoom {
             Error::new(ErrorKind::TooLarge, text)
         })?;
         Ok(())
+    }
+}
+
+/// Passes a visit on, up to a number of items.
+struct Bounded<'v> {
+    visitor: &'v mut dyn TreeVisitor,
+    room: ItemsRoom,
+}
+
+impl TreeVisitor for Bounded<'_> {
+    fn enter(&mut self, name: Option<&str>, is_listed: bool, entity: &Entity<'_>) -> Result<()> {
+        self.room.take()?;
+        self.visitor.enter(name, is_listed, entity)
+    }
+
+    fn leave(&mut self) -> Result<()> {
+        self.visitor.leave()
     }
 }
 

@@ -15,6 +15,52 @@ use crate::read::Snapshot;
 use crate::write::Transaction;
 use crate::write::shown::Shown;
 
+/// A step of a relationship on its way back into its earlier place.
+#[derive(Clone, Copy)]
+enum Step {
+    Relink,
+    Retype,
+    /// Its earlier properties, because it may lack the name of the item.
+    Replace,
+}
+
+/// The ways back: each step must be allowed.
+const WAYS: [&[Step]; 3] = [
+    &[Step::Relink, Step::Retype],
+    &[Step::Retype, Step::Relink],
+    &[Step::Relink, Step::Replace, Step::Retype],
+];
+
+impl Step {
+    /// Takes the step towards `target`, and returns the action; `None` if there is nothing to do.
+    fn take(self, now: &Graph, at: &mut Instance, target: &Instance) -> Option<Action> {
+        let instance = InstanceId::Relationship(at.id.clone());
+        match self {
+            Step::Relink => {
+                let end = |side: usize| {
+                    let is_other = at.ends[side] != target.ends[side];
+                    is_other.then(|| now.entities.id(target.ends[side]).clone())
+                };
+                let (from, to) = (end(0), end(1));
+                (at.ends != target.ends).then(|| {
+                    at.ends = target.ends;
+                    action::Relink { id: at.id.clone(), from, to }.into()
+                })
+            }
+            Step::Retype => (at.type_name != target.type_name).then(|| {
+                at.type_name = target.type_name;
+                let type_name = Arc::clone(now.names.name(target.type_name));
+                action::Retype { instance, type_name }.into()
+            }),
+            Step::Replace => (at.properties != target.properties).then(|| {
+                at.properties = target.properties.clone();
+                let properties = named(now, &target.properties);
+                action::Replace { instance, properties, classifications: None, provenance: None }.into()
+            }),
+        }
+    }
+}
+
 /// An item at the earlier time, and its place.
 pub(in crate::write) struct Was {
     pub(in crate::write) entity: u32,
@@ -44,7 +90,10 @@ impl Then {
             then.snapshot.check_cancelled()?;
             let start = open.len();
             for child in then.snapshot.children_of(was.entity)? {
-                then.entities.insert(child.entity);
+                // As of a valid time an item may be in several containers, and below itself: it returns to one place.
+                if !then.entities.insert(child.entity) {
+                    continue;
+                }
                 let (parent, relationship) = (Some(was.entity), Some(child.relationship));
                 open.push(Was {
                     entity: child.entity,
@@ -101,30 +150,79 @@ impl Then {
         Ok(named.any(|other| other != link.relationship))
     }
 
-    /// The change that removes an item from a place where it must not stay: into its earlier container, if that is
-    /// possible at once, so that its relationship stays the same.
-    fn take_out(&self, now: &Graph, was: &Was) -> Result<Option<Action>> {
-        let Some(link) = now.container_link(was.entity) else { return Ok(None) };
-        if !self.is_misplaced(now, was, link)? {
-            return Ok(None);
-        }
-        let id = now.relationships.id(link.relationship).clone();
-        if let Some(parent) = was.parent.filter(|parent| now.entities.is_live(*parent))
-            && was.relationship == Some(link.relationship)
-            && let Some(found) = now.relationships.get(link.relationship)?
+    /// The changes that remove an item from a place where it must not stay: by the relationship that contained it, if that still
+    /// leads to it, into its earlier container, so that the relationship stays the same; otherwise out of every container.
+    fn take_out(&self, shown: Shown, was: &Was) -> Result<Vec<Action>> {
+        let now = shown.graph;
+        let link = now.container_link(was.entity);
+        if let Some(link) = link
+            && !self.is_misplaced(now, was, link)?
         {
-            let moved = Instance { ends: [parent, was.entity], ..Instance::clone(&found) };
-            let is_of_type =
-                self.instance(TypeKind::Relationship, link.relationship)?.type_name == found.type_name;
-            if is_of_type
-                && parent != link.other
-                && now.check_contained(&moved, Some(link.relationship)).is_ok()
-            {
-                let from = Some(now.entities.id(parent).clone());
-                return Ok(Some(action::Relink { id, from, to: None }.into()));
+            return Ok(Vec::new());
+        }
+        if let (Some(parent), Some(relationship)) = (was.parent, was.relationship)
+            && shown.has(TypeKind::Relationship, relationship)
+        {
+            let ends = [parent, was.entity];
+            // One that contains nothing now may have got another type only.
+            let is_its_own = link.map_or_else(
+                || now.relationships.row(relationship).is_some_and(|row| row.ends() == ends),
+                |link| link.relationship == relationship,
+            );
+            let actions = if is_its_own { self.place(now, relationship, ends)? } else { Vec::new() };
+            if !actions.is_empty() {
+                return Ok(actions);
             }
         }
-        Ok(Some(action::Delete { instance: InstanceId::Relationship(id) }.into()))
+        let delete = |link: Link| {
+            let id = now.relationships.id(link.relationship).clone();
+            action::Delete { instance: InstanceId::Relationship(id) }.into()
+        };
+        Ok(link.map(delete).into_iter().collect())
+    }
+
+    /// The changes that give a live relationship its earlier type and ends.
+    ///
+    /// Shape: as [`Then::place`].
+    pub(in crate::write) fn earlier_place(&self, now: &Graph, slot: u32) -> Result<Vec<Action>> {
+        if now.has_one_shape(TypeKind::Relationship, slot) {
+            return Ok(Vec::new());
+        }
+        let ends = self.instance(TypeKind::Relationship, slot)?.ends;
+        self.place(now, slot, ends)
+    }
+
+    /// The changes that give a live relationship its earlier type, and these ends.
+    ///
+    /// Shape: empty if it has them, or if a rule forbids them, or a step on the way to them, now.
+    fn place(&self, now: &Graph, slot: u32, ends: [u32; 2]) -> Result<Vec<Action>> {
+        let kind = TypeKind::Relationship;
+        let is_ours = |held: &Arc<Instance>| held.is_live() && now.is_own(held.header);
+        let Some(held) = now.relationships.get(slot)?.filter(is_ours) else { return Ok(Vec::new()) };
+        let then = self.instance(kind, slot)?;
+        let is_there = ends.iter().all(|end| now.entities.is_live(*end));
+        if !is_there || (held.type_name, held.ends) == (then.type_name, ends) {
+            return Ok(Vec::new());
+        }
+        let is_allowed = |step: &Instance| {
+            now.check_end_types(step.type_name, step.ends).is_ok()
+                && now.check_content(kind, step).is_ok()
+                && now.check_contained(step, Some(slot)).is_ok()
+        };
+        let target = Instance { ends, ..Instance::clone(&then) };
+        for way in WAYS {
+            let (mut at, mut actions) = (Instance::clone(&held), Vec::new());
+            let is_open = way.iter().all(|step| {
+                let action = step.take(now, &mut at, &target);
+                let is_open = action.is_none() || is_allowed(&at);
+                actions.extend(action);
+                is_open
+            });
+            if is_open {
+                return Ok(actions);
+            }
+        }
+        Ok(Vec::new())
     }
 
     /// The change that gives a live relationship its earlier ends.
@@ -258,9 +356,21 @@ impl Then {
 impl Transaction {
     /// Removes items from places where they must not stay.
     pub(in crate::write) fn take_out_misplaced(&mut self, then: &Then) -> Result<()> {
+        self.take_out_where(then, |_| true)
+    }
+
+    /// The same for items whose present links to their containers, if they have one, are as asked.
+    pub(in crate::write) fn take_out_where(
+        &mut self,
+        then: &Then,
+        is_asked: impl Fn(Link) -> bool,
+    ) -> Result<()> {
         // Order: one after the other, because each may free the place of the next.
         for was in &then.items {
-            if let Some(action) = then.take_out(self.own_graph()?.graph(), was)? {
+            if self.own_graph()?.graph().container_link(was.entity).is_some_and(|link| !is_asked(link)) {
+                continue;
+            }
+            for action in then.take_out(self.shown()?, was)? {
                 self.push_led(action)?;
             }
         }
