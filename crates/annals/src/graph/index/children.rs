@@ -10,7 +10,7 @@ use crate::graph::structures::child::{
     Child, Group, name_key, name_prefix, order_key, prefix_of, relationship_of, values_key, values_prefix,
 };
 use crate::graph::structures::symbols::Symbol;
-use crate::structures::key_set::KeySet;
+use crate::structures::key_set::{Key, KeySet};
 
 const NAMED: u8 = 10;
 const ORDERED: u8 = 11;
@@ -165,7 +165,7 @@ impl Index for Children {
         self.past = sets.one(PAST);
         self.by_values = sets.one(VALUES);
         let slots_count = sets.slots_count;
-        let is_right = |key: &[u8]| key.len() >= 12 && (relationship_of(key) as usize) < slots_count;
+        let is_right = |key: Key| key.len() >= 12 && (relationship_of(key) as usize) < slots_count;
         [&self.named, &self.ordered, &self.past, &self.by_values]
             .into_iter()
             .flat_map(KeySet::iter)

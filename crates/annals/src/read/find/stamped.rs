@@ -5,6 +5,7 @@ use super::walk::{Values, index_key};
 use crate::graph::index::key::{slot_of_key, time_key};
 use crate::graph::index::times::Times;
 use crate::read::operators::scan::domain::{Domain, Slots};
+use crate::structures::key_set::Key;
 
 /// Slots whose times follow from them, merged with those that have keys.
 pub(super) struct Stamped<'d, 'g> {
@@ -13,7 +14,7 @@ pub(super) struct Stamped<'d, 'g> {
     values: Values<'d, 'g>,
     // The next of each, if it is known.
     next_ordered: Option<Vec<u8>>,
-    next_key: Option<&'g [u8]>,
+    next_key: Option<Key<'g>>,
     // The key of the last one, if it is not a key of an index.
     last: Vec<u8>,
     is_descending: bool,
@@ -73,24 +74,24 @@ impl<'d, 'g> Stamped<'d, 'g> {
     }
 
     /// The key of the next one: its time, then its slot.
-    pub(super) fn next(&mut self) -> Option<&[u8]> {
+    pub(super) fn next(&mut self) -> Option<Key<'_>> {
         let takes_key = match (&self.next_ordered, self.next_key) {
             (None, None) => return None,
             (Some(_), None) => false,
             (None, Some(_)) => true,
             // A version may be in both lists, if a correction of the past was made at its time: then it comes once.
-            (Some(ordered), Some(key)) if ordered[..] == *key => {
+            (Some(ordered), Some(key)) if key == ordered[..] => {
                 self.next_key = self.values.next_key();
                 false
             }
-            (Some(ordered), Some(key)) => (*key < ordered[..]) != self.is_descending,
+            (Some(ordered), Some(key)) => (key < ordered[..]) != self.is_descending,
         };
         if takes_key {
             return std::mem::replace(&mut self.next_key, self.values.next_key());
         }
         self.last = self.next_ordered.take()?;
         self.turn_ordered();
-        Some(&self.last)
+        Some(Key::from(&self.last[..]))
     }
 }
 
@@ -111,12 +112,12 @@ fn ordered_place(places: &Places, after: &[u8]) -> (u32, bool) {
     while low < high {
         let middle = low + (high - low) / 2;
         match key_from(middle, high) {
-            Some(key) if key[..] < *after => low = slot_of_key(&key) + 1,
+            Some(key) if key[..] < *after => low = slot_of_key(Key::from(&key[..])) + 1,
             _ => high = middle,
         }
     }
     let is_there = key_from(low, count).is_some_and(|key| key == after);
     // The slot itself may be unordered: the next ordered one decides.
-    let first = key_from(low, count).map_or(count, |key| slot_of_key(&key));
+    let first = key_from(low, count).map_or(count, |key| slot_of_key(Key::from(&key[..])));
     (first, is_there)
 }
