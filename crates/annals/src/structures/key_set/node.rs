@@ -79,8 +79,12 @@ impl Patched {
         self.places >> index & 1 == 1
     }
 
+    pub(super) fn patches_count(&self) -> usize {
+        self.places.count_ones() as usize
+    }
+
     fn has_room_for(&self, index: usize) -> bool {
-        self.has(index) || (self.places.count_ones() as usize) < PATCHES_MAX
+        self.has(index) || self.patches_count() < self.base.patches_max()
     }
 
     // The child at `index`, mutable. There must be room.
@@ -172,9 +176,10 @@ impl Node {
             Node::Patched(patched) if !patched.has_room_for(index) => {
                 Some(Node::Branch(Arc::new(patched.to_branch())))
             }
-            Node::Branch(branch) if Arc::strong_count(branch) > 1 => {
-                Some(Node::Patched(Arc::new(Patched::over(Arc::clone(branch)))))
-            }
+            Node::Branch(branch) if Arc::strong_count(branch) > 1 => Some(match branch.patches_max() {
+                0 => Node::Branch(Arc::new(Branch::clone(branch))),
+                _ => Node::Patched(Arc::new(Patched::over(Arc::clone(branch)))),
+            }),
             _ => None,
         };
         if let Some(renewed) = renewed {
@@ -261,6 +266,11 @@ impl Branch {
 
     fn recount(&mut self) {
         self.keys_count = self.children.iter().flatten().map(Node::keys_count).sum();
+    }
+
+    // The replaced children stay alive with it: of few children a smaller number, otherwise a root would hold two trees.
+    fn patches_max(&self) -> usize {
+        self.children_len() * PATCHES_MAX / FAN
     }
 
     // Zero only for a moment, during a removal.

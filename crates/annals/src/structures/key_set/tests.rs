@@ -34,6 +34,12 @@ fn check_node(node: &Node, from: Key, to: Option<Key>, leaves: &mut Vec<(usize, 
         }
         inner => {
             let branch = inner.branch();
+            if let Node::Patched(patched) = inner {
+                assert!(
+                    patched.patches_count() * 8 <= branch.children_len(),
+                    "many replaced children stay alive"
+                );
+            }
             branch.separators.check();
             let children_len = branch.children_len();
             let below: usize = (0..children_len).map(|index| inner.child(index).keys_count()).sum();
@@ -277,6 +283,17 @@ fn change_after_a_clone_leaves_the_clone_alone() {
     check(&set);
     check(&snapshot);
     assert_eq!(contents(&snapshot), before);
+}
+
+#[test]
+fn no_old_tree_stays_alive_below_a_root_with_few_children() {
+    let mut set = numbers(0..10_000);
+    for number in (0..10_000).step_by(100) {
+        let snapshot = set.clone();
+        assert!(set.remove(&key(number)));
+        check(&set);
+        drop(snapshot);
+    }
 }
 
 // Keys from few letters are often equal or prefixes of each other; long ones make leaves and branches split early.
