@@ -1,38 +1,37 @@
 //! One connection: HTTP/1.1 or HTTP/2 on a TCP stream, closed after some time without traffic.
 
-use std::io;
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::task::{Context, Poll};
-use std::time::{Duration, Instant as Clock, SystemTime};
+use std::time::{Duration, SystemTime};
 
 use axum::Router;
 use axum::body::Body;
 use futures_util::future::{Either, ready};
-use http::{Request, Version};
+use http::Request;
 use http_body::Body as _;
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
-use tokio::sync::Notify;
 use tower::ServiceExt;
 
 use super::access::Client;
+use super::activity::{Activity, InFlight, Receiving};
 use super::door::Door;
 use super::header_names::HeaderNames;
 use super::peers::Peer;
 use super::problem::{PROBLEM_JSON, Problem};
-use super::sending::Outbox;
 use super::shed::refusal;
 use super::stream::Stream;
+use super::watched::Watched;
 
 /// Most requests worked on at once on one HTTP/2 connection.
 const STREAMS_MAX: u32 = 256;
+/// Most bytes of bodies that an HTTP/2 connection may send before the server reads them: they count nowhere else. An
+/// upload over a line with 100 ms between question and answer still comes at 2.5 MB/s. Units: bytes.
+const UNREAD_BYTES_MAX: u32 = 256 << 10;
 
 /// Serves one connection until it is closed, idle for too long, or the server stops.
 pub async fn serve_connection(
@@ -56,7 +55,7 @@ pub async fn serve_connection(
         service_fn(move |request: Request<Incoming>| {
             let in_flight = InFlight::new(&activity);
             let version = request.version();
-            activity.is_multiplexed.store(version == Version::HTTP_2, Ordering::Relaxed);
+            activity.note_head(version, !request.body().is_end_stream());
             let answer = match refusal(&door, &request) {
                 Some(refusal) => Either::Left(ready(Ok(refusal))),
                 None => {
@@ -84,7 +83,7 @@ pub async fn serve_connection(
             })
         })
     };
-    let io = TokioIo::new(Watched { stream, activity: Arc::clone(&activity) });
+    let io = TokioIo::new(Watched::new(stream, &activity, &door.gates.lingering));
     let mut connection = pin!(builder.serve_connection(io, service));
     let idle_time = door.limits.idle_time;
     // A slow request or a quiet feed does not make a connection stuck.
@@ -169,6 +168,8 @@ fn builder(door: &Door) -> Builder<TokioExecutor> {
     builder
         .http2()
         .timer(TokioTimer::new())
+        .initial_connection_window_size(UNREAD_BYTES_MAX)
+        .initial_stream_window_size(UNREAD_BYTES_MAX)
         .keep_alive_interval(limits.idle_time / 3)
         .keep_alive_timeout(limits.idle_time / 3)
         .max_concurrent_streams(STREAMS_MAX)
@@ -206,199 +207,6 @@ pub fn refuse(door: &Door, stream: &TcpStream, problem: &Problem) {
         body.len()
     );
     let _ = stream.try_write(text.as_bytes());
-}
-
-/// The latest events on a connection.
-pub struct Activity {
-    /// Notified when the connection must close to make room for another one.
-    pub evicted: Notify,
-    start: Clock,
-    // Milliseconds after `start`.
-    last_request: AtomicU64,
-    // The instant since when the server waits for the head of a request; `NO_HEAD` between requests. For the first
-    // request, the start of the connection.
-    head_since: AtomicU64,
-    in_flight: AtomicUsize,
-    // True while a request has a body that is not read yet.
-    is_receiving: AtomicBool,
-    // True if separate tasks write the answers.
-    is_multiplexed: AtomicBool,
-    outbox: Arc<Outbox>,
-}
-
-/// No head of a request has begun.
-const NO_HEAD: u64 = u64::MAX;
-
-impl Default for Activity {
-    fn default() -> Activity {
-        let zero = AtomicU64::default;
-        Activity {
-            evicted: Notify::new(),
-            start: Clock::now(),
-            last_request: zero(),
-            head_since: zero(),
-            in_flight: AtomicUsize::new(0),
-            is_receiving: AtomicBool::new(false),
-            is_multiplexed: AtomicBool::new(false),
-            outbox: Arc::default(),
-        }
-    }
-}
-
-impl Activity {
-    fn touch(&self, last: &AtomicU64) {
-        let millis = u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX);
-        last.store(millis, Ordering::Relaxed);
-    }
-
-    fn is_older(&self, last: &AtomicU64, age: Duration) -> bool {
-        self.start.elapsed() > Duration::from_millis(last.load(Ordering::Relaxed)) + age
-    }
-
-    /// True while the server works on a request of HTTP/1 that it has received completely.
-    fn is_answering(&self) -> bool {
-        self.in_flight.load(Ordering::Relaxed) > 0
-            && !self.is_receiving.load(Ordering::Relaxed)
-            && !self.is_multiplexed.load(Ordering::Relaxed)
-    }
-
-    /// True if no request came for this time.
-    fn is_idle(&self, age: Duration) -> bool {
-        self.in_flight.load(Ordering::Relaxed) == 0 && self.is_older(&self.last_request, age)
-    }
-
-    /// True if the head of a request has begun and did not end for this time.
-    fn is_half(&self, age: Duration) -> bool {
-        let since = self.head_since.load(Ordering::Relaxed);
-        since != NO_HEAD
-            && self.in_flight.load(Ordering::Relaxed) == 0
-            && self.start.elapsed() > Duration::from_millis(since) + age
-    }
-
-    /// Notes that bytes came: between requests of HTTP/1 they begin a head.
-    fn note_bytes(&self) {
-        let is_between = self.in_flight.load(Ordering::Relaxed) == 0
-            && !self.is_multiplexed.load(Ordering::Relaxed)
-            && self.head_since.load(Ordering::Relaxed) == NO_HEAD;
-        if is_between {
-            self.touch(&self.head_since);
-        }
-    }
-
-    /// The order in which connections make room: `None` while a request is in progress or an answer is being sent.
-    ///
-    /// Shape: true if the connection never had a request, and the time since its last one.
-    pub fn idleness(&self) -> Option<(bool, Duration)> {
-        if self.in_flight.load(Ordering::Relaxed) > 0 || !self.outbox.is_empty() {
-            return None;
-        }
-        let last = self.last_request.load(Ordering::Relaxed);
-        let is_fresh = last == 0 && self.head_since.load(Ordering::Relaxed) == 0;
-        Some((is_fresh, self.start.elapsed().saturating_sub(Duration::from_millis(last))))
-    }
-}
-
-/// A request, from its head until the last byte of its answer is handed to the socket.
-struct InFlight(Arc<Activity>);
-
-impl InFlight {
-    fn new(activity: &Arc<Activity>) -> InFlight {
-        activity.in_flight.fetch_add(1, Ordering::Relaxed);
-        activity.touch(&activity.last_request);
-        activity.head_since.store(NO_HEAD, Ordering::Relaxed);
-        InFlight(Arc::clone(activity))
-    }
-}
-
-impl Drop for InFlight {
-    fn drop(&mut self) {
-        self.0.touch(&self.0.last_request);
-        self.0.in_flight.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-/// A request whose body is not read completely.
-struct Receiving(Arc<Activity>);
-
-impl Receiving {
-    fn new(activity: &Arc<Activity>) -> Receiving {
-        activity.is_receiving.store(true, Ordering::Relaxed);
-        Receiving(Arc::clone(activity))
-    }
-}
-
-impl Drop for Receiving {
-    fn drop(&mut self) {
-        self.0.is_receiving.store(false, Ordering::Relaxed);
-    }
-}
-
-/// A stream that notes the bytes it receives, and when its answers are written.
-struct Watched {
-    stream: Stream,
-    activity: Arc<Activity>,
-}
-
-impl Watched {
-    /// True if the client has closed the connection; otherwise the task is woken when the client closes it or sends
-    /// more. The end of TLS is more bytes: then the server notices that the client has gone when it writes the answer.
-    fn is_gone(&self, context: &mut Context<'_>) -> bool {
-        let mut byte = [0];
-        match self.stream.socket().poll_peek(context, &mut ReadBuf::new(&mut byte)) {
-            Poll::Pending => false,
-            Poll::Ready(result) => result.map_or(true, |length| length == 0),
-        }
-    }
-}
-
-impl AsyncRead for Watched {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        let before = buffer.filled().len();
-        let poll = Pin::new(&mut self.stream).poll_read(context, buffer);
-        if buffer.filled().len() > before {
-            self.activity.note_bytes();
-        }
-        poll
-    }
-}
-
-impl Drop for Watched {
-    fn drop(&mut self) {
-        // hyper writes nothing more.
-        self.activity.outbox.note_flushed();
-    }
-}
-
-// No vectored writes: most answers are small, and copying them into one buffer is faster than a system call with two.
-impl AsyncWrite for Watched {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(context, bytes)
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // hyper calls this whenever it has nothing more to do for a request in progress.
-        if self.activity.is_answering() && self.is_gone(context) {
-            return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
-        }
-        // hyper calls this after it has written everything. TLS may still hold a part of it.
-        let flushed = Pin::new(&mut self.stream).poll_flush(context);
-        if let Poll::Ready(Ok(())) = flushed {
-            self.activity.outbox.note_flushed();
-        }
-        flushed
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(context)
-    }
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use tokio::sync::{OwnedSemaphorePermit, watch};
 
 use super::access::Principal;
 use super::answer;
-use super::call::{Call, heavy};
+use super::call::Call;
 use super::door::Door;
 use super::peers::{Kind, Share, enter};
 use super::problem::{Outcome, Problem};
@@ -195,7 +195,7 @@ impl Subscription {
     async fn batch(&self, events: Box<dyn Source>) -> Result<Batch, Problem> {
         let before = events.place();
         let left = self.left;
-        let read = |events: Box<dyn Source>| heavy(&self.door, move || read_batch(events, left));
+        let read = |events: Box<dyn Source>| read_in_turn(&self.door, move || read_batch(events, left));
         let (bytes, count, events) = read(events).await?;
         if let Some(room) = sending::try_room(&self.door, bytes.len()) {
             return Ok((sending::bytes_with(bytes, room), count, events));
@@ -217,6 +217,24 @@ impl Subscription {
 
 /// Shape: the events as text, their number, and the source after them.
 type Batch = (Bytes, u64, Box<dyn Source>);
+
+/// Reads on a separate thread, a bounded number at once. The subscribers that wait are bounded, too, and searches that
+/// overload the server end no feed.
+async fn read_in_turn<T: Send + 'static>(
+    door: &Door,
+    read: impl FnOnce() -> Result<T, Problem> + Send + 'static,
+) -> Result<T, Problem> {
+    let place = Arc::clone(&door.gates.feed_reads).acquire_owned().await.expect("gates are never closed");
+    let running = tokio::task::spawn_blocking(move || {
+        // Released when the work is done, also if the client goes earlier.
+        let _place = place;
+        read()
+    });
+    match running.await {
+        Ok(result) => result,
+        Err(error) => std::panic::resume_unwind(error.into_panic()),
+    }
+}
 
 fn read_batch(mut events: Box<dyn Source>, left: u64) -> Result<Batch, Problem> {
     let mut text = String::new();

@@ -10,6 +10,8 @@ mod server_file;
 mod in_process;
 mod logging;
 mod stream;
+mod activity;
+mod watched;
 mod connection;
 mod header_names;
 mod header_text;
@@ -52,6 +54,8 @@ mod ldp;
 mod metrics;
 #[cfg(test)]
 mod hidden_or_absent;
+#[cfg(test)]
+mod under_load;
 mod openapi;
 pub mod wire;
 

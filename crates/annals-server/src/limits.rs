@@ -17,6 +17,18 @@ pub const COMPACTIONS_MAX: usize = 1;
 /// Most contents that are received at once: each has a thread.
 pub const UPLOADS_MAX: usize = 64;
 
+/// Most contents that are sent at once: each has an open file, and a piece in memory.
+pub const DOWNLOADS_MAX: usize = 256;
+
+/// Most connections that are read on after a refusal.
+const LINGERING_MAX: usize = 256;
+
+/// Most failed logins whose answers wait. Further ones are answered at once, and their connections are closed.
+pub const FAILED_LOGINS_MAX: usize = 512;
+
+/// Most batches of events that are read at once: each has a thread.
+const FEED_READS_MAX: usize = 4;
+
 /// The part of the room for all bodies that an import takes, unless all the room is small: for its longest line, the
 /// parsed form of it, and the batches in progress. Units: bytes.
 pub const IMPORT_BYTES: usize = 64 << 20;
@@ -93,7 +105,8 @@ impl Limits {
 
     /// Most threads for long work.
     pub fn threads_max(&self) -> usize {
-        self.heavy_max + self.streams_max + IMPORTS_MAX + UPLOADS_MAX + COMPACTIONS_MAX
+        let places = IMPORTS_MAX + UPLOADS_MAX + COMPACTIONS_MAX + FEED_READS_MAX;
+        self.heavy_max + self.streams_max + places
     }
 
     /// Longest time for a body to arrive, and for the next part of a body of any length.
@@ -106,6 +119,11 @@ impl Limits {
     pub fn waits_max(&self) -> usize {
         const WAITS_MIN: usize = 16;
         (self.requests_max / 8).max(WAITS_MIN).min(self.requests_max / 4).max(1)
+    }
+
+    /// Most bytes of pieces of contents that are being sent, beside all other answers.
+    pub fn pieces_bytes_max(&self) -> usize {
+        (self.answers_bytes_max / 2).max(1)
     }
 
     /// Most requests that wait for a thread for long work: a sixteenth of all requests, and at least 16. Short work
@@ -155,6 +173,8 @@ pub struct Gates {
     pub slow_bodies: Arc<Semaphore>,
     /// One per open connection.
     pub connections: Arc<Semaphore>,
+    /// One per connection that is read on after an answer to a request with a body.
+    pub lingering: Arc<Semaphore>,
     /// One per search, walk or difference in progress.
     pub heavy: Arc<Semaphore>,
     /// One per request that waits for a permit of `heavy`.
@@ -173,10 +193,18 @@ pub struct Gates {
     pub imports: Arc<Semaphore>,
     /// One per content that is being received.
     pub uploads: Arc<Semaphore>,
+    /// One per content that is being sent.
+    pub downloads: Arc<Semaphore>,
+    /// One per byte of a piece of a content that is being sent.
+    pub piece_bytes: Arc<Semaphore>,
     /// One per compaction.
     pub compactions: Arc<Semaphore>,
     /// One per subscriber of the feed.
     pub subscribers: Arc<Semaphore>,
+    /// One per batch of events that is being read.
+    pub feed_reads: Arc<Semaphore>,
+    /// One per failed login whose answer waits.
+    pub failed_logins: Arc<Semaphore>,
 }
 
 impl Gates {
@@ -188,6 +216,7 @@ impl Gates {
             position_waits: gate(limits.waits_max()),
             slow_bodies: gate(limits.waits_max()),
             connections: gate(limits.connections_max),
+            lingering: gate(LINGERING_MAX),
             heavy: gate(limits.heavy_max),
             heavy_waits: gate(limits.heavy_waits_max()),
             body_bytes: gate(limits.bodies_bytes_max),
@@ -197,8 +226,12 @@ impl Gates {
             streams: gate(limits.streams_max),
             imports: gate(IMPORTS_MAX),
             uploads: gate(UPLOADS_MAX),
+            downloads: gate(DOWNLOADS_MAX),
+            piece_bytes: gate(limits.pieces_bytes_max()),
             compactions: gate(COMPACTIONS_MAX),
             subscribers: gate(limits.subscribers_max),
+            feed_reads: gate(FEED_READS_MAX),
+            failed_logins: gate(FAILED_LOGINS_MAX),
         }
     }
 }

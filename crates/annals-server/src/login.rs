@@ -7,26 +7,34 @@ use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::IntoResponse;
-use http::header::AUTHORIZATION;
-use http::{Response, StatusCode};
+use http::header::{AUTHORIZATION, CONNECTION};
+use http::{HeaderValue, Response, StatusCode, Version};
 
 use super::access::{Client, Unknown};
 use super::door::Door;
+use super::limits::FAILED_LOGINS_MAX;
+use super::peers::{Kind, Peer, enter};
 use super::problem::Problem;
 use super::refusals::{Asker, is_refusal};
 use super::request_log::Entry;
 
-/// The layer: gives each request its principal, and refuses credentials that prove nothing. Their answers wait, longer
-/// after each failure of the same address.
+/// The layer: gives each request its principal, and refuses credentials that prove nothing. The answers of a
+/// bounded number wait, longer after each failure of the same address.
 pub async fn login(State(door): State<Arc<Door>>, mut request: Request, next: Next) -> Response<Body> {
     let client = request.extensions().get::<Client>().cloned();
     let principal = match door.access.prove(client.as_ref(), request.headers()).await {
         Ok(principal) => principal,
         Err(problem) => {
-            if let Some(client) = client.filter(|_| problem.status() == StatusCode::UNAUTHORIZED) {
-                slow_down(&door, &client, &problem).await;
-            }
+            let (peer, version) = (request.extensions().get().cloned(), request.version());
+            let is_slow = match client.filter(|_| problem.status() == StatusCode::UNAUTHORIZED) {
+                Some(client) => slow_down(&door, &client, peer, &problem).await,
+                None => true,
+            };
             let mut response = problem.into_response();
+            // HTTP/2 knows no such header.
+            if !is_slow && version < Version::HTTP_2 {
+                response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+            }
             response.extensions_mut().insert(Unknown);
             return response;
         }
@@ -58,7 +66,8 @@ pub async fn login(State(door): State<Arc<Door>>, mut request: Request, next: Ne
     response
 }
 
-async fn slow_down(door: &Door, client: &Client, problem: &Problem) {
+/// Waits before the answer to a failed login. False if too many wait already, so that this one does not.
+async fn slow_down(door: &Door, client: &Client, peer: Option<Arc<Peer>>, problem: &Problem) -> bool {
     let failure = door.access.count_failure(client.address);
     door.metrics.failed_logins.inc();
     if failure.is_logged() {
@@ -67,5 +76,16 @@ async fn slow_down(door: &Door, client: &Client, problem: &Problem) {
             problem.detail()
         );
     }
-    tokio::time::sleep(failure.delay).await;
+    if failure.delay.is_zero() {
+        return true;
+    }
+    let peer = peer.unwrap_or_else(Peer::unbounded);
+    let place = enter(&door.gates.failed_logins, (&peer, Kind::FailedLogins, FAILED_LOGINS_MAX), String::new);
+    match place {
+        Ok(_place) => {
+            tokio::time::sleep(failure.delay).await;
+            true
+        }
+        Err(_) => false,
+    }
 }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use super::connection::Activity;
+use super::activity::Activity;
 
 /// Open connections that are looked at to make room for one. The next look begins where the last one ended, so a full
 /// server refuses the next connection in some microseconds.

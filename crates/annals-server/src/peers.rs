@@ -29,6 +29,8 @@ pub enum Kind {
     Requests,
     /// Contents that are received.
     Uploads,
+    /// Contents that are sent.
+    Downloads,
     /// Imports.
     Imports,
     /// Requests that wait for the rest of a slow body.
@@ -39,6 +41,8 @@ pub enum Kind {
     Streams,
     /// Subscribers of the feed.
     Subscribers,
+    /// Failed logins whose answers wait.
+    FailedLogins,
     /// Searches, walks and other long work, in progress or waiting for its turn.
     Heavy,
     /// Bytes of answers that are being sent.
@@ -172,11 +176,13 @@ impl Share {
                 let name = match self.kind {
                     Kind::Requests => "requests and unread answers",
                     Kind::Uploads => "contents being received",
+                    Kind::Downloads => "contents being sent",
                     Kind::Imports => "imports",
                     Kind::SlowBodies => "slow bodies",
                     Kind::PositionWaits => "requests that wait for positions",
                     Kind::Streams => "answers in lines",
                     Kind::Subscribers => "subscriptions",
+                    Kind::FailedLogins => "failed logins",
                     Kind::Heavy => "searches and walks",
                     Kind::AnswerBytes => "bytes of unread answers",
                     Kind::BodyBytes => "bytes of bodies",

@@ -247,6 +247,9 @@ fn call_of(
     request: Request,
 ) -> Result<Call, Problem> {
     let (parts, body) = request.into_parts();
+    // No handler reads such a body, which would be in memory until the request is done.
+    let is_unread = [Method::GET, Method::HEAD, Method::DELETE].contains(&parts.method);
+    let body = if is_unread { Body::empty() } else { body };
     let peer: Arc<Peer> = parts.extensions.get().cloned().unwrap_or_else(Peer::unbounded);
     Ok(Call {
         door: Arc::clone(door),

@@ -16,7 +16,8 @@ use smallvec::SmallVec;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::door::Door;
-use super::peers::{Kind, Peer, Share};
+use super::limits::DOWNLOADS_MAX;
+use super::peers::{Kind, Peer, Share, enter};
 use super::problem::{Outcome, Problem};
 use super::request_log::Entry;
 
@@ -55,9 +56,9 @@ impl From<Share> for Permit {
 #[derive(Clone, Default)]
 struct Held(Arc<Mutex<Permits>>);
 
-/// Marks a response to a write: the server must not refuse it any more.
+/// Marks a response to a write: the server must not refuse it any more. This short body is sent if there is no room.
 #[derive(Clone)]
-struct Written(Receipt);
+struct Written(Bytes);
 
 /// Makes an answer hold a permit until it is sent.
 pub fn hold(response: &mut Response<Body>, permit: impl Into<Permit>) {
@@ -80,9 +81,14 @@ pub fn admitted(mut response: Response<Body>, permit: OwnedSemaphorePermit) -> R
 }
 
 /// Marks the answer to a write: if there is no room for it, the receipt is sent instead.
-pub fn written(mut response: Response<Body>, receipt: &Receipt) -> Response<Body> {
+pub fn written(response: Response<Body>, receipt: &Receipt) -> Response<Body> {
+    written_in_short(response, || receipt_to_json(receipt))
+}
+
+/// The same with another short answer.
+pub fn written_in_short(mut response: Response<Body>, short: impl FnOnce() -> Json) -> Response<Body> {
     if length_of(&response) > PART_BYTES {
-        response.extensions_mut().insert(Written(*receipt));
+        response.extensions_mut().insert(Written(short().to_string().into()));
     }
     response
 }
@@ -104,7 +110,7 @@ pub fn admit(door: &Door, mut response: Response<Body>) -> Outcome {
         hold(&mut response, permit);
         return Ok(response);
     }
-    or_receipt(response, || {
+    or_short(response, || {
         Problem::busy(
             "answers: too many bytes wait for their clients to read them; ask for less, or try again later",
         )
@@ -120,7 +126,7 @@ pub fn admit_to(door: &Door, peer: &Arc<Peer>, request: Share, response: Respons
     if length > PART_BYTES {
         match peer.take(Kind::AnswerBytes, length, door.limits.answers_bytes_max) {
             Ok(share) => hold(&mut response, share),
-            Err(problem) => response = or_receipt(response, || problem)?,
+            Err(problem) => response = or_short(response, || problem)?,
         }
     }
     // A streamed answer has permits of its own, and may run without end.
@@ -130,10 +136,10 @@ pub fn admit_to(door: &Door, peer: &Arc<Peer>, request: Share, response: Respons
     Ok(response)
 }
 
-/// A short receipt instead of the answer to a write, for which there is no room.
-fn or_receipt(response: Response<Body>, problem: impl FnOnce() -> Problem) -> Outcome {
-    let Some(Written(receipt)) = response.extensions().get::<Written>() else { return Err(problem()) };
-    let body = Body::from(receipt_to_json(receipt).to_string());
+/// A short answer instead of that to a write, for which there is no room.
+fn or_short(response: Response<Body>, problem: impl FnOnce() -> Problem) -> Outcome {
+    let Some(Written(short)) = response.extensions().get::<Written>() else { return Err(problem()) };
+    let body = Body::from(short.clone());
     Ok(response.map(|_| body))
 }
 
@@ -146,6 +152,23 @@ pub fn try_room(door: &Door, bytes: usize) -> Option<OwnedSemaphorePermit> {
 pub async fn room(door: &Door, bytes: usize) -> OwnedSemaphorePermit {
     let gate: Arc<Semaphore> = Arc::clone(&door.gates.answer_bytes);
     gate.acquire_many_owned(weight(door, bytes)).await.expect("gates are never closed")
+}
+
+/// Room for a piece of a content; waits for it. It is beside the room of all other answers: those that ask for room and do
+/// not wait would find none while pieces wait.
+pub async fn room_of_piece(door: &Door, bytes: usize) -> OwnedSemaphorePermit {
+    let gate = Arc::clone(&door.gates.piece_bytes);
+    let weight = u32::try_from(bytes.min(door.limits.pieces_bytes_max())).unwrap_or(u32::MAX);
+    gate.acquire_many_owned(weight).await.expect("gates are never closed")
+}
+
+/// A place among the contents that are sent.
+///
+/// Errors: `busy` if all are taken, or the client has its share.
+pub fn place_of_download(door: &Door, peer: &Arc<Peer>) -> Result<(OwnedSemaphorePermit, Share), Problem> {
+    enter(&door.gates.downloads, (peer, Kind::Downloads, DOWNLOADS_MAX), || {
+        format!("{DOWNLOADS_MAX} contents are being sent; try again later")
+    })
 }
 
 fn weight(door: &Door, bytes: usize) -> u32 {

@@ -14,7 +14,8 @@ use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
 use super::access::{Access, AccessSettings, Client};
-use super::connection::{Activity, check_clock, refuse, serve_connection};
+use super::activity::Activity;
+use super::connection::{check_clock, refuse, serve_connection};
 use super::door::Door;
 use super::hosts::{Host, Hosts, Origin, PublicUrl};
 use super::ldp::LdpSettings;

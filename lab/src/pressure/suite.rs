@@ -3,7 +3,7 @@
 use super::overload::{AFTER, LONGEST, LOST, READ_WHILE_WRITING, SHED};
 use super::system::introduction;
 use super::{overload, read_rows, syncs, write_rows};
-use crate::harness::{Cell, Form, Kind, Part, Peer, Row, Suite, Syncs, Target, whole};
+use crate::harness::{Cell, Form, Kind, Part, Peer, Reason, Row, Suite, Syncs, Target, whole};
 use crate::outcome::Outcome;
 
 const OURS: &str = "annals";
@@ -159,7 +159,13 @@ pub const SUITE: Suite = Suite {
         "Vertices and edges have no properties, as in the measurements that the makers of the page publish with their tests.",
         "The disk writes and syncs as many bytes as a vertex or an edge takes in the log of Annals, for as many threads as wait.",
     ],
-    reasons: &[],
+    reasons: &[Reason {
+        targets: &["neo4j-http", "janusgraph-http"],
+        rows: &[SHED, AFTER],
+        text: "Each system is offered twice, or half, of its own highest rate. For Annals these are several times as many requests, from as \
+               many callers as the client opens at most, and two cores answer or refuse them one after the other: so each waits about as \
+               long as all others take. JanusGraph answers most requests of an overload with other errors.",
+    }],
 };
 
 /// The number of vertices of a volume.

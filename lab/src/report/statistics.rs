@@ -15,6 +15,11 @@ pub fn interval_of_median(values: &[f64]) -> [f64; 2] {
     bootstrap(|random| median(drawn(values, random)))
 }
 
+/// How many times one figure is another one: once if both are zero, such as losses.
+fn times(one: f64, other: f64) -> f64 {
+    if one == other { 1.0 } else { one / other }
+}
+
 /// How many times one figure is another one, with the interval of 95 %.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ratio {
@@ -29,7 +34,7 @@ impl Ratio {
     /// the medians are compared.
     pub fn of(ours: &BTreeMap<usize, f64>, theirs: &BTreeMap<usize, f64>) -> Option<Ratio> {
         let pairs: Vec<f64> =
-            ours.iter().filter_map(|(repeat, ours)| Some(ours / theirs.get(repeat)?)).collect();
+            ours.iter().filter_map(|(repeat, ours)| Some(times(*ours, *theirs.get(repeat)?))).collect();
         if pairs.len() == ours.len().max(theirs.len()) && !pairs.is_empty() {
             let interval = interval_of_median(&pairs);
             return Some(Ratio { ratio: median(pairs.clone()), interval, repeats: pairs.len() });
@@ -43,9 +48,10 @@ impl Ratio {
         if ours.is_empty() || theirs.is_empty() {
             return None;
         }
-        let interval = bootstrap(|random| median(drawn(&ours, random)) / median(drawn(&theirs, random)));
+        let interval =
+            bootstrap(|random| times(median(drawn(&ours, random)), median(drawn(&theirs, random))));
         let repeats = ours.len().min(theirs.len());
-        Some(Ratio { ratio: median(ours) / median(theirs), interval, repeats })
+        Some(Ratio { ratio: times(median(ours), median(theirs)), interval, repeats })
     }
 
     /// The same seen from the other side.
@@ -115,6 +121,13 @@ mod tests {
         assert_eq!(ratio, Ratio { ratio: 2.0, interval: [2.0, 2.0], repeats: 3 });
         assert!(!ratio.is_no_difference());
         assert_eq!(ratio.inverse().ratio, 0.5);
+    }
+
+    #[test]
+    fn zeros_are_equal() {
+        let ratio = Ratio::of(&by_repeat(&[0.0, 0.0, 0.0]), &by_repeat(&[0.0, 0.0, 0.0])).unwrap();
+        assert_eq!((ratio.ratio, ratio.interval), (1.0, [1.0, 1.0]));
+        assert_eq!(Ratio::of_runs(&by_repeat(&[0.0]), &by_repeat(&[0.0, 0.0])).unwrap().ratio, 1.0);
     }
 
     #[test]

@@ -26,6 +26,20 @@ fn a_body_over_the_limit_is_refused_before_it_is_sent() {
     assert_eq!(server.send("POST", "/v1/entities", &body).status, 201);
 }
 
+/// The answer was lost in a reset of the connection, because the server closed it with a part of the body unread.
+#[test]
+fn a_client_that_sends_all_of_a_refused_body_first_gets_the_answer() {
+    let (_folder, server) = server(&["--body-bytes-max", "1000"]);
+    let body = vec![b' '; 8 << 20];
+    for _ in 0..10 {
+        let mut stream = server.connect();
+        stream.write_all(format!("{POST}content-length: {}\r\n\r\n", body.len()).as_bytes()).unwrap();
+        stream.write_all(&body).expect("the server reads on");
+        let answer = read_answer(&mut BufReader::new(stream), false).unwrap();
+        assert_eq!((answer.status, answer.problem().as_str()), (413, "too-large"));
+    }
+}
+
 #[test]
 fn a_body_without_length_is_cut_off_at_the_limit() {
     let (_folder, server) = server(&["--body-bytes-max", "1000"]);

@@ -20,6 +20,7 @@ use crate::answer;
 use crate::call::{CancelOnDrop, heavy};
 use crate::conditions::Conditions;
 use crate::door::Door;
+use crate::peers::Peer;
 use crate::problem::{Outcome, Problem};
 use crate::sending::{self, bytes_with};
 
@@ -34,18 +35,20 @@ pub struct Wanted<'r> {
     pub headers: &'r HeaderMap,
     /// `If-Match` and `If-None-Match`.
     pub conditions: &'r Conditions,
+    /// The client.
+    pub peer: &'r Arc<Peer>,
 }
 
 /// Answers a request for a content: 200, 206, 304, 412 or 416.
 ///
-/// Errors: `corrupted` if the store does not have the content as it was stored; `io`.
+/// Errors: `busy` if too many are sent; `corrupted` if the store does not have the content as it was stored; `io`.
 pub async fn send(
     door: &Arc<Door>,
     content: Arc<Content>,
     validators: &Validators,
     wanted: Wanted<'_>,
 ) -> Outcome {
-    let Wanted { method, headers, conditions } = wanted;
+    let Wanted { method, headers, conditions, peer } = wanted;
     match validators.refusal(conditions, headers) {
         None => {}
         Some(StatusCode::NOT_MODIFIED) => {
@@ -66,12 +69,16 @@ pub async fn send(
     })?;
     let digested = with_digests(door, &content, headers).await?;
     let contents = door.repository()?.contents()?;
+    // Order: before the file is opened, because the system has a bounded number of open files.
+    let (place, share) = sending::place_of_download(door, peer)?;
     let reader = {
         let content = Arc::clone(&content);
         blocking(move || contents.open(&content).map_err(|error| of_store(error, &content))).await?
     };
     let body = if *method == Method::HEAD { Body::empty() } else { body_of(door, reader, &part) };
     let mut response = Response::new(body);
+    sending::hold(&mut response, place);
+    sending::hold(&mut response, share);
     let headers_out = response.headers_mut();
     add_validators(headers_out, validators);
     // A browser must not run what a client has stored: pages of this origin may write.
@@ -147,7 +154,7 @@ fn body_of(door: &Arc<Door>, reader: Box<dyn StoreReader>, part: &Part) -> Body 
         let mut reader = reader.filter(|_| left > 0)?;
         let length = usize::try_from(left).unwrap_or(usize::MAX).min(PIECE_BYTES);
         // Room first: a piece is in memory until the client has taken it.
-        let room = sending::room(&door, length).await;
+        let room = sending::room_of_piece(&door, length).await;
         let read = blocking(move || {
             let mut piece = vec![0; length];
             let outcome = reader.seek(SeekFrom::Start(at)).and_then(|_| reader.read_exact(&mut piece));

@@ -118,7 +118,8 @@ async fn get(call: Box<Call>) -> Outcome {
     let snapshot = call.snapshot().await?;
     let position = snapshot.position();
     let (content, validators) = look_up(&snapshot, &id, &property)?;
-    let wanted = Wanted { method: &call.method, headers: &call.headers, conditions: &conditions };
+    let (method, headers, peer) = (&call.method, &call.headers, &call.peer);
+    let wanted = Wanted { method, headers, conditions: &conditions, peer };
     let response = send(&call.door, content, &validators, wanted).await?;
     Ok(answer::with_position(response, position))
 }

@@ -16,7 +16,7 @@ use crate::problem::Outcome;
 /// The endpoints of this file.
 pub fn endpoints() -> Vec<Endpoint> {
     let description = "Every record. With `tree` or `search`: the changes of that part of the graph, one event for each record that \
-                       touched it, or one event for many missed records. The header `Last-Event-ID`, which browsers send, means the \
+                       touched it, or events of many records for a client that is far behind. The header `Last-Event-ID`, which browsers send, means the \
                        same as `after`, and has priority over it. A client with grants gets what they admit at the time of sending.";
     vec![
         Endpoint::new(Method::GET, "/v1/feed", "Follow the change feed", feed)

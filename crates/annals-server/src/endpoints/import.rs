@@ -1,26 +1,27 @@
 //! Imports: JSON Lines of any number, committed in batches while they arrive.
 
-use std::fmt::Display;
-use std::io::Read;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::io::{Cursor, Read};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-use annals::{Error, ErrorKind, InstanceId, Position, Repository, Transaction};
+use annals::{Error, ErrorKind, Repository, Transaction};
+use annals_exchange::Stop;
 use annals_exchange::import::csv::Plain;
 use annals_exchange::import::{
     DeleteMax, GZIP_MAGIC, JsonlOptions, LineBounds, LoadOptions, Merge, MergeOptions, Missing, Permit,
-    PlainObjects, Report, Run, Source, Summary, load_jsonl,
+    PlainObjects, Report, Run, Source, load_jsonl,
 };
-use annals_exchange::{Progress, RefusedLine, RepeatedReason, Stop};
 use axum::body::Body;
+use http::Method;
 use http::header::{CONTENT_ENCODING, EXPECT};
-use http::{Method, StatusCode};
-use serde_json::{Value as Json, json};
+use hyper::body::Bytes as Part;
 
+use super::import_report::{Listener, Loaded, ended_early, outcome_of};
 use crate::access::{Principal, Verbs, check_acls, check_changes};
-use crate::answer;
 use crate::body::{Bytes, check_media_type};
 use crate::call::{Call, heavy};
 use crate::commit::Signature;
+use crate::door::Door;
 use crate::endpoint::Endpoint;
 use crate::header_text::content_length;
 use crate::limits::{IMPORT_BYTES, IMPORTS_MAX, Limits};
@@ -30,20 +31,16 @@ use crate::peers::{Kind, enter};
 use crate::problem::{Outcome, Problem};
 use crate::upload::{discard, upload};
 
-/// Most refused lines in an answer; the rest are only counted.
-const REFUSED_LINES_MAX: usize = 100;
-/// Most entities that stay in an answer; the rest are only counted.
-const KEPT_MAX: usize = 100;
-/// Most remarks in an answer.
-const REMARKS_MAX: usize = 100;
-/// A longer reason is cut. Units: bytes.
-const REASON_BYTES_MAX: usize = 1_000;
 /// Changes in one batch, by default.
 const BATCH_CHANGES: usize = 5_000;
 /// Most changes in one batch.
 const BATCH_CHANGES_MAX: usize = 100_000;
 /// A body of at most this length waits for its turn as searches do, and is received whole before. Units: bytes.
 const SHORT_BYTES_MAX: u64 = 128 << 10;
+/// A packed body is short if it has at most so many bytes when it is unpacked. Units: bytes.
+const UNPACKED_BYTES_MAX: u64 = 4 << 20;
+/// How long a short body without room waits for its next turn.
+const ROOM_WAIT: Duration = Duration::from_millis(50);
 /// The room of a short body for each of its bytes: parsed JSON of small parts takes so much. It has at least
 /// [`SHORT_ROOM_MIN`].
 const SHORT_ROOM_FACTOR: usize = 256;
@@ -166,16 +163,6 @@ fn plain(call: &Call) -> Result<Option<PlainObjects>, Problem> {
     Ok(Some(PlainObjects::new(plain, given("type"))?))
 }
 
-/// How an import ended.
-struct Loaded {
-    outcome: Result<(), Stop>,
-    summary: Summary,
-    refused: Vec<RefusedInAnswer>,
-    kept: Vec<KeptInAnswer>,
-    remarks: Vec<String>,
-    position: Position,
-}
-
 async fn post(mut call: Box<Call>) -> Outcome {
     let mut body = call.take_body();
     let is_waiting = call.headers.contains_key(EXPECT);
@@ -184,7 +171,7 @@ async fn post(mut call: Box<Call>) -> Outcome {
     if outcome.is_err() && !is_waiting {
         discard(&mut body).await;
     }
-    outcome
+    Ok(outcome.unwrap_or_else(ended_early))
 }
 
 async fn import(call: Box<Call>, body: &mut Body) -> Outcome {
@@ -200,10 +187,17 @@ async fn import(call: Box<Call>, body: &mut Body) -> Outcome {
         .into());
     }
     let bytes = import_bytes(&call.door.limits);
-    if let Some(length) = content_length(&call.headers).filter(|length| *length <= SHORT_BYTES_MAX) {
-        return import_short(call, repository, std::mem::replace(body, Body::empty()), length).await;
-    }
     let order = Order::of(&call, bytes)?;
+    if content_length(&call.headers).is_some_and(|length| length <= SHORT_BYTES_MAX) {
+        let whole = std::mem::replace(body, Body::empty());
+        let received = Bytes::receive_any(&call.door, &call.headers, whole, call.body_room.clone()).await?;
+        let received = Part::from_owner(received);
+        match unpacked_length(&call.door, received.clone()).await? {
+            Some(length) => return import_short(call.into(), repository, received, length).await,
+            // Unpacked it is long, so it needs a place as any long one.
+            None => *body = Body::from(received),
+        }
+    }
     let began_at = Run::begin(&repository);
     let place = enter(&call.door.gates.imports, (&call.peer, Kind::Imports, IMPORTS_MAX), || {
         format!("{IMPORTS_MAX} imports are under way; try again when one of them is done")
@@ -221,45 +215,49 @@ async fn import(call: Box<Call>, body: &mut Body) -> Outcome {
         Ok(loaded) => loaded,
         Err(error) => std::panic::resume_unwind(error.into_panic()),
     };
-    call.door.metrics.count_commits(loaded.summary.records_count);
+    call.door.metrics.count_commits(loaded.records_count());
     outcome_of(received, &loaded)
 }
 
-/// Imports a body of such a length: it waits for its turn when it is here.
-async fn import_short(call: Box<Call>, repository: Repository, body: Body, length: u64) -> Outcome {
-    let bytes_max = import_bytes(&call.door.limits);
-    let mut bytes = (length as usize).saturating_mul(SHORT_ROOM_FACTOR).max(SHORT_ROOM_MIN).min(bytes_max);
-    let mut order = Order::of(&call, bytes)?;
-    let received = Bytes::receive_any(&call.door, &call.headers, body, call.body_room.clone()).await?;
-    if received.as_slice().starts_with(&GZIP_MAGIC) {
-        // Nobody knows yet how long it is when it is unpacked.
-        bytes = bytes_max;
-        order = Order::of(&call, bytes)?;
+/// The length of a body when it is unpacked; `None` if that is more than short.
+async fn unpacked_length(door: &Door, body: Part) -> Result<Option<usize>, Problem> {
+    if !body.starts_with(&GZIP_MAGIC) {
+        return Ok(Some(body.len()));
     }
-    let door = Arc::clone(&call.door);
-    let loaded = heavy(&door, move || {
-        call.body_room.reserve_unshared(&call.door, bytes)?;
-        let run = Run::begin(&repository);
-        Ok(load(&repository, run, order, std::io::Cursor::new(received)))
-    });
-    let loaded = loaded.await?;
-    door.metrics.count_commits(loaded.summary.records_count);
-    outcome_of(Ok(()), &loaded)
+    let measure = move || {
+        let unpacked = Source::from_reader(NAME, Cursor::new(body))?;
+        let length = std::io::copy(&mut unpacked.take(UNPACKED_BYTES_MAX + 1), &mut std::io::sink());
+        // The import says what is wrong with a body that cannot be unpacked.
+        let length = length.unwrap_or(UNPACKED_BYTES_MAX);
+        Ok((length <= UNPACKED_BYTES_MAX).then_some(length as usize))
+    };
+    heavy(door, measure).await
 }
 
-/// The answer, when a body has been received or not.
-fn outcome_of(received: Result<(), Problem>, loaded: &Loaded) -> Outcome {
-    let problem = match (received, &loaded.outcome) {
-        (Ok(()), Ok(())) => {
-            return Ok(answer::json(StatusCode::OK, &report_to_json(loaded), loaded.position));
+/// Imports a body of such a length when it is unpacked: it waits for its turn. Without room for it, it takes another turn
+/// later, so that searches go on meanwhile.
+async fn import_short(call: Arc<Call>, repository: Repository, body: Part, length: usize) -> Outcome {
+    let bytes_max = import_bytes(&call.door.limits);
+    let bytes = length.saturating_mul(SHORT_ROOM_FACTOR).max(SHORT_ROOM_MIN).min(bytes_max);
+    let deadline = Instant::now() + call.door.limits.body_time();
+    loop {
+        let (known, repository, body) = (Arc::clone(&call), repository.clone(), body.clone());
+        let turn = heavy(&call.door, move || {
+            if let Err(problem) = known.body_room.reserve_unshared(&known.door, bytes) {
+                return Ok(Err(problem));
+            }
+            let (order, run) = (Order::of(&known, bytes)?, Run::begin(&repository));
+            Ok(Ok(load(&repository, run, order, Cursor::new(body))))
+        });
+        match turn.await? {
+            Ok(loaded) => {
+                call.door.metrics.count_commits(loaded.records_count());
+                return outcome_of(Ok(()), &loaded);
+            }
+            Err(problem) if Instant::now() >= deadline => return Err(problem),
+            Err(_) => tokio::time::sleep(ROOM_WAIT).await,
         }
-        // The reason why the body ended is more useful than the error that it ended.
-        (Err(problem), _) => problem,
-        (Ok(()), Err(stop)) => problem_of(stop, loaded),
-    };
-    let facts = report_to_json(loaded);
-    let facts = facts.as_object().into_iter().flatten();
-    Err(facts.fold(problem, |problem, (name, value)| problem.with(name, value.clone())))
+    }
 }
 
 /// Memory for lines, batches and parsed parts of one import. Units: bytes.
@@ -305,126 +303,5 @@ fn load(repository: &Repository, run: Run, order: Order, body: impl Read + Send 
         .and_then(|(run, source)| load_jsonl(repository, &mut report, source, options(run), &mut || {}))
         .and_then(|()| missing.delete(repository, &order.load, &mut report));
     report.finish();
-    let refused = std::mem::take(&mut *listener.refused.lock().unwrap_or_else(PoisonError::into_inner));
-    let kept = std::mem::take(&mut *listener.kept.lock().unwrap_or_else(PoisonError::into_inner));
-    let remarks = std::mem::take(&mut *listener.remarks.lock().unwrap_or_else(PoisonError::into_inner));
-    let position = repository.snapshot().position();
-    Loaded { outcome, summary: report.summary, refused, kept, remarks, position }
-}
-
-/// Keeps the first refused lines for the answer.
-#[derive(Default)]
-struct Listener {
-    refused: Mutex<Vec<RefusedInAnswer>>,
-    kept: Mutex<Vec<KeptInAnswer>>,
-    remarks: Mutex<Vec<String>>,
-}
-
-/// An entity that stays, and why.
-struct KeptInAnswer {
-    id: String,
-    reason: String,
-}
-
-struct RefusedInAnswer {
-    line: u64,
-    kind: ErrorKind,
-    reason: String,
-    /// How many further lines have the same reason.
-    more_count: u64,
-}
-
-impl Progress for Listener {
-    fn note_refused(&self, refused: &RefusedLine<'_>) {
-        if refused.is_repeated {
-            return;
-        }
-        let mut known = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.len() < REFUSED_LINES_MAX {
-            let mut reason = refused.reason.to_string();
-            let end = (0..=REASON_BYTES_MAX).rev().find(|&end| reason.is_char_boundary(end));
-            reason.truncate(end.unwrap_or_default());
-            let (line, kind) = (refused.line, refused.kind);
-            known.push(RefusedInAnswer { line, kind, reason, more_count: 0 });
-        }
-    }
-
-    fn note_kept(&self, instance: &InstanceId, reason: &dyn Display) {
-        let mut known = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.len() < KEPT_MAX {
-            known.push(KeptInAnswer { id: instance.id().to_string(), reason: reason.to_string() });
-        }
-    }
-
-    fn note_remark(&self, text: &dyn Display) {
-        let mut known = self.remarks.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.len() < REMARKS_MAX {
-            known.push(text.to_string());
-        }
-    }
-
-    fn note_repeated(&self, repeated: &RepeatedReason<'_>) {
-        let mut known = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
-        let last = known.iter_mut().find(|known| known.line == repeated.line);
-        last.into_iter().for_each(|known| known.more_count = repeated.more_count);
-    }
-}
-
-fn problem_of(stop: &Stop, loaded: &Loaded) -> Problem {
-    match (stop, loaded.refused.last()) {
-        (Stop::AtRefusal, Some(refused)) => {
-            Problem::from(Error::new(refused.kind, &*refused.reason)).with("line", refused.line)
-        }
-        (Stop::Failed(error) | Stop::Refused(error), _) => failed(error),
-        (Stop::AtRefusal | Stop::Output(_), _) => {
-            Problem::door("internal", "the import ended without a reason")
-        }
-    }
-}
-
-/// A body that cannot be unpacked is a mistake of the client, not of the disk.
-fn failed(error: &Error) -> Problem {
-    use std::io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
-    let source = std::error::Error::source(error).and_then(|source| source.downcast_ref::<std::io::Error>());
-    if source.is_some_and(|source| [InvalidData, InvalidInput, UnexpectedEof].contains(&source.kind())) {
-        return Problem::invalid(format!("body: expected lines of text or whole gzip: {error}"));
-    }
-    let mut copy = Error::new(error.kind(), error.text());
-    for (name, value) in error.context() {
-        copy = copy.with(name, value);
-    }
-    copy.into()
-}
-
-fn report_to_json(loaded: &Loaded) -> Json {
-    let Loaded { summary, refused, kept, remarks, position, .. } = loaded;
-    let kept: Vec<Json> =
-        kept.iter().map(|known| json!({ "id": known.id, "reason": known.reason })).collect();
-    let refused: Vec<Json> = refused
-        .iter()
-        .map(|known| {
-            let mut json = json!({ "line": known.line, "kind": known.kind.name(), "reason": known.reason });
-            if known.more_count > 0 {
-                json["more"] = known.more_count.into();
-            }
-            json
-        })
-        .collect();
-    json!({
-        "position": position.0,
-        "throughLine": summary.through_line,
-        "records": summary.records_count,
-        "changes": summary.changes_count,
-        "skipped": summary.skipped_count,
-        "created": summary.created_count,
-        "updated": summary.updated_count,
-        "unchanged": summary.unchanged_count,
-        "deleted": summary.deleted_count,
-        "takenAlong": summary.taken_along_count,
-        "kept": summary.kept_count,
-        "keptEntities": kept,
-        "refused": summary.refused_count,
-        "refusedLines": refused,
-        "remarks": remarks,
-    })
+    Loaded::new(outcome, report.summary, &listener, repository.snapshot().position())
 }

@@ -14,6 +14,7 @@ use crate::answer;
 use crate::call::{Call, Weight, heavy};
 use crate::commit::{Build, Signature, commit};
 use crate::conditions::Conditions;
+use crate::door::Door;
 use crate::endpoint::Endpoint;
 use crate::etag::Tag;
 use crate::parameters::{self, flag, query};
@@ -297,23 +298,38 @@ async fn write_with_status(
     let (status, receipt, id, unchanged) = write_only(call, weight, id, work).await?;
     if is_edit {
         // The repository and the candidate hold different states, so the receipt is the answer.
-        let json = sending::receipt_to_json(&receipt);
-        return Ok(sending::written(answer::json(status, &json, receipt.position), &receipt));
+        return Ok(answer::json(status, &sending::receipt_to_json(&receipt), receipt.position));
     }
+    // It is written: an error, such as `busy`, would let the client write it again.
+    let shown = show_as_written(&door, of, &id, unchanged, (status, receipt)).await;
+    Ok(shown.unwrap_or_else(|_| tell(of, &id, status, &receipt)))
+}
+
+/// The instance as of the commit that wrote it; only the receipt if it is not there then.
+///
+/// Errors: those of reading it.
+async fn show_as_written(
+    door: &Door,
+    of: Collection,
+    id: &InstanceId,
+    unchanged: Option<Snapshot>,
+    (status, receipt): (StatusCode, Receipt),
+) -> Outcome {
     // The answer to a change that changes nothing shows the snapshot that the transaction read.
     let is_unchanged = unchanged.is_some();
     let snapshot = unchanged.map_or_else(|| Ok(door.repository()?.snapshot()), Ok::<_, Problem>)?;
     let is_of_this = |found: &Seen| is_unchanged || found.is_latest_of(receipt.position);
-    if let Some(found) = Seen::find(&snapshot, &id)?.filter(is_of_this) {
-        return show(of, &found, &id, status, &receipt);
+    if let Some(found) = Seen::find(&snapshot, id)?.filter(is_of_this) {
+        return show(of, &found, id, status, &receipt);
     }
     // Everything in the answer, its tag included, is of the state that this commit made: another one may have changed
     // the instance since, and its tag would let the client overwrite that change.
-    Box::pin(heavy(&door, move || {
+    let id = id.clone();
+    Box::pin(heavy(door, move || {
         let as_of = annals::AsOf { position: Some(receipt.position), ..annals::AsOf::default() };
         match Seen::find(&snapshot.as_of(as_of)?, &id)? {
             Some(found) => show(of, &found, &id, status, &receipt),
-            None => Ok(answer::json(status, &sending::receipt_to_json(&receipt), receipt.position)),
+            None => Ok(tell(of, &id, status, &receipt)),
         }
     }))
     .await
@@ -350,10 +366,17 @@ async fn write_only<T: Send + 'static>(
 fn show(of: Collection, found: &Seen, id: &InstanceId, status: StatusCode, receipt: &Receipt) -> Outcome {
     let response = sending::written(answer::json(status, found, receipt.position), receipt);
     let response = answer::with_etag(response, &Tag::of_seen(found)?);
-    if status != StatusCode::CREATED {
-        return Ok(response);
-    }
-    Ok(answer::with_location(response, of.path, id.id()))
+    Ok(located(of, response, id, status))
+}
+
+/// The answer that does not show the instance.
+fn tell(of: Collection, id: &InstanceId, status: StatusCode, receipt: &Receipt) -> Response<Body> {
+    let response = answer::json(status, &sending::receipt_to_json(receipt), receipt.position);
+    located(of, response, id, status)
+}
+
+fn located(of: Collection, response: Response<Body>, id: &InstanceId, status: StatusCode) -> Response<Body> {
+    if status == StatusCode::CREATED { answer::with_location(response, of.path, id.id()) } else { response }
 }
 
 fn known_fields(of: Collection) -> &'static [&'static str] {

@@ -21,6 +21,7 @@ mod candidates;
 mod operational;
 mod log;
 mod records;
+mod import_report;
 mod import;
 mod export;
 mod inspection;

@@ -1,22 +1,29 @@
-//! State that subscriptions share: the first subscription that needs the effect of a record on a watched part computes
-//! it for all.
+//! State that subscriptions share: the first subscription that needs the effect of some records on a watched part
+//! computes it for all.
 
-use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use super::subscription::Event;
+use super::subscription::{Event, RECORDS_BEHIND_MAX};
 use crate::read::Watch;
 use crate::{Error, Position, Result};
 
-/// Most events kept for subscriptions that ask later.
-const EVENTS_MAX: usize = 256;
+/// Most events kept for subscriptions that ask later: those of two parts, for subscriptions that are as far behind as
+/// they may be without getting events of several records.
+const EVENTS_MAX: usize = 2 * RECORDS_BEHIND_MAX as usize;
 /// Most changes in these events; a single event may have more.
 const CHANGES_MAX: usize = 1_000_000;
 
 /// The effects of the records between two positions on a watched part.
 #[derive(Clone, PartialEq)]
 pub(super) struct Asked {
+    pub(super) records: Records,
     pub(super) watch: Arc<Watch>,
+}
+
+/// The records between two positions.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Records {
     pub(super) from: Position,
     pub(super) to: Position,
     /// The generation of the log: after a compaction, earlier events may hold purged values.
@@ -28,41 +35,95 @@ type Answer = Arc<OnceLock<std::result::Result<Arc<Event>, Error>>>;
 /// The latest events by their keys.
 #[derive(Default)]
 pub(crate) struct Hub {
-    events: Mutex<VecDeque<(Asked, Answer)>>,
+    kept: Mutex<Kept>,
+}
+
+#[derive(Default)]
+struct Kept {
+    /// The events of each watched part.
+    events: HashMap<Records, Vec<Shared>>,
+    /// The oldest first, each once for each of its events.
+    order: VecDeque<Records>,
+    /// The changes in all events.
+    changes_count: usize,
+}
+
+struct Shared {
+    watch: Arc<Watch>,
+    answer: Answer,
+    /// 0 until the event is there.
+    changes_count: usize,
 }
 
 impl Hub {
     /// The event for a key; the first caller makes it with `make`, and concurrent callers wait for that.
     pub(super) fn event(&self, asked: &Asked, make: impl FnOnce() -> Result<Event>) -> Result<Arc<Event>> {
-        let answer = self.answer(asked);
-        let event = answer.get_or_init(|| make().map(Arc::new)).as_ref().map(Arc::clone);
-        event.map_err(|error| {
-            self.forget(asked);
+        let answer = self.lock().answer(asked);
+        let mut changes_count = 0;
+        let event = answer.get_or_init(|| {
+            let event = make().map(Arc::new);
+            changes_count = event.as_ref().map_or(0, |event| event.changes.len());
+            event
+        });
+        if changes_count > 0 {
+            self.lock().note(asked, changes_count);
+        }
+        event.as_ref().map(Arc::clone).map_err(|error| {
+            self.lock().forget(asked);
             error.duplicate()
         })
     }
 
-    fn answer(&self, asked: &Asked) -> Answer {
-        let mut events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, answer)) = events.iter().rev().find(|(known, _)| known == asked) {
-            return Arc::clone(answer);
+    fn lock(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Kept {
+    fn answer(&mut self, asked: &Asked) -> Answer {
+        let of_records = self.events.entry(asked.records).or_default();
+        if let Some(known) = of_records.iter().find(|known| known.watch == asked.watch) {
+            return Arc::clone(&known.answer);
         }
         let answer = Answer::default();
-        events.push_back((asked.clone(), Arc::clone(&answer)));
-        let changes = |answer: &Answer| match answer.get() {
-            Some(Ok(event)) => event.changes.len(),
-            _ => 0,
-        };
-        let mut changes_count: usize = events.iter().map(|(_, answer)| changes(answer)).sum();
-        while events.len() > EVENTS_MAX || changes_count > CHANGES_MAX && events.len() > 1 {
-            changes_count -= events.pop_front().map_or(0, |(_, answer)| changes(&answer));
-        }
+        let watch = Arc::clone(&asked.watch);
+        of_records.push(Shared { watch, answer: Arc::clone(&answer), changes_count: 0 });
+        self.order.push_back(asked.records);
+        self.drop_oldest();
         answer
     }
 
+    /// Counts the changes of an event that was just made, if it was not dropped meanwhile.
+    fn note(&mut self, asked: &Asked, changes_count: usize) {
+        let of_records = self.events.get_mut(&asked.records).into_iter().flatten();
+        for known in of_records.filter(|known| known.watch == asked.watch) {
+            self.changes_count = self.changes_count - known.changes_count + changes_count;
+            known.changes_count = changes_count;
+        }
+        self.drop_oldest();
+    }
+
+    fn drop_oldest(&mut self) {
+        while self.order.len() > EVENTS_MAX || self.changes_count > CHANGES_MAX && self.order.len() > 1 {
+            let Some(oldest) = self.order.pop_front() else { return };
+            let Some(of_records) = self.events.get_mut(&oldest) else { continue };
+            self.changes_count -= of_records.remove(0).changes_count;
+            if of_records.is_empty() {
+                self.events.remove(&oldest);
+            }
+        }
+    }
+
     /// Failures are not kept: the next caller tries again.
-    fn forget(&self, asked: &Asked) {
-        let mut events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
-        events.retain(|(known, _)| known != asked);
+    fn forget(&mut self, asked: &Asked) {
+        let Some(of_records) = self.events.get_mut(&asked.records) else { return };
+        let Some(at) = of_records.iter().position(|known| known.watch == asked.watch) else { return };
+        self.changes_count -= of_records.remove(at).changes_count;
+        if of_records.is_empty() {
+            self.events.remove(&asked.records);
+        }
+        if let Some(at) = self.order.iter().position(|records| *records == asked.records) {
+            self.order.remove(at);
+        }
     }
 }

@@ -3,16 +3,19 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant as Clock};
 
-use super::hub::{Asked, Hub};
+use super::hub::{Asked, Hub, Records};
 use crate::model::Instant;
 use crate::read::{Snapshot, Watch, WatchedChange};
 use crate::write::Committer;
 use crate::{Error, ErrorKind, Position, Result};
 
-/// A subscription that is further behind gets one event for all missed records. Units: records.
+/// A subscription that is further behind gets events of several records. Units: records.
 pub const RECORDS_BEHIND_MAX: u64 = 1_024;
 
-/// The changes of the watched part by one record; or by several records together, if the subscription was far behind.
+/// Each larger block of records has so many of the next smaller ones.
+const BLOCK_FACTOR: u64 = 16;
+
+/// The changes of the watched part by one record; or by a block of records, if the subscription was far behind.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
     /// The position before its first record.
@@ -27,7 +30,7 @@ pub struct Event {
 
 impl Event {
     /// How many records it covers: more than one if the subscription was too far behind for single events. Then the
-    /// changes of one thing by several records are one change.
+    /// changes of one thing by these records are one change.
     pub fn records_count(&self) -> u64 {
         self.position.0 - self.from.0
     }
@@ -75,8 +78,7 @@ impl Subscription {
     pub fn poll(&mut self) -> Result<Option<Arc<Event>>> {
         let snapshot = self.committer.snapshot();
         while self.position < snapshot.position() {
-            let behind = snapshot.position().0 - self.position.0;
-            let records = if behind > RECORDS_BEHIND_MAX { behind } else { 1 };
+            let records = records_together(self.position, snapshot.position());
             let shared = |asked: &Asked| self.hub.event(asked, || event(&snapshot, asked));
             let event = self.event(&snapshot, records, shared)?;
             self.position = event.position;
@@ -98,8 +100,7 @@ impl Subscription {
     /// Errors: those of reading history; `TooLarge` if one record changed over a million instances.
     pub fn poll_in(&mut self, snapshot: &Snapshot) -> Result<Option<Arc<Event>>> {
         while self.position < snapshot.position() {
-            let behind = snapshot.position().0 - self.position.0;
-            let records = if behind > RECORDS_BEHIND_MAX { behind } else { 1 };
+            let records = records_together(self.position, snapshot.position());
             let event = self.event(snapshot, records, |asked| event(snapshot, asked).map(Arc::new))?;
             self.position = event.position;
             if !event.changes.is_empty() {
@@ -119,7 +120,8 @@ impl Subscription {
         loop {
             let (watch, from) = (Arc::clone(&self.watch), self.position);
             let to = Position(from.0 + records);
-            let asked = Asked { watch, from, to, generation: snapshot.graph().generation };
+            let generation = snapshot.graph().generation;
+            let asked = Asked { records: Records { from, to, generation }, watch };
             match ask(&asked) {
                 Err(error) if error.kind() == ErrorKind::TooLarge && records > 1 => records /= 2,
                 outcome => return outcome,
@@ -142,9 +144,37 @@ impl Subscription {
     }
 }
 
+/// How many records the next event of a subscription at `from` covers. One that is far behind gets blocks, which begin and
+/// end at the same positions for all subscriptions, so that equal ones share them.
+fn records_together(from: Position, last: Position) -> u64 {
+    let behind = last.0 - from.0;
+    if behind <= RECORDS_BEHIND_MAX {
+        return 1;
+    }
+    let mut block = RECORDS_BEHIND_MAX;
+    while behind / BLOCK_FACTOR >= block && from.0.is_multiple_of(block * BLOCK_FACTOR) {
+        block *= BLOCK_FACTOR;
+    }
+    block - from.0 % RECORDS_BEHIND_MAX
+}
+
 fn event(snapshot: &Snapshot, asked: &Asked) -> Result<Event> {
-    let Asked { watch, from, to, .. } = asked;
+    let Asked { records: Records { from, to, .. }, watch } = asked;
     let changes = snapshot.watched(watch, *from, *to)?;
     let instant = snapshot.instant_of(*to).unwrap_or_default();
     Ok(Event { from: *from, position: *to, instant, changes })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_begin_and_end_at_the_same_positions_for_all_and_grow_with_the_distance() {
+        let records = |from, last| records_together(Position(from), Position(last));
+        assert_eq!([records(0, 1), records(7, 1_031)], [1, 1]);
+        assert_eq!([records(0, 1_025), records(7, 1_032), records(2_047, 9_999)], [1_024, 1_017, 1]);
+        assert_eq!([records(1_024, 100_000), records(16_384, 32_767)], [1_024, 1_024]);
+        assert_eq!([records(16_384, 32_768), records(0, 1_000_000)], [16_384, 262_144]);
+    }
 }

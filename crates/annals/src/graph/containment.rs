@@ -133,11 +133,15 @@ impl Graph {
     }
 
     /// Checks a containment relationship that becomes live or changes: its child has no other parent, does not contain
-    /// its parent, and has a name of its own. Other relationships pass.
+    /// its parent, and has a name of its own. Returns the place of the child. Other relationships pass.
     ///
     /// Errors: `Cardinality`, `InvalidEnds`, `InvalidProperty`, `NotUnique`.
-    pub(crate) fn check_contained(&self, relationship: &Instance, own_slot: Option<u32>) -> Result<()> {
-        let Some(rule) = self.containment(relationship.type_name) else { return Ok(()) };
+    pub(crate) fn check_contained(
+        &self,
+        relationship: &Instance,
+        own_slot: Option<u32>,
+    ) -> Result<Option<Child>> {
+        let Some(rule) = self.containment(relationship.type_name) else { return Ok(None) };
         let [parent, child] = relationship.ends;
         let entity = |slot: u32| self.entities.id(slot);
         if let Some(other) = self.container_link(child).filter(|other| Some(other.relationship) != own_slot) {
@@ -158,12 +162,13 @@ impl Graph {
                 entity(child)
             );
             // A copy may lead to a proxy, which has few fields.
-            return if self.is_own(relationship.header) { Err(invalid(text)) } else { Ok(()) };
+            return if self.is_own(relationship.header) { Err(invalid(text)) } else { Ok(None) };
         };
         if rule.is_ordered {
             check_order(relationship, relationship.properties.get(rule.order))?;
         }
-        self.check_child_name(&place, own_slot)
+        self.check_child_name(&place, own_slot)?;
+        Ok(Some(place))
     }
 
     /// The same check for an entity whose keys or type change.

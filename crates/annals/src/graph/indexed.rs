@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Graph;
-use super::index::event::Event;
+use super::index::event::{Event, Told};
 use super::index::{Indexes, TableIndexes};
 use super::put::Batch;
 use crate::model::TypeKind;
@@ -99,7 +99,7 @@ impl Indexed {
     /// Slots of the instances of a table that were touched since the position of the indexes: ascending, each once.
     pub(crate) fn touched(&self, kind: TypeKind) -> Vec<u32> {
         let events = self.tail.iter().flat_map(|batch| batch.events(kind).iter());
-        let mut slots: Vec<u32> = events.map(Event::slot).collect();
+        let mut slots: Vec<u32> = events.flat_map(Told::slots).collect();
         slots.sort_unstable();
         slots.dedup();
         slots
@@ -112,7 +112,17 @@ impl Indexes {
         for (kind, indexes) in
             [(TypeKind::Entity, &mut self.entities), (TypeKind::Relationship, &mut self.relationships)]
         {
-            let events: Vec<&Event> = batches.iter().flat_map(|batch| batch.events(kind).iter()).collect();
+            let mut events: Vec<&Event> = Vec::new();
+            for told in batches.iter().flat_map(|batch| batch.events(kind).iter()) {
+                match told {
+                    Told::One(event) => events.push(event),
+                    Told::Deleted(deleted) => {
+                        // Order: events of one instance stay in order.
+                        indexes.take(&std::mem::take(&mut events));
+                        deleted.each(&mut |deleted| indexes.take(deleted));
+                    }
+                }
+            }
             indexes.take(&events);
         }
         if let Some(last) = batches.last() {
@@ -123,7 +133,7 @@ impl Indexes {
 
 impl Batch {
     /// The events of the instances of a table, in order.
-    pub(crate) fn events(&self, kind: TypeKind) -> &crate::structures::vector::Vector<Event> {
+    pub(crate) fn events(&self, kind: TypeKind) -> &crate::structures::vector::Vector<Told> {
         match kind {
             TypeKind::Relationship => &self.relationships,
             TypeKind::Entity | TypeKind::Classification | TypeKind::Enum => &self.entities,
@@ -136,7 +146,7 @@ impl Batch {
         later.relationships.iter().for_each(|event| self.relationships.push(event.clone()));
     }
 
-    /// Number of its events.
+    /// Number of its events. Instances that were deleted together count once.
     pub(crate) fn len(&self) -> usize {
         self.entities.len() + self.relationships.len()
     }

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use super::index::event::{Correct, Event, Known, Purge, Put, Reindex};
+use super::index::event::{Correct, Event, Known, Purge, Put, Reindex, Told};
 use super::instance::headers::{HeaderNumber, PLAIN};
 use super::instance::past::PastVersion;
 use super::instance::patch::ValueChange;
 use super::instance::unpacked::Instance;
 use super::integrity::types::Types;
+use super::structures::child::Child;
 use super::structures::symbols::Symbol;
 use super::{Graph, PurgedVersion, instance_id};
 use crate::model::{TypeKind, Value};
@@ -37,25 +38,31 @@ pub(crate) struct Later {
 pub(crate) struct Batch {
     /// The position of its last record.
     pub(crate) position: Position,
-    pub(crate) entities: Vector<Event>,
-    pub(crate) relationships: Vector<Event>,
+    pub(crate) entities: Vector<Told>,
+    pub(crate) relationships: Vector<Told>,
     /// Length of its records; 0 if not counted. Units: bytes.
     pub(crate) bytes: usize,
 }
 
 impl Graph {
-    /// Adds a new instance, with the links of a relationship.
-    ///
-    /// Errors: those of reading spilled values.
-    pub(crate) fn create(&mut self, kind: TypeKind, instance: Instance) -> Result<u32> {
-        let after = self.known_as(kind, Arc::new(instance), &[])?;
+    /// Adds a new entity.
+    pub(crate) fn create_entity(&mut self, entity: Instance) {
+        self.links.push();
+        self.create(TypeKind::Entity, entity, None);
+    }
+
+    /// Adds a new relationship with its links. `child` is the place that [`Graph::check_contained`] found.
+    pub(crate) fn create_relationship(&mut self, relationship: Instance, child: Option<Child>) {
+        let (type_name, ends) = (relationship.type_name, relationship.ends);
+        let slot = self.create(TypeKind::Relationship, relationship, child.map(Box::new));
+        self.links.insert(slot, type_name, ends);
+    }
+
+    fn create(&mut self, kind: TypeKind, instance: Instance, child: Option<Box<Child>>) -> u32 {
+        let after = self.known_at(kind, Arc::new(instance), &[], child);
         let slot = self.table_mut(kind).push(&after.instance);
-        match kind {
-            TypeKind::Relationship => self.links.insert(slot, after.instance.type_name, after.instance.ends),
-            _ => self.links.push(),
-        }
         self.tell(kind, Event::Put(Put { slot, before: None, after, changes: Vec::new() }));
-        Ok(slot)
+        slot
     }
 
     /// Replaces `before` by the next version of an instance. `changes` are the differences of the values.
@@ -89,16 +96,16 @@ impl Graph {
     /// Errors: those of reading spilled values.
     pub(crate) fn put_sorted(&mut self, kind: TypeKind, later: &[Later]) -> Result<()> {
         for later in later.chunks(PUT_TOGETHER) {
-            let first = self.table(kind).events.len();
+            let mut events = Vec::with_capacity(later.len());
             for Later { slot, before, after } in later {
                 let before = Some(self.known_as(kind, Arc::clone(before), &[])?);
                 let after = self.known_as(kind, Arc::clone(after), &[])?;
-                let put = Put { slot: *slot, before, after, changes: Vec::new() };
-                self.table_mut(kind).events.push(Event::Put(put));
+                events.push(Event::Put(Put { slot: *slot, before, after, changes: Vec::new() }));
             }
             let table = self.table_mut(kind);
             table.replace_sorted(later.iter().map(|later| (later.slot, &*later.after)));
-            table.lists.take(&table.events.iter_from(first).collect::<Vec<_>>());
+            table.lists.take(&events.iter().collect::<Vec<_>>());
+            events.into_iter().for_each(|event| table.events.push(Told::One(event)));
         }
         Ok(())
     }
@@ -168,25 +175,31 @@ impl Graph {
     fn tell(&mut self, kind: TypeKind, event: Event) {
         let table = self.table_mut(kind);
         table.lists.take(&[&event]);
-        table.events.push(event);
+        table.events.push(Told::One(event));
     }
 
     /// `changes` may name properties that the instance no longer has, or did not have yet.
     fn known_as(&self, kind: TypeKind, instance: Arc<Instance>, changes: &[ValueChange]) -> Result<Known> {
-        let is_proxy = instance.header != PLAIN && self.headers.get(instance.header).is_proxy;
-        let home = self.home_symbol(instance.header);
-        let names =
-            instance.properties.iter().map(|(name, _)| name).chain(changes.iter().map(ValueChange::name));
-        let is_unindexed = |name: &Symbol| !self.types.is_indexed(kind, instance.type_name, *name);
-        let unindexed = match self.types.unindexed.is_empty() {
-            true => Vec::new(),
-            false => names.filter(is_unindexed).collect(),
-        };
         let child = match kind {
             TypeKind::Relationship => self.child_of(&instance, None)?.map(Box::new),
             TypeKind::Entity | TypeKind::Classification | TypeKind::Enum => None,
         };
-        Ok(Known { instance, is_proxy, home, unindexed, child })
+        Ok(self.known_at(kind, instance, changes, child))
+    }
+
+    fn known_at(
+        &self,
+        kind: TypeKind,
+        instance: Arc<Instance>,
+        changes: &[ValueChange],
+        child: Option<Box<Child>>,
+    ) -> Known {
+        let is_proxy = instance.header != PLAIN && self.headers.get(instance.header).is_proxy;
+        let home = self.home_symbol(instance.header);
+        let names =
+            instance.properties.iter().map(|(name, _)| name).chain(changes.iter().map(ValueChange::name));
+        let unindexed = self.types.unindexed_among(kind, instance.type_name, names);
+        Known { instance, is_proxy, home, unindexed, child }
     }
 
     fn home_symbol(&self, header: HeaderNumber) -> Option<Symbol> {

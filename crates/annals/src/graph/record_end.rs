@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::Graph;
-use super::index::event::{Event, Known, Put};
+use super::index::event::{Event, Known, Put, Told};
 use super::index::key::for_each_indexed;
 use super::instance::patch::ValueChange;
 use super::integrity::constraints::Constraints;
@@ -67,10 +67,11 @@ impl Graph {
             former: HashMap::new(),
         };
         let [entities, relationships] = start.events;
-        for event in self.entities.events.iter_from(entities) {
+        // With such rules, nothing is deleted together.
+        for event in self.entities.events.iter_from(entities).filter_map(Told::one) {
             concerned.take_entity(event);
         }
-        for event in self.relationships.events.iter_from(relationships) {
+        for event in self.relationships.events.iter_from(relationships).filter_map(Told::one) {
             concerned.take_relationship(event);
         }
         if !self.types.referring.is_empty() {
@@ -108,7 +109,7 @@ impl Graph {
         }
         for (kind, first) in [TypeKind::Entity, TypeKind::Relationship].into_iter().zip(start.events) {
             for event in self.table(kind).events.iter_from(first) {
-                let Event::Put(Put { slot, before, after, changes }) = event else { continue };
+                let Told::One(Event::Put(Put { slot, before, after, changes })) = event else { continue };
                 let type_name = after.instance.type_name;
                 let was_checked = before.as_ref().is_some_and(|before| {
                     before.is_listed() && before.home.is_none() && before.instance.type_name == type_name

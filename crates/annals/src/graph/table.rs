@@ -8,7 +8,8 @@ mod derive;
 
 use super::former_ids::FormerIds;
 use super::index::Lists;
-use super::index::event::Event;
+use super::index::event::Told;
+use super::instance::deletions::{Deletion, Deletions};
 use super::instance::past::{Past, PastVersion, View};
 use super::instance::row::{NO_EXTRA, OwnRow, Row, SHORT_BYTES_MAX, stub, stub_extra};
 use super::instance::spill::Spill;
@@ -43,6 +44,8 @@ pub(crate) struct Table {
     pub(crate) extras: Vector<Extra>,
     /// True if a row is, or was, too long for a page.
     pub(crate) has_long: bool,
+    /// Deletions of instances whose rows still hold the version before.
+    pub(crate) deletions: Deletions,
     /// Long values of the rows, if the repository has a memory budget.
     pub(crate) spill: Spill,
     /// Ids by slot; a nil UUID for purged instances.
@@ -55,7 +58,7 @@ pub(crate) struct Table {
     /// Lists by type, by home, and further ones for the checks of sequencing.
     pub(crate) lists: Lists,
     /// Events that no index has taken yet. Shape: empty in published graphs.
-    pub(super) events: Vector<Event>,
+    pub(super) events: Vector<Told>,
 }
 
 /// The part of an instance outside the page of its row. Empty if its row holds all of it, or it is purged.
@@ -73,6 +76,7 @@ impl Table {
             rows: Rows::new(),
             extras: Vector::new(),
             has_long: false,
+            deletions: Deletions::new(),
             spill,
             ids: Vector::new(),
             slots: SlotsById::new(),
@@ -80,6 +84,18 @@ impl Table {
             columns: Columns::new(),
             lists: Lists::default(),
             events: Vector::new(),
+        }
+    }
+
+    /// Only the instances, without what finds them.
+    pub(crate) fn instances(&self) -> Table {
+        Table {
+            rows: self.rows.clone(),
+            extras: self.extras.clone(),
+            has_long: self.has_long,
+            deletions: self.deletions.clone(),
+            ids: self.ids.clone(),
+            ..Table::new(self.spill.clone())
         }
     }
 
@@ -92,10 +108,11 @@ impl Table {
     #[inline]
     pub(crate) fn row(&self, slot: u32) -> Option<Row<'_>> {
         let bytes = self.rows.get(slot as usize).filter(|bytes| !bytes.is_empty())?;
-        match stub_extra(bytes) {
-            None => Some(Row::new(bytes)),
-            Some(extra) => self.own_row(extra),
-        }
+        let row = match stub_extra(bytes) {
+            None => Row::new(bytes),
+            Some(extra) => self.own_row(extra)?,
+        };
+        Some(row.deleted_by(self.deletions.get(slot)))
     }
 
     /// The same for an instance that the caller found in this table.
@@ -117,12 +134,17 @@ impl Table {
     }
 
     /// The versions of the instance at `slot` that are not in force.
-    pub(crate) fn past(&self, slot: u32) -> Option<&Arc<Past>> {
-        self.past_in(self.extra(slot)?)
+    pub(crate) fn past(&self, slot: u32) -> Option<Arc<Past>> {
+        let past = self.stored_past(slot).cloned();
+        match self.row(slot)?.before_deletion() {
+            None => past,
+            Some(before) => Some(Past::push(past, before.in_force())),
+        }
     }
 
-    fn past_in(&self, extra: u32) -> Option<&Arc<Past>> {
-        self.extras.get(extra as usize)?.past.as_ref()
+    /// The versions before the one in the row of the instance at `slot`.
+    fn stored_past(&self, slot: u32) -> Option<&Arc<Past>> {
+        self.extras.get(self.extra(slot)? as usize)?.past.as_ref()
     }
 
     /// The version of the instance at `slot` that `view` sees; `None` if there is none.
@@ -132,13 +154,20 @@ impl Table {
         if view.admits(row.place(), row.valid_from()) {
             return Some(row.in_force());
         }
-        self.past(slot)?.find(view).copied()
+        if let Some(before) = row.before_deletion()
+            && view.admits(before.place(), before.valid_from())
+        {
+            return Some(before.in_force());
+        }
+        self.stored_past(slot)?.find(view).copied()
     }
 
     /// The position of the record that wrote the first version of the instance at `slot`: with its kind, its identity.
     pub(crate) fn birth(&self, slot: u32) -> Option<u64> {
         let row = self.row(slot)?;
-        let first = if row.version() == 1 { None } else { self.past(slot).and_then(|past| past.version(1)) };
+        let row = row.before_deletion().unwrap_or(row);
+        let is_first = row.version() == 1;
+        let first = if is_first { None } else { self.stored_past(slot).and_then(|past| past.version(1)) };
         Some(first.map_or_else(|| row.place(), |first| first.place).position)
     }
 
@@ -148,8 +177,13 @@ impl Table {
         if row.changed() <= position {
             return Some(row.versions());
         }
+        // Not deleted yet then.
+        let row = row.before_deletion().unwrap_or(row);
+        if row.changed() <= position {
+            return Some(row.versions());
+        }
         let in_force = (row.place().position <= position).then(|| row.version());
-        in_force.max(self.past(slot).and_then(|past| past.latest_version(position)))
+        in_force.max(self.stored_past(slot).and_then(|past| past.latest_version(position)))
     }
 
     /// The instance at `slot`, decoded.
@@ -157,9 +191,37 @@ impl Table {
     /// Errors: those of reading spilled values.
     pub(crate) fn get(&self, slot: u32) -> Result<Option<Arc<Instance>>> {
         let Some(row) = self.row(slot) else { return Ok(None) };
-        let past = self.past(slot).cloned();
+        self.unpack(slot, row, self.past(slot)).map(Some)
+    }
+
+    fn unpack(&self, slot: u32, row: Row<'_>, past: Option<Arc<Past>>) -> Result<Arc<Instance>> {
         let instance = row.unpack(self.id(slot), past, &mut |place| self.spill.read(place))?;
-        Ok(Some(Arc::new(instance)))
+        Ok(Arc::new(instance))
+    }
+
+    /// The instance at `slot` before and after its deletion, if its row still holds the version before.
+    ///
+    /// Errors: as [`Table::get`].
+    pub(crate) fn around_deletion(&self, slot: u32) -> Result<Option<[Arc<Instance>; 2]>> {
+        let Some(row) = self.row(slot) else { return Ok(None) };
+        let Some(before) = row.before_deletion() else { return Ok(None) };
+        let before = self.unpack(slot, before, self.stored_past(slot).cloned())?;
+        Ok(Some([before, self.unpack(slot, row, self.past(slot))?]))
+    }
+
+    /// Deletes instances, whose rows stay. The caller updates lists and links.
+    ///
+    /// Shape: deletions, and slots with the index of their deletion; slots ascending, each once, all live.
+    pub(crate) fn delete(&mut self, deletions: &[Deletion], slots: &[(u32, usize)]) {
+        let mut numbers = vec![None; deletions.len()];
+        let slots: Vec<(u32, u32)> = slots
+            .iter()
+            .map(|(slot, index)| {
+                let number = *numbers[*index].get_or_insert_with(|| self.deletions.push(deletions[*index]));
+                (*slot, number)
+            })
+            .collect();
+        self.deletions.put_sorted(&slots);
     }
 
     /// The same for an instance that the caller found in this table. Errors: as [`Table::get`].
@@ -259,6 +321,7 @@ impl Table {
     pub(crate) fn replace(&mut self, slot: u32, instance: &Instance) {
         let row = self.pack_later(slot, instance);
         self.rows.set(slot as usize, &row);
+        self.deletions.remove(slot);
     }
 
     /// The same for several instances. Shape: slots ascending, each once.
@@ -266,6 +329,7 @@ impl Table {
         let rows: Vec<(u32, Vec<u8>)> =
             later.map(|(slot, instance)| (slot, self.pack_later(slot, instance))).collect();
         self.rows.set_sorted(&rows);
+        rows.iter().for_each(|(slot, _)| self.deletions.remove(*slot));
     }
 
     // The bytes in a page for a later version of the instance at `slot`.
@@ -315,6 +379,7 @@ impl Table {
         self.slots.remove(&self.ids[slot as usize], slot);
         self.ids.set(slot as usize, Id::from_uuid_bytes([0; 16]));
         self.rows.set(slot as usize, &[]);
+        self.deletions.remove(slot);
     }
 
     /// True if an instance has, or had, a set as this property.

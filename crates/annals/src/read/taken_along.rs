@@ -1,7 +1,9 @@
 //! The further instances of a change: those deleted or restored with the named entity, its relationships and everything
 //! it contains.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
+
+use foldhash::{HashSet, HashSetExt};
 
 use super::snapshot::Snapshot;
 use crate::Result;
@@ -20,7 +22,7 @@ impl Snapshot {
     pub(super) fn taken_along(&self, slot: u32, place: Place, most: usize) -> Result<Vec<Slot>> {
         let graph = self.graph();
         let (mut found, mut looked_at) = (Vec::new(), 0);
-        let (mut entities, mut relationships) = (HashSet::from([slot]), HashSet::new());
+        let (mut entities, mut relationships) = (HashSet::from_iter([slot]), HashSet::new());
         let mut open = vec![slot];
         while let Some(entity) = open.pop() {
             for relationship in self.links_ever(entity) {

@@ -29,6 +29,10 @@ const SET_MEMBERS_WEIGHED: usize = 64;
 
 /// Adds the whole content to the last change of each instance for which it is due.
 pub(super) fn attach(base: &Snapshot, changes: &mut [Change], stamp: impl FnOnce() -> Stamp) {
+    // An instance gets an anchor only if all its changes can have one.
+    if !changes.iter().any(|change| change.action.is_anchored()) {
+        return;
+    }
     let mut changes_of: HashMap<InstanceId, Vec<usize>> = HashMap::new();
     for (index, change) in changes.iter().enumerate().filter(|(_, change)| !change.action.is_create()) {
         if let Some(instance) = change.action.instance() {

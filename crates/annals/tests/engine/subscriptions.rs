@@ -151,7 +151,7 @@ fn a_type_or_a_search_tells_what_comes_into_it_and_leaves_it() {
 }
 
 #[test]
-fn a_subscription_goes_on_from_any_position_and_one_far_behind_learns_all_it_missed_at_once() {
+fn a_subscription_goes_on_from_any_position_and_one_far_behind_learns_many_changes_at_once() {
     let repository = lists();
     let start = repository.snapshot().position();
     set(&repository, "/cont/lst[k1=1][k2='a']/l", "0");
@@ -166,16 +166,28 @@ fn a_subscription_goes_on_from_any_position_and_one_far_behind_learns_all_it_mis
     let (third, same) = (first.poll().unwrap().unwrap(), again.poll().unwrap().unwrap());
     assert_eq!(told(&third), told(&same));
     assert!(Arc::ptr_eq(&third, &same), "it is found out once");
-    for number in 0..RECORDS_BEHIND_MAX + 10 {
+    let before = repository.snapshot().position().0;
+    for number in 1..=2 * RECORDS_BEHIND_MAX {
         set(&repository, "/cont/lst[k1=1][k2='a']/l", format!("late {number}"));
     }
+    // Blocks end at the same positions for all subscriptions.
     let event = again.poll().unwrap().unwrap();
-    assert!(event.records_count() > RECORDS_BEHIND_MAX);
-    let last = RECORDS_BEHIND_MAX + 9;
+    assert_eq!((event.from, event.position.0), (third.position, RECORDS_BEHIND_MAX));
+    let last = RECORDS_BEHIND_MAX - before;
     let expected = format!("modified /cont/lst[k1=1][k2='a'] l Some(\"2\")->Some(\"late {last}\")");
     assert_eq!(told(&event), [expected]);
+    let mut others = [first, repository.subscribe(watch.clone(), Some(start)).unwrap()];
+    let [same, whole] = others.each_mut().map(|other| other.poll().unwrap().unwrap());
+    assert!(Arc::ptr_eq(&event, &same), "it is found out once");
+    assert_eq!((whole.from, whole.position), (start, event.position));
+    let rest = |subscription: &mut Subscription| -> Vec<Arc<Event>> {
+        std::iter::from_fn(|| subscription.poll().unwrap()).collect()
+    };
+    let expected = rest(&mut again);
+    assert!(others.iter_mut().all(|other| rest(other) == expected));
+    let records: u64 = expected.iter().map(|event| event.records_count()).sum();
     assert_eq!(again.position(), repository.snapshot().position());
-    assert!(again.poll().unwrap().is_none());
+    assert_eq!(again.position().0, event.position.0 + records);
     let beyond = Position(repository.snapshot().position().0 + 1);
     assert_eq!(kind_of(repository.subscribe(watch, Some(beyond))), ErrorKind::NotFound);
 }

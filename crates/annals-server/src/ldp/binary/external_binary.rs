@@ -23,6 +23,7 @@ use crate::ldp::requests::answers::{empty, with_head};
 use crate::ldp::requests::request::Request;
 use crate::patience::FlowWait;
 use crate::problem::{Outcome, Problem};
+use crate::sending;
 
 /// The bytes that a write gives a binary.
 pub enum BinaryBytes {
@@ -131,7 +132,7 @@ fn reading<'r>(door: &Door, method: Method, range: Option<&'r HeaderValue>) -> R
 /// Answers GET and HEAD of a binary with an external content, or of a memento of one. `head` is what the answer says
 /// about the resource.
 ///
-/// Errors: `source-unavailable`; `range-not-satisfiable`.
+/// Errors: `source-unavailable`; `range-not-satisfiable`; `busy` if too many contents are sent.
 pub async fn get(request: &Request, mut head: HeaderMap, external: External) -> Outcome {
     let unavailable = |reason: String| {
         Problem::door("source-unavailable", format!("external content {}: {reason}", external.url))
@@ -143,6 +144,7 @@ pub async fn get(request: &Request, mut head: HeaderMap, external: External) -> 
     }
     let url = sources.allowed(&external.url).map_err(unavailable)?;
     add_location(&mut head, &external);
+    let (place, share) = sending::place_of_download(door, &request.call.peer)?;
     let digested = {
         let wanted = digests::wanted_in_all(headers)?;
         if wanted.is_empty() {
@@ -166,7 +168,10 @@ pub async fn get(request: &Request, mut head: HeaderMap, external: External) -> 
     if digested.is_some_and(|version| opened.status == StatusCode::OK && version != opened.version) {
         return Err(unavailable("it changed while its digest was computed; try again".into()));
     }
-    answer(request, head, &external, opened)
+    let mut response = answer(request, head, &external, opened)?;
+    sending::hold(&mut response, place);
+    sending::hold(&mut response, share);
+    Ok(response)
 }
 
 fn find(digests: &[Digest], wanted: annals::DigestAlgorithm) -> Option<Digest> {

@@ -179,7 +179,8 @@ pub async fn get(
     validators: Validators,
 ) -> Outcome {
     let conditions = crate::conditions::Conditions::of(&request.call)?;
-    let wanted = Wanted { method: &request.method, headers: &request.call.headers, conditions: &conditions };
+    let (method, headers, peer) = (&request.method, &request.call.headers, &request.call.peer);
+    let wanted = Wanted { method, headers, conditions: &conditions, peer };
     let response = send(&request.call.door, content, &validators, wanted).await?;
     let status = response.status();
     Ok(with_head(response, status, head))

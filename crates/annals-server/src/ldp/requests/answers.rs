@@ -1,6 +1,6 @@
 //! Answers about a resource that is there.
 
-use annals::{AsOf, Receipt, Snapshot};
+use annals::{AsOf, Entity, Receipt, Snapshot};
 use axum::body::Body;
 use http::header::{CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION};
 use http::{Response, StatusCode};
@@ -18,7 +18,7 @@ use crate::problem::{Outcome, Problem};
 /// The answer for a new resource, made by a write: its address, also as body.
 pub async fn created(request: &Request, path: &Path, receipt: &Receipt) -> Outcome {
     let iri = request.base.iri(path);
-    let mut head = state(request, path, false, receipt).await?;
+    let mut head = state(request, path, false, receipt).await;
     if let Ok(location) = HeaderValue::try_from(&iri) {
         head.insert(LOCATION, location);
     }
@@ -29,37 +29,37 @@ pub async fn created(request: &Request, path: &Path, receipt: &Receipt) -> Outco
 
 /// The answer for a resource, or the description of a binary, that a write changed.
 pub async fn changed(request: &Request, path: &Path, is_description: bool, receipt: &Receipt) -> Outcome {
-    let head = state(request, path, is_description, receipt).await?;
+    let head = state(request, path, is_description, receipt).await;
     let response = with_head(empty(StatusCode::NO_CONTENT), StatusCode::NO_CONTENT, head);
     Ok(with_position(response, receipt.position))
 }
 
 /// The headers of a resource in the state that a write made. Later writes do not count: with a tag of theirs, the client
-/// would overwrite what it never saw.
-async fn state(
-    request: &Request,
-    path: &Path,
-    is_description: bool,
-    receipt: &Receipt,
-) -> Result<HeaderMap, Problem> {
-    let snapshot = snapshot_of(request, receipt)?;
-    let view = View { snapshot: &snapshot, base: &request.base };
+/// would overwrite what it never saw. The write is done, so headers that cannot be made are left out: an error, such as
+/// `busy`, would let the client write it again.
+async fn state(request: &Request, path: &Path, is_description: bool, receipt: &Receipt) -> HeaderMap {
     let mut head = HeaderMap::new();
-    let Ok((entity, model)) = view.live(path) else { return Ok(head) };
+    let Ok(snapshot) = snapshot_of(request, receipt) else { return head };
+    let view = View { snapshot: &snapshot, base: &request.base };
+    let Ok((entity, model)) = view.live(path) else { return head };
     match is_description {
         true => headers::add_description(&mut head, &request.base, path),
         false => headers::add_resource(&mut head, &request.base, path, model),
     }
     let tag = match resource_tag::binary_tag(&entity).filter(|_| !is_description) {
-        Some(tag) => tag,
-        None => {
-            let all = Selection::default();
-            let size = resource_tag::size(view, &entity, &all)?;
-            Box::pin(resource_tag::tag_of_selection(&request.call.door, view, &entity, &all, size)).await?
-        }
+        Some(tag) => Ok(tag),
+        None => statements_tag(request, view, &entity).await,
     };
-    headers::add_state(&mut head, &tag, &entity);
-    Ok(head)
+    if let Ok(tag) = tag {
+        headers::add_state(&mut head, &tag, &entity);
+    }
+    head
+}
+
+async fn statements_tag(request: &Request, view: View<'_>, entity: &Entity<'_>) -> Result<String, Problem> {
+    let all = Selection::default();
+    let size = resource_tag::size(view, entity, &all)?;
+    Box::pin(resource_tag::tag_of_selection(&request.call.door, view, entity, &all, size)).await
 }
 
 /// The state that a write made.

@@ -1,7 +1,7 @@
 //! The further instances that a deletion, a restoration or a purge takes along: told before it happens, and obeyed when
 //! it happens.
 
-use std::collections::HashSet;
+use foldhash::{HashSet, HashSetExt};
 
 use crate::graph::Graph;
 use crate::graph::instance::row::Row;
@@ -47,7 +47,7 @@ impl Graph {
     /// Units: `valid_from` in microseconds since 1970: from when they are restored.
     pub(super) fn restored_along(&self, slot: u32, with_relationships: bool, valid_from: i64) -> Along {
         let Some(place) = self.entities.row(slot).map(Row::place) else { return Along::default() };
-        let (mut entities, mut restored, mut next) = (vec![slot], HashSet::from([slot]), 0);
+        let (mut entities, mut restored, mut next) = (vec![slot], HashSet::from_iter([slot]), 0);
         let (mut containing, mut others) = (Vec::new(), Vec::new());
         while let Some(slot) = entities.get(next).copied() {
             next += 1;
@@ -86,7 +86,7 @@ impl Graph {
     /// The instances that a purge of an entity removes with it: every relationship that it has or ever had, and
     /// everything that it contains, or contained when it was deleted, with their relationships.
     pub(super) fn purged_along(&self, slot: u32) -> Along {
-        let (mut entities, mut purged, mut next) = (vec![slot], HashSet::from([slot]), 0);
+        let (mut entities, mut purged, mut next) = (vec![slot], HashSet::from_iter([slot]), 0);
         let (mut met, mut relationships) = (HashSet::new(), Vec::new());
         while let Some(slot) = entities.get(next).copied() {
             next += 1;

@@ -10,6 +10,7 @@ use crate::graph::instance::past::Place;
 use crate::graph::instance::properties::Properties;
 use crate::graph::instance::row::Row;
 use crate::graph::instance::unpacked::{Instance, Stamp};
+use crate::graph::structures::child::Child;
 use crate::graph::structures::symbols::Symbol;
 use crate::graph::{Graph, kind_of};
 use crate::model::{
@@ -94,23 +95,36 @@ impl Graph {
         let micros = record.instant.micros();
         let stamp = Stamp { micros, author: self.authors.intern(&record.author) };
         let is_remembering = record.changes.len() > FEW_CHANGES_MAX && self.names.remember();
-        for (number, change) in (applied..).zip(record.changes.iter()) {
-            let valid_from =
-                change.valid_from.or(record.valid_from).map_or(micros, crate::model::Instant::micros);
-            if valid_from > micros {
-                return Err(Error::new(
-                    ErrorKind::FutureInstant,
-                    format!(
-                        "valid from {}: expected at most the commit instant {}",
-                        display_micros(valid_from),
-                        record.instant
-                    ),
-                ));
-            }
+        let context_of = |number: u32, change: &Change| {
+            let valid_from = change.valid_from.or(record.valid_from).map_or(micros, Instant::micros);
             let place = Place { position: position.0, change: number };
-            let is_anchored = change.anchor.is_some();
-            let context = Context { place, stamp, valid_from, is_anchored, is_amending: false };
-            change.action.apply(self, context)?;
+            Context { place, stamp, valid_from, is_anchored: change.anchor.is_some(), is_amending: false }
+        };
+        let mut number = applied;
+        for run in record.changes.chunk_by(|one, next| deletion(one).is_some() && deletion(next).is_some()) {
+            let numbered = (number..).zip(run);
+            number += narrow::<u32, usize>(run.len());
+            let deletions: Vec<(Context, &InstanceId)> = numbered
+                .clone()
+                .filter_map(|(number, change)| Some((context_of(number, change), deletion(change)?)))
+                .collect();
+            if !deletions.is_empty() && self.delete_together(&deletions)? {
+                continue;
+            }
+            for (number, change) in numbered {
+                let context = context_of(number, change);
+                if context.valid_from > micros {
+                    return Err(Error::new(
+                        ErrorKind::FutureInstant,
+                        format!(
+                            "valid from {}: expected at most the commit instant {}",
+                            display_micros(context.valid_from),
+                            record.instant
+                        ),
+                    ));
+                }
+                change.action.apply(self, context)?;
+            }
         }
         if is_remembering {
             self.names.forget();
@@ -204,16 +218,41 @@ impl Graph {
         instance: &Instance,
         slot: Option<u32>,
     ) -> Result<()> {
-        if self.types.is_empty() {
-            return Ok(());
-        }
-        let touched = instance.properties.iter().map(|(name, _)| name);
-        self.check_properties(kind, instance.type_name, &instance.properties, touched)?;
         match (kind, slot) {
-            (TypeKind::Relationship, _) => self.check_contained(instance, slot),
-            (_, Some(slot)) => self.check_renamed(slot, instance),
-            _ => Ok(()),
+            _ if self.types.is_empty() => Ok(()),
+            (TypeKind::Relationship, _) => self.check_relationship(instance, slot).map(drop),
+            (_, Some(slot)) => {
+                self.check_all_properties(kind, instance)?;
+                self.check_renamed(slot, instance)
+            }
+            _ => self.check_all_properties(kind, instance),
         }
+    }
+
+    /// The same for a relationship. Returns the place of the child that it contains.
+    pub(crate) fn check_relationship(
+        &self,
+        relationship: &Instance,
+        slot: Option<u32>,
+    ) -> Result<Option<Child>> {
+        if self.types.is_empty() {
+            return Ok(None);
+        }
+        self.check_all_properties(TypeKind::Relationship, relationship)?;
+        self.check_contained(relationship, slot)
+    }
+
+    fn check_all_properties(&self, kind: TypeKind, instance: &Instance) -> Result<()> {
+        let names = instance.properties.iter().map(|(name, _)| name);
+        self.check_properties(kind, instance.type_name, &instance.properties, names)
+    }
+}
+
+/// The instance that a change deletes.
+fn deletion(change: &Change) -> Option<&InstanceId> {
+    match &change.action {
+        Action::Delete(delete) => Some(&delete.instance),
+        _ => None,
     }
 }
 

@@ -24,7 +24,7 @@ impl Graph {
         let touched = changes.iter().map(ValueChange::name);
         self.check_properties(kind, after.type_name, &after.properties, touched)?;
         match kind {
-            TypeKind::Relationship => self.check_contained(after, Some(slot)),
+            TypeKind::Relationship => self.check_contained(after, Some(slot)).map(drop),
             _ => self.check_keys(slot, after, changes),
         }
     }

@@ -70,7 +70,7 @@ impl Act for CreateEntity {
         let classifications = graph.new_classifications(context, &entity, &new.classifications)?;
         entity.set_classifications(classifications);
         graph.check_instance(TypeKind::Entity, &entity, None)?;
-        graph.create(TypeKind::Entity, entity)?;
+        graph.create_entity(entity);
         Ok(())
     }
 }

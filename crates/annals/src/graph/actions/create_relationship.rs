@@ -70,8 +70,8 @@ impl Act for CreateRelationship {
         relationship.ends = ends;
         let (status, provenance) = (new.status.as_ref(), new.provenance.as_ref());
         relationship.header = graph.new_header(TypeKind::Relationship, type_name, status, provenance)?;
-        graph.check_instance(TypeKind::Relationship, &relationship, None)?;
-        graph.create(TypeKind::Relationship, relationship)?;
+        let child = graph.check_relationship(&relationship, None)?;
+        graph.create_relationship(relationship, child);
         Ok(())
     }
 }

@@ -10,6 +10,7 @@ use super::lifecycle::check_not_before;
 use crate::Result;
 use crate::graph::instance::unpacked::Instance;
 use crate::graph::put::Later;
+use crate::graph::structures::symbols::Symbol;
 use crate::graph::{Graph, kind_of};
 use crate::model::{InstanceId, Status, TypeKind};
 
@@ -104,7 +105,10 @@ impl Graph {
         let Deletion { mut entities, mut relationships } = deletion;
         entities.sort_unstable_by_key(|entity| entity.slot);
         relationships.sort_unstable_by_key(|relationship| relationship.slot);
-        self.leave_links_with(&entities, &relationships);
+        let left: Vec<(u32, Symbol, [u32; 2])> =
+            relationships.iter().map(|left| (left.slot, left.before.type_name, left.before.ends)).collect();
+        let slots: Vec<u32> = entities.iter().map(|entity| entity.slot).collect();
+        self.leave_links_with(&slots, &left);
         self.put_sorted(TypeKind::Relationship, &relationships)?;
         self.put_sorted(TypeKind::Entity, &entities)
     }

@@ -4,7 +4,6 @@
 use super::context::Context;
 use crate::graph::instance::past::Place;
 use crate::graph::instance::unpacked::Instance;
-use crate::graph::put::Later;
 use crate::graph::structures::link::Link;
 use crate::graph::structures::symbols::Symbol;
 use crate::graph::structures::wide::link_of_key;
@@ -38,11 +37,10 @@ impl Graph {
 
     /// Moves the links of live relationships to the past. They include all relationships of `entities`.
     ///
-    /// Shape: both ascending by slot.
-    pub(super) fn leave_links_with(&mut self, entities: &[Later], relationships: &[Later]) {
-        let entities: Vec<u32> = entities.iter().map(|entity| entity.slot).collect();
-        let left = || relationships.iter().map(|left| (left.slot, left.before.type_name, left.before.ends));
-        self.links.remove_with(&entities, left());
+    /// Shape: slots; of relationships also types and ends. Both ascending by slot.
+    pub(super) fn leave_links_with(&mut self, entities: &[u32], relationships: &[(u32, Symbol, [u32; 2])]) {
+        let left = || relationships.iter().copied();
+        self.links.remove_with(entities, left());
         // Keys of one side often come in order, so that there is little to sort.
         let mut keys: Vec<_> = [0, 1]
             .into_iter()

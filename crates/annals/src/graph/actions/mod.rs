@@ -21,6 +21,7 @@ mod declassify;
 mod define_type;
 mod delete;
 mod delete_taken;
+mod delete_together;
 mod name_collection;
 mod purge;
 mod purge_classification_copy;

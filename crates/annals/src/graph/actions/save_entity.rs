@@ -62,7 +62,7 @@ impl Act for SaveEntity {
         after.set_classifications(classifications);
         graph.check_content(TypeKind::Entity, &after)?;
         let Some((slot, before)) = known else {
-            graph.create(TypeKind::Entity, after)?;
+            graph.create_entity(after);
             return Ok(());
         };
         let changes = differences(&before.properties, &after.properties);

@@ -96,7 +96,7 @@ impl Act for SaveProxy {
             graph.check_applies(known.name, &proxy)?;
         }
         proxy.set_classifications(classifications);
-        graph.create(TypeKind::Entity, proxy)?;
+        graph.create_entity(proxy);
         Ok(())
     }
 }

@@ -64,9 +64,9 @@ impl Act for SaveRelationship {
         let mut after = graph.copied(context, known.as_ref(), &copy.id, type_name, ends, &copy.header)?;
         after.properties = properties;
         graph.check_content(TypeKind::Relationship, &after)?;
-        graph.check_contained(&after, known.as_ref().map(|(slot, _)| *slot))?;
+        let child = graph.check_contained(&after, known.as_ref().map(|(slot, _)| *slot))?;
         let Some((slot, before)) = known else {
-            graph.create(TypeKind::Relationship, after)?;
+            graph.create_relationship(after, child);
             return Ok(());
         };
         graph.leave_links(slot, &before);

@@ -1,6 +1,6 @@
 //! The instances that an action takes along, told before it happens.
 
-use std::collections::HashSet;
+use foldhash::{HashSet, HashSetExt};
 
 use super::along::Along;
 use super::{Action, Delete, Purge, PurgeCopy, Restore};

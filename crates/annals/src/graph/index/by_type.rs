@@ -48,6 +48,15 @@ impl ByType {
         }
     }
 
+    /// Moves instances of a type that were deleted together. Shape: slots of live instances, none of them a proxy;
+    /// ascending.
+    pub(crate) fn delete(&mut self, type_name: Symbol, slots: &[u32]) {
+        self.live.remove_sorted(slots);
+        self.dead.insert_sorted(slots);
+        self.extents.remove_sorted(type_name, slots);
+        self.past_extents.insert_sorted(type_name, slots);
+    }
+
     fn forget(&mut self, slot: u32, types: &[Symbol]) {
         self.live.remove(slot);
         self.dead.remove(slot);

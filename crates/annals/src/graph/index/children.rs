@@ -75,12 +75,33 @@ impl Children {
 
     /// Adds a child at its place.
     pub(crate) fn enter(&mut self, relationship: u32, child: &Child) {
-        each_key(relationship, child, true, &mut |code, key, is_added| self.change(code, key, is_added));
+        each_key(relationship, child, Step::Enters, &mut |code, key, is_added| {
+            self.change(code, key, is_added)
+        });
     }
 
     /// Removes a child from its place; reads as of an earlier time find it by its name.
     pub(crate) fn leave(&mut self, relationship: u32, child: &Child) {
-        each_key(relationship, child, false, &mut |code, key, is_added| self.change(code, key, is_added));
+        each_key(relationship, child, Step::Leaves, &mut |code, key, is_added| {
+            self.change(code, key, is_added)
+        });
+    }
+
+    /// Removes the children of `parent` whose relationships `leaves` selects from their places, several times faster than
+    /// one by one if they are most of its children.
+    pub(crate) fn leave_together(&mut self, parent: u32, leaves: impl Fn(u32) -> bool) {
+        let prefix = parent.to_be_bytes();
+        for code in [NAMED, ORDERED, VALUES] {
+            let (mut removed, mut former) = (KeyChanges::default(), KeyChanges::default());
+            for key in self.set_mut(code).prefix(&prefix).filter(|key| leaves(relationship_of(*key))) {
+                removed.push(Symbol(0), |keys| key.append_to(keys), false);
+                if code == NAMED {
+                    former.push(Symbol(0), |keys| key.append_to(keys), true);
+                }
+            }
+            removed.apply_to_one(self.set_mut(code));
+            former.apply_to_one(&mut self.past);
+        }
     }
 
     fn change(&mut self, code: u8, key: &[u8], is_added: bool) {
@@ -102,12 +123,23 @@ impl Children {
     }
 }
 
-/// Calls `change` for each key of a child that enters or leaves its place, with the code of the set, the key, and
-/// whether it is added.
-fn each_key(relationship: u32, child: &Child, is_in: bool, change: &mut impl FnMut(u8, &[u8], bool)) {
+/// The step of a child to its place, or from it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Step {
+    /// The relationship to it is new: it left no place before.
+    IsCreated,
+    Enters,
+    Leaves,
+}
+
+/// Calls `change` for each key of a child, with the code of the set, the key, and whether it is added.
+fn each_key(relationship: u32, child: &Child, step: Step, change: &mut impl FnMut(u8, &[u8], bool)) {
+    let is_in = step != Step::Leaves;
     let key = name_key(relationship, child);
     change(NAMED, &key, is_in);
-    change(PAST, &key, !is_in);
+    if step != Step::IsCreated {
+        change(PAST, &key, !is_in);
+    }
     if let Some(key) = order_key(relationship, child) {
         change(ORDERED, &key, is_in);
     }
@@ -123,13 +155,15 @@ fn each_change(event: &Event, change: &mut impl FnMut(u8, &[u8], bool)) {
         Event::Purge(purge) => (purge.slot, Some(&purge.last), None),
         Event::Correct(_) | Event::Reindex(_) => return,
     };
+    let is_new = before.is_none();
     let [before, after] = [before, after].map(|known| known.and_then(|known| known.child.as_deref()));
     if before == after {
         return;
     }
-    for (child, is_in) in [(before, false), (after, true)] {
+    let enters = if is_new { Step::IsCreated } else { Step::Enters };
+    for (child, step) in [(before, Step::Leaves), (after, enters)] {
         if let Some(child) = child {
-            each_key(slot, child, is_in, change);
+            each_key(slot, child, step, change);
         }
     }
 }

@@ -8,6 +8,60 @@ use crate::graph::structures::child::Child;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::{Value, has_own_key};
 
+/// Instances of a deletion for which [`Deleted::each`] makes events together.
+const TOGETHER: usize = 1_024;
+
+/// The events of one change of the graph.
+#[derive(Clone)]
+pub(crate) enum Told {
+    One(Event),
+    /// Instances were deleted together.
+    Deleted(Arc<Deleted>),
+}
+
+/// Instances that were deleted together: their events are made when an index needs them.
+pub(crate) struct Deleted {
+    /// Shape: ascending, each once.
+    pub(crate) slots: Vec<u32>,
+    pub(crate) instances: Box<dyn DeletedInstances>,
+}
+
+/// The table of instances that were deleted together, as the deletion left it.
+pub(crate) trait DeletedInstances: Send + Sync {
+    /// The event of the instance at `slot`, without its place in a container.
+    fn put(&self, slot: u32) -> Option<Put>;
+}
+
+impl Told {
+    /// The event of a single instance.
+    pub(crate) fn one(&self) -> Option<&Event> {
+        match self {
+            Told::One(event) => Some(event),
+            Told::Deleted(_) => None,
+        }
+    }
+
+    /// The slots of the instances that changed.
+    pub(crate) fn slots(&self) -> impl Iterator<Item = u32> {
+        let (one, others) = match self {
+            Told::One(event) => (Some(event.slot()), &[][..]),
+            Told::Deleted(deleted) => (None, &deleted.slots[..]),
+        };
+        one.into_iter().chain(others.iter().copied())
+    }
+}
+
+impl Deleted {
+    /// Calls `take` with the events of all instances, some together, in the order of slots.
+    pub(crate) fn each(&self, take: &mut dyn FnMut(&[&Event])) {
+        for slots in self.slots.chunks(TOGETHER) {
+            let put = |slot: &u32| self.instances.put(*slot).map(Event::Put);
+            let events: Vec<Event> = slots.iter().filter_map(put).collect();
+            take(&events.iter().collect::<Vec<_>>());
+        }
+    }
+}
+
 /// The change of one instance. Actions do not call indexes: they make events, and each index uses the events that
 /// concern it.
 #[derive(Clone)]

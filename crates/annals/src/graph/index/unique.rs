@@ -22,6 +22,11 @@ pub(crate) struct Unique {
 }
 
 impl Unique {
+    /// True if it has no values.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.properties.is_empty()
+    }
+
     /// True if it has values of this property.
     pub(crate) fn has(&self, name: Symbol) -> bool {
         self.properties.contains(&name)

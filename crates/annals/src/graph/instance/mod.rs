@@ -1,6 +1,7 @@
 //! An instance: packed into a row, decoded to be changed, with its properties, its header and its past.
 
 pub(crate) mod classified;
+pub(crate) mod deletions;
 pub(crate) mod headers;
 pub(crate) mod past;
 pub(crate) mod patch;

@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use super::classified::Classified;
+use super::deletions::Deletion;
 use super::headers::{HeaderNumber, PLAIN};
 use super::past::{Past, PastVersion, Place};
 use super::row_list::List;
@@ -61,12 +62,14 @@ const CHANGED: usize = 44;
 const EXTRA: usize = 52;
 const LATER_BYTES: usize = 56;
 
-/// The version in force of one instance. Copying it copies two pointers.
+/// The version in force of one instance. Copying it copies three pointers.
 #[derive(Clone, Copy)]
 pub(crate) struct Row<'g> {
     pub(super) bytes: &'g [u8],
     /// The large sets among its values, by number.
     pub(super) sets: &'g [Value],
+    /// A deletion after the version in these bytes.
+    deletion: Option<&'g Deletion>,
 }
 
 /// A row with its own memory. Large sets, which share unchanged parts with other versions, are beside its bytes.
@@ -79,7 +82,7 @@ pub(crate) struct OwnRow {
 impl OwnRow {
     #[inline]
     pub(crate) fn row(&self) -> Row<'_> {
-        Row { bytes: &self.bytes, sets: &self.sets }
+        Row { bytes: &self.bytes, sets: &self.sets, deletion: None }
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {
@@ -109,7 +112,19 @@ impl<'g> Row<'g> {
     /// The row in these bytes of a page. They must not be empty, and not a stub.
     #[inline]
     pub(crate) fn new(bytes: &'g [u8]) -> Row<'g> {
-        Row { bytes, sets: &[] }
+        Row { bytes, sets: &[], deletion: None }
+    }
+
+    /// The row of an instance that was deleted after the version in these bytes, if there is a deletion.
+    #[inline]
+    pub(crate) fn deleted_by(self, deletion: Option<&'g Deletion>) -> Row<'g> {
+        Row { deletion, ..self }
+    }
+
+    /// The version before, if the instance was deleted after the version in these bytes.
+    #[inline]
+    pub(crate) fn before_deletion(self) -> Option<Row<'g>> {
+        self.deletion.map(|_| Row { deletion: None, ..self })
     }
 
     /// Units: bytes, without large sets.
@@ -177,6 +192,10 @@ impl<'g> Row<'g> {
         (extra != NO_EXTRA).then_some(extra)
     }
 
+    pub(crate) fn is_classified(self) -> bool {
+        self.has(IS_CLASSIFIED)
+    }
+
     pub(crate) fn has_spilled(self) -> bool {
         self.has(HAS_SPILLED)
     }
@@ -206,12 +225,12 @@ impl<'g> Row<'g> {
 
     #[inline]
     pub(crate) fn status(self) -> Status {
-        if self.has(DELETED) { Status::Deleted } else { Status::Active }
+        if self.is_live() { Status::Active } else { Status::Deleted }
     }
 
     #[inline]
     pub(crate) fn is_live(self) -> bool {
-        !self.has(DELETED)
+        self.deletion.is_none() && !self.has(DELETED)
     }
 
     /// The number of its header.
@@ -221,37 +240,40 @@ impl<'g> Row<'g> {
     }
 
     pub(crate) fn version(self) -> u32 {
-        self.later_u32(VERSION, 1)
+        if self.deletion.is_some() { self.versions() } else { self.later_u32(VERSION, 1) }
     }
 
     /// Number of the latest version.
     pub(crate) fn versions(self) -> u32 {
-        self.later_u32(VERSIONS, 1)
+        self.later_u32(VERSIONS, 1) + u32::from(self.deletion.is_some())
     }
 
     /// Number of versions written since the log last had the whole content.
     pub(crate) fn since_anchor(self) -> u32 {
-        self.later_u32(SINCE_ANCHOR, 0)
+        self.later_u32(SINCE_ANCHOR, 0) + u32::from(self.deletion.is_some())
     }
 
     pub(crate) fn place(self) -> Place {
-        Place { position: u64_at(self.bytes, POSITION), change: self.u32(CHANGE) }
+        match self.deletion {
+            Some(deletion) => deletion.place,
+            None => Place { position: u64_at(self.bytes, POSITION), change: self.u32(CHANGE) },
+        }
     }
 
     pub(crate) fn updated(self) -> Stamp {
-        self.stamp(AUTHOR)
+        self.deletion.map_or_else(|| self.stamp(AUTHOR), |deletion| deletion.stamp)
     }
 
     pub(crate) fn created(self) -> Stamp {
         if !self.has(IS_LATER) {
-            return self.updated();
+            return self.stamp(AUTHOR);
         }
         let at = self.later();
         Stamp { micros: self.i64(at + CREATED_MICROS), author: Symbol(self.u32(at + CREATED_AUTHOR)) }
     }
 
     pub(crate) fn valid_from(self) -> i64 {
-        self.later_i64(VALID_FROM)
+        self.deletion.map_or_else(|| self.later_i64(VALID_FROM), |deletion| deletion.valid_from)
     }
 
     pub(crate) fn live_from(self) -> i64 {
@@ -260,7 +282,15 @@ impl<'g> Row<'g> {
 
     /// Record that wrote the latest version.
     pub(crate) fn changed(self) -> u64 {
-        u64_at(self.bytes, if self.has(IS_LATER) { self.later() + CHANGED } else { POSITION })
+        match self.deletion {
+            Some(deletion) => deletion.place.position,
+            None => u64_at(self.bytes, if self.has(IS_LATER) { self.later() + CHANGED } else { POSITION }),
+        }
+    }
+
+    /// The version its difference was taken from; 0 for the first.
+    fn base(self) -> u32 {
+        if self.deletion.is_some() { self.later_u32(VERSION, 1) } else { self.later_u32(BASE, 0) }
     }
 
     pub(crate) fn ends(self) -> [u32; 2] {
@@ -271,7 +301,7 @@ impl<'g> Row<'g> {
     pub(crate) fn in_force(self) -> PastVersion {
         PastVersion {
             version: self.version(),
-            base: self.later_u32(BASE, 0),
+            base: self.base(),
             status: self.status(),
             header: self.header(),
             place: self.place(),
@@ -357,7 +387,7 @@ impl<'g> Row<'g> {
             updated: self.updated(),
             live_from: self.live_from(),
             changed: self.changed(),
-            base: self.later_u32(BASE, 0),
+            base: self.base(),
             since_anchor: self.since_anchor(),
         };
         let classifications: Result<Vec<Classification>> =

@@ -1,7 +1,8 @@
 //! Rules for items of a tree at the end of each record: required children, values that are unique together, references.
 
-use std::collections::HashMap;
 use std::sync::Arc;
+
+use foldhash::HashMap;
 
 use super::definitions::violation;
 use super::types::Attribute;

@@ -1,5 +1,6 @@
 //! Declared types, and the rules for instances.
 
+mod by_kind;
 pub(crate) mod checks;
 pub(crate) mod constraints;
 pub(crate) mod definitions;

@@ -1,12 +1,14 @@
 //! The declared types with everything they inherit.
 #![expect(clippy::expect_used, reason = "a chain of supertypes is looked up whole first")]
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use foldhash::{HashMap, HashMapExt};
 use regex::{Regex, RegexBuilder};
 use smallvec::{SmallVec, smallvec};
 
+use super::by_kind::ByKind;
 use super::constraints::{Constraints, Reference, declared_references};
 use super::definitions::{check_definition, check_extension, violation};
 use super::status::ACTIVE;
@@ -29,7 +31,7 @@ pub(crate) type TypeNames = SmallVec<[Symbol; 4]>;
 /// All declared types of one graph.
 #[derive(Clone, Default)]
 pub(crate) struct Types {
-    by_name: BTreeMap<(TypeKind, Symbol), Arc<DeclaredType>>,
+    by_name: ByKind<Arc<DeclaredType>>,
     /// Names of properties that a type keeps, or kept, out of the index, so that searches cannot rely on it.
     pub(crate) unindexed: BTreeSet<Symbol>,
     /// Names of attributes whose values commits search for: a type declares, or declared, them as unique, or as
@@ -105,7 +107,7 @@ impl Types {
     }
 
     pub(crate) fn get(&self, kind: TypeKind, name: Symbol) -> Option<&Arc<DeclaredType>> {
-        self.by_name.get(&(kind, name))
+        self.by_name.get(kind, name)
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -135,10 +137,22 @@ impl Types {
                 .is_none_or(|attribute| attribute.definition.is_indexed)
     }
 
+    /// Those of these properties that the index of a type lacks.
+    pub(crate) fn unindexed_among(
+        &self,
+        kind: TypeKind,
+        type_name: Symbol,
+        names: impl Iterator<Item = Symbol>,
+    ) -> Vec<Symbol> {
+        if self.unindexed.is_empty() {
+            return Vec::new();
+        }
+        names.filter(|name| !self.is_indexed(kind, type_name, *name)).collect()
+    }
+
     /// All declared types of one kind.
     pub(crate) fn of_kind(&self, kind: TypeKind) -> impl Iterator<Item = (Symbol, &Arc<DeclaredType>)> {
-        let range = self.by_name.range((kind, Symbol(0))..=(kind, Symbol(u32::MAX)));
-        range.map(|((_, name), declared)| (*name, declared))
+        self.by_name.of_kind(kind)
     }
 
     /// The types after a series of definitions, which were checked before.
@@ -239,7 +253,7 @@ impl Types {
         let mut definitions: Definitions = self
             .by_name
             .iter()
-            .map(|(key, declared)| (*key, (declared.definition.clone(), declared.changed)))
+            .map(|(key, declared)| (key, (declared.definition.clone(), declared.changed)))
             .collect();
         definitions.insert((definition.kind, name), (definition.clone(), position));
         self.by_name = resolve(&definitions, names)?;
@@ -257,16 +271,16 @@ impl Types {
         position: u64,
     ) -> Result<()> {
         let kind = definition.kind;
-        let definition_of = |at: Symbol| match self.by_name.get(&(kind, at)) {
+        let definition_of = |at: Symbol| match self.by_name.get(kind, at) {
             _ if at == name => Some(definition),
             known => known.map(|known| &known.definition),
         };
         let chain = chain_of(definition, name, names, definition_of)?;
         let mut declared = declare(definition, &chain, names, position, definition_of)?;
         declared.descendants.push(name);
-        self.by_name.insert((kind, name), Arc::new(declared));
+        self.by_name.insert(kind, name, Arc::new(declared));
         for &ancestor in &chain[1..] {
-            let above = self.by_name.get_mut(&(kind, ancestor)).expect("supertypes are declared");
+            let above = self.by_name.get_mut(kind, ancestor).expect("supertypes are declared");
             let descendants = &mut Arc::make_mut(above).descendants;
             if let Err(at) = descendants.binary_search(&name) {
                 descendants.insert(at, name);
@@ -331,10 +345,7 @@ impl Types {
 type Definitions = BTreeMap<(TypeKind, Symbol), (TypeDefinition, u64)>;
 
 /// Computes ancestors, descendants and inherited attributes of every type.
-fn resolve(
-    definitions: &Definitions,
-    names: &mut Symbols,
-) -> Result<BTreeMap<(TypeKind, Symbol), Arc<DeclaredType>>> {
+fn resolve(definitions: &Definitions, names: &mut Symbols) -> Result<ByKind<Arc<DeclaredType>>> {
     let mut ancestors: BTreeMap<(TypeKind, Symbol), Vec<Symbol>> = BTreeMap::new();
     let mut descendants: BTreeMap<(TypeKind, Symbol), Vec<Symbol>> = BTreeMap::new();
     for (&(kind, name), (definition, _)) in definitions {
@@ -345,12 +356,12 @@ fn resolve(
         }
         ancestors.insert((kind, name), chain);
     }
-    let mut resolved = BTreeMap::new();
+    let mut resolved = ByKind::default();
     for (&(kind, name), (definition, changed)) in definitions {
         let definition_of = |at: Symbol| definitions.get(&(kind, at)).map(|(known, _)| known);
         let mut declared = declare(definition, &ancestors[&(kind, name)], names, *changed, definition_of)?;
         declared.descendants = descendants.remove(&(kind, name)).unwrap_or_default();
-        resolved.insert((kind, name), Arc::new(declared));
+        resolved.insert(kind, name, Arc::new(declared));
     }
     Ok(resolved)
 }

@@ -118,17 +118,8 @@ impl Adjacency {
     pub(crate) fn remove(&mut self, slot: u32, link: Link) {
         match self.get(slot) {
             Neighbors::Wide(_) => {
-                let wide = Arc::make_mut(self.wide_mut(slot));
-                wide.remove(link);
-                // Half the limit, so that a degree near the limit does not change its form with every step.
-                if wide.len() <= NARROW_LINKS_MAX / 2 {
-                    let links: Vec<Link> = wide.iter(None, None).collect();
-                    let number = self.wide_number(slot);
-                    self.wide.set(number as usize, None);
-                    let (page, place) = self.page_mut(slot);
-                    set_wide(page, place, None);
-                    splice(page, place, 0..0, &links);
-                }
+                Arc::make_mut(self.wide_mut(slot)).remove(link);
+                self.make_narrow_again(slot);
             }
             Neighbors::Narrow(narrow) => {
                 let at = narrow.count_before(link);
@@ -138,6 +129,34 @@ impl Adjacency {
                 }
             }
         }
+    }
+
+    /// Removes links of an entity, all of which are there. Shape: ascending, each once.
+    pub(crate) fn remove_sorted(&mut self, slot: u32, links: &[Link]) {
+        let neighbors = self.get(slot);
+        if neighbors.degree(None) == links.len() {
+            self.clear(slot);
+        } else if links.len() > 1 && matches!(neighbors, Neighbors::Wide(_)) {
+            Arc::make_mut(self.wide_mut(slot)).remove_sorted(links);
+            self.make_narrow_again(slot);
+        } else {
+            links.iter().for_each(|link| self.remove(slot, *link));
+        }
+    }
+
+    // Moves the links of a wide entity into its page, if it has few by now.
+    fn make_narrow_again(&mut self, slot: u32) {
+        let number = self.wide_number(slot);
+        let wide = self.wide_at(number);
+        // Half the limit, so that a degree near the limit does not change its form with every step.
+        if wide.len() > NARROW_LINKS_MAX / 2 {
+            return;
+        }
+        let links: Vec<Link> = wide.iter(None, None).collect();
+        self.wide.set(number as usize, None);
+        let (page, place) = self.page_mut(slot);
+        set_wide(page, place, None);
+        splice(page, place, 0..0, &links);
     }
 
     /// Removes all links of an entity with their memory.
@@ -285,6 +304,7 @@ mod tests {
         fn neighbors_behave_as_an_ordered_set(
             steps in proptest::collection::vec((any::<bool>(), 0u32..4, 0u32..80, 0u32..3), 0..600),
             cleared in proptest::collection::vec((0usize..600, 0u32..3), 0..3),
+            thinned in proptest::collection::vec((0usize..600, 0u32..3, 1usize..9), 0..3),
         ) {
             let mut adjacency = Adjacency::new();
             (0..40).for_each(|_| adjacency.push());
@@ -293,6 +313,12 @@ mod tests {
                 for (_, slot) in cleared.iter().filter(|(at, _)| *at == step) {
                     adjacency.clear(16 * slot);
                     model[16 * *slot as usize].clear();
+                }
+                for (_, slot, every) in thinned.iter().filter(|(at, ..)| *at == step) {
+                    let known = &mut model[16 * *slot as usize];
+                    let links: Vec<Link> = known.iter().copied().step_by(*every).collect();
+                    adjacency.remove_sorted(16 * slot, &links);
+                    known.retain(|link| !links.contains(link));
                 }
                 // Two entities of one page and one of another.
                 let slot = 16 * slot;

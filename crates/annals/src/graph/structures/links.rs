@@ -58,12 +58,20 @@ impl Links {
         entities: &[u32],
         relationships: impl Iterator<Item = (u32, Symbol, [u32; 2])>,
     ) {
-        self.0.iter_mut().for_each(|adjacency| entities.iter().for_each(|entity| adjacency.clear(*entity)));
-        for (relationship, type_name, ends) in relationships {
-            for (adjacency, own, other) in self.sides(ends) {
+        let mut others = [Vec::new(), Vec::new()];
+        for (relationship, type_name, [from, to]) in relationships {
+            for (side, own, other) in [(0, from, to), (1, to, from)] {
                 if entities.binary_search(&own).is_err() {
-                    adjacency.remove(own, Link { type_name, relationship, other });
+                    others[side].push((own, Link { type_name, relationship, other }));
                 }
+            }
+        }
+        for (adjacency, mut others) in self.0.iter_mut().zip(others) {
+            entities.iter().for_each(|entity| adjacency.clear(*entity));
+            others.sort_unstable();
+            for of_one in others.chunk_by(|(own, _), (next, _)| own == next) {
+                let links: Vec<Link> = of_one.iter().map(|(_, link)| *link).collect();
+                adjacency.remove_sorted(of_one[0].0, &links);
             }
         }
     }

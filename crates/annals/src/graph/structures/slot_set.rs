@@ -110,6 +110,54 @@ impl SlotSet {
         true
     }
 
+    /// Adds slots; returns how many of them were missing.
+    ///
+    /// Shape: ascending.
+    pub(crate) fn insert_sorted(&mut self, slots: &[u32]) -> usize {
+        self.change_sorted(slots, |set, slot| set.insert(slot), |word, bits| word | bits)
+    }
+
+    /// Removes slots; returns how many of them were there.
+    ///
+    /// Shape: ascending.
+    pub(crate) fn remove_sorted(&mut self, slots: &[u32]) -> usize {
+        self.change_sorted(slots, |set, slot| set.remove(slot), |word, bits| word & !bits)
+    }
+
+    // Changes whole words of the slots in one page, and single slots with `one`.
+    fn change_sorted(
+        &mut self,
+        slots: &[u32],
+        one: impl Fn(&mut SlotSet, u32) -> bool,
+        of_word: impl Fn(u64, u64) -> u64,
+    ) -> usize {
+        let len_before = self.len;
+        for together in slots.chunk_by(|one, next| place(*one).0 == place(*next).0) {
+            let pages = match &mut self.slots {
+                Slots::Many(pages) if together.len() > 1 => pages,
+                _ => {
+                    for slot in together {
+                        one(self, *slot);
+                    }
+                    continue;
+                }
+            };
+            let page = pages.grown_to(place(together[0]).0, || None);
+            let words = Arc::make_mut(page.get_or_insert_with(|| Arc::new([0; PAGE_WORDS])));
+            for of_one in together.chunk_by(|one, next| place(*one).1 == place(*next).1) {
+                let bits = of_one.iter().fold(0, |bits, slot| bits | place(*slot).2);
+                let word = &mut words[place(of_one[0]).1];
+                let changed = of_word(*word, bits);
+                self.len = self.len + changed.count_ones() as usize - word.count_ones() as usize;
+                *word = changed;
+            }
+            if words.iter().all(|word| *word == 0) {
+                *page = None;
+            }
+        }
+        self.len.abs_diff(len_before)
+    }
+
     /// Adds the slots of one page to `words`, as bits.
     #[inline]
     pub(crate) fn add_page_to(&self, index: usize, words: &mut [u64; PAGE_WORDS]) {
@@ -244,6 +292,16 @@ impl Extents {
         is_new
     }
 
+    /// Lists slots under `name`. Shape: ascending.
+    pub(crate) fn insert_sorted(&mut self, name: Symbol, slots: &[u32]) {
+        self.len += self.sets.grown_to(name.index(), SlotSet::new).insert_sorted(slots);
+    }
+
+    /// Removes slots from `name`. Shape: ascending.
+    pub(crate) fn remove_sorted(&mut self, name: Symbol, slots: &[u32]) {
+        self.len -= self.sets.get_mut(name.index()).map_or(0, |set| set.remove_sorted(slots));
+    }
+
     /// Removes `slot` from `name`; false if it was missing.
     pub(crate) fn remove(&mut self, name: Symbol, slot: u32) -> bool {
         let was_there = self.contains(name, slot)
@@ -293,6 +351,14 @@ mod tests {
                 };
                 prop_assert_eq!(found, expected);
                 prop_assert_eq!(slots.contains(slot), is_insert);
+                // The same for a run of slots.
+                let run: Vec<u32> = (slot..slot + slot % 97).step_by(1 + slot as usize % 3).collect();
+                let changed = match slot % 5 {
+                    0 => (slots.insert_sorted(&run), run.iter().filter(|slot| model.insert(**slot)).count()),
+                    1 => (slots.remove_sorted(&run), run.iter().filter(|slot| model.remove(*slot)).count()),
+                    _ => (0, 0),
+                };
+                prop_assert_eq!(changed.0, changed.1);
                 if slot % 8 == 0 {
                     earlier.push((slots.clone(), model.clone()));
                 }

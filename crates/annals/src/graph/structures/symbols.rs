@@ -31,7 +31,21 @@ pub(crate) struct Symbols {
 /// The first names found, with their symbols: few clients use more names together. An equal `Arc` is found by its
 /// address, other names without a hash.
 #[derive(Clone, Default)]
-struct Recent(SmallVec<[(Arc<str>, Symbol); RECENT_MAX]>);
+pub(crate) struct Recent(SmallVec<[(Arc<str>, Symbol); RECENT_MAX]>);
+
+impl Recent {
+    /// As [`Symbols::find`], always with the same symbols.
+    pub(crate) fn find(&mut self, symbols: &Symbols, name: &Arc<str>) -> Option<Symbol> {
+        if let Some((_, symbol)) = self.0.iter().find(|(known, _)| known == name) {
+            return Some(*symbol);
+        }
+        let symbol = symbols.find(name)?;
+        if self.0.len() < RECENT_MAX {
+            self.0.push((Arc::clone(name), symbol));
+        }
+        Some(symbol)
+    }
+}
 
 /// For more names, a look-up in the map is as fast.
 const RECENT_MAX: usize = 8;
@@ -64,17 +78,10 @@ impl Symbols {
 
     /// As [`Symbols::find`], for callers that look the same names up repeatedly.
     pub(crate) fn find_again(&mut self, name: &Arc<str>) -> Option<Symbol> {
-        let Some(Recent(known)) = self.recent.as_deref() else { return self.find(name) };
-        if let Some((_, symbol)) = known.iter().find(|(known, _)| known == name) {
-            return Some(*symbol);
-        }
-        let symbol = self.find(name)?;
-        if let Some(Recent(known)) = self.recent.as_deref_mut()
-            && known.len() < RECENT_MAX
-        {
-            known.push((Arc::clone(name), symbol));
-        }
-        Some(symbol)
+        let Some(mut recent) = self.recent.take() else { return self.find(name) };
+        let symbol = recent.find(self, name);
+        self.recent = Some(recent);
+        symbol
     }
 
     /// The symbol of `name`; a new one if the name is new.

@@ -5,6 +5,7 @@ use std::ops::Bound::{Excluded, Included, Unbounded};
 use super::link::Link;
 use super::symbols::Symbol;
 use crate::structures::key_set::{Key, KeySet, Range};
+use crate::structures::number::narrow;
 
 /// Length of the key of a link.
 pub(crate) const LINK_BYTES: usize = 12;
@@ -72,6 +73,18 @@ impl Wide {
                 self.counts.remove(at);
             }
         }
+    }
+
+    /// Removes links that are there. Shape: ascending.
+    pub(crate) fn remove_sorted(&mut self, links: &[Link]) {
+        let keys: Vec<[u8; LINK_BYTES]> = links.iter().map(|link| key_of_link(*link)).collect();
+        self.links.remove_sorted(&keys);
+        for of_type in links.chunk_by(|one, next| one.type_name == next.type_name) {
+            if let Ok(at) = self.counts.binary_search_by_key(&of_type[0].type_name, |count| count.0) {
+                self.counts[at].1 -= narrow::<u32, usize>(of_type.len());
+            }
+        }
+        self.counts.retain(|(_, count)| *count > 0);
     }
 
     pub(crate) fn degree(&self, type_name: Option<Symbol>) -> usize {

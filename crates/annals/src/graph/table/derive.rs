@@ -4,6 +4,7 @@ use super::by_id::SlotsById;
 use super::{Extra, Table};
 use crate::Result;
 use crate::graph::index::{Lists, Stored, StoredVersion, TableIndexes};
+use crate::graph::instance::deletions::Deletions;
 use crate::graph::instance::headers::{Header, Headers};
 use crate::graph::instance::spill::Spill;
 use crate::graph::integrity::types::Types;
@@ -31,13 +32,21 @@ impl Table {
         rows: Rows,
         extras: Vector<Extra>,
         ids: Vec<Id>,
+        deletions: Deletions,
         spill: Spill,
         meanings: Meanings,
     ) -> Result<(Table, TableIndexes)> {
         let slots = SlotsById::of(&ids, |slot| rows.get(slot as usize).is_some_and(|row| !row.is_empty()));
         let has_long = extras.iter().any(|extra| extra.row.is_some());
-        let mut table =
-            Table { slots, rows, extras, has_long, ids: ids.into_iter().collect(), ..Table::new(spill) };
+        let mut table = Table {
+            slots,
+            rows,
+            extras,
+            has_long,
+            deletions,
+            ids: ids.into_iter().collect(),
+            ..Table::new(spill)
+        };
         let whole = table.clone();
         let (mut lists, mut indexes) = (Lists::default(), TableIndexes::default());
         // Order: before the rows, because there may be none.
@@ -68,7 +77,8 @@ impl Table {
         let home = |header: &Header| header.home().and_then(|home| names.find(home));
         let header = headers.get(row.header());
         (stored.is_proxy, stored.home) = (header.is_proxy, home(header));
-        for version in self.past(slot).into_iter().flat_map(|past| past.iter()) {
+        let past = self.past(slot);
+        for version in past.iter().flat_map(|past| past.iter()) {
             let before = headers.get(version.header);
             let shape = header.identity.as_ref().map(|identity| {
                 before.identity.as_ref().map_or(&identity.original, |identity| &identity.own)

@@ -32,6 +32,7 @@ pub(crate) enum Kind {
     End,
     Values,
     Headers,
+    Deletions,
 }
 
 impl Kind {
@@ -40,7 +41,7 @@ impl Kind {
         self as u8
     }
 
-    const ALL: [Kind; 14] = [
+    const ALL: [Kind; 15] = [
         Kind::Header,
         Kind::Instants,
         Kind::Names,
@@ -55,6 +56,7 @@ impl Kind {
         Kind::End,
         Kind::Values,
         Kind::Headers,
+        Kind::Deletions,
     ];
 }
 

@@ -196,7 +196,7 @@ fn read(
             parts.end_rows(common, &tables)?;
         }
         let is_of_table = match kind {
-            Kind::Ids | Kind::Pages | Kind::Extras | Kind::Values => true,
+            Kind::Ids | Kind::Pages | Kind::Extras | Kind::Values | Kind::Deletions => true,
             Kind::Keys => payload.first() != Some(&NO_TABLE),
             _ => false,
         };

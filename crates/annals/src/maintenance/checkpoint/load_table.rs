@@ -5,6 +5,7 @@ use std::sync::mpsc::Receiver;
 
 use super::block::{Input, Kind, Loaded, damaged};
 use super::load::{Common, Room};
+use super::load_deletions::DeletionParts;
 use super::load_keys::KeySets;
 use super::load_past::past;
 use super::load_rows::RowParts;
@@ -28,6 +29,7 @@ pub(crate) enum Message {
 pub(crate) struct TableParts {
     ids: Vec<Id>,
     parts: RowParts,
+    deletions: DeletionParts,
 }
 
 /// All rows of a table, not checked yet.
@@ -36,6 +38,7 @@ pub(crate) struct WholeRows {
     extras: Vec<Extra>,
     spill: Spill,
     rows: Rows,
+    deletions: DeletionParts,
 }
 
 impl TableParts {
@@ -47,20 +50,21 @@ impl TableParts {
         number: usize,
         room: &Room,
     ) -> Loaded<WholeRows> {
-        let mut table = TableParts { ids: Vec::new(), parts: RowParts::new(spill) };
+        let (parts, deletions) = (RowParts::new(spill), DeletionParts::default());
+        let mut table = TableParts { ids: Vec::new(), parts, deletions };
         let next = || messages.recv().map_err(|_| damaged("it is cut off"));
         while let Message::Block(kind, payload) = next()? {
             table.read(kind, &payload)?;
             room.admit(payload.len())?;
         }
-        let TableParts { ids, mut parts } = table;
+        let TableParts { ids, mut parts, deletions } = table;
         let common = common.get().ok_or_else(|| damaged("it is cut off"))?;
         let rows =
             parts.finish(*common.slots.get(number).ok_or_else(|| damaged("the number of a table"))?)?;
         if ids.len() != rows.len() {
             return Err(damaged("something is missing"));
         }
-        Ok(WholeRows { ids, extras: parts.extras, spill: parts.spill, rows })
+        Ok(WholeRows { ids, extras: parts.extras, spill: parts.spill, rows, deletions })
     }
 
     fn read(&mut self, kind: Kind, payload: &[u8]) -> Loaded<()> {
@@ -71,6 +75,7 @@ impl TableParts {
                 Kind::Ids => self.ids.push(input.id()?),
                 Kind::Values => self.parts.read_value(input.bytes()?)?,
                 Kind::Pages => self.parts.read_page(input.bytes()?)?,
+                Kind::Deletions => self.deletions.read(&mut input)?,
                 _ => self.parts.read_extra(past(&mut input)?, input.bytes()?)?,
             }
         }
@@ -117,8 +122,10 @@ impl WholeRows {
         let admitted = room.admit_derived(self.rows.len())?;
         let extras = self.extras.into_iter().collect();
         let meanings = Meanings { headers: &common.headers, names: &common.names, types: &common.types };
-        let (mut table, mut indexes) = Table::from_rows(self.rows, extras, self.ids, self.spill, meanings)
-            .map_err(|error| damaged(error.text()))?;
+        let deletions = self.deletions.finish(self.rows.len(), authors)?;
+        let (mut table, mut indexes) =
+            Table::from_rows(self.rows, extras, self.ids, deletions, self.spill, meanings)
+                .map_err(|error| damaged(error.text()))?;
         drop(admitted);
         let mut keys = KeySets::default();
         for message in messages {

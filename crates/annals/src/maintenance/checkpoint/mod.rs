@@ -7,6 +7,7 @@ mod block;
 mod file;
 mod headers;
 mod load;
+mod load_deletions;
 mod load_keys;
 mod load_past;
 mod load_rows;

@@ -9,6 +9,7 @@ use crate::Position;
 use crate::graph::Graph;
 use crate::graph::index::{Indexes, Lists, SavedSet, TableIndexes};
 use crate::graph::indexed::Indexed;
+use crate::graph::instance::deletions::Deletion;
 use crate::graph::instance::past::{Past, PastVersion};
 use crate::graph::instance::row::{Row, stub_extra};
 use crate::graph::structures::adjacency::Adjacency;
@@ -21,7 +22,7 @@ use crate::record::encode_record;
 /// The first bytes of every checkpoint file.
 pub(crate) const MAGIC: &[u8] = b"ANNALS CHECKPOINT";
 /// Changes whenever the bytes or the meaning of a checkpoint change.
-pub(crate) const FORMAT: u64 = 14;
+pub(crate) const FORMAT: u64 = 15;
 
 /// The spilled values of this many pages are written together before the pages.
 const PAGES_TOGETHER: usize = 64;
@@ -164,6 +165,30 @@ fn save_table(out: &mut BlockWriter<impl Write>, number: u8, table: &Table) -> i
             if out.end_item()? {
                 out.u8(number);
             }
+        }
+    }
+    save_deletions(out, number, table)
+}
+
+/// The deletions by number, each after a zero; then the runs of their slots, each after a one.
+fn save_deletions(out: &mut BlockWriter<impl Write>, number: u8, table: &Table) -> io::Result<()> {
+    start_numbered(out, Kind::Deletions, number)?;
+    for Deletion { place, stamp, valid_from } in table.deletions.list() {
+        out.u8(0);
+        out.number(place.position);
+        out.number(place.change.into());
+        out.number(stamp.author.0.into());
+        out.signed(stamp.micros);
+        out.signed(*valid_from);
+        if out.end_item()? {
+            out.u8(number);
+        }
+    }
+    for run in table.deletions.runs() {
+        out.u8(1);
+        [run.first, run.len, run.number].iter().for_each(|part| out.number((*part).into()));
+        if out.end_item()? {
+            out.u8(number);
         }
     }
     Ok(())

@@ -5,7 +5,7 @@ use shuttle::thread;
 
 use super::*;
 use crate::Position;
-use crate::graph::index::event::{Correct, Event};
+use crate::graph::index::event::{Correct, Event, Told};
 use crate::sync::in_many_orders;
 
 const BATCHES: u64 = 3;
@@ -18,7 +18,11 @@ fn batch_at(position: u64) -> Batch {
     let slot = u32::try_from(position).unwrap();
     let written = i64::from(slot);
     let event = Event::Correct(Correct { slot, written, values: Vec::new(), classified: Vec::new() });
-    Batch { position: Position(position), entities: [event].into_iter().collect(), ..Batch::default() }
+    Batch {
+        position: Position(position),
+        entities: [Told::One(event)].into_iter().collect(),
+        ..Batch::default()
+    }
 }
 
 fn keys_count(indexed: &Indexed) -> usize {

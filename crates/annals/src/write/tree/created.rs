@@ -1,9 +1,13 @@
 //! The items that changes of trees created in a transaction. While the transaction has no other changes, paths are
-//! looked up in the base and here, and the base with all changes applied is not needed.
+//! looked up in the base and here, and the base with all changes applied is not needed. And what they found out about
+//! the types of the base.
 
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use foldhash::{HashMap, HashSet};
+
+use super::schema::Containing;
+use crate::graph::structures::symbols::Recent;
 use crate::model::{Id, InstanceId};
 use crate::read::ChildName;
 
@@ -16,13 +20,17 @@ pub(super) struct Parent {
     pub(super) type_name: Arc<str>,
 }
 
-/// The items that a transaction created.
+/// The items that a transaction created, always on the same base.
 #[derive(Default)]
 pub(in crate::write) struct Created {
-    items: HashMap<(Id, ChildName), Parent, foldhash::fast::RandomState>,
-    ids: HashSet<Id, foldhash::fast::RandomState>,
+    items: HashMap<(Id, ChildName), Parent>,
+    ids: HashSet<Id>,
     /// The last order of the lists to which it appended.
-    last_orders: HashMap<(Id, u32), Vec<u8>, foldhash::fast::RandomState>,
+    last_orders: HashMap<(Id, u32), Vec<u8>>,
+    /// Names of types and properties that were looked up before: the items of a list have the same few.
+    pub(super) names: Recent,
+    /// How children of a type are contained in parents of another.
+    pub(super) containings: HashMap<(Arc<str>, Arc<str>), Containing>,
     /// The number of changes of the transaction after the last one noted here.
     pub(super) changes_count: usize,
 }

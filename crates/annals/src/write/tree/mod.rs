@@ -278,14 +278,13 @@ impl TreeEdit<'_> {
         let created = std::mem::take(&mut self.transaction.created);
         let shown = Shown::all(self.transaction.base.graph());
         let (id, actions, created) = planned(shown, &self.root, path, item, how, created)?;
-        let changes =
-            actions.into_iter().map(|action| (action.instance().is_some_and(|it| created.has(&it)), action));
-        let changes: Vec<(bool, Action)> = changes.collect();
-        for (is_of_created, action) in changes {
-            match action {
+        for action in actions {
+            match &action {
                 // Only the base with all changes could show whether it changes anything.
-                Action::Update(_) if is_of_created => self.transaction.push_always(action)?,
-                action => self.push_all(vec![action])?,
+                Action::Update(update) if created.has(&update.instance) => {
+                    self.transaction.push_always(action)?;
+                }
+                _ => self.push(action)?,
             }
         }
         self.transaction.created = created;
@@ -376,13 +375,17 @@ impl TreeEdit<'_> {
     }
 
     fn push_all(&mut self, actions: Vec<Action>) -> Result<()> {
-        actions.into_iter().try_for_each(|action| match action {
-            Action::CreateEntity(entity) => self.transaction.create_entity(entity).map(|_| ()),
+        actions.into_iter().try_for_each(|action| self.push(action))
+    }
+
+    fn push(&mut self, action: Action) -> Result<()> {
+        match action {
+            Action::CreateEntity(entity) => self.transaction.create_entity(entity).map(drop),
             Action::CreateRelationship(relationship) => {
-                self.transaction.create_relationship(relationship).map(|_| ())
+                self.transaction.create_relationship(relationship).map(drop)
             }
             other => self.transaction.push_led(other),
-        })
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::place::{self, Insert};
 use super::plan::{Plan, not_ordered};
-use super::{Created, Rest, named, schema};
+use super::{Created, Rest, named};
 use crate::graph::actions as action;
 use crate::graph::structures::child::{Group, NAME_PROPERTY, ORDER_PROPERTY};
 use crate::model::{Action, Id, InstanceId, NewRelationship, Patch, Value};
@@ -36,7 +36,7 @@ pub(super) fn moved(
         );
         return Err(Error::new(ErrorKind::InvalidArgument, text));
     }
-    let kind = schema::kind_of(graph, &name, is_listed, &item)?;
+    let kind = plan.kind(&name, is_listed, &item)?;
     let containing = plan.containing(&parent, &known.type_name)?;
     let relationship = graph.relationships.known(child.relationship)?;
     let instance = InstanceId::Relationship(relationship.id.clone());

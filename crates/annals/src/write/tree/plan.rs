@@ -1,7 +1,8 @@
 //! The changes that turn an existing item into a given one with its subtree.
 
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+
+use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
 
 use super::created::{Created, Parent};
 use super::place::{Gap, Insert, child_of, gap, order_at, step_of};
@@ -10,7 +11,7 @@ use crate::Result;
 use crate::graph::Graph;
 use crate::graph::actions as action;
 use crate::graph::structures::child::Group;
-use crate::graph::structures::child::{NAME_PROPERTY, ORDER_PROPERTY};
+use crate::graph::structures::child::ORDER_PROPERTY;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::{Action, Id, InstanceId, NewEntity, NewRelationship, Patch, PatchStep, TypeKind, Value};
 use crate::read::ChildSlot;
@@ -34,15 +35,13 @@ pub(super) struct Plan<'g> {
     pub(super) graph: &'g Graph,
     pub(super) rest: Rest,
     pub(super) actions: Vec<Action>,
-    /// How children of a type are contained in parents of another.
-    containings: HashMap<(Arc<str>, Arc<str>), Containing>,
     /// The items created before, and by this plan.
     pub(super) created: Created,
 }
 
 impl<'g> Plan<'g> {
     pub(super) fn new(shown: Shown<'g>, rest: Rest, created: Created) -> Plan<'g> {
-        Plan { shown, graph: shown.graph, rest, actions: Vec::new(), containings: HashMap::new(), created }
+        Plan { shown, graph: shown.graph, rest, actions: Vec::new(), created }
     }
 
     /// The entity at `slot` as a parent.
@@ -52,14 +51,18 @@ impl<'g> Plan<'g> {
         Parent { id: self.graph.entities.id(slot).clone(), slot: Some(slot), type_name }
     }
 
+    pub(super) fn kind(&mut self, name: &Arc<str>, is_listed: bool, item: &Item) -> Result<Kind> {
+        kind_of(self.graph, &mut self.created.names, name, is_listed, item)
+    }
+
     /// The relationship type that contains a child.
     pub(super) fn containing(&mut self, parent: &Parent, child: &Arc<str>) -> Result<Containing> {
         let types = (Arc::clone(&parent.type_name), Arc::clone(child));
-        if let Some(known) = self.containings.get(&types) {
+        if let Some(known) = self.created.containings.get(&types) {
             return Ok(known.clone());
         }
         let found = containing(self.graph, &types.0, &types.1)?;
-        self.containings.insert(types, found.clone());
+        self.created.containings.insert(types, found.clone());
         Ok(found)
     }
 
@@ -71,7 +74,7 @@ impl<'g> Plan<'g> {
         item: &Item,
         insert: Option<&Insert>,
     ) -> Result<Parent> {
-        let kind = kind_of(self.graph, name, is_listed, item)?;
+        let kind = self.kind(name, is_listed, item)?;
         if let Some(known) = self.created.child(&parent.id, &kind.name).cloned() {
             self.change_created(&known, item, kind.properties)?;
             return Ok(known);
@@ -91,12 +94,12 @@ impl<'g> Plan<'g> {
 
     /// True if `parent` has this child.
     pub(super) fn has_child(
-        &self,
+        &mut self,
         parent: &Parent,
         (name, is_listed): (&Arc<str>, bool),
         item: &Item,
     ) -> Result<bool> {
-        let kind = kind_of(self.graph, name, is_listed, item)?;
+        let kind = self.kind(name, is_listed, item)?;
         let is_there = |slot| child_of(self.shown, slot, &kind.name).is_some();
         Ok(self.created.child(&parent.id, &kind.name).is_some() || parent.slot.is_some_and(is_there))
     }
@@ -110,22 +113,34 @@ impl<'g> Plan<'g> {
         order: Option<Vec<u8>>,
     ) -> Result<Parent> {
         let containing = self.containing(parent, &kind.type_name)?;
+        // Lists have many items, so names are shared, and each item takes one id.
         let entity = NewEntity {
             id: item.id.clone().unwrap_or_else(Id::random),
+            type_name: Arc::clone(&kind.type_name),
             properties: kind.properties,
-            ..NewEntity::new(&kind.type_name)
+            classifications: Vec::new(),
+            status: None,
+            provenance: None,
         };
         let created = Parent { id: entity.id.clone(), slot: None, type_name: kind.type_name };
-        let mut contains = NewRelationship::new(&containing.type_name, parent.id.clone(), created.id.clone());
+        let mut contains = NewRelationship {
+            id: Id::random(),
+            type_name: Arc::clone(&containing.type_name),
+            from: parent.id.clone(),
+            to: created.id.clone(),
+            properties: Vec::new(),
+            status: None,
+            provenance: None,
+        };
         if let Some(name) = kind.own_name {
-            contains.properties.push((NAME_PROPERTY.into(), Value::String(name)));
+            contains.properties.push((Arc::clone(&containing.name), Value::String(name)));
         }
         if containing.is_ordered {
             let order = match order {
                 Some(order) => order,
                 None => self.order(parent, kind.name.group, &contains.id, insert)?,
             };
-            contains.properties.push((ORDER_PROPERTY.into(), Value::Bytes(order.into())));
+            contains.properties.push((Arc::clone(&containing.order), Value::Bytes(order.into())));
         } else if insert.is_some() {
             return Err(not_ordered(&containing.type_name));
         }
@@ -248,7 +263,7 @@ impl<'g> Plan<'g> {
         let mut kinds = Vec::with_capacity(branches.len());
         let mut seen = HashSet::with_capacity(branches.len());
         for Branch { name, is_listed, item } in branches {
-            let kind = kind_of(self.graph, name, *is_listed, item)?;
+            let kind = self.kind(name, *is_listed, item)?;
             if !seen.insert(kind.name.clone()) {
                 let text = format!(
                     "children of entity {}: {name} occurs twice, with the same keys or name",

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::graph::Graph;
-use crate::graph::structures::symbols::Symbol;
+use crate::graph::structures::symbols::{Recent, Symbol};
 use crate::model::{EndDefinition, TypeKind, Value};
 use crate::read::ChildName;
 use crate::tree::{Item, coerced_leaf};
@@ -28,24 +28,34 @@ pub(super) struct Kind {
 pub(super) struct Containing {
     pub(super) type_name: Arc<str>,
     pub(super) is_ordered: bool,
+    /// Its properties with the name and the place of the child.
+    pub(super) name: Arc<str>,
+    pub(super) order: Arc<str>,
 }
 
-/// The kind of the child `name`. `is_listed` means that its keys name it.
+/// The kind of the child `name`. `is_listed` means that its keys name it. `known` has the names that were looked up
+/// before: the items of a list have the same few.
 ///
 /// Errors: `InvalidArgument` if a key is missing, or if it is not an item of a list; `WrongType`.
-pub(super) fn kind_of(graph: &Graph, name: &Arc<str>, is_listed: bool, item: &Item) -> Result<Kind> {
-    let symbol = graph.names.find(name);
+pub(super) fn kind_of(
+    graph: &Graph,
+    known: &mut Recent,
+    name: &Arc<str>,
+    is_listed: bool,
+    item: &Item,
+) -> Result<Kind> {
+    let symbol = known.find(&graph.names, name);
     let declared = |symbol: Symbol| graph.types.get(TypeKind::Entity, symbol);
     let type_name = match (&item.type_name, symbol.and_then(declared)) {
         (Some(told), _) => Arc::clone(told),
         (None, _) if is_listed => Arc::clone(name),
-        (None, Some(known)) => Arc::clone(&known.definition.name),
+        (None, Some(declared)) => Arc::clone(&declared.definition.name),
         (None, None) => CONTAINER.into(),
     };
-    let type_symbol = graph.names.find(&type_name);
-    let attributes = type_symbol.and_then(declared).map(|known| &known.attributes);
+    let type_symbol = known.find(&graph.names, &type_name);
+    let attributes = type_symbol.and_then(declared).map(|declared| &declared.attributes);
     let properties = item.properties.iter().map(|(name, value)| {
-        let attribute = graph.names.find(name).and_then(|symbol| attributes?.get(&symbol));
+        let attribute = known.find(&graph.names, name).and_then(|symbol| attributes?.get(&symbol));
         let value = match attribute {
             Some(attribute) => coerced_leaf(value, &attribute.definition),
             None => value.clone(),
@@ -105,7 +115,8 @@ pub(super) fn containing(graph: &Graph, parent: &str, child: &str) -> Result<Con
         let says = |side: usize| ends().any(|ends| ends[side].type_name.is_some());
         let weight = 2 * usize::from(says(1)) + usize::from(says(0));
         let type_name = Arc::clone(&declared.definition.name);
-        best.push((weight, Containing { type_name, is_ordered: rule.is_ordered }));
+        let [name, order] = [rule.name, rule.order].map(|name| Arc::clone(graph.names.name(name)));
+        best.push((weight, Containing { type_name, is_ordered: rule.is_ordered, name, order }));
     }
     let most = best.iter().map(|(weight, _)| *weight).max();
     best.retain(|(weight, _)| Some(*weight) == most);
