@@ -6,8 +6,8 @@ use std::hash::BuildHasher;
 use std::sync::Arc;
 
 use super::Value;
-use crate::structures::key_set::KeySet;
 use crate::structures::key_set::leaf::KEY_BYTES_MAX;
+use crate::structures::key_set::{Key, KeySet};
 use crate::structures::number::narrow;
 use crate::structures::vector::Vector;
 use crate::{Error, ErrorKind, Result};
@@ -144,7 +144,7 @@ impl Many {
         if !is_long(&key) {
             return self.keys.contains(&key).then_some(key);
         }
-        let found = self.keys.prefix(&key).find(|key| self.long_value(key) == Some(value))?;
+        let found = self.keys.prefix(&key).find(|key| self.long_value(*key) == Some(value))?;
         Some(found.to_vec())
     }
 
@@ -163,20 +163,24 @@ impl Many {
 
     fn remove(&mut self, value: &Value) -> bool {
         let Some(key) = self.find(value) else { return false };
-        if let Some(index) = long_index(&key) {
+        if let Some(index) = long_index(Key::from(&key[..])) {
             self.long.set(index, None);
         }
         self.keys.remove(&key)
     }
 
     fn iter(&self) -> impl Iterator<Item = Value> + '_ {
-        self.keys.iter().map(|key| match self.long_value(key) {
+        let mut bytes = Vec::new();
+        self.keys.iter().map(move |key| match self.long_value(key) {
             Some(value) => value.clone(),
-            None => Value::from_key(key).expect("a set holds only exact keys and long ones"),
+            None => {
+                key.write_to(&mut bytes);
+                Value::from_key(&bytes).expect("a set holds only exact keys and long ones")
+            }
         })
     }
 
-    fn long_value(&self, key: &[u8]) -> Option<&Value> {
+    fn long_value(&self, key: Key) -> Option<&Value> {
         self.long.get(long_index(key)?)?.as_ref()
     }
 }
@@ -189,9 +193,8 @@ fn is_long(key: &[u8]) -> bool {
 }
 
 /// The index at the end of the key of a long value.
-fn long_index(key: &[u8]) -> Option<usize> {
-    let index = key.get(LONG_KEY_BYTES..)?.try_into().ok()?;
-    Some(u32::from_be_bytes(index) as usize)
+fn long_index(key: Key) -> Option<usize> {
+    (key.len() == LONG_KEY_BYTES + 4).then(|| key.last_u32() as usize)
 }
 
 fn member_key(value: &Value) -> Vec<u8> {

@@ -2,9 +2,8 @@
 #![expect(clippy::expect_used, reason = "a node has the children that it counts, and one to change is owned")]
 
 use crate::structures::number::narrow;
-use leaf::{FEW_KEYS_MAX, Leaf, assert_bounded, leaf_has_room, separator_between};
+use leaf::{assert_bounded, halves_with, leaf_has_room, separator_between};
 use node::HEIGHT_MAX;
-use root::{Root, Top};
 use std::ops::Bound;
 use std::sync::Arc;
 
@@ -13,6 +12,7 @@ mod node;
 mod range;
 mod rank;
 mod run;
+mod set_key;
 mod signature;
 mod sorted;
 
@@ -26,12 +26,11 @@ impl KeySet {
         low: &[u8],
         high: &[u8],
         needed: &Needed,
-        take: &mut dyn FnMut(&[u8]) -> Result<(), E>,
+        take: &mut dyn FnMut(Key) -> Result<(), E>,
     ) -> Result<usize, E> {
         let mut skipped = 0;
-        match self.root.top() {
-            Top::Few(few) => search_run(few, low, high, take)?,
-            Top::Tree(root) => search(root, low, high, needed, &mut skipped, take)?,
+        if let Some(root) = &self.root {
+            search(root, low, high, needed, &mut skipped, take)?;
         }
         Ok(skipped)
     }
@@ -40,30 +39,32 @@ impl KeySet {
 #[cfg(test)]
 mod tests;
 pub(crate) mod leaf;
-mod root;
 
 pub(crate) use builder::Builder;
 use node::{Branch, FAN, Node, Split};
 pub(crate) use range::Range;
 use run::Run;
+pub(crate) use set_key::Key;
+use signature::search;
 pub(crate) use signature::{Needed, fold, gram};
-use signature::{search, search_run};
 
 /// A persistent ordered set of byte strings: a clone costs one reference count, and a change copies only what a clone
 /// still shares.
 ///
 /// Shape: keys in the order of their bytes, each once; the empty string is a key like any other.
-/// Units: a key has at most [`KEY_BYTES_MAX`] bytes; a leaf holds at most 128 keys or 2 KiB.
-#[derive(Clone)]
+/// Units: a key has at most [`KEY_BYTES_MAX`] bytes; a leaf holds at most 128 keys or 2 KiB, with the prefix that all its
+/// keys have in common once.
+#[derive(Clone, Default)]
 pub(crate) struct KeySet {
     len: usize,
-    root: Root,
+    // `None` if the set is empty.
+    root: Option<Node>,
 }
 
 impl KeySet {
     /// An empty set.
     pub(crate) fn new() -> KeySet {
-        KeySet { len: 0, root: Root::Empty }
+        KeySet::default()
     }
 
     /// Builds a set with full leaves.
@@ -87,13 +88,10 @@ impl KeySet {
 
     /// Whether `key` is in the set.
     pub(crate) fn contains(&self, key: &[u8]) -> bool {
-        let mut node = match self.root.top() {
-            Top::Few(few) => return few.search(key).is_ok(),
-            Top::Tree(node) => node,
-        };
+        let Some(mut node) = self.root.as_ref() else { return false };
         loop {
             match node {
-                Node::Leaf(leaf) => return leaf.search(key).is_ok(),
+                Node::Leaf(leaf) => return leaf.keys().search(key).is_ok(),
                 inner => node = inner.child(inner.branch().child_index(key)),
             }
         }
@@ -102,15 +100,7 @@ impl KeySet {
     /// Adds `key` and returns whether it was missing. Copies nothing if it was there.
     pub(crate) fn insert(&mut self, key: &[u8]) -> bool {
         assert_bounded(key);
-        if let Top::Few(few) = self.root.top() {
-            let Err(at) = few.search(key) else { return false };
-            if few.len() < FEW_KEYS_MAX {
-                self.root.few_mut().insert(at, key);
-                self.len += 1;
-                return true;
-            }
-        }
-        let root = self.root.tree_mut();
+        let root = self.root.get_or_insert_with(|| Node::Leaf(Run::new()));
         let path = path_to(root, key);
         let Err(at) = path.found else { return false };
         insert_at(root, &path, at, key);
@@ -120,32 +110,27 @@ impl KeySet {
 
     /// Removes `key` and returns whether it was there. Copies nothing if it was missing.
     pub(crate) fn remove(&mut self, key: &[u8]) -> bool {
-        if let Top::Few(few) = self.root.top() {
-            let Ok(at) = few.search(key) else { return false };
-            self.root.few_mut().remove(at);
-        } else {
-            let root = self.root.tree_mut();
-            let path = path_to(root, key);
-            let Ok(at) = path.found else { return false };
-            remove(root, path.indexes(), &[at]);
-            lower(root);
-        }
+        let Some(root) = &mut self.root else { return false };
+        let path = path_to(root, key);
+        let Ok(at) = path.found else { return false };
+        remove(root, path.indexes(), &[at]);
+        lower(root);
         self.len -= 1;
         if self.len == 0 {
-            self.root = Root::Empty;
+            self.root = None;
         }
         true
     }
 
     /// The smallest key.
     #[cfg(test)]
-    pub(crate) fn first(&self) -> Option<&[u8]> {
+    pub(crate) fn first(&self) -> Option<Key<'_>> {
         self.iter().next()
     }
 
     /// The greatest key.
     #[cfg(test)]
-    pub(crate) fn last(&self) -> Option<&[u8]> {
+    pub(crate) fn last(&self) -> Option<Key<'_>> {
         self.iter().next_back()
     }
 
@@ -156,7 +141,7 @@ impl KeySet {
 
     /// The keys between two bounds, ascending; `rev` makes it descending. Empty if `from` is after `to`.
     pub(crate) fn range(&self, from: Bound<&[u8]>, to: Bound<&[u8]>) -> Range<'_> {
-        Range::new(self.root.top(), from, to)
+        Range::new(self.root.as_ref(), from, to)
     }
 
     /// The keys that start with `prefix`, ascending; `rev` makes it descending.
@@ -190,12 +175,6 @@ impl Path {
     }
 }
 
-impl Default for KeySet {
-    fn default() -> KeySet {
-        KeySet::new()
-    }
-}
-
 // Finds the path without a change, so that a change with no effect copies nothing.
 fn path_to(root: &Node, key: &[u8]) -> Path {
     let mut path = Path { children: [0; HEIGHT_MAX], height: 0, found: Err(0) };
@@ -203,7 +182,7 @@ fn path_to(root: &Node, key: &[u8]) -> Path {
     loop {
         match node {
             Node::Leaf(leaf) => {
-                path.found = leaf.search(key);
+                path.found = leaf.keys().search(key);
                 return path;
             }
             inner => {
@@ -216,63 +195,51 @@ fn path_to(root: &Node, key: &[u8]) -> Path {
     }
 }
 
-fn insert_at(root: &mut Arc<Node>, path: &Path, at: usize, key: &[u8]) {
+fn insert_at(root: &mut Node, path: &Path, at: usize, key: &[u8]) {
     if let Some(split) = insert(root, path.indexes(), at, key, true) {
         let left = root.clone();
-        *root = Arc::new(Node::Branch(Branch::over(left, split)));
+        *root = Node::Branch(Arc::new(Branch::over(left, split)));
     }
 }
 
 // Inserts a missing key. `is_last` means that `node` is at the right end of the tree.
-fn insert(node: &mut Arc<Node>, path: &[u8], at: usize, key: &[u8], is_last: bool) -> Option<Split> {
+fn insert(node: &mut Node, path: &[u8], at: usize, key: &[u8], is_last: bool) -> Option<Split> {
     if let Some((index, path)) = path.split_first() {
         let index = usize::from(*index);
         let is_last = is_last && index + 1 == node.branch().children_len();
-        let split = insert(Node::child_mut(node, index), path, at, key, is_last);
-        Node::count(node, 1);
+        let split = insert(node.child_mut(index), path, at, key, is_last);
+        node.count(1);
         let split = split?;
-        return Node::branch_mut(node).insert_or_split(index, split, is_last);
+        return node.branch_mut().insert_or_split(index, split, is_last);
     }
-    let leaf = Node::leaf_mut(node);
-    if leaf_has_room(leaf, key) {
+    let leaf = node.leaf_mut();
+    if leaf_has_room(leaf.keys(), key) {
         leaf.insert(at, key);
         return None;
     }
-    Some(split_leaf(leaf, at, key, is_last))
-}
-
-fn split_leaf(leaf: &mut Leaf, at: usize, key: &[u8], is_last: bool) -> Split {
-    // For keys that arrive in order, the left leaf stays full.
-    let middle = if is_last && at == leaf.len() { at } else { leaf.middle() };
-    let mut right = leaf.split_off(middle);
-    if at < middle {
-        leaf.insert(at, key);
-    } else {
-        right.insert(at - middle, key);
-    }
-    let (last, first) = (leaf.last(), right.get(0));
-    Split {
-        separator: separator_between(last.expect("a split leaves keys on both sides"), first),
-        right: Arc::new(Node::Leaf(right)),
-    }
+    let [left, right] = halves_with(leaf, at, key, is_last);
+    let (last, first) = (left.keys().last(), right.keys().get(0));
+    let separator = separator_between(last.expect("a split leaves keys on both sides"), first);
+    *leaf = left;
+    Some(Split { separator, right: Node::Leaf(right) })
 }
 
 // Removes the keys at these indexes of the leaf at the end of `path`.
-fn remove(node: &mut Arc<Node>, path: &[u8], places: &[usize]) {
+fn remove(node: &mut Node, path: &[u8], places: &[usize]) {
     if let Some((index, path)) = path.split_first() {
         let index = usize::from(*index);
-        remove(Node::child_mut(node, index), path, places);
-        Node::count(node, -narrow::<isize, usize>(places.len()));
+        remove(node.child_mut(index), path, places);
+        node.count(-narrow::<isize, usize>(places.len()));
         if node.is_worn(index) {
-            Node::branch_mut(node).refill(index);
+            node.branch_mut().refill(index);
         }
     } else {
-        Node::leaf_mut(node).remove_all(places);
+        node.leaf_mut().remove_all(places);
     }
 }
 
 // Removes levels with only one node.
-fn lower(root: &mut Arc<Node>) {
+fn lower(root: &mut Node) {
     while root.is_inner()
         && root.branch().children_len() <= 1
         && let Some(child) = root.only_child()

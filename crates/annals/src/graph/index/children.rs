@@ -10,7 +10,7 @@ use crate::graph::structures::child::{
     Child, Group, name_key, name_prefix, order_key, prefix_of, relationship_of, values_key, values_prefix,
 };
 use crate::graph::structures::symbols::Symbol;
-use crate::structures::key_set::KeySet;
+use crate::structures::key_set::{Key, KeySet};
 
 const NAMED: u8 = 10;
 const ORDERED: u8 = 11;
@@ -93,10 +93,10 @@ impl Children {
         let prefix = parent.to_be_bytes();
         for code in [NAMED, ORDERED, VALUES] {
             let (mut removed, mut former) = (KeyChanges::default(), KeyChanges::default());
-            for key in self.set_mut(code).prefix(&prefix).filter(|key| leaves(relationship_of(key))) {
-                removed.push(Symbol(0), |keys| keys.extend_from_slice(key), false);
+            for key in self.set_mut(code).prefix(&prefix).filter(|key| leaves(relationship_of(*key))) {
+                removed.push(Symbol(0), |keys| key.append_to(keys), false);
                 if code == NAMED {
-                    former.push(Symbol(0), |keys| keys.extend_from_slice(key), true);
+                    former.push(Symbol(0), |keys| key.append_to(keys), true);
                 }
             }
             removed.apply_to_one(self.set_mut(code));
@@ -199,7 +199,7 @@ impl Index for Children {
         self.past = sets.one(PAST);
         self.by_values = sets.one(VALUES);
         let slots_count = sets.slots_count;
-        let is_right = |key: &[u8]| key.len() >= 12 && (relationship_of(key) as usize) < slots_count;
+        let is_right = |key: Key| key.len() >= 12 && (relationship_of(key) as usize) < slots_count;
         [&self.named, &self.ordered, &self.past, &self.by_values]
             .into_iter()
             .flat_map(KeySet::iter)

@@ -111,8 +111,10 @@ impl Index for Classified {
     fn load(&mut self, sets: &mut LoadSets) -> Option<()> {
         let keys = sets.one(PAST_SET);
         for key in keys.iter() {
-            let (slot, _) = key.split_first_chunk().filter(|_| key.len() == 8)?;
-            self.past.insert(Symbol(slot_of_key(key)), u32::from_be_bytes(*slot));
+            if key.len() != 8 {
+                return None;
+            }
+            self.past.insert(Symbol(slot_of_key(key)), u32::from_be_bytes(key.bytes_at(0)));
         }
         self.past_of = keys;
         Some(())

@@ -133,7 +133,7 @@ impl Index for Ids {
             self.ordered.remove(slot_of_key(key));
         }
         if let Some(key) = last.iter().next() {
-            self.last = Some(key.get(1..17)?.try_into().ok()?);
+            self.last = Some(key.to_vec().get(1..17)?.try_into().ok()?);
         }
         self.keys.set(IDS.index(), keys);
         self.keys.set(LAST.index(), last);

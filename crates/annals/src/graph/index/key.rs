@@ -1,17 +1,18 @@
 //! Keys of indexes: the key of a value, or an id, then the slot of its instance.
 
 use crate::model::{Id, Instant, Value, append_index_key, is_indexable};
-use crate::structures::number::bytes_at;
+use crate::structures::key_set::Key;
 
 /// The slot at the end of an index key.
-pub(crate) fn slot_of_key(key: &[u8]) -> u32 {
-    u32::from_be_bytes(bytes_at(key, key.len() - 4))
+#[inline]
+pub(crate) fn slot_of_key(key: Key) -> u32 {
+    key.last_u32()
 }
 
 /// An index key without the slot at its end.
 #[inline]
-pub(crate) fn without_slot(key: &[u8]) -> &[u8] {
-    &key[..key.len() - 4]
+pub(crate) fn without_slot(key: Key<'_>) -> Key<'_> {
+    key.without_last(4)
 }
 
 /// Calls `take` with every scalar of `value` in a property index: itself, or the members of a set.

@@ -123,7 +123,7 @@ mod tests {
             let found: Vec<(u32, u32)> = (0..)
                 .zip(sets.iter())
                 .flat_map(|(set, keys): (u32, &KeySet)| {
-                    keys.iter().map(move |key| (set, u32::from_be_bytes(key.try_into().unwrap())))
+                    keys.iter().map(move |key| (set, key.last_u32()))
                 })
                 .collect();
             prop_assert_eq!(found, model.into_iter().collect::<Vec<_>>());

@@ -10,10 +10,12 @@ use super::{Index, LoadSets, SavedSet};
 use crate::graph::report::Report;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::{INDEX_KEY_BYTES_MAX, Value};
-use crate::structures::key_set::KeySet;
+use crate::structures::key_set::{Key, KeySet};
 use crate::structures::vector::Vector;
 
 const SET: u8 = 2;
+
+const SLOT_BYTES: usize = 4;
 
 /// The values of versions that are not in force.
 #[derive(Clone, Default)]
@@ -87,7 +89,10 @@ impl Index for PastValues {
             }
         }
         let PastValues { by_value, by_slot } = self;
-        changes.apply_to(by_value, |name, key| by_slot.push(slot_of_key(key), name, without_slot(key)));
+        changes.apply_to(by_value, |name, key| {
+            let (value, _) = key.split_at(key.len() - SLOT_BYTES);
+            by_slot.push(slot_of_key(Key::from(key)), name, value);
+        });
         purged.into_iter().for_each(|slot| self.forget(slot));
     }
 
@@ -97,6 +102,7 @@ impl Index for PastValues {
 
     fn load(&mut self, sets: &mut LoadSets) -> Option<()> {
         self.by_value = sets.all(SET);
+        let mut value = Vec::new();
         for (name, set) in (0..).map(Symbol).zip(self.by_value.iter()) {
             for key in set.iter() {
                 if without_slot(key).len() > INDEX_KEY_BYTES_MAX
@@ -104,7 +110,8 @@ impl Index for PastValues {
                 {
                     return None;
                 }
-                self.by_slot.push(slot_of_key(key), name, without_slot(key));
+                without_slot(key).write_to(&mut value);
+                self.by_slot.push(slot_of_key(key), name, &value);
             }
         }
         Some(())

@@ -188,7 +188,7 @@ impl Index for Times {
     fn load(&mut self, sets: &mut LoadSets) -> Option<()> {
         self.last_key = sets.one(LAST_SET);
         if let Some(key) = self.last_key.iter().next() {
-            let Some(Value::Timestamp(last)) = decode_key(without_slot(key)) else { return None };
+            let Some(Value::Timestamp(last)) = decode_key(&without_slot(key).to_vec()) else { return None };
             self.last = last.micros();
         }
         let created = sets.one(CREATED_SET);

@@ -1,7 +1,7 @@
 //! The place of a child in its parent, and its keys.
 
 use super::symbols::Symbol;
-use crate::structures::number::bytes_at;
+use crate::structures::key_set::Key;
 
 /// Property of a containment relationship with the name of the child, unless its type has keys. Shape: a string.
 pub(crate) const NAME_PROPERTY: &str = "name";
@@ -55,18 +55,20 @@ pub(crate) fn prefix_of(parent: u32, group: Group) -> [u8; 8] {
 }
 
 /// The relationship at the end of a key.
-pub(crate) fn relationship_of(key: &[u8]) -> u32 {
-    u32::from_be_bytes(bytes_at(key, key.len() - 4))
+pub(crate) fn relationship_of(key: Key) -> u32 {
+    key.last_u32()
 }
 
 /// The group in a key.
-pub(crate) fn group_of(key: &[u8]) -> Group {
-    Group(u32::from_be_bytes(bytes_at(key, 4)))
+pub(crate) fn group_of(key: Key) -> Group {
+    Group(u32::from_be_bytes(key.bytes_at(4)))
 }
 
 /// The order in a key of the list of orders.
-pub(crate) fn order_of(key: &[u8]) -> &[u8] {
-    &key[8..key.len() - ORDER_END.len() - 4]
+pub(crate) fn order_of(key: Key) -> Vec<u8> {
+    let mut order = key.without_last(ORDER_END.len() + 4).to_vec();
+    order.drain(..8);
+    order
 }
 
 /// The common prefix of the keys of children with these values.

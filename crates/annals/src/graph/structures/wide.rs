@@ -4,8 +4,8 @@ use std::ops::Bound::{Excluded, Included, Unbounded};
 
 use super::link::Link;
 use super::symbols::Symbol;
-use crate::structures::key_set::{KeySet, Range};
-use crate::structures::number::{bytes_at, narrow};
+use crate::structures::key_set::{Key, KeySet, Range};
+use crate::structures::number::narrow;
 
 /// Length of the key of a link.
 pub(crate) const LINK_BYTES: usize = 12;
@@ -31,14 +31,12 @@ pub(crate) fn key_of_link(link: Link) -> [u8; LINK_BYTES] {
     key
 }
 
-fn word(key: &[u8], at: usize) -> u32 {
-    u32::from_be_bytes(bytes_at(key, at))
-}
-
 /// The link of the last twelve bytes of `key`.
-pub(crate) fn link_of_key(key: &[u8]) -> Link {
-    let key = &key[key.len() - LINK_BYTES..];
-    Link { type_name: Symbol(word(key, 0)), relationship: word(key, 4), other: word(key, 8) }
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "each part of a link is one word")]
+pub(crate) fn link_of_key(key: Key) -> Link {
+    let link = key.last_u128();
+    Link { type_name: Symbol((link >> 64) as u32), relationship: (link >> 32) as u32, other: link as u32 }
 }
 
 impl Wide {

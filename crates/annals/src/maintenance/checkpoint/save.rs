@@ -258,20 +258,21 @@ fn save_keys(
     table: u8,
     SavedSet { code, number, keys }: &SavedSet,
 ) -> io::Result<usize> {
-    let mut before: &[u8] = &[];
+    let (mut before, mut key) = (Vec::new(), Vec::new());
     let mut is_new = true;
-    for key in keys.iter() {
+    for next in keys.iter() {
+        next.write_to(&mut key);
         if is_new {
             out.start(Kind::Keys)?;
             out.u8(table);
             out.u8(*code);
             out.number(*number);
-            before = &[];
+            before.clear();
         }
-        let shared = before.iter().zip(key).take_while(|(a, b)| a == b).count();
+        let shared = before.iter().zip(&key).take_while(|(a, b)| a == b).count();
         out.count(shared);
         out.bytes(key.split_at(shared).1);
-        before = key;
+        std::mem::swap(&mut before, &mut key);
         is_new = out.end_item()?;
     }
     Ok(keys.len())

@@ -324,13 +324,12 @@ fn gather_texts(
     let high = bounds.high.as_deref().expect("texts have a tag behind them");
     set.search_texts(&bounds.low, high, needed, &mut |key| {
         let value = without_slot(key);
-        if *value != before[..] {
+        if value != before[..] {
             bound.visit(places.snapshot)?;
-            before.clear();
-            before.extend_from_slice(value);
+            value.write_to(&mut before);
             // The index has only the beginning of a long text.
-            is_admitted = key_is_cut(value) || {
-                decode_key_text(value, &mut text);
+            is_admitted = key_is_cut(&before) || {
+                decode_key_text(&before, &mut text);
                 std::str::from_utf8(&text).is_ok_and(|text| pattern.admits(text))
             };
         }

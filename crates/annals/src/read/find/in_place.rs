@@ -4,6 +4,7 @@ use super::access::Places;
 use super::walk::{Values, index_key};
 use crate::graph::index::key::{append_id_key, append_time_key, slot_of_key};
 use crate::read::operators::scan::domain::{Domain, Slots};
+use crate::structures::key_set::Key;
 
 /// An order that most slots have already. The other instances have keys in an index.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -21,7 +22,7 @@ pub(super) struct InPlace<'d, 'g> {
     values: Values<'d, 'g>,
     // The keys of the next of each; that of an ordered slot is empty if there is none.
     next_ordered: Vec<u8>,
-    next_key: Option<&'g [u8]>,
+    next_key: Option<Key<'g>>,
     // The key of the last one, if it is not a key of an index.
     last: Vec<u8>,
     is_descending: bool,
@@ -95,24 +96,24 @@ impl<'d, 'g> InPlace<'d, 'g> {
     }
 
     /// The key of the next one: its time or id, then its slot.
-    pub(super) fn next(&mut self) -> Option<&[u8]> {
+    pub(super) fn next(&mut self) -> Option<Key<'_>> {
         let takes_key = match (&self.next_ordered[..], self.next_key) {
             ([], None) => return None,
             (_, None) => false,
             ([], Some(_)) => true,
             // A version may be in both lists, if a correction of the past was made at its time: then it comes once.
-            (ordered, Some(key)) if ordered == key => {
+            (ordered, Some(key)) if key == *ordered => {
                 self.next_key = self.values.next_key();
                 false
             }
-            (ordered, Some(key)) => (key < ordered) != self.is_descending,
+            (ordered, Some(key)) => (key < *ordered) != self.is_descending,
         };
         if takes_key {
             return std::mem::replace(&mut self.next_key, self.values.next_key());
         }
         std::mem::swap(&mut self.last, &mut self.next_ordered);
         self.turn_ordered();
-        Some(&self.last)
+        Some(Key::from(&self.last[..]))
     }
 }
 
@@ -168,13 +169,13 @@ impl Order {
         while low < high {
             let middle = low + (high - low) / 2;
             match self.key_from(places, middle, high) {
-                Some(key) if key[..] < *after => low = slot_of_key(&key) + 1,
+                Some(key) if key[..] < *after => low = slot_of_key(Key::from(&key[..])) + 1,
                 _ => high = middle,
             }
         }
         // The slot itself may have another place: the next one that is in its place decides.
         let key = self.key_from(places, low, count);
-        let first = key.as_deref().map_or(count, slot_of_key);
+        let first = key.as_deref().map_or(count, |key| slot_of_key(Key::from(key)));
         (first, key.as_deref() == Some(after))
     }
 }

@@ -12,6 +12,7 @@ use crate::graph::index::key::slot_of_key;
 use crate::read::held::Held;
 use crate::read::operators::page::{Filling, Hits};
 use crate::read::operators::sort::absent_key;
+use crate::structures::key_set::Key;
 
 /// Cost of a step along times or ids. Units: steps over a key of values.
 const STEP_COST: usize = 10;
@@ -139,7 +140,7 @@ impl<'s> Search<'s, '_> {
     }
 
     /// The place in the order of a candidate of a walk.
-    fn place_of(&self, walk: &Walk, key: &[u8], held: &Held) -> Vec<u8> {
+    fn place_of(&self, walk: &Walk, key: Key, held: &Held) -> Vec<u8> {
         let mut place = Vec::with_capacity(key.len() + 1);
         if matches!(walk, Walk::Values(_)) && has_value(key) {
             sort_key(key, self.sorting.is_last_descending(), &mut place);
@@ -150,7 +151,7 @@ impl<'s> Search<'s, '_> {
     }
 
     /// True if the place of the instance in the order is the one where the walk found it.
-    fn stands_at(&self, key: &[u8], held: &Held) -> bool {
+    fn stands_at(&self, key: Key, held: &Held) -> bool {
         let (mut own, mut expected) = (Vec::new(), Vec::new());
         self.write_key(slot_of_key(key), held, &mut own);
         self.write_expected(key, &mut expected);
@@ -158,7 +159,7 @@ impl<'s> Search<'s, '_> {
     }
 
     /// Writes the place of an instance with the key, or without the property.
-    fn write_expected(&self, key: &[u8], out: &mut Vec<u8>) {
+    fn write_expected(&self, key: Key, out: &mut Vec<u8>) {
         let is_descending = self.sorting.is_last_descending();
         match has_value(key) {
             true => sort_key(key, is_descending, out),
@@ -168,12 +169,7 @@ impl<'s> Search<'s, '_> {
 
     /// True if a walk by times found the instance at another place than its own, as far as that is known before its
     /// version is read.
-    fn is_known_elsewhere(
-        &self,
-        places: &Places<'s>,
-        key: &[u8],
-        [own, expected]: &mut [Vec<u8>; 2],
-    ) -> bool {
+    fn is_known_elsewhere(&self, places: &Places<'s>, key: Key, [own, expected]: &mut [Vec<u8>; 2]) -> bool {
         self.write_expected(key, expected);
         self.write_known_key(places, slot_of_key(key), own) && own != expected
     }

@@ -205,7 +205,8 @@ fn run<'s>(places: &Places<'s>, parts: &[Test]) -> Option<Run<'s>> {
             return None;
         }
         // The index has only the beginning of a long value.
-        let is_answered = decode_key(without_slot(first)).is_some_and(|value| test.holds(Some(&value)));
+        let is_answered =
+            decode_key(&without_slot(first).to_vec()).is_some_and(|value| test.holds(Some(&value)));
         Some(Run { property: *property, bounds, keys, answered: is_answered.then_some(number) })
     })
 }

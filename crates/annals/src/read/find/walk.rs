@@ -8,7 +8,7 @@ use crate::read::operators::scan::bounds::{ALL_KEYS, Bounds};
 use crate::read::operators::scan::domain::{Domain, Slots};
 use crate::read::operators::scan::keys::Directed;
 use crate::read::operators::sort::{ABSENT, PRESENT, append_slot, slot_of};
-use crate::structures::key_set::{KeySet, Range};
+use crate::structures::key_set::{Key, KeySet, Range};
 
 /// Candidates in the order of the search.
 pub(super) struct Walker<'d, 'g> {
@@ -31,7 +31,7 @@ const SLOT_BYTES: usize = 4;
 /// True if a walk found the instance by the key of a value. Otherwise the walk goes by slot or id, or is after all
 /// values, where instances must lack the property.
 #[inline]
-pub(super) fn has_value(key: &[u8]) -> bool {
+pub(super) fn has_value(key: Key) -> bool {
     key.len() > SLOT_BYTES
 }
 
@@ -98,7 +98,7 @@ impl<'d, 'g> Walker<'d, 'g> {
 
     /// The key of the next candidate, which ends with its slot; only the slot if it was not found by a value.
     #[inline]
-    pub(super) fn next(&mut self) -> Option<&[u8]> {
+    pub(super) fn next(&mut self) -> Option<Key<'_>> {
         let slot = match &mut self.source {
             Source::Run(keys) => return keys.next(),
             Source::Stamps(stamps) => return stamps.next(),
@@ -110,7 +110,7 @@ impl<'d, 'g> Walker<'d, 'g> {
             Source::Ids(ids) => slot_of_key(ids.next()?),
         };
         self.slot = slot.to_be_bytes();
-        Some(&self.slot)
+        Some(Key::from(&self.slot[..]))
     }
 
     /// True if instances with one value are consecutive, by slot.
@@ -137,11 +137,11 @@ pub(super) fn index_key(key: &[u8], is_descending: bool) -> Vec<u8> {
 }
 
 /// The key of the order for a key of the index.
-pub(super) fn sort_key(key: &[u8], is_descending: bool, out: &mut Vec<u8>) {
+pub(super) fn sort_key(key: Key, is_descending: bool, out: &mut Vec<u8>) {
     out.clear();
     out.reserve(key.len() + 1);
     out.push(PRESENT);
-    out.extend_from_slice(without_slot(key));
+    without_slot(key).append_to(out);
     if is_descending {
         out[1..].iter_mut().for_each(|byte| *byte = !*byte);
     }
@@ -172,14 +172,14 @@ impl<'d, 'g> Values<'d, 'g> {
     }
 
     #[inline]
-    pub(super) fn next_key(&mut self) -> Option<&'g [u8]> {
+    pub(super) fn next_key(&mut self) -> Option<Key<'g>> {
         match (&mut self.current, &self.past) {
             (Some(current), None) => current.next(),
             _ => self.next_of_both(),
         }
     }
 
-    fn next_of_both(&mut self) -> Option<&'g [u8]> {
+    fn next_of_both(&mut self) -> Option<Key<'g>> {
         let current = self.current.as_mut().and_then(Directed::peek);
         let past = self.past.as_mut().and_then(Directed::peek);
         let (takes_current, takes_past) = match (current, past) {

@@ -217,13 +217,13 @@ impl Chosen<'_> {
         let mut prefix = past_link_prefix(self.slot, self.direction).to_vec();
         prefix.extend(type_name.into_iter().flat_map(|name| name.0.to_be_bytes()));
         let mut past = graph.past_links.prefix(&prefix).peekable();
-        while past.next_if(|key| self.after.is_some_and(|after| link_of_key(key) <= after)).is_some() {}
+        while past.next_if(|key| self.after.is_some_and(|after| link_of_key(*key) <= after)).is_some() {}
         self.past = Some(past);
     }
 
     /// The next link of the present type, current or past.
     fn next_of_type(&mut self) -> Option<Link> {
-        let past = self.past.as_mut().and_then(|past| past.peek().map(|key| link_of_key(key)));
+        let past = self.past.as_mut().and_then(|past| past.peek().map(|key| link_of_key(*key)));
         match (past, self.current.peek()) {
             (Some(link), current) if current.is_none_or(|current| link < *current) => {
                 self.past.as_mut()?.next();

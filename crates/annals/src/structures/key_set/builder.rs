@@ -1,63 +1,76 @@
 //! Builds a set from keys in order.
 
-use std::sync::Arc;
-
 use super::KeySet;
-use super::leaf::{FEW_KEYS_MAX, LEAF_BYTES_MAX, Leaf, assert_bounded, leaf_has_room, separator_between};
-use super::node::branches_over;
-use super::node::{Node, Split};
-use super::root::Root;
+use super::leaf::{Fill, assert_bounded, separator_between};
+use super::node::{Node, Split, branches_over};
+use super::run::Run;
+use super::set_key::Key;
 
 /// A set in progress, with full leaves.
+#[derive(Default)]
 pub(crate) struct Builder {
     len: usize,
     full: Vec<Split>,
-    // The present leaf, and its separator from the leaf before.
-    leaf: Leaf,
+    // The keys of the present leaf, one after the other, and the end of each.
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+    fill: Fill,
+    // Its separator from the leaf before.
     separator: Vec<u8>,
 }
 
 impl Builder {
     pub(crate) fn new() -> Builder {
-        Builder { len: 0, full: Vec::new(), leaf: Leaf::with_room(LEAF_BYTES_MAX), separator: Vec::new() }
+        Builder::default()
     }
 
     /// The last added key.
     pub(crate) fn last(&self) -> Option<&[u8]> {
-        self.leaf.last()
+        self.ends.len().checked_sub(1).map(|last| self.key(last))
     }
 
     /// Adds a key, which must not be less than the one before. An equal key counts once.
     pub(crate) fn push(&mut self, key: &[u8]) {
         assert_bounded(key);
-        if let Some(last) = self.leaf.last() {
+        if let Some(last) = self.last() {
             assert!(last <= key, "keys are sorted before a set is built from them");
             if last == key {
                 return;
             }
-            if !leaf_has_room(&self.leaf, key) {
-                let separator = separator_between(last, key);
+            let mut fill = self.fill;
+            if fill.add(self.key(0), key) {
+                self.fill = fill;
+            } else {
+                let separator = separator_between(last.into(), key.into());
                 self.end_leaf();
                 self.separator = separator;
             }
         }
-        let end = self.leaf.len();
-        self.leaf.insert(end, key);
+        if self.ends.is_empty() {
+            self.fill.add(key, key);
+        }
+        self.bytes.extend_from_slice(key);
+        self.ends.push(self.bytes.len());
         self.len += 1;
     }
 
+    fn key(&self, index: usize) -> &[u8] {
+        let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.bytes[start..self.ends[index]]
+    }
+
     fn end_leaf(&mut self) {
-        let separator = std::mem::take(&mut self.separator);
-        self.full.push(Split { separator, right: Arc::new(Node::Leaf(self.leaf.take())) });
+        let keys = (0..self.ends.len()).map(|index| Key::from(self.key(index)));
+        let right = Node::Leaf(Run::of(keys));
+        self.full.push(Split { separator: std::mem::take(&mut self.separator), right });
+        self.bytes.clear();
+        self.ends.clear();
+        self.fill = Fill::default();
     }
 
     pub(crate) fn finish(mut self) -> KeySet {
-        if self.len <= FEW_KEYS_MAX && self.full.is_empty() {
-            let mut root = Root::Empty;
-            if self.len > 0 {
-                root.few_mut().append(&self.leaf);
-            }
-            return KeySet { len: self.len, root };
+        if self.len == 0 {
+            return KeySet::new();
         }
         self.end_leaf();
         let mut level = self.full;
@@ -65,6 +78,6 @@ impl Builder {
             level = branches_over(level);
         }
         let root = level.pop().expect("the last leaf is always there").right;
-        KeySet { len: self.len, root: Root::Tree(root) }
+        KeySet { len: self.len, root: Some(root) }
     }
 }

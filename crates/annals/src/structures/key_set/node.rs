@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use super::leaf::{LEAF_BYTES_MAX, LEAF_KEYS_MAX, Leaf};
-use super::run::KeyRun;
+use super::leaf::fit_together;
+use super::run::Run;
+use super::set_key::Key;
 use super::signature::Known;
 
 /// Children of a branch. With 16, look-ups cost a tenth more, because the tree has one more level.
@@ -13,19 +14,21 @@ const PATCHES_MAX: usize = 4;
 
 const FILLED: &str = "a branch has a child beside each separator";
 
+const OWN: &str = "it was made its own for the change";
+
 #[derive(Clone)]
 pub(super) enum Node {
-    Branch(Branch),
-    Leaf(Leaf),
-    Patched(Patched),
+    Branch(Arc<Branch>),
+    Leaf(Run),
+    Patched(Arc<Patched>),
 }
 
 // Invariant: there is one more child than separators; the child before a separator has only smaller keys, the child
 // after it has none that are smaller.
 #[derive(Clone)]
 pub(super) struct Branch {
-    pub(super) separators: KeyRun<[u16; 2 * FAN]>,
-    pub(super) children: [Option<Arc<Node>>; FAN],
+    pub(super) separators: Run,
+    pub(super) children: [Option<Node>; FAN],
     // Number of keys below it.
     keys_count: usize,
     known: Known,
@@ -37,12 +40,11 @@ pub(super) struct Branch {
 /// one child under each of many branches, this would be most of the time; so it stores the child beside the branch.
 #[derive(Clone)]
 pub(super) struct Patched {
-    // Invariant: a `Branch`.
-    base: Arc<Node>,
+    base: Arc<Branch>,
     // Bit `n` is set when child `n` is replaced.
     places: u32,
     // The replacements, in order.
-    children: [Option<Arc<Node>>; PATCHES_MAX],
+    children: [Option<Node>; PATCHES_MAX],
     // Number of keys below it.
     keys_count: usize,
     known: Known,
@@ -51,12 +53,12 @@ pub(super) struct Patched {
 /// A node that a split made to the right of another, and the separator between the two.
 pub(super) struct Split {
     pub(super) separator: Vec<u8>,
-    pub(super) right: Arc<Node>,
+    pub(super) right: Node,
 }
 
 impl Patched {
-    fn over(base: Arc<Node>) -> Patched {
-        let keys_count = base.keys_count();
+    fn over(base: Arc<Branch>) -> Patched {
+        let keys_count = base.keys_count;
         Patched {
             base,
             places: 0,
@@ -77,16 +79,20 @@ impl Patched {
         self.places >> index & 1 == 1
     }
 
+    pub(super) fn patches_count(&self) -> usize {
+        self.places.count_ones() as usize
+    }
+
     fn has_room_for(&self, index: usize) -> bool {
-        self.has(index) || (self.places.count_ones() as usize) < PATCHES_MAX
+        self.has(index) || self.patches_count() < self.base.patches_max()
     }
 
     // The child at `index`, mutable. There must be room.
-    fn child_mut(&mut self, index: usize) -> &mut Arc<Node> {
+    fn child_mut(&mut self, index: usize) -> &mut Node {
         let rank = self.rank(index);
         if !self.has(index) {
             self.children[rank..].rotate_right(1);
-            self.children[rank].clone_from(&self.base.branch().children[index]);
+            self.children[rank].clone_from(&self.base.children[index]);
             self.places |= 1 << index;
         }
         self.children[rank].as_mut().expect(FILLED)
@@ -94,7 +100,7 @@ impl Patched {
 
     // The branch with its replacements.
     fn to_branch(&self) -> Branch {
-        let mut branch = self.base.branch().clone();
+        let mut branch = Branch::clone(&self.base);
         branch.keys_count = self.keys_count;
         for index in (0..FAN).filter(|index| self.has(*index)) {
             branch.children[index].clone_from(&self.children[self.rank(index)]);
@@ -119,10 +125,10 @@ impl Node {
     }
 
     /// Adjusts the count of keys below an inner node that is not shared.
-    pub(super) fn count(node: &mut Arc<Node>, change: isize) {
-        let count = match Arc::get_mut(node).expect("it was made its own for the change") {
-            Node::Branch(branch) => &mut branch.keys_count,
-            Node::Patched(patched) => &mut patched.keys_count,
+    pub(super) fn count(&mut self, change: isize) {
+        let count = match self {
+            Node::Branch(branch) => &mut Arc::get_mut(branch).expect(OWN).keys_count,
+            Node::Patched(patched) => &mut Arc::get_mut(patched).expect(OWN).keys_count,
             Node::Leaf(_) => return,
         };
         *count = count.checked_add_signed(change).expect("a set has as many keys as it counts");
@@ -133,7 +139,7 @@ impl Node {
     pub(super) fn branch(&self) -> &Branch {
         match self {
             Node::Branch(branch) => branch,
-            Node::Patched(patched) => patched.base.branch(),
+            Node::Patched(patched) => &patched.base,
             Node::Leaf(_) => unreachable!("a leaf has no children"),
         }
     }
@@ -146,7 +152,7 @@ impl Node {
         }
     }
 
-    fn shared_child(&self, index: usize) -> Option<&Arc<Node>> {
+    fn shared_child(&self, index: usize) -> Option<&Node> {
         match self {
             Node::Patched(patched) if patched.has(index) => patched.children[patched.rank(index)].as_ref(),
             inner => inner.branch().children[index].as_ref(),
@@ -160,28 +166,33 @@ impl Node {
     }
 
     /// The first child of an inner node that has at most one.
-    pub(super) fn only_child(&self) -> Option<Arc<Node>> {
+    pub(super) fn only_child(&self) -> Option<Node> {
         self.shared_child(0).cloned()
     }
 
     /// The child of an inner node, mutable. Copies as little as possible of shared nodes.
-    pub(super) fn child_mut(node: &mut Arc<Node>, index: usize) -> &mut Arc<Node> {
-        let is_own = Arc::get_mut(node).is_some();
-        let renewed = match &**node {
-            Node::Patched(patched) if !patched.has_room_for(index) => Some(Node::Branch(patched.to_branch())),
-            Node::Patched(patched) if !is_own => Some(Node::Patched(patched.clone())),
-            Node::Branch(_) if !is_own => Some(Node::Patched(Patched::over(Arc::clone(node)))),
+    pub(super) fn child_mut(&mut self, index: usize) -> &mut Node {
+        let renewed = match self {
+            Node::Patched(patched) if !patched.has_room_for(index) => {
+                Some(Node::Branch(Arc::new(patched.to_branch())))
+            }
+            Node::Branch(branch) if Arc::strong_count(branch) > 1 => Some(match branch.patches_max() {
+                0 => Node::Branch(Arc::new(Branch::clone(branch))),
+                _ => Node::Patched(Arc::new(Patched::over(Arc::clone(branch)))),
+            }),
             _ => None,
         };
         if let Some(renewed) = renewed {
-            *node = Arc::new(renewed);
+            *self = renewed;
         }
-        match Arc::get_mut(node).expect("made its own above") {
+        match self {
             Node::Branch(branch) => {
+                let branch = Arc::get_mut(branch).expect(OWN);
                 branch.known.forget();
                 branch.child_mut(index)
             }
             Node::Patched(patched) => {
+                let patched = Arc::make_mut(patched);
                 patched.known.forget();
                 patched.child_mut(index)
             }
@@ -190,12 +201,13 @@ impl Node {
     }
 
     /// An inner node as a branch, to change its list of children.
-    pub(super) fn branch_mut(node: &mut Arc<Node>) -> &mut Branch {
-        if let Node::Patched(patched) = &**node {
-            *node = Arc::new(Node::Branch(patched.to_branch()));
+    pub(super) fn branch_mut(&mut self) -> &mut Branch {
+        if let Node::Patched(patched) = self {
+            *self = Node::Branch(Arc::new(patched.to_branch()));
         }
-        match Arc::make_mut(node) {
+        match self {
             Node::Branch(branch) => {
+                let branch = Arc::make_mut(branch);
                 branch.known.forget();
                 branch
             }
@@ -203,8 +215,8 @@ impl Node {
         }
     }
 
-    pub(super) fn leaf_mut(node: &mut Arc<Node>) -> &mut Leaf {
-        match Arc::make_mut(node) {
+    pub(super) fn leaf_mut(&mut self) -> &mut Run {
+        match self {
             Node::Leaf(leaf) => leaf,
             _ => unreachable!("paths end at leaves"),
         }
@@ -227,10 +239,7 @@ impl Node {
 
     fn fits_with(&self, right: &Node) -> bool {
         match (self, right) {
-            (Node::Leaf(left), Node::Leaf(right)) => {
-                left.len() + right.len() <= LEAF_KEYS_MAX / 2
-                    && left.bytes_len() + right.bytes_len() <= LEAF_BYTES_MAX / 2
-            }
+            (Node::Leaf(left), Node::Leaf(right)) => fit_together(left, right),
             // Neighbours have the same height.
             (left, right) => left.branch().children_len() + right.branch().children_len() <= FAN / 2,
         }
@@ -240,14 +249,14 @@ impl Node {
 impl Branch {
     pub(super) fn empty() -> Branch {
         Branch {
-            separators: KeyRun::new(),
+            separators: Run::new(),
             children: [const { None }; FAN],
             keys_count: 0,
             known: Known::default(),
         }
     }
 
-    pub(super) fn over(left: Arc<Node>, split: Split) -> Branch {
+    pub(super) fn over(left: Node, split: Split) -> Branch {
         let mut branch = Branch::empty();
         branch.children[0] = Some(left);
         branch.insert(0, split);
@@ -256,7 +265,12 @@ impl Branch {
     }
 
     fn recount(&mut self) {
-        self.keys_count = self.children.iter().flatten().map(|child| child.keys_count()).sum();
+        self.keys_count = self.children.iter().flatten().map(Node::keys_count).sum();
+    }
+
+    // The replaced children stay alive with it: of few children a smaller number, otherwise a root would hold two trees.
+    fn patches_max(&self) -> usize {
+        self.children_len() * PATCHES_MAX / FAN
     }
 
     // Zero only for a moment, during a removal.
@@ -266,7 +280,7 @@ impl Branch {
 
     #[inline]
     pub(super) fn child_index(&self, key: &[u8]) -> usize {
-        match self.separators.search(key) {
+        match self.separators.keys().search(key) {
             Ok(index) => index + 1,
             Err(index) => index,
         }
@@ -274,10 +288,10 @@ impl Branch {
 
     #[inline]
     fn child(&self, index: usize) -> &Node {
-        self.children[index].as_deref().expect(FILLED)
+        self.children[index].as_ref().expect(FILLED)
     }
 
-    fn child_mut(&mut self, index: usize) -> &mut Arc<Node> {
+    fn child_mut(&mut self, index: usize) -> &mut Node {
         self.children[index].as_mut().expect(FILLED)
     }
 
@@ -306,12 +320,13 @@ impl Branch {
             right.children[0] = Some(split.right);
             right.recount();
             self.recount();
-            return Split { separator: split.separator, right: Arc::new(Node::Branch(right)) };
+            return Split { separator: split.separator, right: Node::Branch(Arc::new(right)) };
         }
         let middle = FAN / 2;
-        right.separators = self.separators.split_off(middle);
-        let separator = self.separators.get(middle - 1).to_vec();
-        self.separators.remove(middle - 1);
+        let separators = self.separators.keys();
+        right.separators = Run::of(separators.range(middle..separators.len()));
+        let separator = separators.get(middle - 1).to_vec();
+        self.separators = Run::of(separators.range(0..middle - 1));
         for (from, to) in self.children[middle..].iter_mut().zip(&mut right.children) {
             *to = from.take();
         }
@@ -322,7 +337,7 @@ impl Branch {
         }
         right.recount();
         self.recount();
-        Split { separator, right: Arc::new(Node::Branch(right)) }
+        Split { separator, right: Node::Branch(Arc::new(right)) }
     }
 
     // Restores the fill of the child at `index` after a removal below it: removes an empty child, and merges a child
@@ -333,7 +348,7 @@ impl Branch {
             self.children[index] = None;
             self.children[index..children_len].rotate_left(1);
             if children_len > 1 {
-                self.separators.remove(index.saturating_sub(1));
+                self.separators.remove_all(&[index.saturating_sub(1)]);
             }
         } else if index + 1 < children_len && self.child(index).fits_with(self.child(index + 1)) {
             self.merge(index);
@@ -347,22 +362,23 @@ impl Branch {
         let children_len = self.children_len();
         let right = self.children[index + 1].take().expect(FILLED);
         self.children[index + 1..children_len].rotate_left(1);
-        let separator = self.separators.get(index).to_vec();
-        self.separators.remove(index);
-        let left = self.child_mut(index);
+        let separator = self.separators.keys().get(index).to_vec();
+        self.separators.remove_all(&[index]);
         // Neighbours have the same height.
-        match &*right {
-            Node::Leaf(right) => Node::leaf_mut(left).append(right),
-            Node::Branch(right) => Node::branch_mut(left).append(&separator, right),
-            Node::Patched(right) => Node::branch_mut(left).append(&separator, &right.to_branch()),
+        match (self.child_mut(index), right) {
+            (Node::Leaf(left), Node::Leaf(right)) => {
+                *left = Run::of(left.keys().iter().chain(right.keys().iter()));
+            }
+            (left, Node::Patched(right)) => left.branch_mut().append(&separator, &right.to_branch()),
+            (left, right) => left.branch_mut().append(&separator, right.branch()),
         }
     }
 
     fn append(&mut self, separator: &[u8], right: &Branch) {
         let children_len = self.children_len();
-        let end = self.separators.len();
-        self.separators.insert(end, separator);
-        self.separators.append(&right.separators);
+        let own = self.separators.keys();
+        let between = std::iter::once(Key::from(separator));
+        self.separators = Run::of(own.iter().chain(between).chain(right.separators.keys().iter()));
         self.children[children_len..][..right.children_len()]
             .clone_from_slice(&right.children[..right.children_len()]);
         self.recount();
@@ -370,29 +386,23 @@ impl Branch {
 }
 
 // Even after many removals a branch has eight children on average, and 8^12 leaves fit no memory.
-pub(crate) const HEIGHT_MAX: usize = 12;
+pub(super) const HEIGHT_MAX: usize = 12;
 
 // The level above `level`, in which each node but the last is full.
-pub(crate) fn branches_over(level: Vec<Split>) -> Vec<Split> {
+pub(super) fn branches_over(level: Vec<Split>) -> Vec<Split> {
     let mut above: Vec<Split> = Vec::with_capacity(level.len().div_ceil(FAN));
-    let mut branch = Branch::empty();
-    let mut first_separator = Vec::new();
-    for child in level {
-        if branch.children_len() == FAN {
-            branch.recount();
-            above.push(Split {
-                separator: std::mem::take(&mut first_separator),
-                right: Arc::new(Node::Branch(std::mem::replace(&mut branch, Branch::empty()))),
-            });
+    let mut level = level.into_iter();
+    while let Some(first) = level.next() {
+        let mut branch = Branch::empty();
+        branch.children[0] = Some(first.right);
+        let mut separators: Vec<Vec<u8>> = Vec::with_capacity(FAN - 1);
+        for (place, child) in branch.children[1..].iter_mut().zip(&mut level) {
+            *place = Some(child.right);
+            separators.push(child.separator);
         }
-        if branch.children_len() == 0 {
-            first_separator = child.separator;
-            branch.children[0] = Some(child.right);
-        } else {
-            branch.insert(branch.separators.len(), child);
-        }
+        branch.separators = Run::of(separators.iter().map(|separator| Key::from(&separator[..])));
+        branch.recount();
+        above.push(Split { separator: first.separator, right: Node::Branch(Arc::new(branch)) });
     }
-    branch.recount();
-    above.push(Split { separator: first_separator, right: Arc::new(Node::Branch(branch)) });
     above
 }

@@ -3,8 +3,9 @@
 use std::ops::Bound;
 
 use super::node::HEIGHT_MAX;
-use super::root::Top;
-use super::{Branch, FAN, Node, Run};
+use super::run::Keys;
+use super::set_key::Key;
+use super::{Branch, FAN, Node};
 use crate::structures::number::narrow;
 
 /// The keys of a range, borrowed from the set. Made by [`KeySet::range`](super::KeySet::range).
@@ -19,10 +20,9 @@ pub(crate) struct Range<'a> {
 // A place between two keys: before the key at `at` of `leaf`, or after the last one.
 #[derive(Clone, Copy)]
 struct Cursor<'a> {
-    leaf: &'a Run,
+    leaf: Keys<'a>,
     at: usize,
-    // `None` if this leaf is the whole tree.
-    root: Option<&'a Node>,
+    root: &'a Node,
     height: u8,
     // The index of the child in each inner node above the leaf, from the root down. The nodes are not stored: ranges
     // are moved more often than they reach the end of a leaf.
@@ -33,8 +33,6 @@ struct Cursor<'a> {
 /// would make the processor wait.
 #[derive(Clone, Copy)]
 struct Indexes(u64);
-
-const INNER: &str = "a set whose keys are in several leaves is a tree";
 
 const INDEX_BITS: usize = FAN.ilog2() as usize;
 const _: () = assert!(FAN.is_power_of_two() && HEIGHT_MAX * INDEX_BITS <= u64::BITS as usize);
@@ -54,22 +52,14 @@ impl Indexes {
 }
 
 impl<'a> Range<'a> {
-    pub(super) fn new(top: Top<'a>, from: Bound<&[u8]>, to: Bound<&[u8]>) -> Range<'a> {
-        if is_crossed(from, to) {
-            return Range { ends: None };
-        }
-        let root = match top {
-            Top::Tree(root) => root,
-            Top::Few(leaf) => {
-                let cursor = |at| Cursor { leaf, at, root: None, height: 0, path: Indexes(0) };
-                return Range { ends: Some((cursor(first_place(leaf, from)), cursor(last_place(leaf, to)))) };
-            }
-        };
+    pub(super) fn new(root: Option<&'a Node>, from: Bound<&[u8]>, to: Bound<&[u8]>) -> Range<'a> {
+        let Some(root) = root.filter(|_| !is_crossed(from, to)) else { return Range { ends: None } };
         // Both paths down together: both wait for the same nodes.
         let (mut front, mut back) = (Way::from(root), Way::from(root));
         let ends = loop {
             match (front.node, back.node) {
                 (Node::Leaf(first), Node::Leaf(last)) => {
+                    let (first, last) = (first.keys(), last.keys());
                     break (
                         front.cursor(root, first, first_place(first, from)),
                         back.cursor(root, last, last_place(last, to)),
@@ -87,18 +77,18 @@ impl<'a> Range<'a> {
 }
 
 impl<'a> Iterator for Range<'a> {
-    type Item = &'a [u8];
+    type Item = Key<'a>;
 
     #[inline]
-    fn next(&mut self) -> Option<&'a [u8]> {
+    fn next(&mut self) -> Option<Key<'a>> {
         let (front, back) = self.ends.as_mut()?;
         loop {
-            let end = if std::ptr::addr_eq(front.leaf, back.leaf) { back.at } else { front.leaf.len() };
+            let end = if front.leaf.is(back.leaf) { back.at } else { front.leaf.len() };
             if front.at < end {
                 front.at += 1;
                 return Some(front.leaf.get(front.at - 1));
             }
-            if std::ptr::addr_eq(front.leaf, back.leaf) {
+            if front.leaf.is(back.leaf) {
                 return None;
             }
             front.move_to_next_leaf();
@@ -107,13 +97,13 @@ impl<'a> Iterator for Range<'a> {
 
     // A leaf at a time.
     #[inline]
-    fn fold<B, F: FnMut(B, &'a [u8]) -> B>(self, init: B, mut f: F) -> B {
+    fn fold<B, F: FnMut(B, Key<'a>) -> B>(self, init: B, mut f: F) -> B {
         let Some((mut front, back)) = self.ends else { return init };
         let mut folded = init;
         loop {
-            let is_last = std::ptr::addr_eq(front.leaf, back.leaf);
+            let is_last = front.leaf.is(back.leaf);
             let end = if is_last { back.at } else { front.leaf.len() };
-            folded = (front.at..end).fold(folded, |folded, index| f(folded, front.leaf.get(index)));
+            folded = front.leaf.range(front.at..end).fold(folded, &mut f);
             if is_last {
                 return folded;
             }
@@ -124,15 +114,15 @@ impl<'a> Iterator for Range<'a> {
 
 impl<'a> DoubleEndedIterator for Range<'a> {
     #[inline]
-    fn next_back(&mut self) -> Option<&'a [u8]> {
+    fn next_back(&mut self) -> Option<Key<'a>> {
         let (front, back) = self.ends.as_mut()?;
         loop {
-            let start = if std::ptr::addr_eq(front.leaf, back.leaf) { front.at } else { 0 };
+            let start = if front.leaf.is(back.leaf) { front.at } else { 0 };
             if start < back.at {
                 back.at -= 1;
                 return Some(back.leaf.get(back.at));
             }
-            if std::ptr::addr_eq(front.leaf, back.leaf) {
+            if front.leaf.is(back.leaf) {
                 return None;
             }
             back.move_to_previous_leaf();
@@ -162,7 +152,7 @@ impl<'a> Cursor<'a> {
     // The lowest inner node of the path that has a child further on.
     fn turn(&self, has_more: impl Fn(&Node, usize) -> bool) -> usize {
         let mut turn = None;
-        let mut node = self.root.expect(INNER);
+        let mut node = self.root;
         for level in 0..usize::from(self.height) {
             let index = self.path.get(level);
             if has_more(node, index) {
@@ -175,7 +165,7 @@ impl<'a> Cursor<'a> {
 
     // Goes down the path to the child of the branch at `turn`, and below it as `child_of` chooses.
     fn descend(&mut self, turn: usize, child_of: impl Fn(&Branch) -> usize) {
-        let mut node = self.root.expect(INNER);
+        let mut node = self.root;
         for level in 0..usize::from(self.height) {
             if level > turn {
                 self.path.set(level, child_of(node.branch()));
@@ -183,7 +173,7 @@ impl<'a> Cursor<'a> {
             node = node.child(self.path.get(level));
         }
         match node {
-            Node::Leaf(leaf) => self.leaf = leaf,
+            Node::Leaf(leaf) => self.leaf = leaf.keys(),
             _ => unreachable!("paths end at leaves"),
         }
     }
@@ -209,8 +199,8 @@ impl<'a> Way<'a> {
     }
 
     #[inline]
-    fn cursor(self, root: &'a Node, leaf: &'a Run, at: usize) -> Cursor<'a> {
-        Cursor { leaf, at, root: Some(root), height: narrow(self.height), path: self.path }
+    fn cursor(self, root: &'a Node, leaf: Keys<'a>, at: usize) -> Cursor<'a> {
+        Cursor { leaf, at, root, height: narrow(self.height), path: self.path }
     }
 }
 
@@ -225,7 +215,7 @@ impl Branch {
 }
 
 // The place before the first key that `from` includes.
-fn first_place(leaf: &Run, from: Bound<&[u8]>) -> usize {
+fn first_place(leaf: Keys, from: Bound<&[u8]>) -> usize {
     match from {
         Bound::Included(key) => leaf.search(key).unwrap_or_else(|at| at),
         Bound::Excluded(key) => leaf.search(key).map_or_else(|at| at, |at| at + 1),
@@ -234,7 +224,7 @@ fn first_place(leaf: &Run, from: Bound<&[u8]>) -> usize {
 }
 
 // The place after the last key that `to` includes.
-fn last_place(leaf: &Run, to: Bound<&[u8]>) -> usize {
+fn last_place(leaf: Keys, to: Bound<&[u8]>) -> usize {
     match to {
         Bound::Included(key) => leaf.search(key).map_or_else(|at| at, |at| at + 1),
         Bound::Excluded(key) => leaf.search(key).unwrap_or_else(|at| at),

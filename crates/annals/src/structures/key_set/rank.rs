@@ -3,21 +3,17 @@
 
 use std::ops::Bound;
 
-use super::root::Top;
-use super::{KeySet, Node, Run, behind_prefix};
+use super::set_key::Key;
+use super::{KeySet, Node, behind_prefix};
 
 impl KeySet {
     /// How many keys are less than `key`.
     pub(crate) fn rank(&self, key: &[u8]) -> usize {
-        let search = |leaf: &Run| leaf.search(key).unwrap_or_else(|at| at);
         let mut before = 0;
-        let mut node = match self.root.top() {
-            Top::Few(few) => return search(few),
-            Top::Tree(node) => node,
-        };
+        let Some(mut node) = self.root.as_ref() else { return 0 };
         loop {
             if let Node::Leaf(leaf) = node {
-                return before + search(leaf);
+                return before + leaf.keys().search(key).unwrap_or_else(|at| at);
             }
             let index = node.branch().child_index(key);
             before += (0..index).map(|at| node.child(at).keys_count()).sum::<usize>();
@@ -34,18 +30,15 @@ impl KeySet {
     }
 
     /// The key with `place` keys before it.
-    pub(crate) fn nth(&self, place: usize) -> Option<&[u8]> {
+    pub(crate) fn nth(&self, place: usize) -> Option<Key<'_>> {
         if place >= self.len() {
             return None;
         }
         let mut place = place;
-        let mut node = match self.root.top() {
-            Top::Few(few) => return Some(few.get(place)),
-            Top::Tree(node) => node,
-        };
+        let mut node = self.root.as_ref()?;
         loop {
             if let Node::Leaf(leaf) = node {
-                return Some(leaf.get(place));
+                return Some(leaf.keys().get(place));
             }
             let mut index = 0;
             while place >= node.child(index).keys_count() {
@@ -72,17 +65,11 @@ impl KeySet {
     // The share of keys that are smaller than `key`, from 0 to 1.
     fn part_before(&self, key: &[u8]) -> f64 {
         let (mut start, mut width) = (0.0, 1.0);
-        let share = |leaf: &Run| {
-            let at = leaf.search(key).unwrap_or_else(|at| at);
-            at as f64 / leaf.len().max(1) as f64
-        };
-        let mut node = match self.root.top() {
-            Top::Few(few) => return share(few),
-            Top::Tree(node) => node,
-        };
+        let Some(mut node) = self.root.as_ref() else { return 0.0 };
         loop {
             if let Node::Leaf(leaf) = node {
-                return start + width * share(leaf);
+                let at = leaf.keys().search(key).unwrap_or_else(|at| at);
+                return start + width * at as f64 / leaf.keys().len().max(1) as f64;
             }
             let branch = node.branch();
             let index = branch.child_index(key);

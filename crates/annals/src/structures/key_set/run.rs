@@ -1,133 +1,133 @@
-//! Holds a short sorted run of keys in one buffer.
+//! Holds a short sorted run of keys in one block of bytes, which a page on a disk could hold as it is.
 
-use crate::structures::number::narrow;
 use std::cmp::Ordering;
-use std::ops::{Deref, DerefMut};
+use std::ops::Range;
+use std::sync::Arc;
 
-// Buffers grow in steps instead of doubling: most of the memory of a set is in them.
-const BYTES_STEP: usize = 128;
+use super::set_key::Key;
+use crate::structures::number::{bytes_at, narrow};
+
 // Greater than or equal to every head, so that a search may compare all places without knowing the length.
 const HEAD_UNUSED: u16 = u16::MAX;
 
-// Heads are compared in groups of this size, also where there are no keys.
+// Heads are compared in groups of this size, also where there are no keys; few heads one by one.
 const HEADS_STEP: usize = 16;
+const FEW_HEADS_STEP: usize = 4;
 
-/// Keys side by side, so that copying them means copying a few blocks of memory.
+// Places in the head of a block.
+const COUNT_AT: usize = 0;
+const PLACES_AT: usize = 2;
+const COMMON_AT: usize = 4;
+const HEADS_AT: usize = 6;
+
+const OWN: &str = "a new block has one owner";
+
+/// Keys side by side, so that copying them means copying a few parts of one block.
 ///
-/// A search compares the two bytes of each key at which the keys begin to differ. These bytes are in one small block,
-/// so a search waits for memory twice; bisecting the keys themselves would wait for it five times.
-/// Shape: at most half as many keys as the table has places, in the order of their bytes.
-/// Units: all keys together have at most 65 535 bytes.
-/// Source: the heads of Graefe and Larson, "B-tree indexes and CPU caches", 2001.
-pub(crate) struct KeyRun<T: ?Sized> {
-    len: u16,
-    // Invariant: all keys agree in their first `skip` bytes, and `skip` is at most the length of each.
-    skip: u16,
-    bytes: Vec<u8>,
-    // First half: the two bytes of each key from `skip` on, padded with zeros; `HEAD_UNUSED` from `len` on. Second
-    // half: the end of each key in `bytes`; entries from `len` on have no meaning.
-    table: T,
+/// A search compares the two bytes of each key behind the common prefix. These bytes are side by side, so a search
+/// waits for memory once or twice; bisecting the keys themselves would wait for it five times.
+///
+/// Shape, in numbers of two bytes, little endian: count of keys, places in the tables, length of the common prefix;
+/// then a table of heads: the two bytes of each key behind the prefix, padded with zeros, as a number, and
+/// [`HEAD_UNUSED`] in places without a key; then a table of bounds: the offset of the rest of the first key, and the
+/// end of each; then the common prefix, and the rests. All other bytes are zero.
+/// Units: a block has at most 65 535 bytes.
+/// Source: the heads of Graefe and Larson, "B-tree indexes and CPU caches", 2001; prefixes as in Bayer and Unterauer,
+/// "Prefix B-trees", 1977.
+#[derive(Clone)]
+pub(super) struct Run(Arc<[u8]>);
+
+/// The keys of a run.
+#[derive(Clone, Copy)]
+pub(super) struct Keys<'b> {
+    block: &'b [u8],
+    // One more than there are keys.
+    bounds: &'b [[u8; 2]],
+    common: &'b [u8],
 }
 
-/// A run of any size: its methods do not depend on the size.
-pub(crate) type Run = KeyRun<[u16]>;
-
-impl<const M: usize> Deref for KeyRun<[u16; M]> {
-    type Target = Run;
-
-    #[inline(always)]
-    fn deref(&self) -> &Run {
-        self
-    }
-}
-
-impl<const M: usize> DerefMut for KeyRun<[u16; M]> {
-    #[inline(always)]
-    fn deref_mut(&mut self) -> &mut Run {
-        self
-    }
-}
-
-impl<const M: usize> KeyRun<[u16; M]> {
-    pub(super) const fn new() -> KeyRun<[u16; M]> {
-        KeyRun { len: 0, skip: 0, bytes: Vec::new(), table: [HEAD_UNUSED; M] }
-    }
-
-    /// With room for this many bytes.
-    pub(super) fn with_room(bytes: usize) -> KeyRun<[u16; M]> {
-        KeyRun { bytes: Vec::with_capacity(bytes), ..KeyRun::new() }
-    }
-
-    /// Keeps the keys before `index` and returns the others.
-    pub(super) fn split_off(&mut self, index: usize) -> KeyRun<[u16; M]> {
-        let mut right = KeyRun::new();
-        let start = self.start(index);
-        right.reserve(self.bytes.len() - start);
-        right.bytes.extend_from_slice(&self.bytes[start..]);
-        let (moved, kept): (u16, u16) = (narrow(start), narrow(index));
-        for (from, to) in self.ends()[index..self.len()].iter().zip(right.ends_mut()) {
-            *to = from - moved;
-        }
-        right.len = self.len - kept;
-        right.renew_heads();
-        self.len = kept;
-        self.bytes.truncate(start);
-        self.shrink();
-        self.renew_heads();
-        right
-    }
-
-    /// Moves all keys into a new run of just the needed size. The room stays.
-    pub(super) fn take(&mut self) -> KeyRun<[u16; M]> {
-        let bytes = self.bytes.as_slice().to_vec();
-        self.bytes.clear();
-        let emptied = KeyRun { bytes: std::mem::take(&mut self.bytes), ..KeyRun::new() };
-        KeyRun { bytes, ..std::mem::replace(self, emptied) }
-    }
-}
-
-impl Run {
+impl<'b> Keys<'b> {
     #[inline]
-    pub(super) fn len(&self) -> usize {
-        usize::from(self.len)
-    }
-
-    pub(super) fn bytes_len(&self) -> usize {
-        self.bytes.len()
+    fn in_block(block: &'b [u8]) -> Keys<'b> {
+        let (count, places) = (word(block, COUNT_AT), word(block, PLACES_AT));
+        let (bounds_at, common_at) = (bounds_at(places), common_at(places));
+        let bounds = block[bounds_at..bounds_at + 2 * count + 2].as_chunks().0;
+        Keys { block, bounds, common: &block[common_at..common_at + word(block, COMMON_AT)] }
     }
 
     #[inline]
-    pub(super) fn get(&self, index: usize) -> &[u8] {
-        &self.bytes[self.start(index)..usize::from(self.ends()[index])]
+    pub(super) fn len(self) -> usize {
+        self.bounds.len() - 1
     }
 
-    pub(super) fn last(&self) -> Option<&[u8]> {
+    /// True if both are the same run.
+    #[inline]
+    pub(super) fn is(self, other: Keys) -> bool {
+        std::ptr::addr_eq(self.block, other.block)
+    }
+
+    #[inline]
+    pub(super) fn get(self, index: usize) -> Key<'b> {
+        Key::of_parts(self.common, self.rest(index))
+    }
+
+    pub(super) fn last(self) -> Option<Key<'b>> {
         self.len().checked_sub(1).map(|index| self.get(index))
+    }
+
+    pub(super) fn iter(self) -> impl Iterator<Item = Key<'b>> + Clone {
+        self.range(0..self.len())
+    }
+
+    #[inline]
+    pub(super) fn range(self, range: Range<usize>) -> impl Iterator<Item = Key<'b>> + Clone {
+        range.map(move |index| self.get(index))
+    }
+
+    /// The prefix that is stored once. The keys may have a longer one.
+    #[inline]
+    pub(super) fn common(self) -> &'b [u8] {
+        self.common
+    }
+
+    #[inline]
+    fn rest(self, index: usize) -> &'b [u8] {
+        &self.block[self.bound(index)..self.bound(index + 1)]
+    }
+
+    // Where the rest of the key at `index` begins, and that of the key before ends.
+    #[inline]
+    fn bound(self, index: usize) -> usize {
+        u16::from_le_bytes(self.bounds[index]).into()
+    }
+
+    /// The bytes of all rests.
+    pub(super) fn rests_len(self) -> usize {
+        self.bound(self.len()) - self.bound(0)
     }
 
     /// The index of `key`, or the index where it would be inserted.
     #[inline]
-    pub(super) fn search(&self, key: &[u8]) -> Result<usize, usize> {
-        let skip = usize::from(self.skip);
-        // `bytes` starts with the first key, and so with the common prefix of all keys.
-        match cmp_first(key, &self.bytes, skip) {
+    pub(super) fn search(self, key: &[u8]) -> Result<usize, usize> {
+        let (count, places, common_len) = (self.len(), word(self.block, PLACES_AT), self.common.len());
+        match compare_first(key, &self.block[common_at(places)..], common_len) {
             Ordering::Less => return Err(0),
             Ordering::Equal => {}
-            Ordering::Greater => return Err(self.len()),
+            Ordering::Greater => return Err(count),
         }
-        let head = head(key, skip);
+        let rest = &key[common_len..];
+        let head = head(rest);
         // Counting all heads is faster than bisecting: it has no branch to mispredict, and the compiler uses vector
         // instructions.
-        let heads = &self.heads()[..self.len().next_multiple_of(HEADS_STEP).min(self.room())];
-        let mut from = usize::from(heads.iter().map(|other| u16::from(*other < head)).sum::<u16>());
+        let heads = &self.block[HEADS_AT..HEADS_AT + 2 * count.next_multiple_of(HEADS_STEP).min(places)];
+        let mut from = count_of(heads, |other| other < head);
         let mut to = from;
-        if heads.get(from) == Some(&head) {
-            to += usize::from(heads.iter().map(|other| u16::from(*other == head)).sum::<u16>());
-            to = to.min(self.len());
+        if from < count && word(heads, 2 * from) == usize::from(head) {
+            to = (to + count_of(heads, |other| other == head)).min(count);
         }
         while from < to {
             let middle = (from + to) / 2;
-            match self.get(middle)[skip..].cmp(&key[skip..]) {
+            match self.rest(middle).cmp(rest) {
                 Ordering::Less => from = middle + 1,
                 Ordering::Equal => return Ok(middle),
                 Ordering::Greater => to = middle,
@@ -137,152 +137,312 @@ impl Run {
     }
 
     /// The index in the middle of the bytes: neither 0 nor the length, if there are two keys.
-    pub(super) fn middle(&self) -> usize {
-        let half: u16 = narrow(self.bytes.len() / 2);
-        let index = self.ends()[..self.len()].partition_point(|end| *end <= half);
+    pub(super) fn middle(self) -> usize {
+        let half = usize::midpoint(self.bound(0), self.bound(self.len()));
+        let index = (0..self.len()).take_while(|index| self.bound(index + 1) <= half).count();
         index.clamp(1, self.len() - 1)
     }
+}
 
-    /// Inserts `key` before the key at `index`. There must be room.
-    pub(super) fn insert(&mut self, index: usize, key: &[u8]) {
-        let (start, len) = (self.start(index), self.len());
-        let end = self.bytes.len();
-        let skip = if len == 0 { key.len() } else { common_len(&self.bytes[..usize::from(self.skip)], key) };
-        self.reserve(key.len());
-        // Extend, move to the right, then write the key: cheaper than splicing an iterator in.
-        self.bytes.extend_from_slice(key);
-        if start < end {
-            self.bytes.copy_within(start..end, start + key.len());
-            self.bytes[start..start + key.len()].copy_from_slice(key);
-        }
-        self.ends_mut().copy_within(index..len, index + 1);
-        let added: u16 = narrow(key.len());
-        self.ends_mut()[index] = narrow(start);
-        self.ends_mut()[index..=len].iter_mut().for_each(|end| *end += added);
-        self.heads_mut().copy_within(index..len, index + 1);
-        self.heads_mut()[index] = head(key, skip);
-        self.len += 1;
-        if skip != usize::from(self.skip) {
-            self.renew_heads();
-        }
+/// No key.
+static NO_KEYS: [u8; 8] = [0, 0, 0, 0, 0, 0, 8, 0];
+
+impl Run {
+    pub(super) fn new() -> Run {
+        Run(Arc::from(NO_KEYS))
     }
 
-    pub(super) fn remove(&mut self, index: usize) {
-        let (start, end, len) = (self.start(index), usize::from(self.ends()[index]), self.len());
-        self.bytes.copy_within(end.., start);
-        self.bytes.truncate(self.bytes.len() - (end - start));
-        self.ends_mut().copy_within(index + 1..len, index);
-        let removed: u16 = narrow(end - start);
-        self.ends_mut()[index..len - 1].iter_mut().for_each(|following| *following -= removed);
-        self.heads_mut().copy_within(index + 1..len, index);
-        self.heads_mut()[len - 1] = HEAD_UNUSED;
-        self.len -= 1;
-        if self.len == 0 {
-            self.skip = 0;
+    /// Makes a run with the longest common prefix. Shape: `keys` ascending, each once.
+    pub(super) fn of<'k>(keys: impl Iterator<Item = Key<'k>> + Clone) -> Run {
+        let (mut count, mut bytes_len, mut ends) = (0, 0, None);
+        for key in keys.clone() {
+            count += 1;
+            bytes_len += key.len();
+            ends = Some((ends.map_or(key, |(first, _)| first), key));
         }
+        let Some((first, last)) = ends else { return Run::new() };
+        // All keys share the common prefix of the first and the last key.
+        let common_len = first.common_len(last);
+        let common = first.without_last(first.len() - common_len);
+        Run::made(count, common, bytes_len - count * common_len, 0, |draft| {
+            keys.for_each(|key| draft.push(key.without_first(common_len)));
+        })
+    }
+
+    // Makes a run of as many keys as `fill` writes, with at least `spare` bytes of room for more.
+    fn made(count: usize, common: Key, rests_len: usize, spare: usize, fill: impl FnOnce(&mut Draft)) -> Run {
+        let places = places_for(count, common.len(), rests_len, spare);
+        let start = common_at(places) + common.len();
+        let mut block = zeroed(rounded(start + rests_len + spare));
+        let bytes = Arc::get_mut(&mut block).expect(OWN);
+        put_word(bytes, COUNT_AT, count);
+        put_word(bytes, PLACES_AT, places);
+        put_word(bytes, COMMON_AT, common.len());
+        bytes[HEADS_AT + 2 * count..bounds_at(places)].fill(0xFF);
+        put_word(bytes, bounds_at(places), start);
+        let mut at = common_at(places);
+        for part in common.without_first(0) {
+            bytes[at..at + part.len()].copy_from_slice(part);
+            at += part.len();
+        }
+        let mut draft = Draft { bytes, places, count: 0, end: start };
+        fill(&mut draft);
+        Run(block)
+    }
+
+    #[inline]
+    pub(super) fn len(&self) -> usize {
+        word(&self.0, COUNT_AT)
+    }
+
+    #[inline]
+    pub(super) fn keys(&self) -> Keys<'_> {
+        Keys::in_block(&self.0)
+    }
+
+    /// Inserts `key` before the key at `index`.
+    pub(super) fn insert(&mut self, index: usize, key: &[u8]) {
+        self.insert_all(&[(index, key)]);
+    }
+
+    /// Inserts keys, each before the key at its index. Shape: ascending, none of them there.
+    pub(super) fn insert_all(&mut self, added: &[(usize, &[u8])]) {
+        let ([(_, first), ..], [.., (_, last)]) = (added, added) else { return };
+        let mut spare = 0;
+        if let [(index, key)] = added {
+            if has_room(self.keys(), key) {
+                return insert_here(Arc::make_mut(&mut self.0), *index, key);
+            }
+            // More keys may follow before it is shared again.
+            spare = Arc::get_mut(&mut self.0).map_or(0, |bytes| bytes.len() / 8);
+        }
+        if self.len() == 0 {
+            *self = Run::of(added.iter().map(|(_, key)| Key::from(*key)));
+            return;
+        }
+        let common = self.keys().common();
+        let mut kept = common_len(common, first);
+        if added.len() > 1 {
+            kept = common_len(&common[..kept], last);
+        }
+        if kept < common.len() {
+            *self = self.with_common(kept);
+        }
+        let keys = self.keys();
+        let added_len: usize = added.iter().map(|(_, key)| key.len() - kept).sum();
+        let common = Key::from(keys.common());
+        let merged =
+            Run::made(keys.len() + added.len(), common, keys.rests_len() + added_len, spare, |draft| {
+                let mut from = 0;
+                for (index, key) in added {
+                    draft.copy(keys, from..*index);
+                    draft.push([&[], &key[kept..]]);
+                    from = *index;
+                }
+                draft.copy(keys, from..keys.len());
+            });
+        *self = merged;
     }
 
     /// Removes the keys at `indexes`. Shape: ascending, each once.
     pub(super) fn remove_all(&mut self, indexes: &[usize]) {
-        // The last first, so that the keys after them move once.
-        indexes.iter().rev().for_each(|index| self.remove(*index));
-    }
-
-    /// Adds the keys of `right`, all of which are greater. There must be room.
-    pub(super) fn append(&mut self, right: &Run) {
-        let start = self.bytes.len();
-        self.reserve(right.bytes.len());
-        self.bytes.extend_from_slice(&right.bytes);
-        let (len, moved): (usize, u16) = (self.len(), narrow(start));
-        for (from, to) in right.ends()[..right.len()].iter().zip(&mut self.ends_mut()[len..]) {
-            *to = from + moved;
+        if let [index] = indexes
+            && self.remove_here(*index)
+        {
+            return;
         }
-        self.len += right.len;
-        self.renew_heads();
-    }
-
-    /// Frees the memory that the keys do not need now.
-    pub(super) fn shrink(&mut self) {
-        self.bytes.shrink_to_fit();
-    }
-
-    // Computes `skip` and the heads from the keys.
-    fn renew_heads(&mut self) {
-        self.heads_mut().fill(HEAD_UNUSED);
-        self.skip = 0;
-        let Some(last) = self.last() else { return };
-        // All keys share the common prefix of the first and the last key.
-        let skip = common_len(self.get(0), last);
-        self.skip = narrow(skip);
-        for index in 0..self.len() {
-            self.heads_mut()[index] = head(self.get(index), skip);
+        let keys = self.keys();
+        if indexes.len() == keys.len() {
+            *self = Run::new();
+            return;
         }
+        let removed_len: usize = indexes.iter().map(|index| keys.rest(*index).len()).sum();
+        let (count, rests_len) = (keys.len() - indexes.len(), keys.rests_len() - removed_len);
+        let left = Run::made(count, Key::from(keys.common()), rests_len, 0, |draft| {
+            let mut from = 0;
+            for index in indexes {
+                draft.copy(keys, from..*index);
+                from = index + 1;
+            }
+            draft.copy(keys, from..keys.len());
+        });
+        *self = left;
     }
 
-    #[inline]
-    fn start(&self, index: usize) -> usize {
-        if index == 0 { 0 } else { usize::from(self.ends()[index - 1]) }
-    }
-
-    fn reserve(&mut self, more: usize) {
-        let needed = self.bytes.len() + more;
-        if needed > self.bytes.capacity() {
-            self.bytes.reserve_exact(needed.next_multiple_of(self.bytes_step()) - self.bytes.len());
+    // Removes a key if nobody shares the block.
+    fn remove_here(&mut self, index: usize) -> bool {
+        let Some(bytes) = Arc::get_mut(&mut self.0) else { return false };
+        let keys = Keys::in_block(bytes);
+        let (count, places) = (keys.len(), word(bytes, PLACES_AT));
+        // A run without keys has no common prefix.
+        if count == 1 {
+            return false;
         }
+        let (start, behind, end) = (keys.bound(index), keys.bound(index + 1), keys.bound(count));
+        bytes.copy_within(behind..end, start);
+        // Nothing of a removed key stays in memory.
+        bytes[end - (behind - start)..end].fill(0);
+        bytes.copy_within(HEADS_AT + 2 * index + 2..HEADS_AT + 2 * count, HEADS_AT + 2 * index);
+        put_word(bytes, HEADS_AT + 2 * count - 2, HEAD_UNUSED.into());
+        let bounds = bounds_at(places) + 2 * index + 2..bounds_at(places) + 2 * count + 2;
+        bytes.copy_within(bounds.clone(), bounds.start - 2);
+        put_word(bytes, bounds.end - 2, 0);
+        let removed: u16 = narrow(behind - start);
+        shift(&mut bytes[bounds.start - 2..bounds.end - 2], removed.wrapping_neg());
+        put_word(bytes, COUNT_AT, count - 1);
+        true
     }
 
-    // Few keys need little room.
-    fn bytes_step(&self) -> usize {
-        if self.room() < HEADS_STEP { self.room() } else { BYTES_STEP }
-    }
-
-    /// The greatest possible number of keys.
-    #[inline(always)]
-    pub(super) fn room(&self) -> usize {
-        self.table.len() / 2
-    }
-
-    #[inline(always)]
-    fn heads(&self) -> &[u16] {
-        &self.table[..self.room()]
-    }
-
-    #[inline(always)]
-    fn heads_mut(&mut self) -> &mut [u16] {
-        let room = self.room();
-        &mut self.table[..room]
-    }
-
-    #[inline(always)]
-    fn ends(&self) -> &[u16] {
-        &self.table[self.room()..]
-    }
-
-    #[inline(always)]
-    fn ends_mut(&mut self) -> &mut [u16] {
-        let room = self.room();
-        &mut self.table[room..]
+    // The same keys with only so much of the common prefix.
+    fn with_common(&self, len: usize) -> Run {
+        let keys = self.keys();
+        let (common, more) = keys.common().split_at(len);
+        let rests_len = keys.rests_len() + more.len() * keys.len();
+        Run::made(keys.len(), Key::from(common), rests_len, 0, |draft| {
+            (0..keys.len()).for_each(|index| draft.push([more, keys.rest(index)]));
+        })
     }
 }
 
-impl<const M: usize> Clone for KeyRun<[u16; M]> {
-    // Leaves room for a key, because a node is copied to be changed.
-    fn clone(&self) -> KeyRun<[u16; M]> {
-        let step = self.bytes_step();
-        let mut bytes = Vec::with_capacity((self.bytes.len() + step / 2).next_multiple_of(step));
-        bytes.extend_from_slice(&self.bytes);
-        KeyRun { len: self.len, skip: self.skip, bytes, table: self.table }
+// True if a key has the common prefix, and its block has room for it.
+fn has_room(keys: Keys, key: &[u8]) -> bool {
+    let count = keys.len();
+    count > 0
+        && count < word(keys.block, PLACES_AT)
+        && keys.bound(count) + key.len() - keys.common.len().min(key.len()) <= keys.block.len()
+        && key.starts_with(keys.common)
+}
+
+// Inserts a key into a block that has room for it.
+fn insert_here(bytes: &mut [u8], index: usize, key: &[u8]) {
+    let keys = Keys::in_block(bytes);
+    let (count, places) = (keys.len(), word(bytes, PLACES_AT));
+    let (start, end) = (keys.bound(index), keys.bound(count));
+    let rest = &key[keys.common.len()..];
+    bytes.copy_within(start..end, start + rest.len());
+    bytes[start..start + rest.len()].copy_from_slice(rest);
+    let heads = HEADS_AT + 2 * index..HEADS_AT + 2 * count;
+    bytes.copy_within(heads.clone(), heads.start + 2);
+    put_word(bytes, heads.start, head(rest).into());
+    let bounds = bounds_at(places) + 2 * index..bounds_at(places) + 2 * count + 2;
+    bytes.copy_within(bounds.clone(), bounds.start + 2);
+    shift(&mut bytes[bounds.start + 2..bounds.end + 2], narrow(rest.len()));
+    put_word(bytes, COUNT_AT, count + 1);
+}
+
+// A block in progress: its keys come in order.
+struct Draft<'b> {
+    bytes: &'b mut [u8],
+    places: usize,
+    count: usize,
+    // The end of the last rest.
+    end: usize,
+}
+
+impl Draft<'_> {
+    // Adds a key with this rest, which is in two parts.
+    #[inline]
+    fn push(&mut self, rest: [&[u8]; 2]) {
+        let start = self.end;
+        for part in rest.into_iter().filter(|part| !part.is_empty()) {
+            self.bytes[self.end..self.end + part.len()].copy_from_slice(part);
+            self.end += part.len();
+        }
+        let head = head(&self.bytes[start..self.end]);
+        put_word(self.bytes, HEADS_AT + 2 * self.count, head.into());
+        self.count += 1;
+        put_word(self.bytes, bounds_at(self.places) + 2 * self.count, self.end);
+    }
+
+    // Adds keys of another run with the same common prefix.
+    fn copy(&mut self, keys: Keys, range: Range<usize>) {
+        let (start, end) = (keys.bound(range.start), keys.bound(range.end));
+        self.bytes[self.end..self.end + (end - start)].copy_from_slice(&keys.block[start..end]);
+        let heads = &keys.block[HEADS_AT + 2 * range.start..HEADS_AT + 2 * range.end];
+        let heads_at = HEADS_AT + 2 * self.count;
+        self.bytes[heads_at..heads_at + heads.len()].copy_from_slice(heads);
+        let bounds = keys.bounds[range.start + 1..=range.end].as_flattened();
+        let bounds_to = bounds_at(self.places) + 2 + 2 * self.count;
+        let copied = &mut self.bytes[bounds_to..bounds_to + bounds.len()];
+        copied.copy_from_slice(bounds);
+        let [from, to]: [u16; 2] = [start, self.end].map(narrow);
+        shift(copied, to.wrapping_sub(from));
+        self.count += range.len();
+        self.end += end - start;
     }
 }
 
 /// The length of the common prefix of `left` and `right`.
+#[inline]
 pub(super) fn common_len(left: &[u8], right: &[u8]) -> usize {
+    // Mostly `left` is the common prefix of other keys, and `right` has it.
+    if right.starts_with(left) {
+        return left.len();
+    }
     left.iter().zip(right).take_while(|(left, right)| left == right).count()
+}
+
+#[inline]
+fn bounds_at(places: usize) -> usize {
+    HEADS_AT + 2 * places
+}
+
+#[inline]
+fn common_at(places: usize) -> usize {
+    bounds_at(places) + 2 * places + 2
+}
+
+// Places for this many keys, and for as many more as the block has room for in any case.
+fn places_for(count: usize, common_len: usize, rests_len: usize, spare: usize) -> usize {
+    if count <= 2 * FEW_HEADS_STEP {
+        return count.next_multiple_of(FEW_HEADS_STEP);
+    }
+    let places = count.next_multiple_of(HEADS_STEP);
+    let needed = common_at(places) + common_len + rests_len;
+    let more = (rounded(needed + spare) - needed) / (rests_len / count.max(1) + 4);
+    places + more / HEADS_STEP * HEADS_STEP
+}
+
+// The allocator has blocks of few sizes, so that the room up to the next size costs nothing. Its size includes two
+// reference counts.
+fn rounded(bytes: usize) -> usize {
+    const COUNTS: usize = 16;
+    let whole = bytes + COUNTS;
+    whole.next_multiple_of((whole.next_power_of_two() / 8).max(16)) - COUNTS
+}
+
+// Copying zeros costs less than making a vector and copying it.
+fn zeroed(len: usize) -> Arc<[u8]> {
+    static ZEROS: [u8; 4096] = [0; 4096];
+    ZEROS.get(..len).map_or_else(|| Arc::from(vec![0; len]), Arc::from)
+}
+
+#[inline]
+fn word(bytes: &[u8], at: usize) -> usize {
+    u16::from_le_bytes(bytes_at(bytes, at)).into()
+}
+
+#[inline]
+fn put_word(bytes: &mut [u8], at: usize, word: usize) {
+    bytes[at..at + 2].copy_from_slice(&narrow::<u16, usize>(word).to_le_bytes());
+}
+
+fn shift(words: &mut [u8], by: u16) {
+    for word in words.as_chunks_mut::<2>().0 {
+        *word = u16::from_le_bytes(*word).wrapping_add(by).to_le_bytes();
+    }
+}
+
+#[inline]
+fn count_of(heads: &[u8], is_counted: impl Fn(u16) -> bool) -> usize {
+    let counted =
+        heads.as_chunks::<2>().0.iter().map(|head| u16::from(is_counted(u16::from_le_bytes(*head))));
+    counted.sum::<u16>().into()
 }
 
 // Compares the first `len` bytes of two strings; the second has at least as many.
 #[inline]
-fn cmp_first(left: &[u8], right: &[u8], len: usize) -> Ordering {
+fn compare_first(left: &[u8], right: &[u8], len: usize) -> Ordering {
     // Most prefixes are short: as one number they are compared without a call.
     if let (Some(left), Some(right), 0..8) = (left.first_chunk(), right.first_chunk(), len) {
         let [left, right] = [left, right].map(|bytes| u64::from_be_bytes(*bytes) >> 8 >> (8 * (7 - len)));
@@ -293,10 +453,27 @@ fn cmp_first(left: &[u8], right: &[u8], len: usize) -> Ordering {
 
 // Smaller heads belong to smaller keys; keys with one head must be compared themselves.
 #[inline]
-fn head(key: &[u8], skip: usize) -> u16 {
-    match key[skip..] {
+fn head(rest: &[u8]) -> u16 {
+    match rest {
         [] => 0,
-        [first] => u16::from_be_bytes([first, 0]),
-        [first, second, ..] => u16::from_be_bytes([first, second]),
+        [first] => u16::from_be_bytes([*first, 0]),
+        [first, second, ..] => u16::from_be_bytes([*first, *second]),
+    }
+}
+
+#[cfg(test)]
+impl Run {
+    /// Checks that the block has its only shape: nothing of former keys.
+    pub(super) fn check(&self) {
+        let keys = self.keys();
+        let (count, places) = (keys.len(), word(&self.0, PLACES_AT));
+        assert!(count <= places);
+        for index in 0..places {
+            let expected = if index < count { head(keys.rest(index)) } else { HEAD_UNUSED };
+            assert_eq!(word(&self.0, HEADS_AT + 2 * index), usize::from(expected));
+            assert!(index < count || word(&self.0, bounds_at(places) + 2 * index + 2) == 0);
+        }
+        assert!(self.0[keys.bound(count)..].iter().all(|byte| *byte == 0));
+        assert!(keys.iter().is_sorted_by(|left, right| left < right));
     }
 }

@@ -5,12 +5,16 @@
 
 use std::sync::OnceLock;
 
-use super::leaf::Leaf;
-use super::{Node, Run};
+use super::Node;
+use super::run::Keys;
+use super::set_key::Key;
 use crate::structures::text_key::{decode_key_text, is_text_key, key_is_cut};
 
 /// Units: words of 64 bits. A branch over leaves has some 3,000 keys, and real texts some thousand trigrams.
 const WORDS: usize = 128;
+
+/// Bytes behind the value in a key.
+const SLOT_BYTES: usize = 4;
 
 /// The trigrams of a set of texts, each as one of many bits: several trigrams may share a bit.
 #[derive(Clone)]
@@ -81,7 +85,7 @@ impl Signature {
             let mut signature = Signature::empty();
             for index in 0..node.branch().children_len() {
                 match node.child(index) {
-                    Node::Leaf(leaf) => signature.add_leaf(leaf),
+                    Node::Leaf(leaf) => signature.add_leaf(leaf.keys()),
                     inner => {
                         let below = Signature::of(inner);
                         signature.is_open |= below.is_open;
@@ -97,21 +101,22 @@ impl Signature {
         })
     }
 
-    fn add_leaf(&mut self, leaf: &Leaf) {
-        let mut text = Vec::new();
-        let mut before: &[u8] = &[];
-        for index in 0..leaf.len() {
-            let key = leaf.get(index);
-            let Some(value) = key.len().checked_sub(4).map(|end| &key[..end]) else { continue };
-            if value == before || !is_text_key(value) {
+    fn add_leaf(&mut self, leaf: Keys) {
+        let (mut text, mut value) = (Vec::new(), Vec::new());
+        for key in leaf.iter().filter(|key| key.len() >= SLOT_BYTES) {
+            let found = key.without_last(SLOT_BYTES);
+            if found == value[..] {
                 continue;
             }
-            before = value;
-            if key_is_cut(value) {
+            found.write_to(&mut value);
+            if !is_text_key(&value) {
+                continue;
+            }
+            if key_is_cut(&value) {
                 self.is_open = true;
                 continue;
             }
-            decode_key_text(value, &mut text);
+            decode_key_text(&value, &mut text);
             let Ok(text) = std::str::from_utf8(&text) else { continue };
             let mut last = ['\0'; 3];
             for (at, character) in text.chars().enumerate() {
@@ -143,16 +148,19 @@ fn place(gram: u32) -> (usize, u64) {
     (bit / 64, 1 << (bit % 64))
 }
 
-pub(crate) fn search<E>(
+pub(super) fn search<E>(
     node: &Node,
     low: &[u8],
     high: &[u8],
     needed: &Needed,
     skipped: &mut usize,
-    take: &mut dyn FnMut(&[u8]) -> Result<(), E>,
+    take: &mut dyn FnMut(Key) -> Result<(), E>,
 ) -> Result<(), E> {
     if let Node::Leaf(leaf) = node {
-        return search_run(leaf, low, high, take);
+        let keys = leaf.keys();
+        let (from, to) =
+            (keys.search(low).unwrap_or_else(|at| at), keys.search(high).unwrap_or_else(|at| at));
+        return keys.range(from..to).try_for_each(take);
     }
     if *needed != Needed::Unknown && !Signature::of(node).may_have(needed) {
         *skipped += 1;
@@ -161,16 +169,6 @@ pub(crate) fn search<E>(
     let branch = node.branch();
     let (first, last) = (branch.child_index(low), branch.child_index(high));
     (first..=last).try_for_each(|index| search(node.child(index), low, high, needed, skipped, take))
-}
-
-pub(crate) fn search_run<E>(
-    run: &Run,
-    low: &[u8],
-    high: &[u8],
-    take: &mut dyn FnMut(&[u8]) -> Result<(), E>,
-) -> Result<(), E> {
-    let (from, to) = (run.search(low).unwrap_or_else(|at| at), run.search(high).unwrap_or_else(|at| at));
-    (from..to).try_for_each(|index| take(run.get(index)))
 }
 
 #[cfg(test)]
@@ -193,8 +191,8 @@ mod tests {
         );
         let mut keys = Vec::new();
         let mut text = Vec::new();
-        let skipped = set.search_texts(&[0x30], &[0x39], &needed, &mut |key: &[u8]| -> Result<(), ()> {
-            decode_key_text(&key[..key.len() - 4], &mut text);
+        let skipped = set.search_texts(&[0x30], &[0x39], &needed, &mut |key: Key| -> Result<(), ()> {
+            decode_key_text(&key.without_last(4).to_vec(), &mut text);
             if std::str::from_utf8(&text).unwrap().to_lowercase().contains(&part.to_lowercase()) {
                 keys.push(key.to_vec());
             }

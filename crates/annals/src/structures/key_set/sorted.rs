@@ -1,10 +1,9 @@
 //! Adds many keys to a set, or removes them, leaf by leaf.
 
-use std::sync::Arc;
-
-use super::leaf::{FEW_KEYS_MAX, LEAF_BYTES_MAX, LEAF_KEYS_MAX, Leaf, assert_bounded};
+use super::leaf::{Fill, assert_bounded};
 use super::node::Node;
-use super::root::{Root, Top};
+use super::run::{Keys, Run};
+use super::set_key::Key;
 use super::{KeySet, Path, insert_at, lower, path_to, remove};
 use crate::structures::number::narrow;
 
@@ -13,18 +12,11 @@ impl KeySet {
     ///
     /// Shape: `keys` ascending; existing and repeated keys have no effect.
     pub(crate) fn insert_sorted<K: AsRef<[u8]>>(&mut self, mut keys: &[K], tell: &mut impl FnMut(&[u8])) {
-        while self.len + keys.len() <= FEW_KEYS_MAX
-            && let Some((key, rest)) = keys.split_first()
-        {
-            if self.insert(key.as_ref()) {
-                tell(key.as_ref());
-            }
-            keys = rest;
-        }
         if keys.is_empty() {
             return;
         }
-        let root = self.root.tree_mut();
+        let root = self.root.get_or_insert_with(|| Node::Leaf(Run::new()));
+        let mut added: Vec<(usize, &[u8])> = Vec::new();
         while let Some(key) = keys.first() {
             let key = key.as_ref();
             assert_bounded(key);
@@ -42,17 +34,18 @@ impl KeySet {
             }
             let (together, rest) = keys.split_at(count);
             let leaf = leaf_mut(root, path.indexes());
-            let len_before = leaf.len();
+            added.clear();
             for key in together.iter().map(AsRef::as_ref) {
                 assert_bounded(key);
-                if let Err(at) = leaf.search(key) {
-                    leaf.insert(at, key);
+                let is_new = added.last().is_none_or(|(_, last)| *last != key);
+                if let (Err(at), true) = (leaf.keys().search(key), is_new) {
+                    added.push((at, key));
                     tell(key);
                 }
             }
-            let added = leaf.len() - len_before;
-            count_along(root, path.indexes(), narrow(added));
-            self.len += added;
+            leaf.insert_all(&added);
+            count_along(root, path.indexes(), narrow(added.len()));
+            self.len += added.len();
             keys = rest;
         }
     }
@@ -61,72 +54,64 @@ impl KeySet {
     ///
     /// Shape: `keys` ascending, each once; missing keys have no effect.
     pub(crate) fn remove_sorted<K: AsRef<[u8]>>(&mut self, mut keys: &[K]) {
-        while let Some(key) = keys.first()
-            && let Top::Tree(root) = self.root.top()
-        {
+        while let (Some(key), Some(root)) = (keys.first(), &mut self.root) {
             let path = path_to(root, key.as_ref());
             let (leaf, behind) = leaf_at(root, &path);
-            let belongs = |key: &K| behind.is_none_or(|behind| key.as_ref() < behind);
+            let belongs = |key: &K| behind.is_none_or(|behind| behind > *key.as_ref());
             let (together, rest) = keys.split_at(keys.partition_point(belongs));
             keys = rest;
             let found: Vec<usize> =
                 together.iter().filter_map(|key| leaf.search(key.as_ref()).ok()).collect();
             // Missing keys copy nothing.
             if !found.is_empty() {
-                let root = self.root.tree_mut();
                 remove(root, path.indexes(), &found);
                 lower(root);
                 self.len -= found.len();
                 if self.len == 0 {
-                    self.root = Root::Empty;
+                    self.root = None;
                 }
             }
         }
-        keys.iter().for_each(|key| {
-            self.remove(key.as_ref());
-        });
     }
 }
 
 // The leaf at the end of this path, and the least bound of the keys after it; `None` if there are no keys after it.
-fn leaf_at<'n>(root: &'n Node, path: &Path) -> (&'n Leaf, Option<&'n [u8]>) {
+fn leaf_at<'n>(root: &'n Node, path: &Path) -> (Keys<'n>, Option<Key<'n>>) {
     let mut node = root;
     let mut behind = None;
     for index in path.indexes() {
         let index = usize::from(*index);
-        let separators = &node.branch().separators;
+        let separators = node.branch().separators.keys();
         if index < separators.len() {
             behind = Some(separators.get(index));
         }
         node = node.child(index);
     }
     let Node::Leaf(leaf) = node else { unreachable!("paths end at leaves") };
-    (leaf, behind)
+    (leaf.keys(), behind)
 }
 
 // How many of `keys` belong into the same leaf as the first, to which this path leads, and have room there.
 fn count_beside<K: AsRef<[u8]>>(root: &Node, path: &Path, keys: &[K]) -> usize {
     let (leaf, behind) = leaf_at(root, path);
-    let (mut len, mut bytes_len) = (leaf.len(), leaf.bytes_len());
+    let mut fill = Fill::of(leaf);
+    let any = if leaf.len() == 0 { keys[0].as_ref() } else { leaf.common() };
     let belongs = |key: &&K| {
         let key = key.as_ref();
-        len += 1;
-        bytes_len += key.len();
-        len <= LEAF_KEYS_MAX && bytes_len <= LEAF_BYTES_MAX && behind.is_none_or(|behind| key < behind)
+        behind.is_none_or(|behind| behind > *key) && fill.add(any, key)
     };
     keys.iter().take_while(belongs).count()
 }
 
 // The leaf at the end of `path`.
-fn leaf_mut<'n>(node: &'n mut Arc<Node>, path: &[u8]) -> &'n mut Leaf {
-    let child = path.iter().fold(node, |node, index| Node::child_mut(node, usize::from(*index)));
-    Node::leaf_mut(child)
+fn leaf_mut<'n>(node: &'n mut Node, path: &[u8]) -> &'n mut Run {
+    path.iter().fold(node, |node, index| node.child_mut(usize::from(*index))).leaf_mut()
 }
 
 // Adds to the key counts of all nodes on `path`.
-fn count_along(node: &mut Arc<Node>, path: &[u8], change: isize) {
+fn count_along(node: &mut Node, path: &[u8], change: isize) {
     if let Some((index, path)) = path.split_first() {
-        Node::count(node, change);
-        count_along(Node::child_mut(node, usize::from(*index)), path, change);
+        node.count(change);
+        count_along(node.child_mut(usize::from(*index)), path, change);
     }
 }

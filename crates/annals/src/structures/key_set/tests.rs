@@ -5,49 +5,50 @@ use std::ops::Bound;
 
 use proptest::prelude::*;
 
-use super::leaf::{FEW_KEYS_MAX, KEY_BYTES_MAX, LEAF_BYTES_MAX, LEAF_KEYS_MAX};
-use super::root::{Root, Top};
-use super::{KeySet, Node};
+use super::leaf::{KEY_BYTES_MAX, LEAF_BYTES_MAX, LEAF_KEYS_MAX};
+use super::{Key, KeySet, Node};
 
 // Checks the order, the separators and the heights of the whole tree and returns its leaves as (keys, bytes).
 fn check(set: &KeySet) -> Vec<(usize, usize)> {
     let mut leaves = Vec::new();
-    match set.root.top() {
-        Top::Few(few) => {
-            assert!(few.len() <= FEW_KEYS_MAX);
-            leaves.push((few.len(), few.bytes_len()));
-        }
-        Top::Tree(node) => {
-            assert!(!set.is_empty(), "an empty set takes no memory");
-            check_node(node, &[], None, &mut leaves);
-        }
+    assert_eq!(set.root.is_none(), set.is_empty(), "an empty set takes no memory");
+    if let Some(root) = &set.root {
+        check_node(root, Key::from(&[][..]), None, &mut leaves);
     }
     assert_eq!(leaves.iter().map(|(keys, _)| keys).sum::<usize>(), set.len());
     assert!(set.iter().is_sorted_by(|left, right| left < right));
-    assert!(leaves.len() == 1 || leaves.iter().all(|(keys, _)| *keys > 0), "an empty leaf stayed");
+    assert!(leaves.iter().all(|(keys, _)| *keys > 0), "an empty leaf stayed");
     leaves
 }
 
-fn check_node(node: &Node, from: &[u8], to: Option<&[u8]>, leaves: &mut Vec<(usize, usize)>) -> usize {
+fn check_node(node: &Node, from: Key, to: Option<Key>, leaves: &mut Vec<(usize, usize)>) -> usize {
     match node {
         Node::Leaf(leaf) => {
-            assert!(
-                (0..leaf.len())
-                    .all(|index| leaf.get(index) >= from && to.is_none_or(|to| leaf.get(index) < to))
-            );
-            assert!(leaf.len() <= LEAF_KEYS_MAX && leaf.bytes_len() <= LEAF_BYTES_MAX + KEY_BYTES_MAX);
-            leaves.push((leaf.len(), leaf.bytes_len()));
+            leaf.check();
+            let keys = leaf.keys();
+            assert!(keys.iter().all(|key| key >= from && to.is_none_or(|to| key < to)));
+            let bytes_len = keys.common().len() + keys.rests_len();
+            assert!(keys.len() <= LEAF_KEYS_MAX && bytes_len <= LEAF_BYTES_MAX + KEY_BYTES_MAX);
+            leaves.push((keys.len(), bytes_len));
             0
         }
         inner => {
             let branch = inner.branch();
+            if let Node::Patched(patched) = inner {
+                assert!(
+                    patched.patches_count() * 8 <= branch.children_len(),
+                    "many replaced children stay alive"
+                );
+            }
+            branch.separators.check();
             let children_len = branch.children_len();
             let below: usize = (0..children_len).map(|index| inner.child(index).keys_count()).sum();
             assert_eq!(inner.keys_count(), below);
             assert!(children_len > 0 && branch.children[children_len..].iter().all(Option::is_none));
             let mut heights = (0..children_len).map(|index| {
-                let from = if index == 0 { from } else { branch.separators.get(index - 1) };
-                let to = if index + 1 == children_len { to } else { Some(branch.separators.get(index)) };
+                let from = if index == 0 { from } else { branch.separators.keys().get(index - 1) };
+                let to =
+                    if index + 1 == children_len { to } else { Some(branch.separators.keys().get(index)) };
                 check_node(inner.child(index), from, to, leaves)
             });
             let height = heights.next().expect("a branch has a child");
@@ -69,7 +70,11 @@ fn numbers(keys: impl Iterator<Item = u32>) -> KeySet {
 }
 
 fn contents(set: &KeySet) -> Vec<Vec<u8>> {
-    set.iter().map(<[u8]>::to_vec).collect()
+    set.iter().map(Key::to_vec).collect()
+}
+
+fn first(set: &KeySet) -> Option<Vec<u8>> {
+    set.first().map(Key::to_vec)
 }
 
 // Visits every number below `count` once in a pseudo-random order; `count` is a power of two.
@@ -81,14 +86,14 @@ fn shuffled(count: u32) -> impl Iterator<Item = u32> {
 fn empty_set_has_no_key() {
     let mut set = KeySet::new();
     assert!(!set.contains(b"") && !set.remove(b"") && set.is_empty());
-    assert_eq!((set.first(), set.last(), set.prefix(b"").next()), (None, None, None));
+    assert!(set.first().is_none() && set.last().is_none() && set.prefix(b"").next().is_none());
 }
 
 #[test]
 fn empty_key_is_a_key_like_any_other() {
     let mut set = numbers(0..1_000);
     assert!(set.insert(b"") && !set.insert(b""));
-    assert_eq!((set.first(), set.len()), (Some(&b""[..]), 1_001));
+    assert_eq!((first(&set), set.len()), (Some(Vec::new()), 1_001));
     assert!(set.remove(b"") && !set.contains(b""));
 }
 
@@ -111,7 +116,7 @@ fn bulk_building_leaves_full_leaves_and_counts_doubles_once() {
     for count in [0, 1, 128, 129, 5_000, 200_000] {
         let set = KeySet::from_sorted((0..count).flat_map(|number| [key(number), key(number)]));
         let leaves = check(&set);
-        assert_eq!(leaves.len(), (count as usize).div_ceil(LEAF_KEYS_MAX).max(1));
+        assert_eq!(leaves.len(), (count as usize).div_ceil(LEAF_KEYS_MAX));
         assert!((0..count).all(|number| set.contains(&key(number))));
     }
 }
@@ -122,10 +127,13 @@ fn a_key_and_its_place_lead_to_each_other() {
         let set = numbers((0..count).map(|number| number * 2));
         for place in (0..count).step_by(usize::try_from(count / 500).unwrap_or(0) + 1) {
             let found = set.nth(place as usize).unwrap();
-            assert_eq!((found, set.rank(found)), (&key(place * 2)[..], place as usize));
+            assert_eq!(
+                (found.to_vec(), set.rank(&found.to_vec())),
+                (key(place * 2).to_vec(), place as usize)
+            );
             assert_eq!(set.rank(&key(place * 2 + 1)), place as usize + 1);
         }
-        assert_eq!(set.nth(count as usize), None);
+        assert!(set.nth(count as usize).is_none());
         assert_eq!(set.count_prefix(&[0, 0, 0]), count.min(128) as usize);
         assert_eq!(set.count_prefix(b""), count as usize);
         assert_eq!(set.count_prefix(&[0xFF]), 0);
@@ -138,7 +146,7 @@ fn bulk_built_set_can_be_changed() {
     assert!((0..10_000).all(|number| set.insert(&key(number * 2 + 1))));
     check(&set);
     assert!((0..20_000).all(|number| set.remove(&key(number))));
-    assert_eq!(check(&set), [(0, 0)]);
+    assert_eq!(check(&set), []);
 }
 
 #[test]
@@ -149,9 +157,25 @@ fn longest_keys_with_a_long_common_prefix_are_kept_apart() {
     // The last leaf may have been split off with only one key.
     let leaves = check(&set);
     assert!(leaves[..leaves.len() - 1].iter().all(|(keys, _)| *keys >= 2), "{leaves:?}");
-    assert!(set.iter().map(<[u8]>::to_vec).eq((0..2_048).map(long)));
+    assert!(contents(&set).into_iter().eq((0..2_048).map(long)));
     assert!(shuffled(2_048).all(|number| set.remove(&long(number))));
     assert!(set.is_empty());
+}
+
+#[test]
+fn a_long_common_prefix_is_stored_once_until_a_key_lacks_it() {
+    let long = |number: u32| [vec![b'x'; KEY_BYTES_MAX - 4], key(number).to_vec()].concat();
+    let mut set = KeySet::from_sorted((0..1_024).map(long));
+    assert_eq!(check(&set).len(), 1_024 / LEAF_KEYS_MAX);
+    let others = [vec![b'w'], vec![b'x'; KEY_BYTES_MAX - 5], vec![b'x'; KEY_BYTES_MAX], vec![b'y']];
+    assert!(others.iter().all(|other| set.insert(other)));
+    assert!(check(&set).len() <= 1_024 / LEAF_KEYS_MAX + others.len());
+    let mut all: Vec<Vec<u8>> = (0..1_024).map(long).chain(others.clone()).collect();
+    all.sort();
+    assert_eq!(contents(&set), all);
+    assert!(others.iter().all(|other| set.remove(other)));
+    check(&set);
+    assert!(contents(&set).into_iter().eq((0..1_024).map(long)));
 }
 
 #[test]
@@ -159,7 +183,7 @@ fn keys_that_are_prefixes_of_each_other_are_kept_apart() {
     let mut set = KeySet::new();
     assert!((0..=KEY_BYTES_MAX).rev().all(|len| set.insert(&vec![0; len])));
     check(&set);
-    assert!(set.iter().map(<[u8]>::len).eq(0..=KEY_BYTES_MAX));
+    assert!(set.iter().map(Key::len).eq(0..=KEY_BYTES_MAX));
     assert!((0..=KEY_BYTES_MAX).all(|len| set.remove(&vec![0; len])));
 }
 
@@ -175,17 +199,14 @@ fn removing_everything_leaves_nothing_that_can_be_filled_again() {
     for _ in 0..2 {
         assert!(shuffled(16_384).all(|number| set.insert(&key(number))));
         assert!(shuffled(16_384).all(|number| set.remove(&key(number.wrapping_add(77) % 16_384))));
-        assert_eq!(check(&set), [(0, 0)]);
-        assert!(matches!(set.root, Root::Empty));
+        assert_eq!(check(&set), []);
     }
 }
 
 #[test]
-fn few_keys_behave_as_many_and_become_a_tree_and_clones_keep_theirs() {
-    let few = FEW_KEYS_MAX as u32;
-    for count in 0..=2 * few {
-        let set = numbers(shuffled(2 * few.next_power_of_two()).filter(|number| *number < count));
-        assert_eq!(matches!(set.root, Root::Tree(_)), count > few);
+fn sets_made_in_any_way_are_equal_and_clones_keep_theirs() {
+    for count in (0..=14).chain([127, 128, 129]) {
+        let set = numbers(shuffled(256).filter(|number| *number < count));
         let mut built = KeySet::new();
         let keys: Vec<[u8; 4]> = (0..count).map(key).collect();
         built.insert_sorted(&keys, &mut |_| {});
@@ -196,16 +217,14 @@ fn few_keys_behave_as_many_and_become_a_tree_and_clones_keep_theirs() {
         }
         for from in 0..=count {
             let (low, high) = (key(from), key(count.saturating_sub(1)));
-            let range = || set.range(Bound::Excluded(&low), Bound::Included(&high));
-            assert!(
-                range().eq((from + 1..count).map(key)) && range().rev().eq((from + 1..count).rev().map(key))
-            );
-            let halved = set.count_about(Bound::Included(&low), Bound::Unbounded);
-            assert_eq!(halved, (count - from) as usize);
+            let range = || set.range(Bound::Excluded(&low), Bound::Included(&high)).map(Key::last_u32);
+            assert!(range().eq(from + 1..count));
+            let about = set.count_about(Bound::Included(&low), Bound::Unbounded);
+            assert!(count > 128 || about == (count - from) as usize);
         }
         let mut changed = set.clone();
         (0..count).for_each(|number| assert!(changed.remove(&key(number)) && !changed.remove(&key(number))));
-        assert!(matches!(changed.root, Root::Empty));
+        assert_eq!(check(&changed), []);
         assert_eq!(contents(&set), (0..count).map(|number| key(number).to_vec()).collect::<Vec<_>>());
     }
 }
@@ -226,7 +245,7 @@ fn prefix_finds_what_starts_with_it_and_nothing_else() {
     {
         set.insert(key);
     }
-    let found = |prefix| set.prefix(prefix).collect::<Vec<_>>();
+    let found = |prefix| set.prefix(prefix).map(Key::to_vec).collect::<Vec<_>>();
     assert_eq!(found(b"ab"), [&b"ab"[..], b"ab\0", b"ab\xff", b"ab\xff\xff"]);
     assert_eq!(found(b"ab\xff"), [&b"ab\xff"[..], b"ab\xff\xff"]);
     assert_eq!(found(b"\xff\xff"), [&b"\xff\xff"[..], b"\xff\xffz"]);
@@ -238,8 +257,8 @@ fn prefix_finds_what_starts_with_it_and_nothing_else() {
 fn crossed_bounds_give_nothing() {
     let set = numbers(0..1_000);
     let (low, high) = (key(10), key(20));
-    assert_eq!(set.range(Bound::Included(&high), Bound::Included(&low)).next(), None);
-    assert_eq!(set.range(Bound::Excluded(&low), Bound::Excluded(&low)).next_back(), None);
+    assert!(set.range(Bound::Included(&high), Bound::Included(&low)).next().is_none());
+    assert!(set.range(Bound::Excluded(&low), Bound::Excluded(&low)).next_back().is_none());
     assert_eq!(set.range(Bound::Included(&low), Bound::Included(&low)).count(), 1);
 }
 
@@ -248,10 +267,10 @@ fn a_range_can_be_eaten_from_both_ends() {
     let set = numbers(0..5_000);
     let mut range = set.iter();
     for number in 0..2_500 {
-        assert_eq!(range.next(), Some(&key(number)[..]));
-        assert_eq!(range.next_back(), Some(&key(4_999 - number)[..]));
+        assert_eq!(range.next().map(Key::last_u32), Some(number));
+        assert_eq!(range.next_back().map(Key::last_u32), Some(4_999 - number));
     }
-    assert_eq!((range.next(), range.next_back()), (None, None));
+    assert!(range.next().is_none() && range.next_back().is_none());
 }
 
 #[test]
@@ -266,12 +285,26 @@ fn change_after_a_clone_leaves_the_clone_alone() {
     assert_eq!(contents(&snapshot), before);
 }
 
+#[test]
+fn no_old_tree_stays_alive_below_a_root_with_few_children() {
+    let mut set = numbers(0..10_000);
+    for number in (0..10_000).step_by(100) {
+        let snapshot = set.clone();
+        assert!(set.remove(&key(number)));
+        check(&set);
+        drop(snapshot);
+    }
+}
+
 // Keys from few letters are often equal or prefixes of each other; long ones make leaves and branches split early.
 fn any_key() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![
         3 => prop::collection::vec(prop_oneof![Just(0_u8), Just(1), Just(255)], 0..6),
         3 => (0..3_000_u32).prop_map(|number| number.to_be_bytes().to_vec()),
         2 => (0..100_u8, 250..300_usize).prop_map(|(number, len)| [vec![7; len], vec![number]].concat()),
+        // As the keys of an index: a long common beginning, a short value, a slot.
+        2 => (0..4_u8, 0..40_u32).prop_map(|(value, slot)| [&[9; 120][..], &[value], &key(slot)].concat()),
+        1 => (0..30_u8).prop_map(|number| [vec![8; KEY_BYTES_MAX - 1], vec![number]].concat()),
     ]
 }
 
@@ -326,10 +359,10 @@ proptest! {
         kept.push((set, model));
         for (set, model) in kept {
             check(&set);
-            prop_assert!(set.iter().eq(model.iter()));
-            prop_assert!(set.iter().rev().eq(model.iter().rev()));
-            prop_assert_eq!(set.first(), model.first().map(Vec::as_slice));
-            prop_assert_eq!(set.last(), model.last().map(Vec::as_slice));
+            prop_assert!(set.iter().map(Key::to_vec).eq(model.iter().cloned()));
+            prop_assert!(set.iter().rev().map(Key::to_vec).eq(model.iter().rev().cloned()));
+            prop_assert_eq!(first(&set), model.first().cloned());
+            prop_assert_eq!(set.last().map(Key::to_vec), model.last().cloned());
         }
     }
 
@@ -347,18 +380,19 @@ proptest! {
             };
             let expected: Vec<&Vec<u8>> = keys.iter().filter(is_inside).collect();
             let range = set.range(from.as_ref().map(Vec::as_slice), to.as_ref().map(Vec::as_slice));
-            prop_assert!(range.clone().eq(expected.iter().copied()));
-            prop_assert!(range.clone().rev().eq(expected.iter().rev().copied()));
+            let wanted = expected.iter().map(|key| key.to_vec());
+            prop_assert!(range.clone().map(Key::to_vec).eq(wanted.clone()));
+            prop_assert!(range.clone().rev().map(Key::to_vec).eq(wanted.rev()));
             let (mut range, mut expected) = (range, expected.into_iter());
             for from_front in &turns {
                 let (found, wanted) =
                     if *from_front { (range.next(), expected.next()) } else { (range.next_back(), expected.next_back()) };
-                prop_assert_eq!(found, wanted.map(Vec::as_slice));
+                prop_assert_eq!(found.map(Key::to_vec), wanted.cloned());
             }
             // The keys left between both ends are folded, a leaf at a time.
             let mut left = Vec::new();
-            range.for_each(|key| left.push(key));
-            prop_assert_eq!(left, expected.map(Vec::as_slice).collect::<Vec<_>>());
+            range.for_each(|key| left.push(key.to_vec()));
+            prop_assert_eq!(left, expected.cloned().collect::<Vec<_>>());
         }
     }
 }
@@ -384,7 +418,7 @@ proptest! {
             check(&set);
             shared.push((set.clone(), direct.len()));
         }
-        prop_assert!(set.iter().eq(direct.iter()));
+        prop_assert!(set.iter().map(Key::to_vec).eq(direct.iter().cloned()));
         prop_assert!(shared.iter().all(|(set, len)| set.len() == *len && set.iter().count() == *len));
     }
 }
@@ -403,10 +437,10 @@ proptest! {
             set.remove_sorted(&gone);
             model.retain(|key| gone.binary_search(&key).is_err());
             check(&set);
-            prop_assert!(set.iter().eq(model.iter()));
-            prop_assert!(before.iter().eq(expected.iter()));
+            prop_assert!(set.iter().map(Key::to_vec).eq(model.iter().cloned()));
+            prop_assert!(before.iter().map(Key::to_vec).eq(expected.iter().cloned()));
         }
         set.remove_sorted(&keys.iter().collect::<Vec<_>>());
-        prop_assert!(set.is_empty() && matches!(set.root, Root::Empty));
+        prop_assert!(set.is_empty() && set.root.is_none());
     }
 }

@@ -7,6 +7,7 @@ use crate::graph::containment::ORDER_BYTES_MAX;
 use crate::graph::structures::child::{Group, order_of, prefix_of, relationship_of};
 use crate::model::{Id, Value};
 use crate::read::{ChildName, ChildSlot, Target};
+use crate::structures::key_set::Key;
 use crate::structures::order::between;
 use crate::tree::TreeStep;
 use crate::write::shown::Shown;
@@ -64,14 +65,14 @@ impl Gap {
 pub(super) fn gap(shown: Shown, parent: u32, group: Group, insert: &Insert) -> Result<Gap> {
     let orders = shown.graph.relationships.lists.children.by_order();
     let prefix = prefix_of(parent, group);
-    let is_shown = |key: &&[u8]| {
-        let relationship = relationship_of(key);
+    let is_shown = |key: &Key| {
+        let relationship = relationship_of(*key);
         shown.has_child(relationship, shown.graph.relationships.known_row(relationship).ends()[1])
     };
     let edge = |is_last: bool| {
         let mut range = orders.prefix(&prefix).filter(is_shown);
         let key = if is_last { range.next_back() } else { range.next() };
-        key.map(|key| order_of(key).to_vec())
+        key.map(order_of)
     };
     match insert {
         Insert::First => Ok(Gap { before: None, after: edge(false) }),
@@ -80,13 +81,13 @@ pub(super) fn gap(shown: Shown, parent: u32, group: Group, insert: &Insert) -> R
             let (key, own) = sibling(shown, parent, group, step)?;
             let mut before = orders.range(Bound::Included(&prefix), Bound::Excluded(&key)).filter(is_shown);
             let before = before.next_back();
-            Ok(Gap { before: before.map(|key| order_of(key).to_vec()), after: Some(own) })
+            Ok(Gap { before: before.map(order_of), after: Some(own) })
         }
         Insert::After(step) => {
             let (key, own) = sibling(shown, parent, group, step)?;
             let after = orders.range(Bound::Excluded(&key), Bound::Unbounded);
             let after = after.take_while(|key| key.starts_with(&prefix)).find(is_shown);
-            Ok(Gap { before: Some(own), after: after.map(|key| order_of(key).to_vec()) })
+            Ok(Gap { before: Some(own), after: after.map(order_of) })
         }
     }
 }

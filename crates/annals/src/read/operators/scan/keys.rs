@@ -3,7 +3,7 @@
 use std::ops::Bound as Edge;
 
 use super::bounds::Bounds;
-use crate::structures::key_set::{KeySet, Range};
+use crate::structures::key_set::{Key, KeySet, Range};
 
 /// The keys of a set from one place on, in one direction. The end is found during the walk: most pages end before, and
 /// so need no look-up of the end.
@@ -12,7 +12,7 @@ pub(in crate::read) struct Directed<'d, 'g> {
     is_descending: bool,
     // The first key after the range; descending, the last key in it.
     until: Option<&'d [u8]>,
-    peeked: Option<&'g [u8]>,
+    peeked: Option<Key<'g>>,
 }
 
 impl<'d, 'g> Directed<'d, 'g> {
@@ -36,15 +36,15 @@ impl<'d, 'g> Directed<'d, 'g> {
     }
 
     #[inline]
-    pub(in crate::read) fn next(&mut self) -> Option<&'g [u8]> {
+    pub(in crate::read) fn next(&mut self) -> Option<Key<'g>> {
         if self.peeked.is_some() {
             return self.peeked.take();
         }
         let key = if self.is_descending { self.range.next_back() } else { self.range.next() };
-        key.filter(|key| is_before(key, self.until, self.is_descending))
+        key.filter(|key| is_before(*key, self.until, self.is_descending))
     }
 
-    pub(in crate::read) fn peek(&mut self) -> Option<&'g [u8]> {
+    pub(in crate::read) fn peek(&mut self) -> Option<Key<'g>> {
         self.peeked = self.next();
         self.peeked
     }
@@ -52,6 +52,6 @@ impl<'d, 'g> Directed<'d, 'g> {
 
 /// True if a key comes before the end of a walk.
 #[inline]
-fn is_before(key: &[u8], until: Option<&[u8]>, is_descending: bool) -> bool {
-    until.is_none_or(|until| (key < until) != is_descending)
+fn is_before(key: Key, until: Option<&[u8]>, is_descending: bool) -> bool {
+    until.is_none_or(|until| (key < *until) != is_descending)
 }
