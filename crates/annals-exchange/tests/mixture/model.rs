@@ -385,7 +385,9 @@ impl Model {
         if self.parent(to).is_some_and(|(other, _)| Some(other) != link) {
             return Err(ErrorKind::Cardinality);
         }
-        let above = std::iter::successors(Some(from), |at| self.parent(*at).map(|(_, parent)| parent));
+        // A relationship that moves contains nothing meanwhile.
+        let holder = |at: &Age| self.parent(*at).filter(|(other, _)| Some(*other) != link);
+        let above = std::iter::successors(Some(from), |at| holder(at).map(|(_, parent)| parent));
         if above.take(self.all.len() + 1).any(|at| at == to) {
             return Err(ErrorKind::InvalidEnds);
         }
