@@ -171,8 +171,8 @@ impl Transaction {
         self.put_back_relationships(&then, &changed.relationships)
     }
 
-    /// Gives live relationships their types and ends back, as far as their places are free: they stay the same, and items that
-    /// they contain now leave their places.
+    /// Gives relationships that have others now their types and ends back, as far as their places are free: they stay the same,
+    /// and items that they contain now leave their places.
     fn put_back_places(&mut self, then: &Then, changed: &Changed) -> Result<()> {
         let mut open: Vec<u32> = changed.containing.union(&changed.relationships).copied().collect();
         loop {

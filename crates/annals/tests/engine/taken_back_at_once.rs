@@ -106,6 +106,10 @@ fn a_relationship_contains_its_item_again_after_it_contained_another_one() {
         t.relink(&id("r"), None, Some(&id("d")))?;
         t.create_relationship(contain("new", "b", "c", "x")).map(drop)
     });
+    is_taken_back(&repository, |t| {
+        t.relink(&id("r"), None, Some(&id("d")))?;
+        t.delete(&relationship("r"))
+    });
     // The other one was in a container, too, and one after the other takes the place of the next.
     repository.transact(|t| t.create_relationship(contain("s", "b", "d", "x"))).unwrap();
     is_taken_back(&repository, |t| {

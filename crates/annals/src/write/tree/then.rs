@@ -181,7 +181,7 @@ impl Then {
         Ok(link.map(delete).into_iter().collect())
     }
 
-    /// The changes that give a live relationship its earlier type and ends.
+    /// The changes that give a relationship its earlier type and ends.
     ///
     /// Shape: as [`Then::place`].
     pub(in crate::write) fn earlier_place(&self, now: &Graph, slot: u32) -> Result<Vec<Action>> {
@@ -192,16 +192,16 @@ impl Then {
         self.place(now, slot, ends)
     }
 
-    /// The changes that give a live relationship its earlier type, and these ends.
+    /// The changes that give a relationship its earlier type, and these ends; one that was deleted since is restored first.
     ///
     /// Shape: empty if it has them, or if a rule forbids them, or a step on the way to them, now.
     fn place(&self, now: &Graph, slot: u32, ends: [u32; 2]) -> Result<Vec<Action>> {
         let kind = TypeKind::Relationship;
-        let is_ours = |held: &Arc<Instance>| held.is_live() && now.is_own(held.header);
+        let is_ours = |held: &Arc<Instance>| now.is_own(held.header);
         let Some(held) = now.relationships.get(slot)?.filter(is_ours) else { return Ok(Vec::new()) };
         let then = self.instance(kind, slot)?;
-        let is_there = ends.iter().all(|end| now.entities.is_live(*end));
-        if !is_there || (held.type_name, held.ends) == (then.type_name, ends) {
+        let are_live = |ends: [u32; 2]| ends.iter().all(|end| now.entities.is_live(*end));
+        if !are_live(ends) || (held.type_name, held.ends) == (then.type_name, ends) {
             return Ok(Vec::new());
         }
         let is_allowed = |step: &Instance| {
@@ -209,9 +209,17 @@ impl Then {
                 && now.check_content(kind, step).is_ok()
                 && now.check_contained(step, Some(slot)).is_ok()
         };
+        let (mut start, mut first) = (Instance::clone(&held), Vec::new());
+        if !held.is_live() {
+            start.status = Status::Active;
+            if !are_live(held.ends) || !is_allowed(&start) {
+                return Ok(Vec::new());
+            }
+            first.push(restoring(now, kind, slot));
+        }
         let target = Instance { ends, ..Instance::clone(&then) };
         for way in WAYS {
-            let (mut at, mut actions) = (Instance::clone(&held), Vec::new());
+            let (mut at, mut actions) = (start.clone(), first.clone());
             let is_open = way.iter().all(|step| {
                 let action = step.take(now, &mut at, &target);
                 let is_open = action.is_none() || is_allowed(&at);
