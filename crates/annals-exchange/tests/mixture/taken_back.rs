@@ -57,10 +57,12 @@ impl World {
                     return None;
                 }
             }
-            if then.is_none() && known.now().is_live && !known.is_link {
-                if !self.model.links_of(age).iter().all(|link| ages.contains(link)) {
-                    return None;
-                }
+            if then.is_none()
+                && known.now().is_live
+                && !known.is_link
+                && !self.model.links_of(age).iter().all(|link| ages.contains(link))
+            {
+                return None;
             }
             let target = then.cloned().unwrap_or_else(|| Content { is_live: false, ..known.now().clone() });
             targets.insert(age, target);

@@ -173,10 +173,14 @@ fn delete_what_is_there(repository: &Repository, step: &Step) {
 
 #[test]
 fn deletions_of_a_container_are_together() -> Result<()> {
-    let contain = |child: u8| Step::Contain { id: child, parent: 0, child, is_ordered: child.is_multiple_of(2) };
+    let contain =
+        |child: u8| Step::Contain { id: child, parent: 0, child, is_ordered: child.is_multiple_of(2) };
     let mut steps = vec![Step::Entity { id: 0, is_keyed: false, code: 0 }];
     for child in 1..20 {
-        steps.extend([Step::Entity { id: child, is_keyed: child.is_multiple_of(3), code: child }, contain(child)]);
+        steps.extend([
+            Step::Entity { id: child, is_keyed: child.is_multiple_of(3), code: child },
+            contain(child),
+        ]);
     }
     steps.push(Step::Delete { id: 0, count: 1, relationship: None });
     let steps: Vec<(Step, u8)> = steps.into_iter().map(|step| (step, 0)).collect();
