@@ -80,7 +80,7 @@ fn change(t: &mut Transaction, random: &mut Random, number: usize) -> Result<()>
             let new = NewRelationship::new("cites", id(&one), id(&other)).id(&link)?;
             t.create_relationship(new.property("name", format!("n{number}"))).map(drop)
         }
-        7 | 8 => t.retype(&relationship(&link), *random.choose(&["cites", "contains"])),
+        7 | 8 => t.retype(&relationship(&link), random.choose::<&str>(&["cites", "contains"])),
         9 => t.relink(&id(&link), Some(&id(&one)), None),
         10 => t.relink(&id(&link), None, Some(&id(&one))),
         11 => t.classify(&id(&one), ClassificationContent::new(mark)),
@@ -89,7 +89,7 @@ fn change(t: &mut Transaction, random: &mut Random, number: usize) -> Result<()>
         14 => t.restore(&named),
         _ if random.one_in(4) => t.purge(&named),
         _ if random.one_in(3) => t.reidentify(&entity(&one), &id(&other)),
-        _ => t.retype(&entity(&one), *random.choose(&["page", "box"])),
+        _ => t.retype(&entity(&one), random.choose::<&str>(&["page", "box"])),
     }
 }
 

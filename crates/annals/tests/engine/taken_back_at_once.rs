@@ -192,12 +192,12 @@ fn change(t: &mut Transaction, random: &mut Random, new: usize) -> Result<()> {
             let created = NewRelationship::new(type_name, id(&one), id(&other)).id(&link)?;
             t.create_relationship(created.property("name", name).property("order", place)).map(drop)
         }
-        5 | 6 => t.retype(&relationship(&link), *random.choose(&["contains", "orders", "cites"])),
+        5 | 6 => t.retype(&relationship(&link), random.choose::<&str>(&["contains", "orders", "cites"])),
         7 => t.relink(&id(&link), Some(&id(&one)), None),
         8 | 9 => t.relink(&id(&link), None, Some(&id(&one))),
         10 => t.update(&relationship(&link), Patch::new().set("name", name).set("order", place)),
         11 => t.update(&entity(&one), Patch::new().set("k", new as i64)),
-        12 => t.retype(&entity(&one), *random.choose(&["item", "box"])),
+        12 => t.retype(&entity(&one), random.choose::<&str>(&["item", "box"])),
         13 => t.delete(&named),
         _ => t.restore(&named),
     }

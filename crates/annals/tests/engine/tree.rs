@@ -380,7 +380,7 @@ fn garbage_in_place_of_a_cursor_is_refused_or_goes_on_somewhere() -> Result<()> 
         let digits = (0..added).map(|_| *random.choose(&['0', '0', '1', '7', 'f']));
         let after: String = cursor.chars().take(kept).chain(digits).collect();
         let snapshot = *random.choose(&[&now, &then]);
-        let at = path(*random.choose(&["/cont", "/cont/lst", "/cont/usr-lst"]));
+        let at = path(random.choose::<&str>(&["/cont", "/cont/lst", "/cont/usr-lst"]));
         let is_short = after.len() < 26;
         let options =
             ListOptions { after: Some(after.clone()), is_back: random.one_in(2), ..ListOptions::default() };

@@ -35,7 +35,7 @@ fn with_items(items: &[&str]) -> CheckedRepository {
     repository.transact(|t| t.define_type(TypeDefinition::relationship("contains").containing())).unwrap();
     since(&repository, "2020-01-01", |t| {
         t.create_entity(NewEntity::new("root").id(ROOT_ID)?)?;
-        items.iter().try_for_each(|item| t.create_entity(NewEntity::new("item").id(*item)?).map(drop))
+        items.iter().try_for_each(|item| t.create_entity(NewEntity::new("item").id(item)?).map(drop))
     });
     repository
 }
