@@ -5,7 +5,6 @@ use crate::structures::number::narrow;
 use leaf::{assert_bounded, halves_with, leaf_has_room, separator_between};
 use node::HEIGHT_MAX;
 use std::ops::Bound;
-use std::sync::Arc;
 
 mod builder;
 mod node;
@@ -196,32 +195,44 @@ fn path_to(root: &Node, key: &[u8]) -> Path {
 }
 
 fn insert_at(root: &mut Node, path: &Path, at: usize, key: &[u8]) {
-    if let Some(split) = insert(root, path.indexes(), at, key, true) {
-        let left = root.clone();
-        *root = Node::Branch(Arc::new(Branch::over(left, split)));
-    }
+    let right = insert(root, path.indexes(), at, key, true);
+    raise(root, right);
 }
 
-// Inserts a missing key. `is_last` means that `node` is at the right end of the tree.
-fn insert(node: &mut Node, path: &[u8], at: usize, key: &[u8], is_last: bool) -> Option<Split> {
+// Inserts a missing key; returns what came to the right of `node`. `is_last` means that it is at the right end of the
+// tree.
+fn insert(node: &mut Node, path: &[u8], at: usize, key: &[u8], is_last: bool) -> Vec<Split> {
     if let Some((index, path)) = path.split_first() {
         let index = usize::from(*index);
-        let is_last = is_last && index + 1 == node.branch().children_len();
-        let split = insert(node.child_mut(index), path, at, key, is_last);
+        let is_last_child = is_last && index + 1 == node.branch().children_len();
+        let right = insert(node.child_mut(index), path, at, key, is_last_child);
         node.count(1);
-        let split = split?;
-        return node.branch_mut().insert_or_split(index, split, is_last);
+        return if right.is_empty() { right } else { node.insert_splits(vec![(index, right)], is_last) };
     }
-    let leaf = node.leaf_mut();
+    insert_into(node.leaf_mut(), at, key, is_last)
+}
+
+// The same for a leaf.
+fn insert_into(leaf: &mut Run, at: usize, key: &[u8], is_last: bool) -> Vec<Split> {
     if leaf_has_room(leaf.keys(), key) {
         leaf.insert(at, key);
-        return None;
+        return Vec::new();
     }
     let [left, right] = halves_with(leaf, at, key, is_last);
     let (last, first) = (left.keys().last(), right.keys().get(0));
     let separator = separator_between(last.expect("a split leaves keys on both sides"), first);
     *leaf = left;
-    Some(Split { separator, right: Node::Leaf(right) })
+    vec![Split { separator, right: Node::Leaf(right) }]
+}
+
+// Adds levels above a root until what came to its right is below it.
+fn raise(root: &mut Node, right: Vec<Split>) {
+    if right.is_empty() {
+        return;
+    }
+    let mut level = vec![Split { separator: Vec::new(), right: root.clone() }];
+    level.extend(right);
+    *root = builder::root_over(level);
 }
 
 // Removes the keys at these indexes of the leaf at the end of `path`.

@@ -3,8 +3,6 @@
 
 use std::sync::Arc;
 
-use foldhash::{HashSet, HashSetExt};
-
 use super::context::Context;
 use super::lifecycle::BOTH;
 use crate::Result;
@@ -15,6 +13,7 @@ use crate::graph::instance::headers::PLAIN;
 use crate::graph::instance::row::Row;
 use crate::graph::instance::unpacked::Instance;
 use crate::graph::integrity::types::Types;
+use crate::graph::structures::slot_set::SlotSet;
 use crate::graph::structures::symbols::Symbol;
 use crate::graph::table::Table;
 use crate::graph::{Graph, kind_of};
@@ -36,7 +35,7 @@ thread_local! {
 struct Selected {
     entities: Vec<(u32, usize)>,
     relationships: Vec<(u32, usize)>,
-    met: [HashSet<u32>; 2],
+    met: [SlotSet; 2],
 }
 
 impl Graph {
@@ -84,7 +83,7 @@ impl Graph {
         if self.types.has_constraints {
             return None;
         }
-        let met = [HashSet::new(), HashSet::new()];
+        let met = [SlotSet::new(), SlotSet::new()];
         let mut selected = Selected { entities: Vec::new(), relationships: Vec::new(), met };
         for (index, (context, instance)) in deletions.iter().enumerate() {
             let is_present = context.valid_from == context.stamp.micros;
@@ -140,8 +139,10 @@ impl Graph {
         contained.sort_unstable();
         for of_one in contained.chunk_by(|(parent, _), (next, _)| parent == next) {
             let parent = of_one[0].0;
-            if of_one.len() * SEARCHED_FACTOR >= self.children_count(parent) {
-                let leaves = |slot: u32| of_one.binary_search(&(parent, slot)).is_ok();
+            let count = self.children_count(parent);
+            if of_one.len() * SEARCHED_FACTOR >= count {
+                let leaves =
+                    |slot: u32| of_one.len() == count || of_one.binary_search(&(parent, slot)).is_ok();
                 self.relationships.lists.children.leave_together(parent, leaves);
                 continue;
             }

@@ -92,15 +92,17 @@ impl Children {
     pub(crate) fn leave_together(&mut self, parent: u32, leaves: impl Fn(u32) -> bool) {
         let prefix = parent.to_be_bytes();
         for code in [NAMED, ORDERED, VALUES] {
-            let (mut removed, mut former) = (KeyChanges::default(), KeyChanges::default());
+            let (mut bytes, mut ends) = (Vec::new(), Vec::new());
             for key in self.set_mut(code).prefix(&prefix).filter(|key| leaves(relationship_of(*key))) {
-                removed.push(Symbol(0), |keys| key.append_to(keys), false);
-                if code == NAMED {
-                    former.push(Symbol(0), |keys| key.append_to(keys), true);
-                }
+                key.append_to(&mut bytes);
+                ends.push(bytes.len());
             }
-            removed.apply_to_one(self.set_mut(code));
-            former.apply_to_one(&mut self.past);
+            let starts = std::iter::once(0).chain(ends.iter().copied());
+            let keys: Vec<&[u8]> = starts.zip(&ends).map(|(start, end)| &bytes[start..*end]).collect();
+            self.set_mut(code).remove_sorted(&keys);
+            if code == NAMED {
+                self.past.insert_sorted(&keys, &mut |_| {});
+            }
         }
     }
 

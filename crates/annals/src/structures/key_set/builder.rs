@@ -2,7 +2,7 @@
 
 use super::KeySet;
 use super::leaf::{Fill, assert_bounded, separator_between};
-use super::node::{Node, Split, branches_over};
+use super::node::{FAN, Node, Split, branches_over};
 use super::run::Run;
 use super::set_key::Key;
 
@@ -73,11 +73,14 @@ impl Builder {
             return KeySet::new();
         }
         self.end_leaf();
-        let mut level = self.full;
-        while level.len() > 1 {
-            level = branches_over(level);
-        }
-        let root = level.pop().expect("the last leaf is always there").right;
-        KeySet { len: self.len, root: Some(root) }
+        KeySet { len: self.len, root: Some(root_over(self.full)) }
     }
+}
+
+/// The root of a tree with these nodes of one height. There must be one.
+pub(super) fn root_over(mut level: Vec<Split>) -> Node {
+    while level.len() > 1 {
+        level = branches_over(level, FAN);
+    }
+    level.pop().expect("a tree has a leaf").right
 }

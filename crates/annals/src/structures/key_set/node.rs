@@ -222,6 +222,40 @@ impl Node {
         }
     }
 
+    /// Inserts what came to the right of children of an inner node, whose count of keys is right already; divides it if it
+    /// has no room, and returns what came to its right. `is_last` means that it is at the right end of the tree.
+    ///
+    /// Shape: indexes of children, ascending; what came to the right of each, ascending.
+    pub(super) fn insert_splits(&mut self, splits: Vec<(usize, Vec<Split>)>, is_last: bool) -> Vec<Split> {
+        let children_len = self.branch().children_len();
+        let count = children_len + splits.iter().map(|(_, right)| right.len()).sum::<usize>();
+        if count <= FAN {
+            let branch = self.branch_mut();
+            for (index, right) in splits.into_iter().rev() {
+                right.into_iter().rev().for_each(|split| branch.insert(index, split));
+            }
+            return Vec::new();
+        }
+        // For keys that arrive in order, the left branches stay full.
+        let is_behind = is_last && splits.iter().all(|(index, _)| index + 1 == children_len);
+        let len = if is_behind { FAN } else { count.div_ceil(count.div_ceil(FAN)) };
+        let mut level = Vec::with_capacity(count);
+        let mut splits = splits.into_iter().peekable();
+        for index in 0..children_len {
+            let separator = match index.checked_sub(1) {
+                None => Vec::new(),
+                Some(before) => self.branch().separators.keys().get(before).to_vec(),
+            };
+            level.push(Split { separator, right: self.child(index).clone() });
+            if let Some((_, right)) = splits.next_if(|(at, _)| *at == index) {
+                level.extend(right);
+            }
+        }
+        let mut above = branches_over(level, len);
+        *self = above.remove(0).right;
+        above
+    }
+
     /// True if a removal below the child at `index` left it empty, or so small that it must be merged with a neighbour.
     pub(super) fn is_worn(&self, index: usize) -> bool {
         let child = self.child(index);
@@ -256,14 +290,6 @@ impl Branch {
         }
     }
 
-    pub(super) fn over(left: Node, split: Split) -> Branch {
-        let mut branch = Branch::empty();
-        branch.children[0] = Some(left);
-        branch.insert(0, split);
-        branch.recount();
-        branch
-    }
-
     fn recount(&mut self) {
         self.keys_count = self.children.iter().flatten().map(Node::keys_count).sum();
     }
@@ -296,48 +322,11 @@ impl Branch {
     }
 
     // Inserts the right half of a split after the child at `index`. There must be room.
-    pub(super) fn insert(&mut self, index: usize, split: Split) {
+    fn insert(&mut self, index: usize, split: Split) {
         let children_len = self.children_len();
         self.separators.insert(index, &split.separator);
         self.children[children_len] = Some(split.right);
         self.children[index + 1..=children_len].rotate_right(1);
-    }
-
-    /// Inserts the right half of a split after the child at `index`, and divides this branch if it has no room.
-    pub(super) fn insert_or_split(&mut self, index: usize, split: Split, is_last: bool) -> Option<Split> {
-        if self.children_len() < FAN {
-            self.insert(index, split);
-            return None;
-        }
-        Some(self.insert_and_split(index, split, is_last))
-    }
-
-    // Like `insert` for a branch without room: divides the branch, too.
-    fn insert_and_split(&mut self, index: usize, split: Split, is_last: bool) -> Split {
-        let mut right = Branch::empty();
-        if is_last && index + 1 == FAN {
-            // For keys that arrive in order, the left branch stays full.
-            right.children[0] = Some(split.right);
-            right.recount();
-            self.recount();
-            return Split { separator: split.separator, right: Node::Branch(Arc::new(right)) };
-        }
-        let middle = FAN / 2;
-        let separators = self.separators.keys();
-        right.separators = Run::of(separators.range(middle..separators.len()));
-        let separator = separators.get(middle - 1).to_vec();
-        self.separators = Run::of(separators.range(0..middle - 1));
-        for (from, to) in self.children[middle..].iter_mut().zip(&mut right.children) {
-            *to = from.take();
-        }
-        if index < middle {
-            self.insert(index, split);
-        } else {
-            right.insert(index - middle, split);
-        }
-        right.recount();
-        self.recount();
-        Split { separator, right: Node::Branch(Arc::new(right)) }
     }
 
     // Restores the fill of the child at `index` after a removal below it: removes an empty child, and merges a child
@@ -388,15 +377,15 @@ impl Branch {
 // Even after many removals a branch has eight children on average, and 8^12 leaves fit no memory.
 pub(super) const HEIGHT_MAX: usize = 12;
 
-// The level above `level`, in which each node but the last is full.
-pub(super) fn branches_over(level: Vec<Split>) -> Vec<Split> {
-    let mut above: Vec<Split> = Vec::with_capacity(level.len().div_ceil(FAN));
+// The level above `level`, in which each node but the last has `len` children.
+pub(super) fn branches_over(level: Vec<Split>, len: usize) -> Vec<Split> {
+    let mut above: Vec<Split> = Vec::with_capacity(level.len().div_ceil(len));
     let mut level = level.into_iter();
     while let Some(first) = level.next() {
         let mut branch = Branch::empty();
         branch.children[0] = Some(first.right);
         let mut separators: Vec<Vec<u8>> = Vec::with_capacity(FAN - 1);
-        for (place, child) in branch.children[1..].iter_mut().zip(&mut level) {
+        for (place, child) in branch.children[1..len].iter_mut().zip(&mut level) {
             *place = Some(child.right);
             separators.push(child.separator);
         }

@@ -401,26 +401,50 @@ proptest! {
     #[test]
     fn keys_added_together_are_those_added_one_by_one(
         batches in proptest::collection::vec(
-            (0u32..1_000, proptest::collection::vec((0u32..3_000, 0usize..40), 0..400)), 1..12,
+            (
+                0u32..1_000,
+                proptest::collection::vec((0u32..3_000, 0usize..40), 0..400),
+                proptest::collection::vec(any_key(), 0..100),
+                0u32..9_000,
+            ),
+            1..8,
         ),
     ) {
         let (mut set, mut direct) = (KeySet::new(), BTreeSet::new());
         let mut shared = Vec::new();
-        for (first, numbers) in batches {
-            // Many adjacent keys, like counters, and keys of several lengths.
+        for (first, numbers, others, run) in batches {
+            // Many adjacent keys, like counters, keys of several lengths, and sometimes as many as need new branches.
             let mut keys: Vec<Vec<u8>> = numbers
                 .iter()
                 .map(|(number, more)| [&key(first + number)[..], &vec![b'x'; more % 3 * more]].concat())
+                .chain(others)
+                .chain((0..run.saturating_sub(6_000)).map(|number| key(first + number).to_vec()))
                 .collect();
             keys.sort_unstable();
-            set.insert_sorted(&keys, &mut |_| {});
-            direct.extend(keys);
+            let mut told = Vec::new();
+            set.insert_sorted(&keys, &mut |key| told.push(key.to_vec()));
+            let missing: BTreeSet<Vec<u8>> = keys.into_iter().filter(|key| !direct.contains(key)).collect();
+            prop_assert!(told.iter().eq(&missing));
+            direct.extend(missing);
             check(&set);
-            shared.push((set.clone(), direct.len()));
+            shared.push((set.clone(), direct.clone()));
         }
-        prop_assert!(set.iter().map(Key::to_vec).eq(direct.iter().cloned()));
-        prop_assert!(shared.iter().all(|(set, len)| set.len() == *len && set.iter().count() == *len));
+        for (set, direct) in shared {
+            prop_assert!(set.iter().map(Key::to_vec).eq(direct));
+        }
     }
+}
+
+#[test]
+fn adding_keys_that_are_there_copies_nothing() {
+    let set = numbers(0..20_000);
+    let mut other = set.clone();
+    let keys: Vec<[u8; 4]> = (0..20_000).map(key).collect();
+    other.insert_sorted(&keys, &mut |_| {});
+    let (Some(Node::Branch(old)), Some(Node::Branch(new))) = (&set.root, &other.root) else {
+        panic!("the roots are branches, and not patched");
+    };
+    assert!(std::sync::Arc::ptr_eq(old, new));
 }
 
 proptest! {
