@@ -161,13 +161,15 @@ mod tests {
         }
     }
 
-    /// A checkpoint of rows of every kind: spilled or not, with or without a past.
+    /// A checkpoint of rows of every kind: spilled or not, with or without a past, under UUIDs and texts.
     fn checkpoint(memory_bytes_max: Option<u64>) -> Result<Vec<u8>> {
         let options = Options { memory_bytes_max, spilled_value_bytes_min: 20, ..Options::default() };
         let repository = Repository::with_log(Arc::new(MemoryLog::new()), options)?;
         for number in 0..40usize {
             let long = |length: usize| "x".repeat(length * number);
             let entity = NewEntity::new("t").property("a", long(1)).property("b", long(60)).property("c", 7);
+            let id = format!("{number}{}", long(3).replace('x', "é"));
+            let entity = if number % 2 == 0 { entity.id(&id)? } else { entity };
             let classification = ClassificationContent {
                 properties: vec![("d".into(), long(3).into())],
                 ..ClassificationContent::new("c")
