@@ -307,11 +307,6 @@ impl Transaction {
         }
     }
 
-    /// Makes room for this many further changes.
-    pub(super) fn reserve(&mut self, count: usize) {
-        self.record_mut().changes.reserve(count);
-    }
-
     pub(super) fn push_always(&mut self, action: Action) -> Result<()> {
         if self.record.changes.len() >= CHANGES_MAX {
             return Err(Error::new(

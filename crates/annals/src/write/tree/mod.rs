@@ -193,7 +193,7 @@ impl TreeEdit<'_> {
                 slots.iter().map(|slot| graph.entities.id(*slot).clone()).collect()
             };
             let is_there = !ids.is_empty();
-            self.transaction.reserve(ids.len());
+            self.transaction.record_mut().changes.reserve(ids.len());
             ids.into_iter().try_for_each(|id| self.transaction.delete(&InstanceId::Entity(id)))?;
             return Ok(is_there);
         }
