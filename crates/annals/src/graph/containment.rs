@@ -262,15 +262,17 @@ fn invalid(text: String) -> Error {
     Error::new(ErrorKind::InvalidProperty, text)
 }
 
+/// True if this can be the order of a child.
+pub(crate) fn is_order(bytes: &[u8]) -> bool {
+    !bytes.is_empty()
+        && bytes.len() <= ORDER_BYTES_MAX
+        && bytes.len().is_multiple_of(4)
+        && bytes.chunks(4).all(|digit| digit != [0; 4])
+}
+
 /// Refuses a malformed order.
 fn check_order(relationship: &Instance, order: Option<&Value>) -> Result<()> {
-    let is_right = |bytes: &[u8]| {
-        !bytes.is_empty()
-            && bytes.len() <= ORDER_BYTES_MAX
-            && bytes.len().is_multiple_of(4)
-            && bytes.chunks(4).all(|digit| digit != [0; 4])
-    };
-    if matches!(order, Some(Value::Bytes(bytes)) if is_right(bytes)) {
+    if matches!(order, Some(Value::Bytes(bytes)) if is_order(bytes)) {
         return Ok(());
     }
     let text = format!(

@@ -57,7 +57,7 @@ impl Indexed {
     /// indexes take them. The events of one position, that of a transaction, stay in one batch.
     pub(crate) fn take_events(&mut self, tail_len_max: usize) {
         let batch = self.graph.take_events();
-        if batch.len() == 0 {
+        if batch.events_count == 0 {
             return;
         }
         match self.tail.last() {
@@ -88,7 +88,7 @@ impl Indexed {
 
     /// Number of events that the indexes lack.
     pub(crate) fn tail_len(&self) -> usize {
-        self.tail.iter().map(|batch| batch.len()).sum()
+        self.tail.iter().map(|batch| batch.events_count).sum()
     }
 
     /// Bytes of the records that they lack.
@@ -116,10 +116,10 @@ impl Indexes {
             for told in batches.iter().flat_map(|batch| batch.events(kind).iter()) {
                 match told {
                     Told::One(event) => events.push(event),
-                    Told::Deleted(deleted) => {
+                    Told::Created(together) | Told::Deleted(together) => {
                         // Order: events of one instance stay in order.
                         indexes.take(&std::mem::take(&mut events));
-                        deleted.each(&mut |deleted| indexes.take(deleted));
+                        together.each(&mut |of_some| indexes.take(of_some));
                     }
                 }
             }
@@ -144,10 +144,6 @@ impl Batch {
     fn append(&mut self, later: &Batch) {
         later.entities.iter().for_each(|event| self.entities.push(event.clone()));
         later.relationships.iter().for_each(|event| self.relationships.push(event.clone()));
-    }
-
-    /// Number of its events. Instances that were deleted together count once.
-    pub(crate) fn len(&self) -> usize {
-        self.entities.len() + self.relationships.len()
+        self.events_count += later.events_count;
     }
 }

@@ -40,6 +40,8 @@ pub(crate) struct Batch {
     pub(crate) position: Position,
     pub(crate) entities: Vector<Told>,
     pub(crate) relationships: Vector<Told>,
+    /// Number of its events. Instances that were deleted together count once.
+    pub(crate) events_count: usize,
     /// Length of its records; 0 if not counted. Units: bytes.
     pub(crate) bytes: usize,
 }
@@ -164,12 +166,10 @@ impl Graph {
 
     /// The events since the last call.
     pub(crate) fn take_events(&mut self) -> Batch {
-        Batch {
-            position: self.position,
-            entities: std::mem::take(&mut self.entities.events),
-            relationships: std::mem::take(&mut self.relationships.events),
-            bytes: 0,
-        }
+        let [entities, relationships] =
+            [&mut self.entities, &mut self.relationships].map(|table| std::mem::take(&mut table.events));
+        let events_count = entities.iter().chain(relationships.iter()).map(Told::count).sum();
+        Batch { position: self.position, entities, relationships, events_count, bytes: 0 }
     }
 
     fn tell(&mut self, kind: TypeKind, event: Event) {

@@ -67,7 +67,7 @@ impl Graph {
             former: HashMap::new(),
         };
         let [entities, relationships] = start.events;
-        // With such rules, nothing is deleted together.
+        // With such rules, nothing is created or deleted together.
         for event in self.entities.events.iter_from(entities).filter_map(Told::one) {
             concerned.take_entity(event);
         }
@@ -107,25 +107,39 @@ impl Graph {
         if !self.types.has_unique {
             return Ok(());
         }
+        let mut check = |kind: TypeKind, slot: u32, is_wanted: &dyn Fn(Symbol) -> bool| {
+            let checked = Cell::new(None);
+            let is_wanted = |name| {
+                checked.set(Some(name));
+                is_wanted(name)
+            };
+            match (self.check_unique_values_of(kind, slot, is_wanted), checked.get()) {
+                (Err(error), Some(name)) if error.kind() == ErrorKind::NotUnique => {
+                    found((kind, slot), name, error)
+                }
+                (outcome, _) => outcome,
+            }
+        };
         for (kind, first) in [TypeKind::Entity, TypeKind::Relationship].into_iter().zip(start.events) {
-            for event in self.table(kind).events.iter_from(first) {
-                let Told::One(Event::Put(Put { slot, before, after, changes })) = event else { continue };
+            for told in self.table(kind).events.iter_from(first) {
+                let event = match told {
+                    Told::One(event) => event,
+                    Told::Created(together) => {
+                        together.slots.iter().try_for_each(|slot| check(kind, *slot, &|_| true))?;
+                        continue;
+                    }
+                    // It gives no value.
+                    Told::Deleted(_) => continue,
+                };
+                let Event::Put(Put { slot, before, after, changes }) = event else { continue };
                 let type_name = after.instance.type_name;
                 let was_checked = before.as_ref().is_some_and(|before| {
                     before.is_listed() && before.home.is_none() && before.instance.type_name == type_name
                 });
-                let checked = Cell::new(None);
-                let is_wanted = |name| {
+                check(kind, *slot, &|name| {
                     let is_changed = |change: &ValueChange| matches!(change, ValueChange::Added(known, _) if *known == name);
-                    checked.set(Some(name));
                     !was_checked || changes.iter().any(is_changed)
-                };
-                match (self.check_unique_values_of(kind, *slot, is_wanted), checked.get()) {
-                    (Err(error), Some(name)) if error.kind() == ErrorKind::NotUnique => {
-                        found((kind, *slot), name, error)?;
-                    }
-                    (outcome, _) => outcome?,
-                }
+                })?;
             }
         }
         Ok(())

@@ -12,6 +12,7 @@ use super::index::event::Told;
 use super::instance::deletions::{Deletion, Deletions};
 use super::instance::past::{Past, PastVersion, View};
 use super::instance::row::{NO_EXTRA, OwnRow, Row, SHORT_BYTES_MAX, stub, stub_extra};
+use super::instance::row_pack::pack_with;
 use super::instance::spill::Spill;
 use super::instance::unpacked::Instance;
 use super::structures::column::Columns;
@@ -317,6 +318,24 @@ impl Table {
         slot
     }
 
+    /// The same for an instance with the head of `instance`, which has no properties, and with these, ordered by symbol.
+    pub(crate) fn push_with(&mut self, id: &Id, instance: &Instance, properties: &[(Symbol, &Value)]) -> u32 {
+        let slot = narrow(self.rows.len());
+        self.slots.insert(id, slot);
+        self.ids.push(id.clone());
+        let mut row = Vec::with_capacity(ROW_BYTES);
+        let sets = self.spill.packing(&[], |packing| pack_with(instance, properties, packing, &mut row));
+        let own = self.own_memory(&mut row, sets, narrow(self.extras.len()));
+        if own.is_some() {
+            self.extras.push(Extra { past: None, row: own });
+        }
+        self.rows.push(&row);
+        for (name, value) in properties {
+            self.columns.put(*name, slot, Some(value));
+        }
+        slot
+    }
+
     /// Replaces the instance at `slot` by a later version. The caller updates columns.
     pub(crate) fn replace(&mut self, slot: u32, instance: &Instance) {
         let row = self.pack_later(slot, instance);
@@ -349,12 +368,7 @@ impl Table {
         let own = if past.is_some() { Some(next) } else { extra };
         let mut bytes = Vec::with_capacity(ROW_BYTES);
         let sets = self.spill.pack(instance, own.unwrap_or(NO_EXTRA), places, &mut bytes);
-        let mut row = None;
-        if bytes.len() > SHORT_BYTES_MAX || !sets.is_empty() {
-            self.has_long = true;
-            row = Some(Arc::new(OwnRow::new(bytes, sets)));
-            bytes = stub(next).to_vec();
-        }
+        let row = self.own_memory(&mut bytes, sets, next);
         let has_extra = past.is_some() || row.is_some();
         let kept = Extra { past, row };
         match extra {
@@ -363,6 +377,16 @@ impl Table {
             None => {}
         }
         bytes
+    }
+
+    // The row with its own memory, if it is too long for a page: then a stub with the number of its extra replaces it.
+    fn own_memory(&mut self, bytes: &mut Vec<u8>, sets: Vec<Value>, extra: u32) -> Option<Arc<OwnRow>> {
+        if bytes.len() <= SHORT_BYTES_MAX && sets.is_empty() {
+            return None;
+        }
+        self.has_long = true;
+        let row = std::mem::replace(bytes, stub(extra).to_vec());
+        Some(Arc::new(OwnRow::new(row, sets)))
     }
 
     /// Removes an instance permanently.

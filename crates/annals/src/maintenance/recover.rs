@@ -84,7 +84,7 @@ pub(crate) fn replay_to(
                 Ok(())
             });
             let events = graph.take_events();
-            if events.len() > 0 {
+            if events.events_count > 0 {
                 // Only now: for a log that cannot be read, no thread for indexes is needed.
                 index.take().into_iter().for_each(|index| drop(scope.spawn(index)));
                 // If the thread has panicked, the end of the scope passes the panic on.

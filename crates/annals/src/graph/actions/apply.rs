@@ -24,7 +24,7 @@ use crate::structures::number::narrow;
 /// For a record with more changes, the names that are found are cached.
 const FEW_CHANGES_MAX: usize = 32;
 /// Most instances of one kind in a graph, including purged ones.
-const SLOTS_MAX: usize = u32::MAX as usize - 1;
+pub(super) const SLOTS_MAX: usize = u32::MAX as usize - 1;
 
 impl Graph {
     /// As [`Graph::apply`] for a new record, which must keep the bounds of names, too.
@@ -101,35 +101,42 @@ impl Graph {
             Context { place, stamp, valid_from, is_anchored: change.anchor.is_some(), is_amending: false }
         };
         let mut number = applied;
-        for run in record.changes.chunk_by(|one, next| deletion(one).is_some() && deletion(next).is_some()) {
-            let numbered = (number..).zip(run);
-            number += narrow::<u32, usize>(run.len());
-            let deletions: Vec<(Context, &InstanceId)> = numbered
-                .clone()
-                .filter_map(|(number, change)| Some((context_of(number, change), deletion(change)?)))
-                .collect();
-            if !deletions.is_empty() && self.delete_together(&deletions)? {
-                continue;
-            }
-            for (number, change) in numbered {
-                let context = context_of(number, change);
-                if context.valid_from > micros {
-                    return Err(Error::new(
-                        ErrorKind::FutureInstant,
-                        format!(
-                            "valid from {}: expected at most the commit instant {}",
-                            display_micros(context.valid_from),
-                            record.instant
-                        ),
-                    ));
+        for mut run in record.changes.chunk_by(are_alike) {
+            while !run.is_empty() {
+                let context_at = |index: usize| context_of(number + narrow::<u32, usize>(index), &run[index]);
+                let Done { together, single } = self.apply_together(run, context_at)?;
+                for (index, change) in run.iter().enumerate().skip(together).take(single) {
+                    let context = context_at(index);
+                    check_not_later(&context)?;
+                    change.action.apply(self, context)?;
                 }
-                change.action.apply(self, context)?;
+                number += narrow::<u32, usize>(together + single);
+                run = &run[together + single..];
             }
         }
         if is_remembering {
             self.names.forget();
         }
         Ok(())
+    }
+
+    /// Applies the first of `run`, adjacent changes of one kind, together if that is possible.
+    ///
+    /// Errors: those of reading spilled values.
+    fn apply_together(&mut self, run: &[Change], context_at: impl Fn(usize) -> Context) -> Result<Done> {
+        let all_single = Done { together: 0, single: run.len() };
+        match &run[0].action {
+            Action::Delete(_) => {
+                let named = run.iter().enumerate().filter_map(|(index, change)| match &change.action {
+                    Action::Delete(delete) => Some((context_at(index), &delete.instance)),
+                    _ => None,
+                });
+                let is_done = self.delete_together(&named.collect::<Vec<_>>())?;
+                Ok(if is_done { Done { together: run.len(), single: 0 } } else { all_single })
+            }
+            action if action.is_create() => Ok(self.create_together(run, context_at)),
+            _ => Ok(all_single),
+        }
     }
 
     /// The symbol of a name; a new name is checked.
@@ -248,11 +255,30 @@ impl Graph {
     }
 }
 
-/// The instance that a change deletes.
-fn deletion(change: &Change) -> Option<&InstanceId> {
-    match &change.action {
-        Action::Delete(delete) => Some(&delete.instance),
-        _ => None,
+/// The outcome for the first of adjacent changes of one kind.
+pub(super) struct Done {
+    /// This many are applied.
+    pub(super) together: usize,
+    /// This many more need the checks of a single one, or fail: they are applied one by one.
+    pub(super) single: usize,
+}
+
+/// Refuses a valid time after the commit instant.
+fn check_not_later(context: &Context) -> Result<()> {
+    let (valid_from, instant) = (context.valid_from, context.stamp.micros);
+    if valid_from <= instant {
+        return Ok(());
+    }
+    let [valid_from, instant] = [valid_from, instant].map(display_micros);
+    let text = format!("valid from {valid_from}: expected at most the commit instant {instant}");
+    Err(Error::new(ErrorKind::FutureInstant, text))
+}
+
+/// True if both changes are deletions, or both are creations, or both are neither.
+fn are_alike(one: &Change, next: &Change) -> bool {
+    match (&one.action, &next.action) {
+        (Action::Delete(_), next) => matches!(next, Action::Delete(_)),
+        (one, next) => one.is_create() == next.is_create() && !matches!(next, Action::Delete(_)),
     }
 }
 

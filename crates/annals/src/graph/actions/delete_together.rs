@@ -7,7 +7,7 @@ use super::context::Context;
 use super::lifecycle::BOTH;
 use crate::Result;
 use crate::graph::index::Index;
-use crate::graph::index::event::{Deleted, DeletedInstances, Known, Put, Told};
+use crate::graph::index::event::{Instances, Known, Put, Together, Told};
 use crate::graph::instance::deletions::Deletion;
 use crate::graph::instance::headers::PLAIN;
 use crate::graph::instance::row::Row;
@@ -171,8 +171,8 @@ impl Graph {
         }
         table.delete(values, slots);
         let slots = slots.iter().map(|(slot, _)| *slot).collect();
-        let deleted =
-            Deleted { slots, instances: Box::new(Instances { kind, table: table.instances(), types }) };
+        let instances = Box::new(DeletedInstances { kind, table: table.instances(), types });
+        let deleted = Together { slots, instances };
         if !table.lists.unique.is_empty() {
             deleted.each(&mut |events| table.lists.unique.take(events));
         }
@@ -204,13 +204,13 @@ fn fits(row: Row<'_>, context: &Context) -> bool {
 }
 
 /// Instances that were deleted together, in their table after that.
-struct Instances {
+struct DeletedInstances {
     kind: TypeKind,
     table: Table,
     types: Arc<Types>,
 }
 
-impl DeletedInstances for Instances {
+impl Instances for DeletedInstances {
     fn put(&self, slot: u32) -> Option<Put> {
         // Nothing is read that could fail: none of them has spilled values.
         let [before, after] = self.table.around_deletion(slot).ok()??;

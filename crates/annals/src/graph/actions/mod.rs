@@ -17,6 +17,7 @@ pub(crate) mod version;
 mod classify;
 mod create_entity;
 mod create_relationship;
+mod create_together;
 mod declassify;
 mod define_type;
 mod delete;

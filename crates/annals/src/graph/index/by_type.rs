@@ -48,6 +48,13 @@ impl ByType {
         }
     }
 
+    /// Adds instances of a type that were created together. Shape: slots of live instances, none of them a proxy;
+    /// ascending.
+    pub(crate) fn create(&mut self, type_name: Symbol, slots: &[u32]) {
+        self.live.insert_sorted(slots);
+        self.extents.insert_sorted(type_name, slots);
+    }
+
     /// Moves instances of a type that were deleted together. Shape: slots of live instances, none of them a proxy;
     /// ascending.
     pub(crate) fn delete(&mut self, type_name: Symbol, slots: &[u32]) {

@@ -87,6 +87,12 @@ impl Children {
         });
     }
 
+    /// Adds children of new relationships: the keys of their names, and of the places of those that users order.
+    pub(crate) fn enter_together(&mut self, named: &KeyChanges, ordered: &KeyChanges) {
+        named.apply_to_one(&mut self.named);
+        ordered.apply_to_one(&mut self.ordered);
+    }
+
     /// Removes the children of `parent` whose relationships `leaves` selects from their places, several times faster than
     /// one by one if they are most of its children.
     pub(crate) fn leave_together(&mut self, parent: u32, leaves: impl Fn(u32) -> bool) {

@@ -8,26 +8,28 @@ use crate::graph::structures::child::Child;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::{Value, has_own_key};
 
-/// Instances of a deletion for which [`Deleted::each`] makes events together.
+/// Instances for which [`Together::each`] makes events together.
 const TOGETHER: usize = 1_024;
 
 /// The events of one change of the graph.
 #[derive(Clone)]
 pub(crate) enum Told {
     One(Event),
+    /// Instances were created together.
+    Created(Arc<Together>),
     /// Instances were deleted together.
-    Deleted(Arc<Deleted>),
+    Deleted(Arc<Together>),
 }
 
-/// Instances that were deleted together: their events are made when an index needs them.
-pub(crate) struct Deleted {
+/// Instances that were created, or deleted, together: their events are made when an index needs them.
+pub(crate) struct Together {
     /// Shape: ascending, each once.
     pub(crate) slots: Vec<u32>,
-    pub(crate) instances: Box<dyn DeletedInstances>,
+    pub(crate) instances: Box<dyn Instances>,
 }
 
-/// The table of instances that were deleted together, as the deletion left it.
-pub(crate) trait DeletedInstances: Send + Sync {
+/// The table of instances that were changed together, as that left it.
+pub(crate) trait Instances: Send + Sync {
     /// The event of the instance at `slot`, without its place in a container.
     fn put(&self, slot: u32) -> Option<Put>;
 }
@@ -37,7 +39,15 @@ impl Told {
     pub(crate) fn one(&self) -> Option<&Event> {
         match self {
             Told::One(event) => Some(event),
-            Told::Deleted(_) => None,
+            Told::Created(_) | Told::Deleted(_) => None,
+        }
+    }
+
+    /// Number of its events. Instances that were deleted together count once: searches pass over them fast.
+    pub(crate) fn count(&self) -> usize {
+        match self {
+            Told::One(_) | Told::Deleted(_) => 1,
+            Told::Created(together) => together.slots.len(),
         }
     }
 
@@ -45,13 +55,13 @@ impl Told {
     pub(crate) fn slots(&self) -> impl Iterator<Item = u32> {
         let (one, others) = match self {
             Told::One(event) => (Some(event.slot()), &[][..]),
-            Told::Deleted(deleted) => (None, &deleted.slots[..]),
+            Told::Created(together) | Told::Deleted(together) => (None, &together.slots[..]),
         };
         one.into_iter().chain(others.iter().copied())
     }
 }
 
-impl Deleted {
+impl Together {
     /// Calls `take` with the events of all instances, some together, in the order of slots.
     pub(crate) fn each(&self, take: &mut dyn FnMut(&[&Event])) {
         for slots in self.slots.chunks(TOGETHER) {

@@ -11,7 +11,7 @@ mod by_type;
 pub(crate) mod children;
 mod classified;
 mod ids;
-mod key_changes;
+pub(crate) mod key_changes;
 mod past_keys;
 mod past_values;
 mod proxies;

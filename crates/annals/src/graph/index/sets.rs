@@ -22,7 +22,8 @@ impl Sets {
         !self.properties.is_empty() && self.properties.contains(&name.0.to_be_bytes())
     }
 
-    fn note(&mut self, name: Symbol, value: &Value) {
+    /// Notes the property if the value is a set.
+    pub(crate) fn note(&mut self, name: Symbol, value: &Value) {
         if matches!(value, Value::Set(_)) && !self.has(name) {
             self.properties.insert(&name.0.to_be_bytes());
         }

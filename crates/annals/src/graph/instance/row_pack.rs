@@ -2,7 +2,6 @@
 
 use super::classified::append_head;
 use super::headers::PLAIN;
-use super::properties::Properties;
 use super::row::{DELETED, HAS_ENDS, HAS_HEADER, HAS_SPILLED, IS_CLASSIFIED, IS_LATER, NO_EXTRA, OwnRow};
 use super::row_list::append_list;
 use super::row_value::{
@@ -11,6 +10,7 @@ use super::row_value::{
 };
 use super::unpacked::{Instance, NO_ENDS, Stamp};
 use crate::graph::structures::spill_file::SpillPlace;
+use crate::graph::structures::symbols::Symbol;
 use crate::model::{Status, Value};
 use crate::record::encode_value_into;
 use crate::structures::number::narrow;
@@ -33,14 +33,28 @@ pub(crate) struct Packing<'p> {
 pub(crate) fn pack(instance: &Instance, extra: u32, mut packing: Packing, out: &mut Vec<u8>) -> Vec<Value> {
     let start = out.len();
     append_row_head(instance, extra, out);
-    packing.append_properties(&instance.properties, out);
+    packing.append_properties(instance.properties.len(), instance.properties.iter(), out);
     if instance.classifications.is_some() {
         append_length(instance.classifications().len(), out);
         for known in instance.classifications() {
             append_head(known, out);
-            packing.append_properties(&known.properties, out);
+            packing.append_properties(known.properties.len(), known.properties.iter(), out);
         }
     }
+    out[start] |= packing.flags();
+    packing.sets
+}
+
+/// The same for an instance with the head of `instance`, which has no properties, and with these, ordered by symbol.
+pub(crate) fn pack_with(
+    instance: &Instance,
+    properties: &[(Symbol, &Value)],
+    mut packing: Packing,
+    out: &mut Vec<u8>,
+) -> Vec<Value> {
+    let start = out.len();
+    append_row_head(instance, NO_EXTRA, out);
+    packing.append_properties(properties.len(), properties.iter().copied(), out);
     out[start] |= packing.flags();
     packing.sets
 }
@@ -118,8 +132,13 @@ impl<'p> Packing<'p> {
         if self.has_spilled { HAS_SPILLED } else { 0 }
     }
 
-    fn append_properties(&mut self, properties: &Properties, out: &mut Vec<u8>) {
-        append_list(properties.len(), properties.iter(), out, |value, out| self.append_value(value, out));
+    fn append_properties<'v>(
+        &mut self,
+        count: usize,
+        properties: impl Iterator<Item = (Symbol, &'v Value)>,
+        out: &mut Vec<u8>,
+    ) {
+        append_list(count, properties, out, |value, out| self.append_value(value, out));
     }
 
     fn append_value(&mut self, value: &Value, out: &mut Vec<u8>) {

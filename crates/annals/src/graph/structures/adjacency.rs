@@ -106,12 +106,44 @@ impl Adjacency {
             Neighbors::Narrow(narrow) => {
                 let mut links: Vec<Link> = narrow.iter().collect();
                 links.insert(narrow.count_before(link), link);
-                let number = number::narrow(self.wide.len());
-                self.wide.push(Some(Arc::new(Wide::from_sorted(&links))));
-                let (page, place) = self.page_mut(slot);
-                set_wide(page, place, Some(number));
+                self.make_wide(slot, &links);
             }
         }
+    }
+
+    /// Adds new links of one entity, each with its slot. Shape: ascending, each once.
+    pub(crate) fn insert_sorted(&mut self, links: &[(u32, Link)]) {
+        let [(slot, first), others @ ..] = links else { return };
+        let slot = *slot;
+        if others.is_empty() {
+            return self.insert(slot, *first);
+        }
+        let links = links.iter().map(|(_, link)| *link);
+        match self.get(slot) {
+            Neighbors::Wide(_) => {
+                let links: Vec<Link> = links.collect();
+                Arc::make_mut(self.wide_mut(slot)).insert_sorted(&links);
+            }
+            Neighbors::Narrow(narrow) => {
+                let known = narrow.others.len();
+                let mut links: Vec<Link> = narrow.iter().chain(links).collect();
+                links.sort_unstable();
+                if links.len() <= NARROW_LINKS_MAX {
+                    let (page, place) = self.page_mut(slot);
+                    splice(page, place, 0..known, &links);
+                } else {
+                    self.make_wide(slot, &links);
+                }
+            }
+        }
+    }
+
+    // Moves the links of an entity out of its page.
+    fn make_wide(&mut self, slot: u32, links: &[Link]) {
+        let number = number::narrow(self.wide.len());
+        self.wide.push(Some(Arc::new(Wide::from_sorted(links))));
+        let (page, place) = self.page_mut(slot);
+        set_wide(page, place, Some(number));
     }
 
     /// Removes a link, if it is there.
@@ -305,6 +337,7 @@ mod tests {
             steps in proptest::collection::vec((any::<bool>(), 0u32..4, 0u32..80, 0u32..3), 0..600),
             cleared in proptest::collection::vec((0usize..600, 0u32..3), 0..3),
             thinned in proptest::collection::vec((0usize..600, 0u32..3, 1usize..9), 0..3),
+            grown in proptest::collection::vec((0usize..600, 0u32..3, 1u32..50), 0..4),
         ) {
             let mut adjacency = Adjacency::new();
             (0..40).for_each(|_| adjacency.push());
@@ -319,6 +352,12 @@ mod tests {
                     let links: Vec<Link> = known.iter().copied().step_by(*every).collect();
                     adjacency.remove_sorted(16 * slot, &links);
                     known.retain(|link| !links.contains(link));
+                }
+                for (number, (_, slot, count)) in (100..).zip(&grown).filter(|(_, (at, ..))| *at == step) {
+                    let link = |at| Link { type_name: Symbol(at % 3), relationship: 100 * number + at, other: at };
+                    let links: BTreeSet<(u32, Link)> = (0..*count).map(|at| (16 * slot, link(at))).collect();
+                    adjacency.insert_sorted(&links.iter().copied().collect::<Vec<_>>());
+                    model[16 * *slot as usize].extend(links.iter().map(|(_, link)| *link));
                 }
                 // Two entities of one page and one of another.
                 let slot = 16 * slot;
@@ -343,7 +382,7 @@ mod tests {
             let pages = adjacency.pages().map(Arc::from).collect();
             let wide: Vec<_> =
                 adjacency.wide().map(|wide| wide.map(|wide| wide.iter(None).collect())).collect();
-            let bounds = Bounds { types: 4, relationships: 80, entities: 40 };
+            let bounds = Bounds { types: 4, relationships: 20_000, entities: 60 };
             let loaded = Adjacency::from_pages(40, pages, &wide, bounds).expect("parts it wrote");
             for (slot, links) in (0u32..).zip(&model) {
                 let links: Vec<Link> = links.iter().copied().collect();

@@ -91,7 +91,9 @@ pub(crate) fn name_key(relationship: u32, child: &Child) -> Vec<u8> {
 }
 
 pub(crate) fn order_key(relationship: u32, child: &Child) -> Option<Vec<u8>> {
-    let order = child.order.as_deref()?;
-    let prefix = prefix_of(child.parent, child.group);
-    Some([&prefix[..], order, &ORDER_END, &relationship.to_be_bytes()].concat())
+    Some(key_of_order(relationship, child.parent, child.group, child.order.as_deref()?))
+}
+
+pub(crate) fn key_of_order(relationship: u32, parent: u32, group: Group, order: &[u8]) -> Vec<u8> {
+    [&prefix_of(parent, group)[..], order, &ORDER_END, &relationship.to_be_bytes()].concat()
 }

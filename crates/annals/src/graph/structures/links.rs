@@ -43,6 +43,20 @@ impl Links {
         }
     }
 
+    /// Adds the links of new relationships, each with its type and ends.
+    pub(crate) fn insert_together(&mut self, relationships: &[(u32, Symbol, [u32; 2])]) {
+        for (side, adjacency) in self.0.iter_mut().enumerate() {
+            let link = |&(relationship, type_name, ends): &(u32, Symbol, [u32; 2])| {
+                (ends[side], Link { type_name, relationship, other: ends[1 - side] })
+            };
+            let mut links: Vec<(u32, Link)> = relationships.iter().map(link).collect();
+            links.sort_unstable();
+            for of_one in links.chunk_by(|(own, _), (next, _)| own == next) {
+                adjacency.insert_sorted(of_one);
+            }
+        }
+    }
+
     /// Removes the links of a relationship.
     pub(crate) fn remove(&mut self, relationship: u32, type_name: Symbol, ends: [u32; 2]) {
         for (adjacency, own, other) in self.sides(ends) {

@@ -64,6 +64,19 @@ impl Wide {
         }
     }
 
+    /// Adds links that are missing. Shape: ascending, each once.
+    pub(crate) fn insert_sorted(&mut self, links: &[Link]) {
+        let keys: Vec<[u8; LINK_BYTES]> = links.iter().map(|link| key_of_link(*link)).collect();
+        self.links.insert_sorted(&keys, &mut |_| {});
+        for of_type in links.chunk_by(|one, next| one.type_name == next.type_name) {
+            let (type_name, count) = (of_type[0].type_name, narrow::<u32, usize>(of_type.len()));
+            match self.counts.binary_search_by_key(&type_name, |count| count.0) {
+                Ok(at) => self.counts[at].1 += count,
+                Err(at) => self.counts.insert(at, (type_name, count)),
+            }
+        }
+    }
+
     pub(crate) fn remove(&mut self, link: Link) {
         if self.links.remove(&key_of_link(link))
             && let Ok(at) = self.counts.binary_search_by_key(&link.type_name, |count| count.0)

@@ -21,6 +21,7 @@ fn batch_at(position: u64) -> Batch {
     Batch {
         position: Position(position),
         entities: [Told::One(event)].into_iter().collect(),
+        events_count: 1,
         ..Batch::default()
     }
 }
