@@ -23,7 +23,8 @@ pub(super) struct Parent {
 /// The items that a transaction created, always on the same base.
 #[derive(Default)]
 pub(in crate::write) struct Created {
-    items: HashMap<(Id, ChildName), Parent>,
+    /// By parent.
+    items: HashMap<Id, HashMap<ChildName, Parent>>,
     ids: HashSet<Id>,
     /// The last order of the lists to which it appended.
     last_orders: HashMap<(Id, u32), Vec<u8>>,
@@ -42,15 +43,15 @@ impl Created {
     }
 
     pub(super) fn child(&self, parent: &Id, name: &ChildName) -> Option<&Parent> {
-        if self.items.is_empty() {
-            return None;
-        }
-        self.items.get(&(parent.clone(), name.clone()))
+        self.items.get(parent)?.get(name)
     }
 
     pub(super) fn add(&mut self, parent: &Id, name: ChildName, child: Parent) {
         self.ids.insert(child.id.clone());
-        self.items.insert((parent.clone(), name), child);
+        match self.items.get_mut(parent) {
+            Some(children) => children.insert(name, child),
+            None => self.items.entry(parent.clone()).or_default().insert(name, child),
+        };
     }
 
     pub(super) fn last_order(&self, parent: &Id, group: u32) -> Option<&Vec<u8>> {

@@ -9,6 +9,7 @@ mod revert;
 mod schema;
 pub(super) mod then;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::shown::Shown;
@@ -279,6 +280,7 @@ impl TreeEdit<'_> {
         let created = std::mem::take(&mut self.transaction.created);
         let shown = Shown::all(self.transaction.base.graph());
         let (id, actions, created) = planned(shown, &self.root, path, item, how, created)?;
+        self.make_room(&actions);
         for action in actions {
             match &action {
                 // Only the base with all changes could show whether it changes anything.
@@ -375,7 +377,15 @@ impl TreeEdit<'_> {
         Ok(Some(items.map(|(_, item)| item).collect()))
     }
 
+    fn make_room(&mut self, actions: &[Action]) {
+        // Few find room, as if they were pushed one by one.
+        if actions.len() > 2 {
+            self.transaction.record_mut().changes.reserve(actions.len());
+        }
+    }
+
     fn push_all(&mut self, actions: Vec<Action>) -> Result<()> {
+        self.make_room(&actions);
         actions.into_iter().try_for_each(|action| self.push(action))
     }
 
@@ -417,10 +427,10 @@ fn planned(
         at = plan.child(&at, (&name, is_listed), &Item { properties: keys, ..Item::new() }, None)?;
     }
     let (name, is_listed, keys) = named(graph, last, path)?;
-    let mut item = item.clone();
+    let mut item = Cow::Borrowed(item);
     for (key, value) in keys {
         match item.get(&key) {
-            None => item.properties.push((key, value)),
+            None => item.to_mut().properties.push((key, value)),
             Some(told) if is_same_key(graph, &name, &key, told, &value) => {}
             Some(told) => {
                 let text = format!(

@@ -260,19 +260,22 @@ impl<'g> Plan<'g> {
 
     /// Makes the children of `parent` equal to `branches`.
     pub(super) fn children(&mut self, parent: &Parent, branches: &[Branch]) -> Result<()> {
+        if branches.is_empty() && self.rest == Rest::Stays {
+            return Ok(());
+        }
         let mut kinds = Vec::with_capacity(branches.len());
-        let mut seen = HashSet::with_capacity(branches.len());
         for Branch { name, is_listed, item } in branches {
             let kind = self.kind(name, *is_listed, item)?;
-            if !seen.insert(kind.name.clone()) {
-                let text = format!(
-                    "children of entity {}: {name} occurs twice, with the same keys or name",
-                    parent.id
-                );
-                return Err(Error::new(ErrorKind::InvalidArgument, text));
-            }
             let known = parent.slot.and_then(|slot| child_of(self.shown, slot, &kind.name));
             kinds.push((kind, known));
+        }
+        let mut seen = HashSet::with_capacity(branches.len());
+        if let Some(at) = kinds.iter().position(|(kind, _)| !seen.insert(&kind.name)) {
+            let text = format!(
+                "children of entity {}: {} occurs twice, with the same keys or name",
+                parent.id, branches[at].name
+            );
+            return Err(Error::new(ErrorKind::InvalidArgument, text));
         }
         if self.rest == Rest::Goes
             && let Some(slot) = parent.slot
@@ -285,6 +288,8 @@ impl<'g> Plan<'g> {
             }
         }
         let orders = self.orders(parent, &kinds)?;
+        // Most items of long lists are new: an entity, and what contains it.
+        self.actions.reserve(2 * kinds.iter().filter(|(_, known)| known.is_none()).count());
         for (((kind, known), branch), order) in kinds.into_iter().zip(branches).zip(orders) {
             let Some(child) = known else {
                 match self.created.child(&parent.id, &kind.name).cloned() {

@@ -48,18 +48,20 @@ pub(super) fn kind_of(
     let declared = |symbol: Symbol| graph.types.get(TypeKind::Entity, symbol);
     let type_name = match (&item.type_name, symbol.and_then(declared)) {
         (Some(told), _) => Arc::clone(told),
-        (None, _) if is_listed => Arc::clone(name),
+        (None, _) if is_listed => Arc::clone(symbol.map_or(name, |symbol| graph.names.name(symbol))),
         (None, Some(declared)) => Arc::clone(&declared.definition.name),
         (None, None) => CONTAINER.into(),
     };
     let type_symbol = known.find(&graph.names, &type_name);
     let attributes = type_symbol.and_then(declared).map(|declared| &declared.attributes);
     let properties = item.properties.iter().map(|(name, value)| {
-        let attribute = known.find(&graph.names, name).and_then(|symbol| attributes?.get(&symbol));
-        let value = match attribute {
+        let symbol = known.find(&graph.names, name);
+        let value = match symbol.and_then(|symbol| attributes?.get(&symbol)) {
             Some(attribute) => coerced_leaf(value, &attribute.definition),
             None => value.clone(),
         };
+        // Each item may have a copy of its own: one for all is compared faster.
+        let name = symbol.map_or(name, |symbol| graph.names.name(symbol));
         (Arc::clone(name), value)
     });
     let properties: Vec<_> = properties.collect();
