@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use annals::{Error, ErrorKind, Result};
 use prometheus_client::metrics::counter::Counter;
+use tracing::{Level, Metadata};
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::layer::{Layer, SubscriberExt};
@@ -16,7 +17,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 /// Lines that wait for their reader, and as many again are being written: some seconds of a busy server. Units: bytes.
 const QUEUE_BYTES_MAX: usize = 1 << 20;
-/// How long a line waits for others, which are written with it: waking the writing thread for each line would take a
+/// How long a line waits for others, which are written with it, unless it warns: waking the writing thread for each line would take a
 /// fifth of the processor of a busy server.
 const GATHER_TIME: Duration = Duration::from_millis(10);
 /// How long the end of the server waits for the reader of the log.
@@ -97,6 +98,8 @@ struct Queue {
     bytes: usize,
     /// Lines dropped since the writing thread reported the number last.
     dropped: u64,
+    /// True if a step must not wait for others.
+    is_urgent: bool,
     /// True while the writing thread is at a step that it has removed.
     is_writing: bool,
 }
@@ -135,7 +138,7 @@ impl LogFile {
         let mut queue = self.shared.lock();
         if self.shared.path.is_some() && !matches!(queue.steps.back(), Some(Step::Reopen)) {
             queue.steps.push_back(Step::Reopen);
-            self.shared.filled.notify_one();
+            self.shared.hurry(&mut queue);
         }
         self.shared.path.is_some()
     }
@@ -147,8 +150,10 @@ impl LogFile {
 
     /// Waits until the lines are written, for a bounded time: a reader that stands still must not keep the server.
     pub fn finish(&self) {
+        let mut queue = self.shared.lock();
+        self.shared.hurry(&mut queue);
         let is_busy = |queue: &mut Queue| queue.is_writing || !queue.steps.is_empty();
-        drop(self.shared.emptied.wait_timeout_while(self.shared.lock(), FINISH_TIME_MAX, is_busy));
+        drop(self.shared.emptied.wait_timeout_while(queue, FINISH_TIME_MAX, is_busy));
     }
 }
 
@@ -157,7 +162,12 @@ impl Shared {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn push(&self, line: &[u8]) {
+    fn hurry(&self, queue: &mut Queue) {
+        queue.is_urgent = true;
+        self.filled.notify_one();
+    }
+
+    fn push(&self, line: &[u8], is_urgent: bool) {
         let mut queue = self.lock();
         if queue.bytes + line.len() > QUEUE_BYTES_MAX {
             queue.dropped += 1;
@@ -165,8 +175,9 @@ impl Shared {
             return;
         }
         queue.bytes += line.len();
-        // The thread waits for the first step only.
-        if queue.steps.is_empty() {
+        if is_urgent {
+            self.hurry(&mut queue);
+        } else if queue.steps.is_empty() {
             self.filled.notify_one();
         }
         match queue.steps.back_mut() {
@@ -184,10 +195,12 @@ impl Shared {
                 self.emptied.notify_all();
             }
             let is_empty = |queue: &mut Queue| queue.steps.is_empty();
-            drop(self.filled.wait_while(queue, is_empty).unwrap_or_else(PoisonError::into_inner));
-            std::thread::sleep(GATHER_TIME);
-            let mut queue = self.lock();
+            queue = self.filled.wait_while(queue, is_empty).unwrap_or_else(PoisonError::into_inner);
+            let can_wait = |queue: &mut Queue| !queue.is_urgent;
+            let waited = self.filled.wait_timeout_while(queue, GATHER_TIME, can_wait);
+            (queue, _) = waited.unwrap_or_else(PoisonError::into_inner);
             let step = queue.steps.pop_front().expect("it waited for a step");
+            queue.is_urgent &= !queue.steps.is_empty();
             queue.is_writing = true;
             if let Step::Lines(lines) = &step {
                 queue.bytes -= lines.len();
@@ -224,9 +237,15 @@ impl Shared {
     }
 }
 
-impl Write for &LogFile {
+/// A line in progress. Warnings and errors are written at once, with all lines before them.
+pub struct Line<'w> {
+    log: &'w LogFile,
+    is_urgent: bool,
+}
+
+impl Write for Line<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.shared.push(bytes);
+        self.log.shared.push(bytes, self.is_urgent);
         Ok(bytes.len())
     }
 
@@ -236,10 +255,14 @@ impl Write for &LogFile {
 }
 
 impl<'w> MakeWriter<'w> for LogFile {
-    type Writer = &'w LogFile;
+    type Writer = Line<'w>;
 
-    fn make_writer(&'w self) -> &'w LogFile {
-        self
+    fn make_writer(&'w self) -> Line<'w> {
+        Line { log: self, is_urgent: false }
+    }
+
+    fn make_writer_for(&'w self, about: &Metadata<'_>) -> Line<'w> {
+        Line { log: self, is_urgent: *about.level() <= Level::WARN }
     }
 }
 
@@ -288,12 +311,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("log");
         let log = LogFile::start(Some(path.clone())).unwrap();
-        (&log).write_all(b"one\n").unwrap();
+        log.make_writer().write_all(b"one\n").unwrap();
         log.finish();
         std::fs::rename(&path, folder.path().join("log.1")).unwrap();
-        (&log).write_all(b"two\n").unwrap();
+        log.make_writer().write_all(b"two\n").unwrap();
         assert!(log.reopen());
-        (&log).write_all(b"three\n").unwrap();
+        log.make_writer().write_all(b"three\n").unwrap();
         log.finish();
         let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
         assert_eq!((read("log.1").as_str(), read("log").as_str()), ("one\ntwo\n", "three\n"));
@@ -308,8 +331,9 @@ mod tests {
             for thread in 0..4 {
                 let log = &log;
                 scope.spawn(move || {
-                    (0..2_000)
-                        .for_each(|line| (&*log).write_all(format!("{thread} {line}\n").as_bytes()).unwrap());
+                    (0..2_000).for_each(|line| {
+                        log.make_writer().write_all(format!("{thread} {line}\n").as_bytes()).unwrap()
+                    });
                 });
             }
         });
