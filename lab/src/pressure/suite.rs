@@ -160,7 +160,7 @@ pub const SUITE: Suite = Suite {
         "The disk writes and syncs as many bytes as a vertex or an edge takes in the log of Annals, for as many threads as wait.",
     ],
     reasons: &[Reason {
-        targets: &["neo4j-http", "janusgraph-http"],
+        targets: &["hugegraph-tuned", "neo4j-http", "janusgraph-http"],
         rows: &[SHED, AFTER],
         text: "Each system is offered twice, or half, of its own highest rate. For Annals these are several times as many requests, from as \
                many callers as the client opens at most, and two cores answer or refuse them one after the other: so each waits about as \
