@@ -288,3 +288,30 @@ fn what_a_transaction_tries_is_seen_by_itself_and_spills_nothing() -> Result<()>
     assert!(spill_files(folder.path()).is_empty());
     Ok(())
 }
+
+#[test]
+fn long_values_among_creations_that_are_applied_together_are_spilled() -> Result<()> {
+    let folder = tempfile::tempdir().unwrap();
+    let repository = Repository::open_with(folder.path(), budget(128))?;
+    let length = |number: usize| if number % 10 == 9 { 400_000 } else { 100 };
+    let names: Vec<String> = (0..100).map(|number| format!("d{number}")).collect();
+    repository.transact(|t| {
+        names
+            .iter()
+            .enumerate()
+            .try_for_each(|(number, name)| t.create_entity(document(name, length(number))).map(drop))
+    })?;
+    let spilled: u64 = spill_files(folder.path()).iter().map(|file| file.metadata().unwrap().len()).sum();
+    assert!(spilled > 3_000_000, "{spilled} bytes of ten values are in files");
+    let check = |repository: &Repository| -> Result<()> {
+        let snapshot = repository.snapshot();
+        for (number, name) in names.iter().enumerate() {
+            let found = snapshot.entity(&Id::new(name)?)?.unwrap().property("long");
+            assert_eq!(found, Some(text(name, length(number)).into()), "{name}");
+        }
+        Ok(())
+    };
+    check(&repository)?;
+    repository.close()?;
+    check(&Repository::open_with(folder.path(), budget(128))?)
+}
