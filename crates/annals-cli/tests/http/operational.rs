@@ -1,5 +1,6 @@
 //! The operational view and its leases: state with its origin, which is gone with its lease, also after a stop and a crash.
 
+use std::sync::Barrier;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -248,31 +249,42 @@ fn bad_input_is_refused() {
 /// Each push waited for the lease on a thread for long work, until no other request got one.
 #[test]
 fn pushes_that_wait_for_one_lease_leave_threads_for_other_requests() {
-    const PUSHES: usize = 8;
+    const PUSHES: usize = 16;
     let (_folder, server) = server(&["--heavy-max", "2"]);
     open(&server, "driver");
     let children: serde_json::Map<String, Json> =
-        (0..1_000).map(|child| (format!("c{child}"), json!({"n": child}))).collect();
+        (0..3_000).map(|child| (format!("c{child}"), json!({"n": child}))).collect();
+    let children = json!(children);
+    let ready = &Barrier::new(PUSHES + 1);
     let done = &AtomicUsize::new(0);
     std::thread::scope(|scope| {
         let (server, children) = (&server, &children);
         for number in 0..PUSHES {
             scope.spawn(move || {
-                push(server, "driver", json!([merge(&format!("/p{number}"), json!(children))]), 200);
+                let operations = json!({"operations": [merge(&format!("/p{number}"), children.clone())]});
+                let body = operations.to_string();
+                ready.wait();
+                let headers = [("content-type", "application/json")];
+                let answer = server.request("POST", "/v1/leases/driver/changes", &headers, Some(&body));
+                assert_eq!(answer.status, 200, "{answer:?}");
                 done.fetch_add(1, Ordering::SeqCst);
             });
         }
-        // The other one in flight is the request for metrics.
-        let all = format!("annals_http_requests_in_flight {}", PUSHES + 1);
+        ready.wait();
+        // One of the requests in flight is the one for metrics, and one push has the lease.
         let deadline = Instant::now() + Duration::from_secs(10);
-        while !server.get("/metrics").body.contains(&all) {
-            assert!(
-                Instant::now() < deadline && done.load(Ordering::SeqCst) == 0,
-                "they wait for each other"
-            );
+        while in_flight(server) < PUSHES / 2 + 2 {
+            assert!(Instant::now() < deadline, "they do not wait for the lease");
         }
+        let before = done.load(Ordering::SeqCst);
         assert_eq!(server.send("POST", "/v1/count", &json!({})).status, 200);
-        let done = done.load(Ordering::SeqCst);
-        assert!(done < PUSHES / 2, "{done} pushes were done before the other request was answered");
+        let meanwhile = done.load(Ordering::SeqCst) - before;
+        assert!(meanwhile < PUSHES / 4, "{meanwhile} pushes were done before the other request was answered");
     });
+}
+
+fn in_flight(server: &Server) -> usize {
+    let metrics = server.get("/metrics").body;
+    let line = metrics.lines().find_map(|line| line.strip_prefix("annals_http_requests_in_flight "));
+    line.expect("the number of requests in flight").parse().unwrap()
 }
