@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::template::{Fork, Template, learn};
-use crate::model::{Id, Value};
+use crate::model::{Action, Id, Value};
 use crate::read::Snapshot;
 use crate::repository::Repository;
 use crate::tree::{Branch, Item, TreePath};
-use crate::write::TreeEdit;
+use crate::write::{Transaction, TreeEdit};
 use crate::{Error, ErrorKind, Result};
 use std::sync::Mutex;
 
@@ -17,8 +17,8 @@ use std::sync::Mutex;
 pub const LEASE_BYTES_MAX: u64 = 256 << 20;
 /// Most bytes of all pushed state; with a memory budget at most a quarter of it. Units: as [`LEASE_BYTES_MAX`].
 pub const LEASES_BYTES_MAX: u64 = 1 << 30;
-/// A lease for which history takes more than this, and more than its present state, is packed without it. Units: as
-/// [`LEASE_BYTES_MAX`].
+/// A lease for which history takes about more than this, and more than its present state, is packed without it. Units:
+/// as [`LEASE_BYTES_MAX`].
 const HISTORY_BYTES_MAX: u64 = 16 << 20;
 /// The memory of a change besides its record: row, id, links, entries of indexes. Units: bytes.
 const CHANGE_BYTES: u64 = 512;
@@ -74,12 +74,50 @@ impl Account {
 struct Charged {
     account: Arc<Account>,
     bytes: u64,
+    /// Instances that were created, and their share of the bytes.
+    created: u64,
+    created_bytes: u64,
 }
 
 impl Charged {
-    fn add(&mut self, bytes: u64) {
+    fn new(account: &Arc<Account>) -> Charged {
+        Charged { account: Arc::clone(account), bytes: 0, created: 0, created_bytes: 0 }
+    }
+
+    fn add(&mut self, need: Need) {
+        let Need { bytes, changes, created } = need;
         self.bytes += bytes;
+        self.created += created;
+        self.created_bytes += share(bytes, created, changes);
         self.account.all.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// Bytes of history, if so many instances are there: all but what made those, taken as all alike.
+    fn history(&self, instances: u64) -> u64 {
+        self.bytes - share(self.created_bytes, instances.min(self.created), self.created)
+    }
+}
+
+/// The share of `bytes` that `part` has in `whole`.
+fn share(bytes: u64, part: u64, whole: u64) -> u64 {
+    let share = u128::from(bytes) * u128::from(part) / u128::from(whole.max(1));
+    u64::try_from(share).unwrap_or(bytes)
+}
+
+/// The room for a push.
+struct Need {
+    bytes: u64,
+    changes: u64,
+    created: u64,
+}
+
+impl Need {
+    fn of(t: &Transaction) -> Need {
+        let changes = t.changes_count() as u64;
+        let is_creation =
+            |action: &&Action| matches!(action, Action::CreateEntity(_) | Action::CreateRelationship(_));
+        let created = t.actions().filter(is_creation).count() as u64;
+        Need { bytes: t.record_bytes() as u64 + CHANGE_BYTES * changes, changes, created }
     }
 }
 
@@ -97,8 +135,6 @@ pub(super) struct Pushed {
     types_known: usize,
     /// All records since the last packing.
     charged: Charged,
-    /// The bytes right after packing.
-    packed_bytes: u64,
 }
 
 impl Pushed {
@@ -110,8 +146,7 @@ impl Pushed {
     ) -> Result<Pushed> {
         let mut template = template.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let Fork { repository, types_known } = template.fork(running)?;
-        let charged = Charged { account: Arc::clone(account), bytes: 0 };
-        Ok(Pushed { root, repository, types_known, charged, packed_bytes: 0 })
+        Ok(Pushed { root, repository, types_known, charged: Charged::new(account) })
     }
 
     pub(super) fn repository(&self) -> &Repository {
@@ -127,12 +162,11 @@ impl Pushed {
         mut work: impl FnMut(&mut TreeEdit<'_>) -> Result<T>,
     ) -> Result<T> {
         self.types_known = learn(&self.repository, self.types_known, running)?;
-        let mut need = 0;
-        let (done, _) = self.repository.transact(|t| {
+        let ((done, need), _) = self.repository.transact(|t| {
             let done = work(&mut t.tree_below(self.root.clone()))?;
-            need = t.record_bytes() as u64 + CHANGE_BYTES * t.changes_count() as u64;
-            self.check_room(need)?;
-            Ok(done)
+            let need = Need::of(t);
+            self.check_room(need.bytes)?;
+            Ok((done, need))
         })?;
         self.charged.add(need);
         Ok(done)
@@ -161,13 +195,18 @@ impl Pushed {
 
     /// True if the history takes more than its bound, and more than the present state.
     pub(super) fn is_history_long(&self) -> bool {
-        let history = self.charged.bytes - self.packed_bytes;
-        history > self.packed_bytes.max(self.charged.account.history_max())
+        let history = self.history();
+        history > (self.charged.bytes - history).max(self.charged.account.history_max())
     }
 
     /// True if packing may free memory.
     pub(super) fn has_history(&self) -> bool {
-        self.charged.bytes > self.packed_bytes
+        self.history() > 0
+    }
+
+    fn history(&self) -> u64 {
+        let now = self.repository.snapshot();
+        self.charged.history(now.entities_count() + now.relationships_count())
     }
 
     /// The same tree without history, in a repository of its own, copied in bounded steps.
@@ -179,7 +218,6 @@ impl Pushed {
             copying.add(None, item)?;
             copying.write()?;
         }
-        packed.packed_bytes = packed.charged.bytes;
         Ok(packed)
     }
 
@@ -258,14 +296,12 @@ impl Copying<'_> {
     fn write(&mut self) -> Result<()> {
         let pieces = std::mem::take(&mut self.pieces);
         (self.items, self.bytes) = (0, 0);
-        let mut need = 0;
         let root = self.to.root.clone();
         // Without the bounds: what is copied is there already.
-        self.to.repository.transact(|t| {
+        let (need, _) = self.to.repository.transact(|t| {
             let mut tree = t.tree_below(root.clone());
             pieces.iter().try_for_each(|piece| tree.merge(&TreePath::root(), piece).map(drop))?;
-            need = t.record_bytes() as u64 + CHANGE_BYTES * t.changes_count() as u64;
-            Ok(())
+            Ok(Need::of(t))
         })?;
         self.to.charged.add(need);
         Ok(())

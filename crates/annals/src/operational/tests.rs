@@ -121,3 +121,23 @@ fn a_lease_that_somebody_pushes_to_keeps_no_other_one_from_being_freed() {
         assert_eq!(left, 0);
     });
 }
+
+/// A push of new state was taken for history, and copied at once.
+#[test]
+fn new_state_is_not_copied_and_histories_still_are() {
+    let operational = small(&["a"]);
+    let mut events = operational.subscribe("a", &TreePath::root(), None).unwrap();
+    operational.push("a", |tree| tree.merge(&path("/x"), &large(10))).unwrap();
+    assert!(events.poll().unwrap().is_some());
+    assert!(events.poll().unwrap().is_none(), "packing would end the subscription");
+    // Items that come and go are history.
+    let items = (0..200).fold(Item::new(), |item, number| item.child(&format!("c{number}"), Item::new()));
+    let state = operational.pushed_bytes();
+    for _ in 0..10 {
+        operational.push("a", |tree| tree.merge(&path("/y"), &items)).unwrap();
+        operational.push("a", |tree| tree.delete(&path("/y"))).unwrap();
+    }
+    let ended = std::iter::repeat_with(|| events.poll()).take(100).find_map(Result::err);
+    assert_eq!(ended.unwrap().kind(), ErrorKind::Closed);
+    assert!(operational.pushed_bytes() < state + state / 2 + MIB / 8, "{}", operational.pushed_bytes());
+}
