@@ -67,7 +67,7 @@ impl Graph {
             former: HashMap::new(),
         };
         let [entities, relationships] = start.events;
-        // With such rules, nothing is created or deleted together.
+        // With such rules, nothing is created or deleted together, unless the record declared them after that.
         for event in self.entities.events.iter_from(entities).filter_map(Told::one) {
             concerned.take_entity(event);
         }
@@ -84,7 +84,7 @@ impl Graph {
         entities.into_iter().try_for_each(|slot| self.check_constraints(slot))?;
         match Arc::ptr_eq(&start.types, &self.types) {
             true => Ok(()),
-            false => self.check_declared(&start.types),
+            false => self.check_declared(&start.types, self.has_together(start)),
         }
     }
 
@@ -145,8 +145,14 @@ impl Graph {
         Ok(())
     }
 
-    /// The same for the instances of types whose rules differ from those in `before`.
-    fn check_declared(&self, before: &Types) -> Result<()> {
+    /// True if the record that began at `start` created or deleted instances together.
+    fn has_together(&self, start: &RecordStart) -> bool {
+        let mut tables = [&self.entities, &self.relationships].into_iter().zip(start.events);
+        tables.any(|(table, first)| table.events.iter_from(first).any(|told| told.one().is_none()))
+    }
+
+    /// The same for the instances of types whose rules differ from those in `before`, or of all types.
+    fn check_declared(&self, before: &Types, is_all: bool) -> Result<()> {
         let types = &self.types;
         let keys_before = |step: &Arc<str>| before.list_keys(step, &self.names);
         let is_other_path = |constraints: &Constraints| {
@@ -156,7 +162,8 @@ impl Graph {
         for (name, declared) in types.of_kind(TypeKind::Entity) {
             let DeclaredType { constraints, .. } = &**declared;
             let known = before.get(TypeKind::Entity, name).map(|known| &known.constraints);
-            if constraints.is_empty() || (known == Some(constraints) && !is_other_path(constraints)) {
+            let is_known = !is_all && known == Some(constraints) && !is_other_path(constraints);
+            if constraints.is_empty() || is_known {
                 continue;
             }
             let slots = self.entities.lists.by_type.extents.of(name).into_iter().flat_map(SlotSet::iter);

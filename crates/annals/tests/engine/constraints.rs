@@ -557,3 +557,36 @@ fn what_is_committed_is_whole_and_what_is_refused_is_not() -> Result<()> {
     assert!(committed > 300 && refused > 300, "{committed} {refused}");
     Ok(())
 }
+
+/// Instances that are created or deleted together while no type has rules are not checked one by one.
+#[test]
+fn rules_that_a_record_takes_away_and_declares_again_hold_at_its_end() -> Result<()> {
+    let lax = || TypeDefinition::entity("device").attribute(text("id"));
+    let strict = || lax().requiring_child("system").unique_together(&["id"]);
+    for count in [1, 3, 4, 40] {
+        let repository = CheckedRepository::in_memory();
+        repository.transact(|t| t.define_type(TypeDefinition::relationship("contains").containing()))?;
+        repository.transact(|t| t.define_type(strict()))?;
+        let put = |t: &mut Transaction, at: &str| {
+            let item = Item::new().of_type("device").property("id", at).child("system", Item::new());
+            t.tree().put(&path(at), &item).map(drop)
+        };
+        let paths: Vec<String> = (0..count).map(|number| format!("/d{number}")).collect();
+        repository.transact(|t| paths.iter().try_for_each(|at| put(t, at)))?;
+        let between = |work: &dyn Fn(&mut Transaction) -> Result<()>| {
+            repository.transact(|t| {
+                t.define_type(lax())?;
+                work(t)?;
+                t.define_type(strict())
+            })
+        };
+        let create = |t: &mut Transaction| t.create_entity(NewEntity::new("device")).map(drop);
+        let created = between(&|t| (0..count).try_for_each(|_| create(t)));
+        assert_eq!(kind_of(created), ErrorKind::Cardinality, "{count}");
+        let empty = |t: &mut Transaction, at: &str| t.tree().delete(&path(&format!("{at}/system"))).map(drop);
+        let deleted = between(&|t| paths.iter().try_for_each(|at| empty(t, at)));
+        assert_eq!(kind_of(deleted), ErrorKind::Cardinality, "{count}");
+        between(&|t| paths.iter().try_for_each(|at| put(t, &format!("/other{at}"))))?;
+    }
+    Ok(())
+}
