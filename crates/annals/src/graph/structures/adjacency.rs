@@ -143,7 +143,7 @@ impl Adjacency {
         let number = number::narrow(self.wide.len());
         self.wide.push(Some(Arc::new(Wide::from_sorted(links))));
         let (page, place) = self.page_mut(slot);
-        set_wide(page, place, Some(number));
+        set_wide(page, place, Some((number, links[0].type_name)));
     }
 
     /// Removes a link, if it is there.
@@ -330,6 +330,19 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use std::collections::BTreeSet;
+
+    #[test]
+    fn a_page_that_begins_with_many_links_has_their_type() {
+        let mut adjacency = Adjacency::new();
+        (0..2).for_each(|_| adjacency.push());
+        let link = |relationship| Link { type_name: Symbol(5), relationship, other: 1 };
+        let many: Vec<(u32, Link)> = (0..100).map(|number| (0, link(number))).collect();
+        adjacency.insert_sorted(&many);
+        adjacency.insert(1, link(100));
+        assert!(matches!(adjacency.get(0), Neighbors::Wide(wide) if wide.len() == 100));
+        let Neighbors::Narrow(Narrow { types, .. }) = adjacency.get(1) else { panic!("it has one link") };
+        assert!(matches!(types, NarrowTypes::One(Symbol(5))), "the types are not stored one by one");
+    }
 
     proptest! {
         #[test]

@@ -98,14 +98,18 @@ pub(crate) fn splice(page: &mut Arc<[u32]>, place: usize, range: Range<usize>, l
     move_ends(page, place, range.len(), links.len());
 }
 
-/// Marks the links of the entity at `place` as stored elsewhere under `number`, or (with `None`) as empty.
-pub(crate) fn set_wide(page: &mut Arc<[u32]>, place: usize, number: Option<u32>) {
+/// Marks the links of the entity at `place` as stored elsewhere, with the number and the type of one of them, or (with
+/// `None`) as empty.
+pub(crate) fn set_wide(page: &mut Arc<[u32]>, place: usize, elsewhere: Option<(u32, Symbol)>) {
     let known = end(page, place) - start(page, place);
-    let type_name = Symbol(page[TYPE]);
-    let pseudo = number.map(|other| Link { type_name, relationship: 0, other });
+    let of_page = (count(page) > 0).then(|| Symbol(page[TYPE]));
+    let pseudo = elsewhere.map(|(other, type_name)| {
+        let type_name = of_page.unwrap_or(type_name);
+        Link { type_name, relationship: 0, other }
+    });
     splice(page, place, 0..known, pseudo.as_slice());
     let wide = &mut Arc::make_mut(page)[WIDE];
-    *wide = *wide & !(1 << place) | u32::from(number.is_some()) << place;
+    *wide = *wide & !(1 << place) | u32::from(elsewhere.is_some()) << place;
 }
 
 // A copy with room for this many links.
