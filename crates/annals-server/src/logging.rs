@@ -81,6 +81,7 @@ pub struct LogFile {
     shared: Arc<Shared>,
 }
 
+#[derive(Default)]
 struct Shared {
     path: Option<PathBuf>,
     dropped: Counter,
@@ -115,13 +116,7 @@ impl LogFile {
     /// Errors: `Io`.
     fn start(path: Option<PathBuf>) -> Result<LogFile> {
         let file = path.as_ref().map(open).transpose()?;
-        let shared = Arc::new(Shared {
-            path,
-            dropped: Counter::default(),
-            queue: Mutex::default(),
-            filled: Condvar::new(),
-            emptied: Condvar::new(),
-        });
+        let shared = Arc::new(Shared { path, ..Shared::default() });
         let writer = Arc::clone(&shared);
         std::thread::Builder::new()
             .name("annals-log".into())
@@ -175,7 +170,8 @@ impl Shared {
             return;
         }
         queue.bytes += line.len();
-        if is_urgent {
+        // A full queue loses lines.
+        if is_urgent || queue.bytes > QUEUE_BYTES_MAX / 2 {
             self.hurry(&mut queue);
         } else if queue.steps.is_empty() {
             self.filled.notify_one();
@@ -320,6 +316,18 @@ mod tests {
         log.finish();
         let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
         assert_eq!((read("log.1").as_str(), read("log").as_str()), ("one\ntwo\n", "three\n"));
+    }
+
+    /// The writing thread waited for further lines until there was no room for any.
+    #[test]
+    fn lines_that_fill_half_of_the_room_wait_for_no_others() {
+        let shared = Shared::default();
+        let line = vec![b'x'; QUEUE_BYTES_MAX / 4];
+        let is_urgent = |pushes: usize| {
+            (0..pushes).for_each(|_| shared.push(&line, false));
+            shared.lock().is_urgent
+        };
+        assert_eq!((is_urgent(2), is_urgent(1)), (false, true));
     }
 
     #[test]
