@@ -245,12 +245,12 @@ impl<'g> Row<'g> {
 
     /// Number of the latest version.
     pub(crate) fn versions(self) -> u32 {
-        self.later_u32(VERSIONS, 1) + u32::from(self.deletion.is_some())
+        self.later_u32(VERSIONS, 1).saturating_add(self.deletion.is_some().into())
     }
 
     /// Number of versions written since the log last had the whole content.
     pub(crate) fn since_anchor(self) -> u32 {
-        self.later_u32(SINCE_ANCHOR, 0) + u32::from(self.deletion.is_some())
+        self.later_u32(SINCE_ANCHOR, 0).saturating_add(self.deletion.is_some().into())
     }
 
     pub(crate) fn place(self) -> Place {

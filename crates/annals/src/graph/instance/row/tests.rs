@@ -6,6 +6,7 @@ use proptest::prelude::*;
 
 use super::{NO_EXTRA, OwnRow, Row};
 use crate::Result;
+use crate::graph::instance::deletions::Deletion;
 use crate::graph::instance::headers::HeaderNumber;
 use crate::graph::instance::past::Place;
 use crate::graph::instance::properties::Properties;
@@ -128,6 +129,16 @@ fn read_all(row: Row) -> usize {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn numbers_that_only_damage_makes_are_read_without_a_panic(instance in instance()) {
+        let instance = Instance { versions: u32::MAX, since_anchor: u32::MAX, ..instance };
+        let own = OwnRow::of(&instance);
+        let Instance { place, updated: stamp, valid_from, .. } = instance;
+        let deletion = Deletion { place, stamp, valid_from };
+        let row = own.row().deleted_by(Some(&deletion));
+        prop_assert_eq!((row.versions(), row.since_anchor()), (u32::MAX, u32::MAX));
+    }
 
     #[test]
     fn rows_of_any_length_read_back_what_was_put(instance in instance(), extra in prop_oneof![Just(NO_EXTRA), 0u32..5]) {
