@@ -68,8 +68,12 @@ impl Graph {
         };
         let [entities, relationships] = start.events;
         // With such rules, nothing is created or deleted together, unless the record declared them after that.
-        for event in self.entities.events.iter_from(entities).filter_map(Told::one) {
-            concerned.take_entity(event);
+        for told in self.entities.events.iter_from(entities) {
+            match told {
+                Told::One(event) => concerned.take_entity(event),
+                Told::Created(together) => concerned.entities.extend(&together.slots),
+                Told::Deleted(_) => {}
+            }
         }
         for event in self.relationships.events.iter_from(relationships).filter_map(Told::one) {
             concerned.take_relationship(event);

@@ -27,6 +27,7 @@ enum Step {
     Purge { number: u8 },
     Reidentify { number: u8 },
     Retype { number: u8 },
+    Rule { is_strict: bool },
 }
 
 /// An entity, and what contains it.
@@ -126,6 +127,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => byte().prop_map(|number| Step::Purge { number }),
         1 => byte().prop_map(|number| Step::Reidentify { number }),
         1 => byte().prop_map(|number| Step::Retype { number }),
+        6 => any::<bool>().prop_map(|is_strict| Step::Rule { is_strict }),
     ]
 }
 
@@ -199,6 +201,7 @@ impl Ids {
             Step::Retype { number } => {
                 action::Retype { instance: entity(self, *number), type_name: "plain".into() }.into()
             }
+            Step::Rule { is_strict } => Box::new(keyed(*is_strict)).into(),
         };
         changes.push(Change::from(action));
     }
@@ -256,7 +259,11 @@ fn new_entity(id: Id, one: &NewOne, value: i64) -> NewEntity {
     let type_name = KINDS[usize::from(one.kind)];
     let new = NewEntity { id, ..NewEntity::new(type_name) };
     let new = match type_name {
-        "keyed" => new.property("key", value).property("hidden", value),
+        "keyed" => {
+            let new = new.property("key", value).property("hidden", value);
+            // Some have the side of one just before.
+            new.property("side", value / 3).property("turn", 0)
+        }
         "special" if matches!(one.extra, Extra::NoRequired) => new,
         "special" => new.property("must", 0.5).property("code", value),
         "plain" => new.property("code", value),
@@ -284,10 +291,16 @@ fn new_entity(id: Id, one: &NewOne, value: i64) -> NewEntity {
     }
 }
 
+fn keyed(is_strict: bool) -> TypeDefinition {
+    let integer = |name| AttributeDefinition::new(name, ValueType::Integer);
+    let lax = TypeDefinition::entity("keyed").attribute(integer("key").key());
+    let lax = lax.attribute(integer("hidden").unindexed());
+    let lax = lax.attribute(integer("side")).attribute(integer("turn"));
+    if is_strict { lax.unique_together(&["side", "turn"]) } else { lax }
+}
+
 fn declare(graph: &mut Graph) -> Result<()> {
     let code = || AttributeDefinition::new("code", ValueType::Integer).unique();
-    let key = AttributeDefinition::new("key", ValueType::Integer).key();
-    let hidden = AttributeDefinition::new("hidden", ValueType::Integer).unindexed();
     let must = AttributeDefinition::new("must", ValueType::Float).required();
     let drafted = TypeDefinition {
         statuses: vec!["draft".into(), "active".into()],
@@ -296,7 +309,7 @@ fn declare(graph: &mut Graph) -> Result<()> {
     };
     let types = [
         TypeDefinition::entity("plain").attribute(code()),
-        TypeDefinition::entity("keyed").attribute(key).attribute(hidden),
+        keyed(false),
         TypeDefinition::entity("special").supertype("plain").attribute(must),
         drafted,
         TypeDefinition::relationship("holds").containing(),
@@ -353,7 +366,7 @@ fn containers_in_each_other_are_bounded_in_a_run_too() -> Result<()> {
 proptest! {
     #[test]
     fn creations_together_make_the_graph_that_single_ones_make(
-        records in proptest::collection::vec(proptest::collection::vec(step(), 1..60), 1..10),
+        records in proptest::collection::vec((proptest::collection::vec(step(), 1..60), 0u8..8), 1..10),
         is_indexed_late in any::<bool>(),
         is_typed in proptest::bool::weighted(0.9),
     ) {
@@ -364,7 +377,12 @@ proptest! {
             if is_typed { declare(&mut indexed.graph)? } else { indexed.graph.apply(Position(1), &types)? }
         }
         let mut ids = Ids::default();
-        for steps in records {
+        for (mut steps, rule) in records {
+            // Records that take the rule away for a while, and records that keep it.
+            if rule < 3 {
+                steps.insert(0, Step::Rule { is_strict: rule > 0 });
+                steps.push(Step::Rule { is_strict: true });
+            }
             let position = together.graph.position.next();
             let instant = record(position.0, Vec::new()).instant;
             let before = ids.clone();
