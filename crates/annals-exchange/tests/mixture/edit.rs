@@ -96,8 +96,12 @@ fn property(path: &[String]) -> TreePath {
 /// Makes the change in a transaction.
 pub fn edit(t: &mut Transaction, edit: &TreeEdit) -> Result<()> {
     let root: Id = crate::see::id(&edit.root);
-    let mut tree = t.tree_below(root);
-    match &edit.kind {
+    edit_tree(&mut t.tree_below(root), &edit.kind)
+}
+
+/// Makes the change in a tree.
+pub fn edit_tree(tree: &mut annals::TreeEdit<'_>, kind: &EditKind) -> Result<()> {
+    match kind {
         EditKind::Create { path, item } => tree.create(&path_of(path), &item.item()).map(drop),
         EditKind::Merge { path, item } => tree.merge(&path_of(path), &item.item()).map(drop),
         EditKind::Put { path, item } => tree.put(&path_of(path), &item.item()).map(drop),
@@ -185,7 +189,7 @@ impl Model {
         let children = self.steps(age).into_iter().map(|(_, step, child)| (step, self.item(child)));
         Plain {
             id: None,
-            type_name: Some(known.type_name),
+            type_name: Some(known.now().type_name),
             fields: known.now().fields.clone(),
             children: children.collect(),
         }
@@ -288,7 +292,7 @@ impl Planning<'_> {
             return Ok(());
         };
         let now = self.known(*age).now().clone();
-        if item.type_name.is_some_and(|told| told != self.known(*age).type_name) {
+        if item.type_name.is_some_and(|told| told != self.known(*age).now().type_name) {
             return Err(ErrorKind::WrongType);
         }
         if item.id.as_ref().is_some_and(|told| *told != now.id) {
@@ -300,7 +304,7 @@ impl Planning<'_> {
             fields.code = fields.code.or(now.fields.code);
             fields.stored = fields.stored.or(now.fields.stored);
         }
-        if self.known(*age).type_name == "item" {
+        if self.known(*age).now().type_name == "item" {
             // A key stays.
             fields.n = fields.n.or(now.fields.n);
         }
@@ -335,7 +339,7 @@ impl Planning<'_> {
         }
         let (last, above) = to.split_last().ok_or(ErrorKind::NotFound)?;
         let (_, parent) = self.model.reach(root, above).ok_or(ErrorKind::NotFound)?;
-        if key_of(last).is_some() != (self.known(child).type_name == "item") {
+        if key_of(last).is_some() != (self.known(child).now().type_name == "item") {
             return Err(ErrorKind::InvalidArgument);
         }
         let contained = self.known(link).now().clone();

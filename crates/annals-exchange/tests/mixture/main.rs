@@ -22,6 +22,7 @@ mod push;
 #[path = "../../../annals/tests/support/random.rs"]
 mod random;
 mod reverted;
+mod rules;
 mod see;
 mod sights;
 mod taken_back;

@@ -140,6 +140,7 @@ impl World {
         let snapshot = repository.snapshot();
         let expected = of_model(&self.model, u64::MAX, &self.model);
         assert_eq!(of_snapshot(repository, &snapshot), expected, "{}", self.what());
+        self.check_rules(&snapshot);
         let all: Vec<u64> = self.past.keys().copied().collect();
         let is_every = all.len() <= most;
         for number in 0..all.len().min(most) {

@@ -99,7 +99,9 @@ impl World {
                 // Others may have contained the container, or taken a value or a name.
                 let is_about_others = match error.kind() {
                     ErrorKind::Cardinality | ErrorKind::InvalidEnds => true,
-                    ErrorKind::NotUnique | ErrorKind::PreconditionFailed => self.is_clash(targets),
+                    ErrorKind::NotUnique | ErrorKind::PreconditionFailed | ErrorKind::MissingEnd => {
+                        self.is_clash(targets)
+                    }
                     _ => false,
                 };
                 let later = self.model.all.values().filter(|known| known.place().0 >= position);
