@@ -68,15 +68,26 @@ pub struct Plain {
     pub type_name: Option<&'static str>,
     pub fields: Fields,
     pub children: Vec<(String, Plain)>,
+    /// The length of a text that the model does not know.
+    pub padding: usize,
 }
 
 impl Plain {
+    /// Lets the engine choose all ids.
+    pub fn forget_ids(&mut self) {
+        self.id = None;
+        self.children.iter_mut().for_each(|(_, child)| child.forget_ids());
+    }
+
     fn item(&self) -> Item {
         let mut item = Item::new();
         item.id = self.id.as_ref().map(|id| crate::see::id(id));
         item.type_name = self.type_name.map(Into::into);
         for (name, value) in [("n", self.fields.n), ("code", self.fields.code)] {
             item.properties.extend(value.map(|value| (name.into(), Value::from(value))));
+        }
+        if self.padding > 0 {
+            item = item.property("text", "x".repeat(self.padding));
         }
         self.children.iter().fold(item, |item, (step, child)| match key_of(step) {
             Some(_) => item.listed("item", child.item()),
@@ -192,6 +203,7 @@ impl Model {
             type_name: Some(known.now().type_name),
             fields: known.now().fields.clone(),
             children: children.collect(),
+            padding: 0,
         }
     }
 }

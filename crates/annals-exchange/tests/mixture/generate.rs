@@ -296,7 +296,7 @@ impl World {
 
     /// A list so long that its items are created in a run.
     pub(crate) fn any_list(&mut self) -> Vec<(String, Plain)> {
-        let count = 5 + self.random.below(4);
+        let count = 5 + self.random.below(if self.model.is_pushed { 40 } else { 4 });
         let steps = (0..count).map(|n| item_step(n as i64));
         let mut list: Vec<_> = steps.map(|step| (step.clone(), self.any_item(&step, 0))).collect();
         if self.random.one_in(2) {
@@ -324,7 +324,7 @@ impl World {
             }
             (None, false) => item.fields.n = self.random.one_in(2).then(|| self.random.below(3) as i64),
         }
-        let is_long = !self.model.rules.is_empty();
+        let is_long = self.model.is_pushed || !self.model.rules.is_empty();
         if levels > 0 && self.random.one_in(if is_long { 4 } else { 12 }) {
             item.children = self.any_list();
         }

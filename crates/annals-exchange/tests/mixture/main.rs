@@ -26,6 +26,7 @@ mod rules;
 mod see;
 mod sights;
 mod taken_back;
+mod views;
 mod world;
 
 use std::time::{Duration, Instant};

@@ -313,6 +313,8 @@ pub struct Model {
     pub all: BTreeMap<Age, Known>,
     pub next: Age,
     pub rules: Rules,
+    /// True for state that is pushed: in parts, and its values need not be unique.
+    pub is_pushed: bool,
     /// True if a change makes a version also if it changes nothing.
     pub is_always: bool,
 }

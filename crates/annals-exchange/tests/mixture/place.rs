@@ -67,7 +67,7 @@ impl World {
     /// Opens the repository again, with a memory budget.
     pub(crate) fn open_within(&mut self, memory_bytes_max: Option<u64>) {
         // Leases end with the process.
-        self.leases = None;
+        self.end_leases();
         self.repository = None;
         let options = Options { memory_bytes_max, ..self.options() };
         self.repository = Some(self.place.open(options).expect("it opens"));

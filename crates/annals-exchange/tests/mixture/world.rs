@@ -170,6 +170,7 @@ impl World {
         assert_eq!(found, expected, "{}", self.what());
         self.check_unique(&found);
         self.check_rules(&snapshot);
+        self.compare_views();
         self.check_sights(&snapshot, &found);
         for ((is_link, _, name), seen) in found {
             let instance = instance(is_link, &name);
