@@ -182,9 +182,14 @@ impl World {
         assert!(is_done, "the commit waits although its time is over: {}", self.what());
         let Some(waiting) = candidates.get("c").expect("it is there").unconfirmed else { return Ok(()) };
         let failure = waiting.failure.expect("a commit that is not taken back says why");
-        let is_built_on = failure.contains("later records built on");
-        let kind = if is_built_on { ErrorKind::PreconditionFailed } else { ErrorKind::MissingEnd };
-        Err(Error::new(kind, failure.to_string()))
+        // The candidate keeps the text only.
+        let kinds = [
+            ("later records built on", ErrorKind::PreconditionFailed),
+            ("expected a unique value", ErrorKind::NotUnique),
+            ("expected at most one", ErrorKind::Cardinality),
+        ];
+        let kind = kinds.iter().find(|(text, _)| failure.contains(text)).map(|(_, kind)| *kind);
+        Err(Error::new(kind.unwrap_or(ErrorKind::MissingEnd), failure.to_string()))
     }
 
     fn rebase(&mut self, candidates: &Candidates, open: &mut Open) {

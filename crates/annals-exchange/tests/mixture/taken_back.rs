@@ -96,9 +96,14 @@ impl World {
             }
             (Ok(()), None) => panic!("expected a refusal, because others built on it: {}", self.what()),
             (Err(error), Some(targets)) => {
+                // The model does not know what a revert restored only to delete it again.
+                let text = error.to_string();
+                let is_built_on_vague =
+                    self.vague.iter().any(|vague| text.contains(&format!("changed at position {vague};")));
                 // Others may have contained the container, or taken a value or a name.
                 let is_about_others = match error.kind() {
                     ErrorKind::Cardinality | ErrorKind::InvalidEnds => true,
+                    ErrorKind::PreconditionFailed if is_built_on_vague => true,
                     ErrorKind::NotUnique | ErrorKind::PreconditionFailed | ErrorKind::MissingEnd => {
                         self.is_clash(targets)
                     }

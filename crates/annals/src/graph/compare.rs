@@ -142,6 +142,9 @@ fn check_table(report: &mut Report, graph: &Graph, kind: TypeKind, indexes: &Tab
     let mut values_counts: Vec<usize> = vec![0; graph.names.len()];
     for (slot, id, _) in table.live() {
         live += 1;
+        if table.is_later(id) {
+            report.add(|| format!("{id} is later than all known ids"));
+        }
         let instance = match table.known(slot) {
             Ok(instance) => instance,
             Err(error) => {

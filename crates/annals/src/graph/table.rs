@@ -289,6 +289,12 @@ impl Table {
         self.slots.get(id, &self.ids)
     }
 
+    /// True for a fresh id that is greater than all that instances of this table ever had.
+    #[inline]
+    pub(crate) fn is_later(&self, id: &Id) -> bool {
+        self.slots.is_later(id)
+    }
+
     /// Sets another id of the instance at `slot`, and stores the former one.
     pub(super) fn set_id(&mut self, slot: u32, id: &Id) {
         let before = self.id(slot).clone();
@@ -319,9 +325,9 @@ impl Table {
     }
 
     /// The same for an instance with the head of `instance`, which has no properties, and with these, ordered by symbol.
+    /// Then [`Table::enter_ids`] must make it known by its id.
     pub(crate) fn push_with(&mut self, id: &Id, instance: &Instance, properties: &[(Symbol, &Value)]) -> u32 {
         let slot = narrow(self.rows.len());
-        self.slots.insert(id, slot);
         self.ids.push(id.clone());
         let mut row = Vec::with_capacity(ROW_BYTES);
         let sets = self.spill.packing(&[], |packing| pack_with(instance, properties, packing, &mut row));
@@ -334,6 +340,11 @@ impl Table {
             self.columns.put(*name, slot, Some(value));
         }
         slot
+    }
+
+    /// Makes new instances known by their ids.
+    pub(crate) fn enter_ids<'i>(&mut self, ids: impl Iterator<Item = (&'i Id, u32)> + Clone) {
+        self.slots.insert_all(ids);
     }
 
     /// Replaces the instance at `slot` by a later version. The caller updates columns.

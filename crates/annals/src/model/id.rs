@@ -84,6 +84,13 @@ impl Id {
         }
     }
 
+    /// Its bytes if it is of the kind that is made here, a UUID of version 7. One id of another kind may come after all
+    /// of these.
+    #[inline]
+    pub(crate) fn fresh_bytes(&self) -> Option<&[u8; 16]> {
+        self.uuid_bytes().filter(|bytes| bytes[6] >> 4 == 7)
+    }
+
     /// The text if this id is not a UUID.
     pub fn text(&self) -> Option<&str> {
         match &self.0 {

@@ -16,7 +16,7 @@ use crate::{Error, ErrorKind, Result};
 /// The index thread waits for this many events, or for [`PAUSE`].
 const EVENTS_WORTH: usize = 1_024;
 const PAUSE: Duration = Duration::from_millis(5);
-/// The committing thread waits while the indexes lack more events.
+/// The committing thread waits while more events than these wait for the index thread.
 const TAIL_EVENTS_MAX: usize = 16_384;
 /// The same, in bytes. Units: bytes of records.
 const TAIL_BYTES_MAX: usize = 32 << 20;
@@ -27,12 +27,14 @@ pub(crate) struct Publisher {
     state: Mutex<State>,
     // The index thread waits here for events.
     work: Condvar,
-    // The committing thread waits here until the index thread has taken events.
+    // The committing thread waits here until the index thread takes events.
     taken: Condvar,
 }
 
 #[derive(Default)]
 struct State {
+    /// The events that the index thread takes at present.
+    taking: Tail,
     /// How often the published graph was replaced by another one than the next batch makes.
     replaced: u64,
     is_closing: bool,
@@ -40,6 +42,20 @@ struct State {
     is_lost: bool,
     /// True while a test holds the indexes back.
     is_held: bool,
+}
+
+/// The size of a tail.
+#[derive(Clone, Copy, Default)]
+struct Tail {
+    events: usize,
+    /// Units: bytes of records.
+    bytes: usize,
+}
+
+impl Tail {
+    fn of(indexed: &Indexed) -> Tail {
+        Tail { events: indexed.tail_len(), bytes: indexed.tail_bytes() }
+    }
 }
 
 impl Publisher {
@@ -79,7 +95,8 @@ impl Publisher {
         self.published.swap(Arc::new(indexed))
     }
 
-    /// Waits while the indexes lack too many events.
+    /// Waits while too many events wait for the index thread. Those that it takes at present do not count: a commit
+    /// after a huge one then waits only until the thread has begun with the huge one.
     ///
     /// Errors: `Unavailable` if they take no more events.
     pub(crate) fn wait_for_room(&self) -> Result<()> {
@@ -91,13 +108,18 @@ impl Publisher {
                     "the indexes are lost: their thread panicked; writes are refused until the repository is reopened",
                 ));
             }
-            let published = self.published.load();
-            let is_full = published.tail_len() > TAIL_EVENTS_MAX || published.tail_bytes() > TAIL_BYTES_MAX;
-            if !is_full || state.is_closing || state.is_held {
+            if !self.is_full(&state) || state.is_closing || state.is_held {
                 return Ok(());
             }
             state = self.taken.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
+    }
+
+    fn is_full(&self, state: &State) -> bool {
+        let Tail { events, bytes } = Tail::of(&self.published.load());
+        // Saturates: a graph from another source lacks none of the events that are taken.
+        events.saturating_sub(state.taking.events) > TAIL_EVENTS_MAX
+            || bytes.saturating_sub(state.taking.bytes) > TAIL_BYTES_MAX
     }
 
     /// Holds the indexes back, or releases them: for tests of searches.
@@ -148,18 +170,26 @@ impl Publisher {
 
     /// Lets the indexes take the missing events, and publishes them, unless the published graph was replaced meanwhile.
     fn take_tail(&self) {
-        let state = self.state();
-        let (taken, replaced) = (self.published.load_full(), state.replaced);
-        drop(state);
+        let (taken, replaced) = self.begin_taking();
         let indexes = Arc::new(taken.settled_indexes());
-        let state = self.state();
-        if state.replaced == replaced {
+        let mut state = self.state();
+        state.taking = Tail::default();
+        let before = (state.replaced == replaced).then(|| {
             let next = self.published.load().with_indexes(indexes, &taken);
-            let before = self.published.swap(Arc::new(next));
-            drop(state);
-            drop(before);
-        }
+            self.published.swap(Arc::new(next))
+        });
+        drop(state);
+        drop(before);
         self.taken.notify_all();
+    }
+
+    /// Shape: the graph whose missing events the indexes take from now on, and the number of replacements before it.
+    fn begin_taking(&self) -> (Arc<Indexed>, u64) {
+        let mut state = self.state();
+        let taken = self.published.load_full();
+        state.taking = Tail::of(&taken);
+        self.taken.notify_all();
+        (taken, state.replaced)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -169,3 +199,28 @@ impl Publisher {
 
 #[cfg(all(test, shuttle))]
 mod shuttle_tests;
+
+#[cfg(all(test, not(shuttle)))]
+mod tests {
+    use super::*;
+    use crate::Position;
+
+    #[test]
+    fn commits_wait_for_a_huge_one_until_the_index_thread_has_begun_with_it() {
+        let graph_at = |position| Graph { position: Position(position), ..Graph::with_spill(None) };
+        let huge = || Batch { events_count: 10 * TAIL_EVENTS_MAX, ..Batch::default() };
+        let long = || Batch { events_count: 1, bytes: 10 * TAIL_BYTES_MAX, ..Batch::default() };
+        for batch in [huge, long as fn() -> Batch] {
+            let publisher = Publisher::new(Indexed::new(graph_at(0), Arc::default()));
+            let is_full = || publisher.is_full(&publisher.state());
+            publisher.publish(graph_at(1), batch());
+            assert!(is_full());
+            let _taken = publisher.begin_taking();
+            assert!(!is_full());
+            publisher.publish(graph_at(2), batch());
+            assert!(is_full(), "the second huge one waits for the index thread");
+            publisher.take_tail();
+            assert!(!is_full());
+        }
+    }
+}

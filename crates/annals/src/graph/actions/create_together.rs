@@ -13,7 +13,7 @@ use crate::graph::integrity::types::Types;
 use crate::graph::structures::symbols::Symbol;
 use crate::graph::table::Table;
 use crate::model::{Change, TypeKind, Value};
-use checked::Checked;
+use checked::{Checked, New};
 
 /// Fewer instances are created one by one.
 const TOGETHER_MIN: usize = 4;
@@ -75,6 +75,7 @@ impl Graph {
                 checked.types[new.type_index].slots.push(slot);
                 slots.push(slot);
             }
+            table.enter_ids(new.iter().map(New::id).zip(slots.iter().copied()));
             for of_type in checked.types.iter_mut().filter(|of_type| !of_type.slots.is_empty()) {
                 table.lists.by_type.create(of_type.name, &std::mem::take(&mut of_type.slots));
             }

@@ -54,7 +54,7 @@ impl Ids {
 
     // True if its slot is its place.
     fn place(&mut self, id: &Id, slot: u32) -> bool {
-        let fresh = id.uuid_bytes().filter(|_| is_fresh(id));
+        let fresh = id.fresh_bytes();
         let is_in_order = fresh.is_some() && fresh > self.last.as_ref();
         if is_in_order {
             self.last = fresh.copied();
@@ -84,11 +84,6 @@ impl Ids {
     }
 }
 
-/// True for ids of the kind that is made here, UUIDs of version 7. One id of another kind may come after all of these.
-fn is_fresh(id: &Id) -> bool {
-    id.uuid_bytes().is_some_and(|bytes| bytes[6] >> 4 == 7)
-}
-
 fn change(changes: &mut KeyChanges, id: &Id, slot: u32, is_added: bool) {
     changes.push(IDS, |key| append_id_key(id, slot, key), is_added);
 }
@@ -116,7 +111,7 @@ impl Index for Ids {
     }
 
     fn derive(&mut self, stored: &[Stored]) -> Result<()> {
-        for Stored { slot, .. } in stored.iter().filter(|stored| is_fresh(stored.id)) {
+        for Stored { slot, .. } in stored.iter().filter(|stored| stored.id.fresh_bytes().is_some()) {
             self.ordered.insert(*slot);
         }
         Ok(())

@@ -75,12 +75,7 @@ impl IdMap {
     ///
     /// Shape: `[(key, slot)]` in any order.
     pub(crate) fn of(entries: impl IntoIterator<Item = (u128, u32)>) -> IdMap {
-        let found = entries.into_iter().map(|(key, slot)| Entry::new(key, slot));
-        // Reserving too much costs nothing here; growing step by step costs much.
-        let mut entries = Vec::with_capacity(found.size_hint().1.unwrap_or_default());
-        entries.extend(found);
-        entries.sort_unstable_by_key(|entry| entry.tag);
-        IdMap { root: Node::of(&entries, 0) }
+        IdMap { root: Node::of(&ordered(entries), 0) }
     }
 
     /// The slot under `key` for which `is_it` is true.
@@ -103,7 +98,15 @@ impl IdMap {
 
     /// Adds a slot under `key`. The caller must know that it is missing.
     pub(crate) fn insert(&mut self, key: u128, slot: u32) {
-        self.root.insert(Entry::new(key, slot), 0);
+        self.root.insert(&[Entry::new(key, slot)], 0);
+    }
+
+    /// Adds slots under their keys. The caller must know that all are missing. Many at once copy each leaf once.
+    pub(crate) fn insert_all(&mut self, entries: impl IntoIterator<Item = (u128, u32)>) {
+        let entries = ordered(entries);
+        if !entries.is_empty() {
+            self.root.insert(&entries, 0);
+        }
     }
 
     /// Removes the slot under `key`, if it is there. Leaves are not merged.
@@ -136,17 +139,26 @@ impl Node {
         })))
     }
 
-    // Adds an entry to the node at the first `bits` bits of its tag.
-    fn insert(&mut self, entry: Entry, bits: u32) {
+    // Adds entries, in the order of their tags, to the node at the first `bits` bits of these.
+    fn insert(&mut self, entries: &[Entry], bits: u32) {
         match self {
             Node::Branch(children) => {
-                Arc::make_mut(children)[entry.digit(bits)].insert(entry, bits + FAN_BITS);
+                let children = Arc::make_mut(children);
+                let mut rest = entries;
+                while let Some(first) = rest.first() {
+                    let digit = first.digit(bits);
+                    let (own, others) =
+                        rest.split_at(rest.partition_point(|entry| entry.digit(bits) <= digit));
+                    rest = others;
+                    children[digit].insert(own, bits + FAN_BITS);
+                }
+            }
+            Node::Leaf(leaf) if leaf.recent.len() + entries.len() <= RECENT_ENTRIES_MAX => {
+                leaf.recent = merged(&leaf.recent, entries).into();
             }
             Node::Leaf(leaf) => {
-                leaf.insert(entry, bits);
-                if leaf.recent.len() > RECENT_ENTRIES_MAX {
-                    *self = Node::of(&leaf.all(), bits);
-                }
+                let held = merged(&leaf.settled, &leaf.recent);
+                *self = Node::of(&merged(&held, entries), bits);
             }
         }
     }
@@ -163,12 +175,6 @@ impl Node {
 }
 
 impl Leaf {
-    fn insert(&mut self, entry: Entry, bits: u32) {
-        let place = first_place(&self.recent, entry.tag, entry.tag.unbounded_shl(bits));
-        let (before, after) = self.recent.split_at(place);
-        self.recent = before.iter().chain([&entry]).chain(after).copied().collect();
-    }
-
     fn remove(&mut self, entry: Entry) {
         for entries in [&mut self.settled, &mut self.recent] {
             if entries.contains(&entry) {
@@ -176,14 +182,30 @@ impl Leaf {
             }
         }
     }
+}
 
-    // All entries in the order of their tags.
-    fn all(&self) -> Vec<Entry> {
-        let mut all = [&*self.settled, &*self.recent].concat();
-        // A stable sort merges two ordered parts fast.
-        all.sort_by_key(|entry| entry.tag);
-        all
+// Entries in the order of their tags.
+fn ordered(entries: impl IntoIterator<Item = (u128, u32)>) -> Vec<Entry> {
+    let found = entries.into_iter().map(|(key, slot)| Entry::new(key, slot));
+    // Reserving too much costs nothing here; growing step by step costs much.
+    let mut entries = Vec::with_capacity(found.size_hint().1.unwrap_or_default());
+    entries.extend(found);
+    entries.sort_unstable_by_key(|entry| entry.tag);
+    entries
+}
+
+// Two ordered lists as one.
+fn merged(held: &[Entry], new: &[Entry]) -> Vec<Entry> {
+    let mut all = Vec::with_capacity(held.len() + new.len());
+    let mut rest = held;
+    for entry in new {
+        let (before, after) = rest.split_at(rest.partition_point(|held| held.tag <= entry.tag));
+        all.extend_from_slice(before);
+        all.push(*entry);
+        rest = after;
     }
+    all.extend_from_slice(rest);
+    all
 }
 
 // The slot of the wanted entry with this tag.

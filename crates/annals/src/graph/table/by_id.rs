@@ -12,6 +12,8 @@ pub(super) struct SlotsById {
     uuids: IdMap,
     // By the hash of any other id.
     others: IdMap,
+    // The greatest fresh id that ever had a slot. Fresh ids ascend, so most new ones need no look-up.
+    latest: Option<[u8; 16]>,
 }
 
 #[inline]
@@ -21,7 +23,7 @@ fn uuid(id: &Id) -> Option<u128> {
 
 impl SlotsById {
     pub(super) fn new() -> SlotsById {
-        SlotsById { uuids: IdMap::new(), others: IdMap::new() }
+        SlotsById { uuids: IdMap::new(), others: IdMap::new(), latest: None }
     }
 
     /// The same for all `ids`, by slot, for which `is_there` is true.
@@ -31,6 +33,7 @@ impl SlotsById {
         SlotsById {
             uuids: IdMap::of(by_slot().filter_map(|(slot, id)| Some((uuid(id)?, slot)))),
             others: IdMap::of(others.map(|(slot, id)| (key_of(id), slot))),
+            latest: by_slot().filter_map(|(_, id)| id.fresh_bytes()).max().copied(),
         }
     }
 
@@ -43,12 +46,28 @@ impl SlotsById {
         }
     }
 
+    /// True for a fresh id that is greater than all that ever had a slot: it has none.
+    #[inline]
+    pub(super) fn is_later(&self, id: &Id) -> bool {
+        let fresh = id.fresh_bytes();
+        fresh.is_some() && fresh > self.latest.as_ref()
+    }
+
     /// Adds a slot for an id that has no other slot.
     pub(super) fn insert(&mut self, id: &Id, slot: u32) {
+        self.latest = self.latest.max(id.fresh_bytes().copied());
         match uuid(id) {
             Some(uuid) => self.uuids.insert(uuid, slot),
             None => self.others.insert(key_of(id), slot),
         }
+    }
+
+    /// Adds slots for ids that have none.
+    pub(super) fn insert_all<'i>(&mut self, ids: impl Iterator<Item = (&'i Id, u32)> + Clone) {
+        self.latest = self.latest.max(ids.clone().filter_map(|(id, _)| id.fresh_bytes()).max().copied());
+        self.uuids.insert_all(ids.clone().filter_map(|(id, slot)| Some((uuid(id)?, slot))));
+        let others = ids.filter(|(id, _)| uuid(id).is_none());
+        self.others.insert_all(others.map(|(id, slot)| (key_of(id), slot)));
     }
 
     pub(super) fn remove(&mut self, id: &Id, slot: u32) {

@@ -31,7 +31,7 @@ pub(in crate::write) struct Created {
     /// Names of types and properties that were looked up before: the items of a list have the same few.
     pub(super) names: Recent,
     /// How children of a type are contained in parents of another.
-    pub(super) containings: HashMap<(Arc<str>, Arc<str>), Containing>,
+    pub(super) containings: HashMap<(Arc<str>, Arc<str>), Arc<Containing>>,
     /// The number of changes of the transaction after the last one noted here.
     pub(super) changes_count: usize,
 }
@@ -44,6 +44,12 @@ impl Created {
 
     pub(super) fn child(&self, parent: &Id, name: &ChildName) -> Option<&Parent> {
         self.items.get(parent)?.get(name)
+    }
+
+    /// Makes room for children of `parent`.
+    pub(super) fn reserve(&mut self, parent: &Id, children_count: usize) {
+        self.ids.reserve(children_count);
+        self.items.entry(parent.clone()).or_default().reserve(children_count);
     }
 
     pub(super) fn add(&mut self, parent: &Id, name: ChildName, child: Parent) {

@@ -56,13 +56,13 @@ impl<'g> Plan<'g> {
     }
 
     /// The relationship type that contains a child.
-    pub(super) fn containing(&mut self, parent: &Parent, child: &Arc<str>) -> Result<Containing> {
+    pub(super) fn containing(&mut self, parent: &Parent, child: &Arc<str>) -> Result<Arc<Containing>> {
         let types = (Arc::clone(&parent.type_name), Arc::clone(child));
         if let Some(known) = self.created.containings.get(&types) {
-            return Ok(known.clone());
+            return Ok(Arc::clone(known));
         }
-        let found = containing(self.graph, &types.0, &types.1)?;
-        self.created.containings.insert(types, found.clone());
+        let found = Arc::new(containing(self.graph, &types.0, &types.1)?);
+        self.created.containings.insert(types, Arc::clone(&found));
         Ok(found)
     }
 
@@ -289,7 +289,9 @@ impl<'g> Plan<'g> {
         }
         let orders = self.orders(parent, &kinds)?;
         // Most items of long lists are new: an entity, and what contains it.
-        self.actions.reserve(2 * kinds.iter().filter(|(_, known)| known.is_none()).count());
+        let new_count = kinds.iter().filter(|(_, known)| known.is_none()).count();
+        self.actions.reserve(2 * new_count);
+        self.created.reserve(&parent.id, new_count);
         for (((kind, known), branch), order) in kinds.into_iter().zip(branches).zip(orders) {
             let Some(child) = known else {
                 match self.created.child(&parent.id, &kind.name).cloned() {

@@ -38,7 +38,10 @@ pub(super) struct Checked<'c> {
     last_instant: i64,
     // The properties of all, each instance's ordered by symbol.
     properties: Vec<(Symbol, &'c Value)>,
+    // By id, once one of them is asked for: the first ones, as many as it has.
     by_id: [HashMap<&'c Id, u32>; 2],
+    // The greatest fresh ids.
+    latest: [Option<&'c [u8; 16]>; 2],
     type_indexes: HashMap<(TypeKind, Symbol), usize>,
     latest_type: [usize; 2],
     // An entity outside, with its slot.
@@ -98,6 +101,7 @@ impl<'c> Checked<'c> {
             last_instant: graph.last_instant(),
             properties: Vec::new(),
             by_id: [HashMap::new(), HashMap::new()],
+            latest: [None; 2],
             type_indexes: HashMap::new(),
             latest_type: [usize::MAX; 2],
             latest_end: None,
@@ -148,8 +152,7 @@ impl<'c> Checked<'c> {
         if !new.classifications.is_empty() || new.status.is_some() || new.provenance.is_some() {
             return None;
         }
-        let slot = self.first[0].checked_add(narrow(self.entities.len()))?;
-        self.check_id(graph, TypeKind::Entity, &new.id, slot)?;
+        self.check_id(graph, TypeKind::Entity, &new.id)?;
         let type_index = self.type_index(graph, TypeKind::Entity, &new.type_name, context)?;
         let properties = self.add_properties(graph, TypeKind::Entity, type_index, &new.properties)?;
         let number = context.place.change;
@@ -166,8 +169,7 @@ impl<'c> Checked<'c> {
         if new.status.is_some() || new.provenance.is_some() {
             return None;
         }
-        let slot = self.first[1].checked_add(narrow(self.relationships.len()))?;
-        self.check_id(graph, TypeKind::Relationship, &new.id, slot)?;
+        let slot = self.check_id(graph, TypeKind::Relationship, &new.id)?;
         let ends = [self.end(graph, &new.from)?, self.end(graph, &new.to)?];
         let type_index = self.type_index(graph, TypeKind::Relationship, &new.type_name, context)?;
         self.check_ends(graph, type_index, ends)?;
@@ -178,11 +180,28 @@ impl<'c> Checked<'c> {
         Some(())
     }
 
-    fn check_id(&mut self, graph: &Graph, kind: TypeKind, id: &'c Id, slot: u32) -> Option<()> {
+    /// The slot of a new instance.
+    fn check_id(&mut self, graph: &Graph, kind: TypeKind, id: &'c Id) -> Option<u32> {
         graph.check_new(kind, id).ok()?;
-        let is_one_more = (slot as usize) < SLOTS_MAX;
-        let is_new = self.by_id[side_of(kind)].insert(id, slot).is_none();
-        (is_one_more && is_new).then_some(())
+        let side = side_of(kind);
+        // Fresh ids ascend, so most of them need no look-up.
+        let fresh = id.fresh_bytes();
+        if fresh.is_some() && fresh > self.latest[side] {
+            self.latest[side] = fresh;
+        } else if self.slot_of_new(side, id).is_some() {
+            return None;
+        }
+        let count = if side == 0 { self.entities.len() } else { self.relationships.len() };
+        let slot = self.first[side].checked_add(narrow(count))?;
+        ((slot as usize) < SLOTS_MAX).then_some(slot)
+    }
+
+    fn slot_of_new(&mut self, side: usize, id: &Id) -> Option<u32> {
+        let new = if side == 0 { &self.entities } else { &self.relationships };
+        let by_id = &mut self.by_id[side];
+        let first = self.first[side];
+        by_id.extend(new.iter().zip(first..).skip(by_id.len()).map(|(new, slot)| (new.id, slot)));
+        by_id.get(id).copied()
     }
 
     fn type_index(
@@ -256,8 +275,8 @@ impl<'c> Checked<'c> {
         if let Some((_, slot)) = self.latest_end.filter(|(latest, _)| *latest == id) {
             return Some(slot);
         }
-        let slot = match self.by_id[0].get(id) {
-            Some(slot) => *slot,
+        let slot = match self.slot_of_new(0, id) {
+            Some(slot) => slot,
             None => graph.entities.slot(id).filter(|slot| graph.entities.is_live(*slot))?,
         };
         self.latest_end = Some((id, slot));
@@ -376,6 +395,12 @@ impl<'c> Checked<'c> {
         };
         self.levels.insert(entity, levels);
         levels
+    }
+}
+
+impl<'c> New<'c> {
+    pub(super) fn id(&self) -> &'c Id {
+        self.id
     }
 }
 

@@ -152,11 +152,13 @@ fn from_last(ids: &[Id], number: u8) -> Id {
 impl Ids {
     fn fresh(&mut self) -> Id {
         self.count += 1;
-        // Both forms of ids.
-        if self.count.is_multiple_of(2) {
-            Id::new(&format!("i{}", self.count)).expect("a short text")
-        } else {
-            Id::from_uuid_bytes((self.count as u128).to_be_bytes())
+        // All forms of ids. Most fresh ones ascend.
+        let (form, number) = (self.count % 8, self.count as u128);
+        let number = if form == 7 { 1_000_000 - number } else { number };
+        match form {
+            0 => Id::new(&format!("i{number}")).expect("a short text"),
+            1 => Id::from_uuid_bytes(number.to_be_bytes()),
+            _ => Id::from_uuid_bytes((number << 80 | 7 << 76).to_be_bytes()),
         }
     }
 

@@ -30,7 +30,7 @@ fn collect(node: &Node, path: u64, bits: u32, found: &mut BTreeSet<(u128, u32)>)
             for entries in [&leaf.settled, &leaf.recent] {
                 assert!(entries.is_sorted_by_key(|entry| entry.tag));
             }
-            for entry in leaf.all() {
+            for entry in leaf.settled.iter().chain(&*leaf.recent) {
                 assert_eq!(u64::from(entry.tag) << 31 >> (63 - bits), path, "in the leaf of its tag");
                 let key = u128::from(entry.key[1]) << 64 | u128::from(entry.key[0]);
                 assert!(found.insert((key, entry.slot)), "once");
@@ -118,6 +118,11 @@ impl Known {
         }
     }
 
+    fn insert_all(&mut self, entries: impl Iterator<Item = (u128, u32)>) {
+        let is_new = |(key, slot): &(u128, u32)| self.model.entry(*key).or_default().insert(*slot);
+        self.map.insert_all(entries.filter(is_new).collect::<Vec<_>>());
+    }
+
     fn remove(&mut self, key: u128, slot: u32) {
         self.model.entry(key).or_default().remove(&slot);
         self.map.remove(key, slot);
@@ -153,7 +158,11 @@ proptest! {
             let version = version % count;
             let key = (number % keys).into();
             match what {
-                0..60 => versions[version].insert(key, slot),
+                0..55 => versions[version].insert(key, slot),
+                55..60 => {
+                    let many = (slot..slot + number).map(|slot| (u128::from((number + slot) % keys), slot));
+                    versions[version].insert_all(many);
+                }
                 60..90 => versions[version].remove(key, slot),
                 90..95 if count > 1 => drop(versions.swap_remove(version)),
                 _ => versions.push(versions[version].clone()),
