@@ -7,6 +7,7 @@
 mod apply;
 mod candidates;
 mod edit;
+mod ends;
 mod exchange;
 mod generate;
 mod leases;

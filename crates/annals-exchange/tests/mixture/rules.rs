@@ -21,7 +21,7 @@ const REPAIRED: usize = 6;
 /// Children of an entity that is large.
 const LARGE: usize = 2;
 /// Changes of each time when rules are in force.
-const CHANGES: usize = 32;
+const CHANGES: usize = 12;
 
 /// The rules in force.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -167,6 +167,13 @@ impl<'m> Places<'m> {
 }
 
 impl World {
+    /// The declared rules are those of the model, and nothing breaks them.
+    pub(crate) fn check_rules(&self, snapshot: &Snapshot) {
+        assert_eq!(Rules::of(snapshot), self.model.rules, "the rules: {}", self.what());
+        let broken = self.model.broken();
+        assert!(broken.is_empty(), "{broken:?} of {:#?}: {}", self.model.all, self.what());
+    }
+
     /// Declares rules, or takes them away, among other changes: also in a record without rules until its end.
     pub(crate) fn declaring(&mut self) -> Vec<Work> {
         let now = self.model.rules.clone();

@@ -131,7 +131,7 @@ impl World {
             21..24 => self.work_on_leases(),
             24 => self.revert(),
             25..36 => self.work_with_grants(),
-            36..44 => self.work_under_rules(),
+            36..42 => self.work_under_rules(),
             _ => {
                 let works = self.any_works();
                 self.commit_all(works);
@@ -185,13 +185,6 @@ impl World {
                 self.what()
             );
         }
-    }
-
-    /// The declared rules are those of the model, and nothing breaks them.
-    pub(crate) fn check_rules(&self, snapshot: &Snapshot) {
-        assert_eq!(Rules::of(snapshot), self.model.rules, "the rules: {}", self.what());
-        let broken = self.model.broken();
-        assert!(broken.is_empty(), "{broken:?} of {:#?}: {}", self.model.all, self.what());
     }
 
     /// No two nodes of this repository have one code, and no two children of a container one name.
