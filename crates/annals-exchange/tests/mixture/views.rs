@@ -60,7 +60,7 @@ impl View {
         self
     }
 
-    /// What a repository shows. Fails if children are not in their order: first those with names, then those of lists.
+    /// The view that a repository shows. Fails if children are not in their order: first those with names, then those of lists.
     pub fn seen(item: &OperationalItem) -> View {
         let places: Vec<_> = item.children.iter().map(place).collect();
         assert!(places.is_sorted(), "the order of {places:?}");
