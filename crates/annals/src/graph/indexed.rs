@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Graph;
-use super::index::event::{Event, Told};
+use super::index::event::{Event, MADE_TOGETHER, Told};
 use super::index::{Indexes, TableIndexes};
 use super::put::Batch;
 use crate::model::TypeKind;
@@ -112,22 +112,42 @@ impl Indexes {
         for (kind, indexes) in
             [(TypeKind::Entity, &mut self.entities), (TypeKind::Relationship, &mut self.relationships)]
         {
-            let mut events: Vec<&Event> = Vec::new();
+            let mut waiting = Waiting::default();
             for told in batches.iter().flat_map(|batch| batch.events(kind).iter()) {
                 match told {
-                    Told::One(event) => events.push(event),
+                    Told::One(event) => waiting.in_order.push(Some(event)),
                     Told::Created(together) | Told::Deleted(together) => {
-                        // Order: events of one instance stay in order.
-                        indexes.take(&std::mem::take(&mut events));
-                        together.each(&mut |of_some| indexes.take(of_some));
+                        for event in together.slots.iter().filter_map(|slot| together.event(*slot)) {
+                            waiting.in_order.push(None);
+                            waiting.made.push(event);
+                            if waiting.made.len() == MADE_TOGETHER {
+                                indexes.take(&waiting.all());
+                                waiting = Waiting::default();
+                            }
+                        }
                     }
                 }
             }
-            indexes.take(&events);
+            indexes.take(&waiting.all());
         }
         if let Some(last) = batches.last() {
             self.position = last.position;
         }
+    }
+}
+
+/// Events that the indexes take together, so that many small commits cost them one pass.
+#[derive(Default)]
+struct Waiting<'b> {
+    /// `None`: the next one that was made.
+    in_order: Vec<Option<&'b Event>>,
+    made: Vec<Event>,
+}
+
+impl Waiting<'_> {
+    fn all(&self) -> Vec<&Event> {
+        let mut made = self.made.iter();
+        self.in_order.iter().filter_map(|event| event.or_else(|| made.next())).collect()
     }
 }
 

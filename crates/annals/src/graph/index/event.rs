@@ -8,8 +8,8 @@ use crate::graph::structures::child::Child;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::{Value, has_own_key};
 
-/// Instances for which [`Together::each`] makes events together.
-const TOGETHER: usize = 1_024;
+/// As many events are made at once for indexes.
+pub(crate) const MADE_TOGETHER: usize = 1_024;
 
 /// The events of one change of the graph.
 #[derive(Clone)]
@@ -64,11 +64,15 @@ impl Told {
 impl Together {
     /// Calls `take` with the events of all instances, some together, in the order of slots.
     pub(crate) fn each(&self, take: &mut dyn FnMut(&[&Event])) {
-        for slots in self.slots.chunks(TOGETHER) {
-            let put = |slot: &u32| self.instances.put(*slot).map(Event::Put);
-            let events: Vec<Event> = slots.iter().filter_map(put).collect();
+        for slots in self.slots.chunks(MADE_TOGETHER) {
+            let events: Vec<Event> = slots.iter().filter_map(|slot| self.event(*slot)).collect();
             take(&events.iter().collect::<Vec<_>>());
         }
+    }
+
+    /// The event of the instance at `slot`.
+    pub(crate) fn event(&self, slot: u32) -> Option<Event> {
+        self.instances.put(slot).map(Event::Put)
     }
 }
 
