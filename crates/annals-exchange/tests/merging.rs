@@ -1,13 +1,14 @@
-//! Merges while other clients write, and merges that bring instances back.
+//! Merges while other clients write, merges that bring instances back, and imports of histories.
 
 use std::fmt::Display;
 use std::sync::{Arc, Mutex};
 
 use annals::*;
+use annals_exchange::export::export_history;
 use annals_exchange::import::{
     JsonlOptions, LineBounds, LoadOptions, Merge, MergeOptions, Report, Run, Summary, load_jsonl,
 };
-use annals_exchange::{Progress, RefusedLine};
+use annals_exchange::{Outcome, Progress, RefusedLine};
 
 /// Does something at the first refused line, and keeps the reasons of all refused lines.
 struct AtRefusal<F>(Mutex<(Option<F>, Vec<String>)>);
@@ -36,6 +37,12 @@ fn merge_while(
     let progress = Arc::new(AtRefusal(Mutex::new((Some(then), Vec::new()))));
     let mut report = Report::new(progress.clone(), false);
     report.merge = Some(Merge::new(options));
+    load(repository, lines.join("\n").as_bytes(), &mut report).unwrap();
+    let reasons = progress.0.lock().unwrap().1.clone();
+    (report.summary, reasons)
+}
+
+fn load(repository: &Repository, text: &[u8], report: &mut Report) -> Outcome {
     let load = LoadOptions {
         batch_changes: 1_000,
         batch_bytes_max: 1 << 20,
@@ -55,10 +62,9 @@ fn merge_while(
         is_shared: false,
         is_resumable: true,
     };
-    load_jsonl(repository, &mut report, lines.join("\n").as_bytes(), file, &mut || {}).unwrap();
+    load_jsonl(repository, report, text, file, &mut || {})?;
     report.finish();
-    let reasons = progress.0.lock().unwrap().1.clone();
-    (report.summary, reasons)
+    Ok(())
 }
 
 fn merge(repository: &Repository, lines: &[&str], options: MergeOptions) -> (Summary, Vec<String>) {
@@ -229,4 +235,41 @@ fn a_container_returns_without_a_child_of_the_transaction_that_deleted_it() {
     let snapshot = repository.snapshot();
     assert!(snapshot.entity(&id("shelf")).unwrap().is_some());
     assert!(snapshot.entity(&id("book")).unwrap().is_none());
+}
+
+/// A child that a rule required was purged later, and a compaction removed it, so the export does not have it. The import ended at the record that
+/// created its parent.
+#[test]
+fn a_history_is_imported_although_what_a_rule_required_was_purged_since() {
+    let folder = tempfile::tempdir().unwrap();
+    let repository = Repository::open(folder.path().join("repository")).unwrap();
+    let holder = TypeDefinition::entity("holder");
+    repository
+        .transact(|t| {
+            t.define_type(TypeDefinition::relationship("contains").containing())?;
+            t.define_type(holder.clone().requiring_child("a"))
+        })
+        .unwrap();
+    let path = TreePath::parse("/a").unwrap();
+    repository
+        .transact(|t| {
+            t.create_entity(NewEntity::new("holder").id("h")?)?;
+            t.tree_below(id("h")).create(&path, &Item { id: Some(id("child")), ..Item::new() })
+        })
+        .unwrap();
+    repository
+        .transact(|t| {
+            t.define_type(holder.clone())?;
+            t.purge(&InstanceId::Entity(id("child")))
+        })
+        .unwrap();
+    repository.compact().unwrap();
+    let (mut text, position) = (Vec::new(), repository.snapshot().position());
+    export_history(&repository, position, &mut text, &()).unwrap();
+    let copy = Repository::in_memory();
+    let mut report = Report::new(Arc::new(()), false);
+    load(&copy, &text, &mut report).unwrap();
+    assert_eq!(copy.snapshot().position(), position);
+    // The rules hold again for what comes after it.
+    copy.transact(|t| t.define_type(holder.clone().requiring_child("a"))).unwrap_err();
 }

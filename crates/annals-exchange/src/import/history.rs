@@ -107,7 +107,7 @@ impl<'r> HistoryLoader<'r> {
         let mut transaction = self.repository.transaction();
         transaction.author(&record.author).message(&record.message).committed_at(record.instant);
         // Every version of the history is written again, also those without a change.
-        transaction.always(true);
+        transaction.of_history();
         if record.operations.is_empty() {
             // A record without changes needs a position, too.
             transaction.push_action(action::Void)?;

@@ -15,6 +15,18 @@ impl Model {
         works: &[Work],
         number: &mut usize,
     ) -> Result<Vec<Change>, ErrorKind> {
+        let made = self.apply_all(position, works, number)?;
+        self.check_end(position)?;
+        Ok(made)
+    }
+
+    /// The same without the checks at the end of the record.
+    pub fn apply_all(
+        &mut self,
+        position: u64,
+        works: &[Work],
+        number: &mut usize,
+    ) -> Result<Vec<Change>, ErrorKind> {
         let mut made = Vec::new();
         let mut at = 0;
         for work in works {
@@ -29,34 +41,12 @@ impl Model {
                 at += 1;
             }
         }
-        self.check_end(position)?;
         Ok(made)
     }
 
-    /// Fails if an instance got, in this record, a value that another one has at its end. Copies have the state of their
-    /// home, so they are not checked, but they hold their values.
-    pub fn check_end(&self, position: u64) -> Result<(), ErrorKind> {
-        let code_of = |known: &Known, content: &Content| {
-            content.fields.code.filter(|_| content.is_live && known.type_name == "node")
-        };
-        for (age, known) in &self.all {
-            let Some(code) = code_of(known, known.now()).filter(|_| !known.is_copy) else { continue };
-            let before = known.versions.iter().rev().skip(1);
-            let mut steps = known.versions.iter().rev().zip(before.map(Some).chain([None]));
-            let gets = |version: &Version, before: Option<&Version>| {
-                let held = before.and_then(|before| code_of(known, &before.content));
-                code_of(known, &version.content) == Some(code) && held != Some(code)
-            };
-            let is_given =
-                steps.any(|(version, before)| version.place.0 == position && gets(version, before));
-            let is_adopted = known.adopted_at == Some(position);
-            let mut others = self.all.iter().filter(|(other, _)| *other != age);
-            let is_held = others.any(|(_, other)| code_of(other, other.now()) == Some(code));
-            if (is_given || is_adopted) && is_held {
-                return Err(ErrorKind::NotUnique);
-            }
-        }
-        Ok(())
+    fn check_fields(&self, fields: &Fields, type_name: &str) -> Result<(), ErrorKind> {
+        let is_part = self.is_pushed && type_name == "node" && fields.n.is_none();
+        if is_part { Ok(()) } else { fields.check(type_name) }
     }
 
     fn create(
@@ -80,13 +70,13 @@ impl Model {
         if let (Some(ends), "contains") = (ends, type_name) {
             self.check_contained(None, ends, name)?;
         }
-        fields.check(type_name)?;
+        self.check_fields(&fields, type_name)?;
         let name = name.map(str::to_owned);
-        let content = Content { id: id.to_owned(), is_live: true, fields, name, ends, license: None };
+        let content =
+            Content { id: id.to_owned(), type_name, is_live: true, fields, name, ends, license: None };
         let versions = vec![Version { content, place, base: None }];
         self.add(Known {
             is_link,
-            type_name,
             birth: place.0,
             versions,
             is_opaque: false,
@@ -102,7 +92,7 @@ impl Model {
                 self.create(place, type_name, id, (fields.clone(), None), None)
             }
             Change::Upsert { id, fields } => match self.live(false, id) {
-                Ok(age) if self.all[&age].type_name != "node" => Err(ErrorKind::WrongType),
+                Ok(age) if self.all[&age].now().type_name != "node" => Err(ErrorKind::WrongType),
                 Ok(_) => self.write_if((false, id), place, |content| content.fields = fields.clone()),
                 // A deleted one is not restored.
                 Err(_) => self.create(place, "node", id, (fields.clone(), None), None),
@@ -177,6 +167,13 @@ impl Model {
                 }
                 self.write_if((*is_link, id), place, |content| content.id.clone_from(new))
             }
+            Change::Retype { id, type_name } => {
+                self.write_if((false, id), place, |content| content.type_name = type_name)
+            }
+            Change::Declare { rules } => {
+                let before = std::mem::replace(&mut self.rules, rules.clone());
+                Ok(before != *rules)
+            }
             Change::SaveCopy { id, fields } => self.save_copy(id, fields, place),
             Change::Rehome { id } => {
                 let age = self.copy(self.live(false, id)?)?;
@@ -234,8 +231,8 @@ impl Model {
         if !self.is_always && content == *known.now() {
             return Ok(false);
         }
-        content.fields.check(known.type_name)?;
-        self.check_key(age, &content.fields)?;
+        self.check_fields(&content.fields, content.type_name)?;
+        self.check_key(age, &content)?;
         let known = self.all.get_mut(&age).expect("it is known");
         known.write(place, |now| *now = content);
         Ok(true)
@@ -356,8 +353,9 @@ impl Model {
         if let Some(ends) = now.ends.filter(|_| known.contains()) {
             self.check_name(Some(age), ends, before.name.as_deref())?;
         }
-        self.check_key(age, &before.fields)?;
-        self.write(age, place, |content| (content.fields, content.name) = (before.fields, before.name));
+        let content = Content { fields: before.fields, name: before.name, ..now.clone() };
+        self.check_key(age, &content)?;
+        self.write(age, place, |now| *now = content);
         Ok(true)
     }
 
@@ -385,7 +383,7 @@ impl Model {
                 } else if let Some(ends) = base.ends.filter(|_| known.contains()) {
                     self.check_name(Some(age), ends, base.name.as_deref())?;
                 }
-                self.check_key(age, &base.fields)?;
+                self.check_key(age, &base)?;
                 self.write(age, place, |content| *content = base);
                 Ok(true)
             }

@@ -214,7 +214,7 @@ impl World {
             created.extend(edit.created().map(|(is_link, name)| (is_link, name.to_owned())));
         }
         // With unique values, other edits may go, too.
-        let is_unique = next.check_end(before + 1).is_ok();
+        let is_unique = next.check_unique(before + 1).is_ok();
         let dropped_count = open.edits.len() - kept.len();
         let expected = match keep {
             Some(Keep::Theirs) => Ok(dropped_count),
@@ -248,6 +248,6 @@ impl World {
             let outcome = next.apply((position, number), edit);
             assert!(outcome.is_ok(), "{edit:?} stays: {outcome:?}: {}", self.what());
         }
-        assert!(next.check_end(position).is_ok(), "edits that clash stay: {}", self.what());
+        assert!(next.check_unique(position).is_ok(), "edits that clash stay: {}", self.what());
     }
 }

@@ -68,15 +68,26 @@ pub struct Plain {
     pub type_name: Option<&'static str>,
     pub fields: Fields,
     pub children: Vec<(String, Plain)>,
+    /// The length of a text that the model does not know.
+    pub padding: usize,
 }
 
 impl Plain {
+    /// Lets the engine choose all ids.
+    pub fn forget_ids(&mut self) {
+        self.id = None;
+        self.children.iter_mut().for_each(|(_, child)| child.forget_ids());
+    }
+
     fn item(&self) -> Item {
         let mut item = Item::new();
         item.id = self.id.as_ref().map(|id| crate::see::id(id));
         item.type_name = self.type_name.map(Into::into);
         for (name, value) in [("n", self.fields.n), ("code", self.fields.code)] {
             item.properties.extend(value.map(|value| (name.into(), Value::from(value))));
+        }
+        if self.padding > 0 {
+            item = item.property("text", "x".repeat(self.padding));
         }
         self.children.iter().fold(item, |item, (step, child)| match key_of(step) {
             Some(_) => item.listed("item", child.item()),
@@ -96,8 +107,12 @@ fn property(path: &[String]) -> TreePath {
 /// Makes the change in a transaction.
 pub fn edit(t: &mut Transaction, edit: &TreeEdit) -> Result<()> {
     let root: Id = crate::see::id(&edit.root);
-    let mut tree = t.tree_below(root);
-    match &edit.kind {
+    edit_tree(&mut t.tree_below(root), &edit.kind)
+}
+
+/// Makes the change in a tree.
+pub fn edit_tree(tree: &mut annals::TreeEdit<'_>, kind: &EditKind) -> Result<()> {
+    match kind {
         EditKind::Create { path, item } => tree.create(&path_of(path), &item.item()).map(drop),
         EditKind::Merge { path, item } => tree.merge(&path_of(path), &item.item()).map(drop),
         EditKind::Put { path, item } => tree.put(&path_of(path), &item.item()).map(drop),
@@ -185,9 +200,10 @@ impl Model {
         let children = self.steps(age).into_iter().map(|(_, step, child)| (step, self.item(child)));
         Plain {
             id: None,
-            type_name: Some(known.type_name),
+            type_name: Some(known.now().type_name),
             fields: known.now().fields.clone(),
             children: children.collect(),
+            padding: 0,
         }
     }
 }
@@ -288,7 +304,7 @@ impl Planning<'_> {
             return Ok(());
         };
         let now = self.known(*age).now().clone();
-        if item.type_name.is_some_and(|told| told != self.known(*age).type_name) {
+        if item.type_name.is_some_and(|told| told != self.known(*age).now().type_name) {
             return Err(ErrorKind::WrongType);
         }
         if item.id.as_ref().is_some_and(|told| *told != now.id) {
@@ -300,7 +316,7 @@ impl Planning<'_> {
             fields.code = fields.code.or(now.fields.code);
             fields.stored = fields.stored.or(now.fields.stored);
         }
-        if self.known(*age).type_name == "item" {
+        if self.known(*age).now().type_name == "item" {
             // A key stays.
             fields.n = fields.n.or(now.fields.n);
         }
@@ -335,7 +351,7 @@ impl Planning<'_> {
         }
         let (last, above) = to.split_last().ok_or(ErrorKind::NotFound)?;
         let (_, parent) = self.model.reach(root, above).ok_or(ErrorKind::NotFound)?;
-        if key_of(last).is_some() != (self.known(child).type_name == "item") {
+        if key_of(last).is_some() != (self.known(child).now().type_name == "item") {
             return Err(ErrorKind::InvalidArgument);
         }
         let contained = self.known(link).now().clone();

@@ -4,12 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use annals::storage::Store;
-use annals::{Instant, Options, Repository};
+use annals::{ErrorKind, Instant, Options, Repository};
 use annals_exchange::export::{Selection, export_history, export_jsonl};
 use annals_exchange::import::{
     JsonlOptions, LineBounds, LoadOptions, Merge, MergeOptions, Missing, Report, Run, Summary, load_jsonl,
 };
+use annals_exchange::{Outcome, Stop};
 
+use crate::rules::Rules;
 use crate::see::{Name, Seen, of_snapshot};
 
 /// The source of commit instants.
@@ -32,7 +34,8 @@ impl Exported {
         Exported { text, named }
     }
 
-    pub fn merge(&self, repository: &Repository, is_deleting: bool) -> Summary {
+    /// Merges it. A rule may refuse a deletion, and then the merge ends.
+    pub fn merge(&self, repository: &Repository, is_deleting: bool) -> Result<Summary, ErrorKind> {
         let merge = Merge::new(MergeOptions { is_deleting, ..MergeOptions::default() });
         let run = Run::begin(repository);
         let missing = Missing {
@@ -40,7 +43,10 @@ impl Exported {
             delete_max: "100%".parse().expect("a share"),
             option: "--delete-missing-max",
         };
-        load(repository, &self.text, run, Some(merge), Some(missing))
+        load(repository, &self.text, run, Some(merge), Some(missing)).map_err(|stop| match stop {
+            Stop::Failed(error) => error.kind(),
+            stop => panic!("{stop:?}"),
+        })
     }
 
     /// Fails if the merge, which refused `refused_count` lines, did what it must not do.
@@ -102,7 +108,7 @@ fn load(
     run: Run,
     merge: Option<Merge>,
     missing: Option<Missing>,
-) -> Summary {
+) -> Outcome<Summary> {
     let options = LoadOptions {
         batch_changes: 5,
         batch_bytes_max: 1 << 20,
@@ -124,23 +130,24 @@ fn load(
         is_shared: false,
         is_resumable: true,
     };
-    load_jsonl(repository, &mut report, text, file, &mut || {}).expect("it loads");
+    load_jsonl(repository, &mut report, text, file, &mut || {})?;
     if let Some(missing) = missing {
-        missing.delete(repository, &options, &mut report).expect("missing instances are deleted");
+        missing.delete(repository, &options, &mut report)?;
     }
     report.finish();
-    report.summary
+    Ok(report.summary)
 }
 
 /// The live instances of a new repository with the whole history of this one.
-pub fn copied(repository: &Repository, store: Arc<dyn Store>, clock: Clock) -> BTreeMap<Name, Seen> {
+pub fn copied(repository: &Repository, store: Arc<dyn Store>, clock: Clock) -> (BTreeMap<Name, Seen>, Rules) {
     let mut text = Vec::new();
     export_history(repository, repository.snapshot().position(), &mut text, &()).expect("it can be exported");
     let folder = tempfile::tempdir().expect("a folder");
     let options = Options { contents: Some(store), clock, ..Options::default() };
     let copy = Repository::open_with(folder.path().join("copy"), options).expect("it opens");
     let run = Run::begin(&copy);
-    let summary = load(&copy, &text, run, None, None);
+    let summary = load(&copy, &text, run, None, None).expect("it loads");
     assert_eq!(summary.refused_count, 0);
-    of_snapshot(&copy, &copy.snapshot())
+    let snapshot = copy.snapshot();
+    (of_snapshot(&copy, &snapshot), Rules::of(&snapshot))
 }

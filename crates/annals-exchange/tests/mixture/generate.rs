@@ -19,6 +19,7 @@ impl World {
     /// The parts of a transaction: one change, several, or edits of a tree among them.
     pub(crate) fn any_works(&mut self) -> Vec<Work> {
         let mut works: Vec<Work> = match self.random.below(10) {
+            0 if self.random.one_in(if self.model.rules.is_empty() { 2 } else { 1 }) => self.declaring(),
             0..6 => self.any_change().map(Work::Direct).into_iter().collect(),
             6..8 => vec![Work::Tree(self.any_edit())],
             8 => {
@@ -30,11 +31,12 @@ impl World {
         // How many versions several changes of an instance make, and so which one an undo takes back, is left open.
         let is_alone = works.len() == 1;
         works.retain(|work| is_alone || !matches!(work, Work::Direct(Change::Undo { .. })));
-        works
+        let has_undo = works.iter().any(|work| matches!(work, Work::Direct(Change::Undo { .. })));
+        if has_undo || self.random.one_in(6) { works } else { self.repaired(works) }
     }
 
     /// Several parts, mostly such as the model allows after each other.
-    fn several(&mut self) -> Vec<Work> {
+    pub(crate) fn several(&mut self) -> Vec<Work> {
         let (mut works, position) = (Vec::new(), self.position() + 1);
         for _ in 0..8 {
             let Some(work) = self.any_work() else { continue };
@@ -180,6 +182,7 @@ impl World {
             return None;
         }
         let (is_link, id, (has_sure_base, has_sure_bases)) = self.random.choose(&all).clone();
+        let is_typed = self.is_typed(&id);
         let random = &mut self.random;
         Some(match kind {
             7 => {
@@ -207,10 +210,20 @@ impl World {
                 Change::Patch { id, patch }
             }
             26 if !is_link => Change::Replace { id, fields },
+            28 if !is_link && is_typed && random.one_in(2) => {
+                let type_name = if self.random.one_in(2) { "node" } else { "item" };
+                Change::Retype { id, type_name }
+            }
             27 if is_link => Change::Rename { id, name: (*random.choose(&NAMES)).to_owned() },
             _ if random.one_in(4) => Change::Purge { is_link, id },
             _ => return None,
         })
+    }
+
+    /// True for a node or an item.
+    fn is_typed(&self, id: &str) -> bool {
+        let known = self.model.find(false, id).map(|age| self.model.all[&age].now().type_name);
+        known.is_some_and(|name| ["node", "item"].contains(&name))
     }
 
     /// A change of the tree below the root, or below another entity, mostly one that has children.
@@ -227,6 +240,11 @@ impl World {
             4 if !all.is_empty() => self.random.choose(&all).clone(),
             _ => annals::ROOT_ID.to_owned(),
         };
+        self.any_edit_below(root)
+    }
+
+    /// A change of the tree below an entity.
+    pub(crate) fn any_edit_below(&mut self, root: String) -> TreeEdit {
         let (there, path) = (self.any_path(&root, true), self.any_path(&root, false));
         let item = self.any_item(path.last().expect("a step"), 2);
         let replacing = self.any_item(there.last().expect("a step"), 1);
@@ -276,17 +294,39 @@ impl World {
         }
     }
 
+    /// A list so long that its items are created in a run.
+    pub(crate) fn any_list(&mut self) -> Vec<(String, Plain)> {
+        let count = 5 + self.random.below(if self.model.is_pushed { 40 } else { 4 });
+        let steps = (0..count).map(|n| item_step(n as i64));
+        let mut list: Vec<_> = steps.map(|step| (step.clone(), self.any_item(&step, 0))).collect();
+        if self.random.one_in(2) {
+            // Each has another code, which is the key of one of them.
+            let shift = self.random.below(2);
+            for (n, (_, item)) in list.iter_mut().enumerate() {
+                item.fields.code = (n < CODES).then_some(((n + shift) % CODES) as i64);
+            }
+        }
+        list
+    }
+
     /// An item with its subtree for the end of a path.
     fn any_item(&mut self, step: &str, levels: usize) -> Plain {
         let mut item = Plain::default();
         match (key_of(step), self.random.one_in(2)) {
-            (Some(key), _) => item.fields.n = Some(key),
+            (Some(key), _) => {
+                let code = if self.random.one_in(2) { self.any_code() } else { None };
+                item.fields = Fields { code, ..Fields::n(key) };
+            }
             (None, true) => {
                 item.type_name = Some("node");
                 item.fields = self.any_fields();
                 item.id = self.random.one_in(2).then(|| self.any_id(false));
             }
             (None, false) => item.fields.n = self.random.one_in(2).then(|| self.random.below(3) as i64),
+        }
+        let is_long = self.model.is_pushed || !self.model.rules.is_empty();
+        if levels > 0 && self.random.one_in(if is_long { 4 } else { 12 }) {
+            item.children = self.any_list();
         }
         while levels > 0 && self.random.one_in(2) {
             let step = self.any_step();

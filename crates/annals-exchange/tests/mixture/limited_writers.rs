@@ -19,18 +19,14 @@ const WRITERS: usize = 3;
 const CHOICES: usize = 6;
 
 /// The entities of a grant, as a search, and as the model asks the same.
-type Where = (&'static str, fn(&Known, &Content) -> bool);
+type Where = (&'static str, fn(&Content) -> bool);
 
 const ENTITIES: [Where; 5] = [
-    ("*", |_, _| true),
-    ("node where n <= 1", |known, content| {
-        known.type_name == "node" && content.fields.n.is_some_and(|n| n <= 1)
-    }),
-    ("node where n > 0", |known, content| {
-        known.type_name == "node" && content.fields.n.is_some_and(|n| n > 0)
-    }),
-    ("item", |known, _| known.type_name == "item"),
-    ("* where code = 1", |_, content| content.fields.code == Some(1)),
+    ("*", |_| true),
+    ("node where n <= 1", |content| content.type_name == "node" && content.fields.n.is_some_and(|n| n <= 1)),
+    ("node where n > 0", |content| content.type_name == "node" && content.fields.n.is_some_and(|n| n > 0)),
+    ("item", |content| content.type_name == "item"),
+    ("* where code = 1", |content| content.fields.code == Some(1)),
 ];
 
 /// A grant, as the model asks it.
@@ -81,7 +77,7 @@ impl Given {
             above.any(|at| at == root)
         };
         let is_there = |under: &str| model.live(false, under).is_ok_and(is_below);
-        (self.entities.1)(&model.all[&age], content) && self.under.is_none_or(is_there)
+        (self.entities.1)(content) && self.under.is_none_or(is_there)
     }
 }
 
@@ -119,7 +115,7 @@ impl Writer {
     }
 
     fn admits_type(&self, right: Option<Right>, known: &Known) -> bool {
-        self.with(right).any(|given| given.relationships.is_none_or(|name| name == known.type_name))
+        self.with(right).any(|given| given.relationships.is_none_or(|name| name == known.now().type_name))
     }
 
     /// True if this content of an instance is visible, where its entities are in `model`.
@@ -161,7 +157,11 @@ impl Writer {
     fn may_name(&self, base: &Model, model: &Model, change: &Change) -> bool {
         let is_never = matches!(
             change,
-            Change::Purge { .. } | Change::SaveCopy { .. } | Change::Rehome { .. } | Change::PurgeCopy { .. }
+            Change::Purge { .. }
+                | Change::SaveCopy { .. }
+                | Change::Rehome { .. }
+                | Change::PurgeCopy { .. }
+                | Change::Declare { .. }
         );
         let knows = |is_link: bool, id: &str| match model.find(is_link, id) {
             Some(age) => self.knows(base, model, age),

@@ -7,6 +7,7 @@
 mod apply;
 mod candidates;
 mod edit;
+mod ends;
 mod exchange;
 mod generate;
 mod leases;
@@ -22,9 +23,11 @@ mod push;
 #[path = "../../../annals/tests/support/random.rs"]
 mod random;
 mod reverted;
+mod rules;
 mod see;
 mod sights;
 mod taken_back;
+mod views;
 mod world;
 
 use std::time::{Duration, Instant};

@@ -7,6 +7,8 @@ use crate::world::World;
 
 /// Room beside what the process holds already. Units: bytes.
 const ROOM: u64 = 4 << 20;
+/// Room for all changes, but not for all that is pushed under a lease. Units: bytes.
+const MORE_ROOM: u64 = 96 << 20;
 /// Units: bytes of a page of memory.
 const PAGE_BYTES: u64 = 4 << 10;
 
@@ -20,9 +22,14 @@ impl World {
     /// Changes with long messages, whose records need more room than there is, or less.
     pub(crate) fn work_with_little_memory(&mut self) {
         let Some(resident) = resident() else { return };
-        let budget = if self.told_without_room.is_some() { None } else { Some(resident + ROOM) };
+        let room = if self.random.one_in(2) { ROOM } else { MORE_ROOM };
+        let budget = self.told_without_room.is_none().then_some(resident + room);
         self.open_within(budget);
         for _ in 0..4 {
+            for _ in 0..self.random.below(16) {
+                self.work_on_a_lease(true);
+                self.compare_views();
+            }
             let works = self.any_works();
             let message = "m".repeat(self.random.below(4) * (2 << 20));
             let position = self.position();

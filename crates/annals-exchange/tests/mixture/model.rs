@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use annals::ErrorKind;
 
+use crate::rules::Rules;
 use crate::see::{Name, Seen};
 
 /// The record of a version, and the change in it.
@@ -47,6 +48,7 @@ impl Fields {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Content {
     pub id: String,
+    pub type_name: &'static str,
     pub is_live: bool,
     pub fields: Fields,
     /// The name of the child of a relationship that contains.
@@ -68,7 +70,6 @@ pub struct Version {
 #[derive(Clone, Debug)]
 pub struct Known {
     pub is_link: bool,
-    pub type_name: &'static str,
     pub birth: u64,
     pub versions: Vec<Version>,
     /// True if the model does not know all its versions, or with which others it was deleted.
@@ -89,7 +90,7 @@ impl Known {
     }
 
     pub fn contains(&self) -> bool {
-        self.type_name == "contains"
+        self.now().type_name == "contains"
     }
 
     /// True if it is known which version an undo takes back: how many versions several changes of one transaction make
@@ -203,6 +204,15 @@ pub enum Change {
         id: String,
         new: String,
     },
+    /// Makes a node an item, or an item a node.
+    Retype {
+        id: String,
+        type_name: &'static str,
+    },
+    /// Declares the types of nodes and items with these rules.
+    Declare {
+        rules: Rules,
+    },
     /// An entity of the other collection, as it is there.
     SaveCopy {
         id: String,
@@ -258,13 +268,17 @@ impl Change {
     /// The instance that it changes; `None` if it creates one.
     pub fn named(&self) -> Option<(bool, &str)> {
         match self {
-            Change::Create { .. } | Change::Relate { .. } | Change::Contain { .. } => None,
+            Change::Create { .. }
+            | Change::Relate { .. }
+            | Change::Contain { .. }
+            | Change::Declare { .. } => None,
             Change::Store { id, .. }
             | Change::Upsert { id, .. }
             | Change::Patch { id, .. }
             | Change::Replace { id, .. }
             | Change::SaveCopy { id, .. }
             | Change::Rehome { id }
+            | Change::Retype { id, .. }
             | Change::PurgeCopy { id } => Some((false, id)),
             Change::Relink { id, .. } | Change::Rename { id, .. } => Some((true, id)),
             Change::Set { is_link, id, .. }
@@ -298,6 +312,9 @@ impl Change {
 pub struct Model {
     pub all: BTreeMap<Age, Known>,
     pub next: Age,
+    pub rules: Rules,
+    /// True for state that is pushed: in parts, and its values need not be unique.
+    pub is_pushed: bool,
     /// True if a change makes a version also if it changes nothing.
     pub is_always: bool,
 }
@@ -363,7 +380,7 @@ impl Model {
 
     /// The step of a path to a child: an item is named by its key, and others by the relationship that contains them.
     pub fn step(&self, name: Option<&str>, child: Age) -> Option<String> {
-        match self.all[&child].type_name {
+        match self.all[&child].now().type_name {
             "item" => self.all[&child].now().fields.n.map(item_step),
             _ => name.map(str::to_owned),
         }
@@ -415,13 +432,15 @@ impl Model {
         }
     }
 
-    /// Fails if an item cannot get this key where it is.
-    pub fn check_key(&self, age: Age, fields: &Fields) -> Result<(), ErrorKind> {
-        let is_item = self.all[&age].type_name == "item";
-        match (self.parent(age).filter(|_| is_item), fields.n) {
-            (Some((link, from)), Some(n)) => self.check_step(Some(link), from, &item_step(n)),
-            _ => Ok(()),
-        }
+    /// Fails if an entity cannot get this key, or this type, where it is.
+    pub fn check_key(&self, age: Age, content: &Content) -> Result<(), ErrorKind> {
+        let types = [self.all[&age].now().type_name, content.type_name];
+        let Some((link, from)) = self.parent(age).filter(|_| types.contains(&"item")) else { return Ok(()) };
+        let step = match content.type_name {
+            "item" => content.fields.n.map(item_step),
+            _ => self.all[&link].now().name.clone(),
+        };
+        self.check_step(Some(link), from, &step.ok_or(ErrorKind::InvalidProperty)?)
     }
 
     fn named(&self, is_link: bool, (birth, id): &(u64, String)) -> Option<Age> {
@@ -454,7 +473,7 @@ impl Model {
                     let Some([_, (birth, id)]) = &seen.ends else { return false };
                     let known = id_of(&given, to).is_none_or(|known| known == *id);
                     let found = found.get(&(false, *birth, id.clone()));
-                    let has_key = child.type_name != "item"
+                    let has_key = child.now().type_name != "item"
                         || found.is_some_and(|found| found.fields.n == child.now().fields.n);
                     known && *birth == child.birth && has_key
                 };
@@ -499,6 +518,7 @@ impl Model {
             let ends = seen.ends.as_ref().map(|ends| ends.each_ref().map(end));
             let content = Content {
                 id: id.clone(),
+                type_name: type_named(&seen.type_name),
                 is_live: true,
                 fields: seen.fields.clone(),
                 name: seen.name.clone(),
@@ -506,11 +526,9 @@ impl Model {
                 license: seen.license,
             };
             let Some(age) = self.named(*is_link, &(*birth, id.clone())) else {
-                let type_name = type_named(&seen.type_name);
                 let versions = vec![Version { content, place: (position, self.next), base: None }];
                 self.add(Known {
                     is_link: *is_link,
-                    type_name,
                     birth: *birth,
                     versions,
                     is_opaque: true,

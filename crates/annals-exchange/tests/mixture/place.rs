@@ -67,7 +67,7 @@ impl World {
     /// Opens the repository again, with a memory budget.
     pub(crate) fn open_within(&mut self, memory_bytes_max: Option<u64>) {
         // Leases end with the process.
-        self.leases = None;
+        self.end_leases();
         self.repository = None;
         let options = Options { memory_bytes_max, ..self.options() };
         self.repository = Some(self.place.open(options).expect("it opens"));
@@ -140,6 +140,7 @@ impl World {
         let snapshot = repository.snapshot();
         let expected = of_model(&self.model, u64::MAX, &self.model);
         assert_eq!(of_snapshot(repository, &snapshot), expected, "{}", self.what());
+        self.check_rules(&snapshot);
         let all: Vec<u64> = self.past.keys().copied().collect();
         let is_every = all.len() <= most;
         for number in 0..all.len().min(most) {

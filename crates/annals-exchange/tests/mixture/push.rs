@@ -99,6 +99,8 @@ fn push(t: &mut Transaction, change: &Change, stored: &[Arc<StoredContent>]) -> 
             t.relink(&id(name), Some(&id(from)), to.as_deref().map(id).as_ref())
         }
         Change::Reidentify { is_link, id: old, new } => t.reidentify(&instance(*is_link, old), &id(new)),
+        Change::Retype { id, type_name } => t.retype(&instance(false, id), type_name),
+        Change::Declare { rules } => rules.types().into_iter().try_for_each(|known| t.define_type(known)),
         Change::SaveCopy { id: name, fields } => t.save_entity_copy(copy(name, fields)),
         Change::Rehome { id } => t.rehome(&instance(false, id), "there"),
         Change::PurgeCopy { id } => t.purge_copy(&instance(false, id), "there"),

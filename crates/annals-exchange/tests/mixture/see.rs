@@ -100,7 +100,7 @@ pub fn of_model(model: &Model, position: u64, kept: &Model) -> BTreeMap<Name, Se
             (known.birth, content.id.clone())
         };
         let seen = Seen {
-            type_name: known.type_name.to_owned(),
+            type_name: content.type_name.to_owned(),
             fields: content.fields.clone(),
             name: content.name,
             license: content.license,

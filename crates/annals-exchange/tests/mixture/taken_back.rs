@@ -104,7 +104,9 @@ impl World {
                 let is_about_others = match error.kind() {
                     ErrorKind::Cardinality | ErrorKind::InvalidEnds => true,
                     ErrorKind::PreconditionFailed if is_built_on_vague => true,
-                    ErrorKind::NotUnique | ErrorKind::PreconditionFailed => self.is_clash(targets),
+                    ErrorKind::NotUnique | ErrorKind::PreconditionFailed | ErrorKind::MissingEnd => {
+                        self.is_clash(targets)
+                    }
                     _ => false,
                 };
                 let later = self.model.all.values().filter(|known| known.place().0 >= position);

@@ -5,16 +5,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use annals::*;
+use annals_exchange::import::Summary;
 
 use crate::candidates::Open;
 use crate::edit::Work;
 use crate::exchange::{Clock, Exported, copied};
 use crate::leases::Leases;
 use crate::limited_writers::Writer;
-use crate::model::{Change, Fields, Known, Model, RANGE};
+use crate::model::{Change, Fields, Known, Model};
 use crate::place::Place;
 use crate::push::{instance, push_all};
 use crate::random::Random;
+use crate::rules::{Rules, is_of_rules};
 use crate::see::{Name, Seen, of_model, of_snapshot};
 use crate::sights::Sights;
 
@@ -86,12 +88,7 @@ impl World {
         let declared = world.repository().transact(|t| {
             t.define_type(TypeDefinition::relationship("contains").containing())?;
             t.name_collection("here")?;
-            let n = AttributeDefinition::new("n", ValueType::Integer).required();
-            let code = AttributeDefinition::new("code", ValueType::Integer).unique();
-            let node = TypeDefinition::entity("node").attribute(n.within(RANGE[0], RANGE[1]));
-            t.define_type(node.attribute(code))?;
-            let key = AttributeDefinition::new("n", ValueType::Integer).key();
-            t.define_type(TypeDefinition::entity("item").attribute(key))
+            Rules::default().types().into_iter().try_for_each(|known| t.define_type(known))
         });
         declared.expect("types are declared");
         world.note();
@@ -134,6 +131,7 @@ impl World {
             21..24 => self.work_on_leases(),
             24 => self.revert(),
             25..36 => self.work_with_grants(),
+            36..42 => self.work_under_rules(),
             _ => {
                 let works = self.any_works();
                 self.commit_all(works);
@@ -150,8 +148,9 @@ impl World {
         self.compare_all(&repository, usize::MAX);
         drop(repository);
         self.follow();
-        let copy = copied(self.repository(), self.place.contents(), self.clock());
+        let (copy, rules) = copied(self.repository(), self.place.contents(), self.clock());
         let snapshot = self.repository().snapshot();
+        assert_eq!(rules, self.model.rules, "the rules of the copy: {}", self.what());
         assert_eq!(copy, of_snapshot(self.repository(), &snapshot), "the copy: {}", self.what());
         let report = self.repository().check().expect("it can be checked");
         assert!(report.is_clean(), "{:#?}: {}", report.differences, self.what());
@@ -170,6 +169,8 @@ impl World {
         let expected = of_model(&self.model, u64::MAX, &self.model);
         assert_eq!(found, expected, "{}", self.what());
         self.check_unique(&found);
+        self.check_rules(&snapshot);
+        self.compare_views();
         self.check_sights(&snapshot, &found);
         for ((is_link, _, name), seen) in found {
             let instance = instance(is_link, &name);
@@ -223,17 +224,24 @@ impl World {
         let is_deleting = self.random.one_in(2);
         let before = of_snapshot(self.repository(), &self.repository().snapshot());
         self.history.push(format!("{}: merge, deleting {is_deleting}", self.position() + 1));
-        let summary = exported.merge(self.repository(), is_deleting);
+        let summary = match exported.merge(self.repository(), is_deleting) {
+            Ok(summary) => summary,
+            // Not all is done.
+            Err(kind) if is_of_rules(kind) => Summary { refused_count: 1, ..Summary::default() },
+            Err(kind) => panic!("{kind:?}: {}", self.what()),
+        };
         let after = of_snapshot(self.repository(), &self.repository().snapshot());
         if let Err(text) = exported.check(&before, &after, summary, is_deleting) {
             panic!("{text}; {summary:?}: {}", self.what());
         }
         let position = self.position();
         if summary.refused_count == 0 {
-            let again = exported.merge(self.repository(), false);
+            let again = exported.merge(self.repository(), false).expect("it changes nothing");
             assert_eq!(self.position(), position, "a second merge writes {again:?}: {}", self.what());
         }
         self.model.take(&after, position);
+        // An export has the types, too.
+        self.model.rules = Rules::of(&self.repository().snapshot());
         self.vague.insert(position);
         self.accepted += 1;
         self.note();
@@ -288,6 +296,7 @@ impl World {
         let own = self.repository().snapshot();
         let found = of_snapshot(follower, &snapshot);
         assert_eq!(found, of_snapshot(self.repository(), &own), "the follower: {}", self.what());
+        self.check_rules(&snapshot);
         // The feed has each record, as the writer has it.
         let mut after = own.position().0.saturating_sub(20);
         let mut feeds = [follower.follow(Position(after)), self.repository().follow(Position(after))];
@@ -327,7 +336,15 @@ impl World {
         let expected = next.attempt(position + 1, &works, &mut self.count);
         self.history.push(format!("{}: {works:?}", position + 1));
         let stored = self.stored(&works);
+        let tried = self.random.one_in(4).then(|| {
+            let mut trial = self.repository().transaction();
+            push_all(&mut trial, &stored).and_then(|()| trial.dry_run()).map(drop)
+        });
         let found = self.repository().transact(|t| push_all(t, &stored));
+        if let Some(tried) = tried {
+            let kinds = (tried.map_err(|error| error.kind()), found.as_ref().map(drop).map_err(Error::kind));
+            assert_eq!(kinds.0, kinds.1, "a trial, and the commit: {}", self.what());
+        }
         self.judge(&works, found.as_ref().map(drop), &expected);
         match expected {
             Ok(changes) if !changes.is_empty() => self.accept(next, &changes),
@@ -353,7 +370,11 @@ impl World {
             }
             _ => expected.is_err(),
         };
-        let is_same = kind == expected || is_vague && kind.is_err();
+        let has_rules = !self.model.rules.is_empty()
+            || works.iter().any(|work| matches!(work, Work::Direct(Change::Declare { .. })));
+        // Of several rules that are broken, either may name another first one.
+        let are_of_rules = has_rules && [kind, expected].iter().all(|kind| kind.is_err_and(is_of_rules));
+        let is_same = kind == expected || is_vague && kind.is_err() || are_of_rules;
         assert!(is_same, "{found:?}, expected {expected:?}: {}", self.what());
     }
 

@@ -22,6 +22,7 @@ mod admitted_contents;
 mod declarations;
 mod declared;
 mod undo;
+mod historic;
 mod request;
 mod outcome;
 mod publisher;

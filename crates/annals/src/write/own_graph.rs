@@ -100,8 +100,8 @@ impl OwnGraph {
     /// state. Call it before [`OwnGraph::indexed`], which removes the data that this checks.
     ///
     /// Errors: as [`Graph::check_record`].
-    pub(super) fn check_end(&self) -> Result<()> {
-        self.indexed.graph.check_record(&self.start)
+    pub(super) fn check_end(&self, is_of_history: bool) -> Result<()> {
+        self.indexed.graph.check_record(&self.start, is_of_history)
     }
 
     /// Calls `found` as [`Graph::each_not_unique`] for the changes so far.

@@ -35,6 +35,8 @@ pub(crate) struct Work {
     pub(crate) body: RecordBody,
     /// The commit instant, if the caller sets it.
     pub(crate) instant: Option<Instant>,
+    /// True for a record of a history that is imported.
+    pub(crate) is_of_history: bool,
     /// Classifications that get their stamps at commit.
     pub(crate) stamped: Vec<OwnStamps>,
     /// The reads of a serializable transaction.

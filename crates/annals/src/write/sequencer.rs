@@ -166,7 +166,7 @@ impl Sequencer {
         let position = self.working.position.next();
         let start = self.working.record_start();
         let applied = self.working.apply_new(position, &work.record);
-        if let Err(error) = applied.and_then(|()| self.working.check_record(&start)) {
+        if let Err(error) = applied.and_then(|()| self.working.check_record(&start, work.is_of_history)) {
             self.roll_back();
             if error.kind() == ErrorKind::AlreadyExists {
                 find_conflict(&self.working, work.base, &work.record.changes)?;

@@ -56,7 +56,8 @@ pub struct Transaction {
     pub(super) is_as_declared: bool,
     /// True while changes return values from the log: these are not new.
     pub(super) is_returning: bool,
-    instant: Option<Instant>,
+    pub(super) instant: Option<Instant>,
+    pub(super) is_of_history: bool,
     is_serializable: bool,
     pub(super) reads: Reads,
     pub(super) expectations: Expectations,
@@ -94,6 +95,7 @@ impl Transaction {
             is_as_declared: false,
             is_returning: false,
             instant: None,
+            is_of_history: false,
             is_serializable: false,
             reads: Reads::default(),
             expectations: Expectations::default(),
@@ -150,14 +152,6 @@ impl Transaction {
     /// The value set with [`Transaction::always`].
     pub fn is_always(&self) -> bool {
         self.is_always
-    }
-
-    /// Sets the commit instant, to import history; call it before the first change. It must not be before the last
-    /// record's, nor in the future; the commit checks both.
-    pub fn committed_at(&mut self, instant: Instant) -> &mut Transaction {
-        self.instant = Some(instant);
-        (self.own, self.view) = (None, None);
-        self
     }
 
     /// Makes the commit fail with `Conflict` also if an instance that this transaction *read* has changed.
@@ -467,7 +461,7 @@ impl Transaction {
             None => latest,
         };
         let mut transaction = Transaction { base: latest, own: None, view: None, ..self };
-        transaction.own_graph()?.check_end()?;
+        transaction.check_own_end()?;
         transaction.check_corrections()?;
         let after = transaction.current()?.clone();
         transaction.committer.validators.check_tried(transaction.base, &after)?;
@@ -529,6 +523,7 @@ impl Transaction {
             record,
             body,
             instant,
+            is_of_history: self.is_of_history,
             reads: self.is_serializable.then_some(self.reads),
             edits,
             stamped: self.stamped,

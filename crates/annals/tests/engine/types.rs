@@ -551,3 +551,34 @@ fn a_property_that_is_not_indexed_stays_out_of_the_index_when_it_is_set_twice() 
     assert!(repository.check()?.is_clean());
     Ok(())
 }
+
+/// A copy came with a value that an instance has. Then its type could no longer be declared with anything new.
+#[test]
+fn a_copy_with_a_value_that_is_taken_keeps_no_type_from_being_extended() -> Result<()> {
+    let repository = CheckedRepository::in_memory();
+    let code = AttributeDefinition::new("code", ValueType::Integer).unique();
+    let coded = TypeDefinition::entity("coded").attribute(code);
+    repository.transact(|t| {
+        t.define_type(coded.clone())?;
+        t.create_entity(NewEntity::new("coded").property("code", 1))
+    })?;
+    let there = Provenance { home: Some("there".into()), ..Provenance::default() };
+    let stamp = Stamp { instant: "2020-01-01T00:00:00Z".parse()?, author: "bob".into() };
+    let header =
+        CopyHeader { provenance: there, version: 1, status: None, created: stamp.clone(), updated: stamp };
+    let copy = EntityCopy {
+        id: Id::new("far")?,
+        type_name: "coded".into(),
+        properties: vec![("code".into(), Value::from(1))],
+        classifications: Vec::new(),
+        header,
+    };
+    repository.transact(|t| t.save_entity_copy(copy.clone()))?;
+    let more = coded.attribute(AttributeDefinition::new("text", ValueType::String));
+    repository.transact(|t| t.define_type(more.clone()))?;
+    let text = AttributeDefinition::new("text", ValueType::String).unique();
+    let (mut unique, last) = (more.clone(), more.attributes.len() - 1);
+    unique.attributes[last] = text;
+    repository.transact(|t| t.define_type(unique.clone()))?;
+    Ok(())
+}

@@ -88,13 +88,19 @@ impl Graph {
 
     /// Checks that a changed type fits the existing instances, and updates which of their properties are indexed.
     fn check_and_reindex(&mut self, kind: TypeKind, type_name: Symbol, before: &Types) -> Result<()> {
+        let types = Arc::clone(&self.types);
+        // A copy may have brought a value that an instance here has: that is no matter of this declaration.
+        let is_newly_unique = |name| {
+            let [now, before] = [&types, before].map(|types| unique_in(types, (kind, type_name), name));
+            now != before
+        };
         let table = self.table(kind);
         let slots: Vec<u32> =
             table.lists.by_type.extents.of(type_name).into_iter().flat_map(SlotSet::iter).collect();
         for slot in slots {
             let instance = self.table(kind).known(slot)?;
             self.check_instance(kind, &instance, Some(slot))
-                .and_then(|()| self.check_unique_values(kind, slot))
+                .and_then(|()| self.check_unique_values_of(kind, slot, is_newly_unique))
                 .and_then(|()| match kind {
                     TypeKind::Relationship => self.check_linked_ends(type_name, instance.ends),
                     TypeKind::Entity | TypeKind::Classification | TypeKind::Enum => Ok(()),
@@ -146,4 +152,9 @@ fn already_there(error: Error, id: &Id) -> Error {
     let kind =
         if error.kind() == ErrorKind::InvalidProperty { ErrorKind::TypeViolation } else { error.kind() };
     Error::new(kind, error.text()).with("already there", id)
+}
+
+/// The types within which an attribute is unique.
+fn unique_in(types: &Types, (kind, type_name): (TypeKind, Symbol), name: Symbol) -> Option<&[Symbol]> {
+    Some(&types.get(kind, type_name)?.attributes.get(&name)?.unique_in)
 }

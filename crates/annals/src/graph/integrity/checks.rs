@@ -92,12 +92,8 @@ impl Graph {
         }
     }
 
-    /// Refuses values of unique attributes that another live instance of the declaring type has, too.
-    pub(crate) fn check_unique_values(&self, kind: TypeKind, slot: u32) -> Result<()> {
-        self.check_unique_values_of(kind, slot, |_| true)
-    }
-
-    /// The same for some properties. Copies have the state of their home, so they are not checked.
+    /// Refuses values of some unique attributes that another live instance of the declaring type has, too.
+    /// Copies have the state of their home, so they are not checked.
     pub(crate) fn check_unique_values_of(
         &self,
         kind: TypeKind,

@@ -338,7 +338,7 @@ fn apply(graph: &Graph, position: Position, record: &Record, is_single: bool) ->
     let applied = graph.apply_new(position, record);
     ONE_BY_ONE.set(false);
     applied?;
-    graph.check_record(&start)?;
+    graph.check_record(&start, false)?;
     Ok(graph)
 }
 
