@@ -237,8 +237,8 @@ fn a_container_returns_without_a_child_of_the_transaction_that_deleted_it() {
     assert!(snapshot.entity(&id("book")).unwrap().is_none());
 }
 
-/// A child that a rule required was purged later, and a compaction removed it, so the export does not have it. The import ended at the record that
-/// created its parent.
+/// A child that a rule required was purged later, and a compaction removed it, so the export does not have it. The
+/// import ended at the record that created its parent.
 #[test]
 fn a_history_is_imported_although_what_a_rule_required_was_purged_since() {
     let folder = tempfile::tempdir().unwrap();

@@ -196,7 +196,9 @@ impl Graph {
 
     pub(crate) fn check_new(&self, kind: TypeKind, id: &Id) -> Result<()> {
         let table = self.table(kind);
-        if let Some(slot) = (!table.is_later(id)).then(|| table.slot(id)).flatten() {
+        if !table.is_later(id)
+            && let Some(slot) = table.slot(id)
+        {
             let is_live = table.row(slot).is_some_and(Row::is_live);
             let remedy = if is_live { "update it" } else { "it is deleted: restore or purge it" };
             return Err(Error::new(
