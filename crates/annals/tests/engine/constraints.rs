@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::support::trees::{edit, path};
 use crate::support::typed::kind_of;
-use crate::support::{CheckedRepository, Random, number_from_environment};
+use crate::support::{CheckedRepository, Random, seeds};
 use annals::*;
 
 fn text(name: &str) -> AttributeDefinition {
@@ -531,9 +531,8 @@ fn change(transaction: &mut Transaction, random: &mut Random, now: u64) -> Resul
 
 #[test]
 fn what_is_committed_is_whole_and_what_is_refused_is_not() -> Result<()> {
-    let first = number_from_environment("ANNALS_CONSTRAINTS_SEED", 1);
     let [mut committed, mut refused] = [0, 0];
-    for seed in first..first + number_from_environment("ANNALS_CONSTRAINTS_HISTORIES", 30) {
+    for seed in seeds("ANNALS_CONSTRAINTS_SEED", 30) {
         let repository = CheckedRepository::in_memory();
         declare(&repository)?;
         let other = TypeDefinition::entity("other").attribute(text("name").key());

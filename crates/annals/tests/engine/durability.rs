@@ -9,7 +9,7 @@ use crate::support::compare::compare_all;
 use crate::support::operations::{Generator, SHAPES, Shape, Timed, first_definitions, push};
 use crate::support::reference::{Committed, Reference, View};
 use crate::support::search::compare_search;
-use crate::support::{self, CheckedRepository, Random, number_from_environment};
+use crate::support::{self, CheckedRepository, Random, number_from_environment, seeds};
 use annals::log::{FaultLog, FaultPlan, FileLog, FileOptions, Log, MemoryLog};
 use annals::storage::simulated_disk::SimulatedDisk;
 use annals::*;
@@ -118,11 +118,9 @@ fn check_left(left: &SimulatedDisk, told: &Told, seed: u64) {
 
 #[test]
 fn a_power_cut_at_any_operation_leaves_what_was_acknowledged() {
-    let first = number_from_environment("ANNALS_POWER_FIRST_SEED", 1);
-    let seeds = number_from_environment("ANNALS_POWER_SEEDS", 4);
     let steps = number_from_environment("ANNALS_POWER_STEPS", 20);
     let mut cuts_count = 0;
-    for seed in first..first + seeds {
+    for seed in seeds("ANNALS_POWER_SEED", 4) {
         let whole = SimulatedDisk::new();
         write_history(&whole, seed, steps);
         for operation in 0..whole.operations_count() {
@@ -246,7 +244,7 @@ fn a_failed_sync_is_told_to_everybody_who_waits() {
 /// Eight threads commit, submit, collide and violate a unique attribute, while every third append finds no room.
 #[test]
 fn a_log_without_room_costs_only_what_it_refused() {
-    for seed in 1..=number_from_environment("ANNALS_FULL_SEEDS", 6) {
+    for seed in seeds("ANNALS_FULL_SEED", 6) {
         let memory = MemoryLog::new();
         let log = Arc::new(FaultLog::new(memory.clone(), FaultPlan::default()));
         let repository = CheckedRepository::on(log.clone());

@@ -7,18 +7,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use annals::*;
 
 use crate::support::named::id;
-use crate::support::number_from_environment;
 use crate::support::plain_graph::{Plain, RandomGraph};
+use crate::support::seeds;
 
 /// Runs `check` on many random graphs.
 fn for_each_graph(check: impl Fn(&mut RandomGraph)) {
-    let first = number_from_environment("ANNALS_GRAPH_SEED", 1);
-    let count = if std::env::var("ANNALS_GRAPH_SEED").is_ok() {
-        1
-    } else {
-        number_from_environment("ANNALS_GRAPH_SEEDS", 40)
-    };
-    for seed in first..first + count {
+    for seed in seeds("ANNALS_GRAPH_SEED", 40) {
         let mut graph =
             RandomGraph::new(seed, 4 + (seed as usize * 7) % 30, 4 + (seed as usize * 13) % 60, 25);
         let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| check(&mut graph)));
@@ -226,10 +220,7 @@ fn check_order(plain: &Plain, found: &[String], order: &[OrderBy]) {
 
 /// A small graph, so that all paths can be counted.
 fn for_each_small_graph(check: impl Fn(&mut RandomGraph)) {
-    let first = number_from_environment("ANNALS_GRAPH_SEED", 1);
-    let is_one = std::env::var("ANNALS_GRAPH_SEED").is_ok();
-    let count = if is_one { 1 } else { number_from_environment("ANNALS_GRAPH_SEEDS", 60) };
-    for seed in first..first + count {
+    for seed in seeds("ANNALS_GRAPH_SEED", 60) {
         let mut graph = RandomGraph::new(seed, 3 + seed as usize % 7, 3 + (seed as usize * 5) % 11, 6);
         let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| check(&mut graph)));
         if let Err(cause) = outcome {

@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use annals::*;
 
-use crate::support::CheckedRepository;
 use crate::support::named::{entity, id, relationship};
-use crate::support::random::{Random, fresh_seed, number_from_environment};
+use crate::support::{CheckedRepository, Random, seeds};
 
 fn contain(link: &str, from: &str, to: &str) -> NewRelationship {
     NewRelationship::new("contains", id(from), id(to)).id(link).unwrap().property("name", to)
@@ -103,8 +102,7 @@ fn a_sight_that_is_kept_shows_what_a_new_one_shows() {
         ("page, box where not (classified public and classified secret)", None),
         ("* where not is note", Some("e2")),
     ];
-    let first = number_from_environment("ANNALS_SIGHT_SEED", fresh_seed());
-    for seed in first..first + number_from_environment("ANNALS_SIGHT_HISTORIES", 12) {
+    for seed in seeds("ANNALS_SIGHT_SEED", 12) {
         let mut random = Random(seed);
         let repository = CheckedRepository::in_memory();
         repository

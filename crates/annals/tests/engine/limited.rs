@@ -5,7 +5,7 @@ use std::sync::Arc;
 use annals::*;
 
 use crate::support::named::id;
-use crate::support::random::{Random, fresh_seed, number_from_environment};
+use crate::support::{Random, seeds};
 
 fn entity(name: &str) -> InstanceId {
     InstanceId::Entity(id(name))
@@ -267,10 +267,10 @@ fn a_limited_writer_writes_no_version_of_another_time() {
 
 #[test]
 fn whatever_a_limited_writer_tries_the_rest_stays() {
-    let first = number_from_environment("ANNALS_SIGHT_SEED", fresh_seed());
-    let histories = number_from_environment("ANNALS_SIGHT_HISTORIES", 12);
+    let seeds = seeds("ANNALS_SIGHT_SEED", 12);
+    let histories = seeds.clone().count();
     let mut accepted = 0;
-    for seed in first..first + histories {
+    for seed in seeds {
         let (mut random, repository, rights) = (Random(seed), repository(), rights());
         let own = Arc::new(Sight::new(vec![grant("page where team = own", &[]).0]).unwrap());
         for number in 0..60 {

@@ -9,7 +9,7 @@ use annals::log::{FileLog, FileOptions, Log, ReadLimit, Rewrite};
 use annals::storage::simulated_disk::SimulatedDisk;
 use annals::{Error, ErrorKind, Position, Result};
 
-use crate::support::number_from_environment;
+use crate::support::seeds;
 
 const FOLDER: &str = "/log";
 const OPTIONS: FileOptions = FileOptions { segment_bytes: 4096, verify_sealed: true, open_files_max: 4 };
@@ -148,9 +148,7 @@ fn check_history(seed: u64, operation: u64, image: u64) {
 
 #[test]
 fn a_power_cut_at_any_operation_loses_nothing_acknowledged_and_leaves_nothing_half() {
-    let histories = number_from_environment("LOG_CRASH_HISTORIES", 2);
-    let first = number_from_environment("LOG_CRASH_SEED", 1);
-    for seed in first..first + histories {
+    for seed in seeds("LOG_CRASH_SEED", 2) {
         println!("seed {seed}");
         let disk = SimulatedDisk::new();
         write_history(&disk, seed, 40, &mut Told::default()).expect("a history without a power cut");

@@ -39,7 +39,6 @@ mod limited_trees;
 mod limited_reverts;
 mod limited_contents;
 mod logged;
-mod lineage;
 mod operational;
 mod clock;
 mod limits;

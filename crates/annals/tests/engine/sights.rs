@@ -6,7 +6,7 @@ use std::sync::Arc;
 use annals::*;
 
 use crate::support::named::id;
-use crate::support::random::{Random, fresh_seed, number_from_environment};
+use crate::support::{Random, fresh_seed, number_from_environment, seeds};
 
 /// One change of both repositories. The second repository gets only those that concern visible instances.
 #[derive(Clone, Debug)]
@@ -269,8 +269,7 @@ fn same(left: &[String], right: &[String], what: &str) {
 
 #[test]
 fn hidden_instances_are_as_if_they_had_never_been() {
-    let first = number_from_environment("ANNALS_SIGHT_SEED", fresh_seed());
-    for seed in first..first + number_from_environment("ANNALS_SIGHT_HISTORIES", 6) {
+    for seed in seeds("ANNALS_SIGHT_SEED", 6) {
         let (mut random, mut twins, sight) = (Random(seed), Twins::new(), sight());
         for number in 0..60 {
             twins.step(&mut random, number);

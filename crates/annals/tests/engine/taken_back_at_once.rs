@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use annals::*;
 
-use crate::support::CheckedRepository;
 use crate::support::named::{entity, id, relationship};
-use crate::support::random::{Random, fresh_seed, number_from_environment};
+use crate::support::{CheckedRepository, Random, seeds};
 
 /// All live instances by id: type, ends and properties.
 fn all(snapshot: &Snapshot) -> BTreeMap<String, String> {
@@ -205,9 +204,8 @@ fn change(t: &mut Transaction, random: &mut Random, new: usize) -> Result<()> {
 
 #[test]
 fn any_record_is_taken_back_at_once() {
-    let first = number_from_environment("ANNALS_TAKE_BACK_SEED", fresh_seed());
     let mut taken = 0;
-    for seed in first..first + number_from_environment("ANNALS_TAKE_BACK_HISTORIES", 12) {
+    for seed in seeds("ANNALS_TAKE_BACK_SEED", 12) {
         let mut random = Random(seed);
         let repository = CheckedRepository::in_memory();
         declare(&repository);

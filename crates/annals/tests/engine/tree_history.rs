@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::support::trees::{edit, path};
 use crate::support::typed::kind_of;
-use crate::support::{CheckedRepository, Random, number_from_environment};
+use crate::support::{CheckedRepository, Random, seeds};
 use annals::*;
 
 fn then(position: Position) -> AsOf {
@@ -83,7 +83,7 @@ fn any_deleted(t: &mut Transaction, number: i64) -> Result<Option<Id>> {
 #[test]
 fn what_is_put_back_is_as_it_was_after_any_history() -> Result<()> {
     let mut reverts = 0;
-    for seed in 0..number_from_environment("TREE_SEEDS", 24) {
+    for seed in seeds("TREE_SEED", 24) {
         let mut random = Random(seed);
         let repository = repository();
         for _ in 0..12 {
@@ -220,7 +220,7 @@ fn all_items(snapshot: &Snapshot, at: &TreePath) -> BTreeMap<String, Placed> {
 #[test]
 fn a_difference_tells_what_became_of_each_item_whatever_it_is_computed_from() -> Result<()> {
     let mut kinds = [0; 4];
-    for seed in 0..number_from_environment("TREE_SEEDS", 24) {
+    for seed in seeds("TREE_SEED", 24) {
         let mut random = Random(seed);
         let repository = repository();
         for _ in 0..150 {

@@ -22,8 +22,10 @@ pub mod plain_idle;
 pub mod plain_merge;
 pub mod search;
 pub mod search_order;
+pub mod seeds;
 
 pub use checked::CheckedRepository;
 pub use dump::dump;
 pub use random::{Random, fresh_seed, number_from_environment};
+pub use seeds::seeds;
 pub use trees::declare_lists;

@@ -28,15 +28,24 @@ impl Random {
     }
 }
 
-/// A seed that no run had before; with `ANNALS_FIRST_SEED`, that number and those after it.
+/// A seed that no run had before. With `ANNALS_FIRST_SEED`, one that this number and the name of the test give, and the next time the one
+/// after it: so a test has the same seeds for the same commit, whichever tests run beside it.
 pub fn fresh_seed() -> u64 {
+    use std::cell::Cell;
     use std::hash::{BuildHasher, RandomState};
-    use std::sync::atomic::{AtomicU64, Ordering};
 
-    static COUNT: AtomicU64 = AtomicU64::new(0);
+    thread_local! {
+        static COUNT: Cell<u64> = const { Cell::new(0) };
+    }
     match number_from_environment("ANNALS_FIRST_SEED", 0) {
         0 => RandomState::new().hash_one(0u8) >> 24,
-        first => first + COUNT.fetch_add(1, Ordering::Relaxed),
+        first => {
+            let thread = std::thread::current();
+            // FNV-1a. Source: <http://www.isthe.com/chongo/tech/comp/fnv/>.
+            let step = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
+            let name = thread.name().unwrap_or_default().bytes().fold(0x811C_9DC5, step);
+            first + u64::from(name) + COUNT.replace(COUNT.get() + 1)
+        }
     }
 }
 

@@ -1,0 +1,1 @@
+//! Has only tests: walks are what recursive queries in SQLite find.
