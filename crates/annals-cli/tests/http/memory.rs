@@ -129,15 +129,15 @@ fn a_checkpoint_beyond_the_budget_is_refused_and_not_loaded() {
     let repository = folder.path().join("repository");
     // Some 80 MiB in memory.
     import(&repository, 200_000, 60);
-    let (code, text) = annals(&repository, &["--memory", "32MiB", "get", "imported-7"]);
+    let (code, text) = annals(&repository, &["--memory", "48MiB", "get", "imported-7"]);
     assert_eq!(code, 1, "{text}");
     assert!(
-        text.contains("memory: expected at most 38.4 MiB (the budget of 32.0 MiB and a fifth)"),
+        text.contains("memory: expected at most 57.6 MiB (the budget of 48.0 MiB and a fifth)"),
         "{text}"
     );
     assert!(text.contains("larger budget") && text.contains(".checkpoint"), "{text}");
     let held = text.split("holds ").nth(1).and_then(|rest| rest.split(' ').next()).expect("what it holds");
-    assert!(held.parse::<f64>().unwrap() < 38.4, "{text}");
+    assert!(held.parse::<f64>().unwrap() < 57.6, "{text}");
     assert_eq!(annals(&repository, &["--memory", "128MiB", "get", "imported-7"]), (0, String::new()));
 }
 

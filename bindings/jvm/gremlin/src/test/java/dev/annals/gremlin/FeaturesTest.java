@@ -8,10 +8,14 @@ import io.cucumber.junit.Cucumber;
 import io.cucumber.junit.CucumberOptions;
 import org.apache.tinkerpop.gremlin.features.AbstractGuiceFactory;
 import org.apache.tinkerpop.gremlin.features.World;
+import org.junit.runner.Description;
 import org.junit.runner.RunWith;
+import org.junit.runner.Runner;
+import org.junit.runner.notification.RunNotifier;
+import org.junit.runners.model.InitializationError;
 
 /** The scenarios of TinkerPop in Gherkin. The tags that are left out are features that docs/gremlin.md explains. */
-@RunWith(Cucumber.class)
+@RunWith(FeaturesTest.Chosen.class)
 @CucumberOptions(
         tags = "not @GraphComputerOnly and not @MultiProperties and not @MetaProperties and not @UserSuppliedVertexPropertyIds "
                 + "and not @TinkerServiceRegistry and not @InsertionOrderingRequired and not @AllowNullPropertyValues",
@@ -20,6 +24,26 @@ import org.junit.runner.RunWith;
         features = {"classpath:/org/apache/tinkerpop/gremlin/test/features"},
         plugin = {"summary"})
 public class FeaturesTest {
+    /** The scenarios, or the part of them that is chosen. */
+    public static final class Chosen extends Runner {
+        private final Cucumber scenarios;
+
+        public Chosen(Class<?> test) throws InitializationError {
+            scenarios = new Cucumber(test);
+            Part.choose(scenarios);
+        }
+
+        @Override
+        public Description getDescription() {
+            return scenarios.getDescription();
+        }
+
+        @Override
+        public void run(RunNotifier notifier) {
+            scenarios.run(notifier);
+        }
+    }
+
     /** Binds the world of Annals. */
     public static final class Factory extends AbstractGuiceFactory {
         public Factory() {

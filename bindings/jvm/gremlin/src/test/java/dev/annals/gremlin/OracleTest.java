@@ -42,7 +42,7 @@ public class OracleTest {
 
     @Test
     public void randomTraversalsGiveWhatTinkerGraphGives() {
-        long seed = Long.getLong("annals.seed", System.nanoTime());
+        long seed = Seeds.first();
         Path place = folder.getRoot().toPath().resolve("graph");
         try (TinkerGraph oracle = TinkerGraph.open()) {
             fill(oracle, new Random(seed));
@@ -60,7 +60,7 @@ public class OracleTest {
     /** Changes between steps; both graphs change alike. */
     @Test
     public void randomChangesInTraversalsGiveWhatTinkerGraphGives() {
-        long seed = Long.getLong("annals.seed", System.nanoTime());
+        long seed = Seeds.first();
         try (TinkerGraph oracle = TinkerGraph.open();
                 AnnalsGraph graph = AnnalsGraph.open(folder.getRoot().toPath().resolve("graph"))) {
             fill(oracle, new Random(seed));
