@@ -74,7 +74,7 @@ def look(chromium, page, width):
 
 
 def main(chromium, pages):
-    failed = False
+    failed = looked = 0
     for page in map(pathlib.Path, pages):
         for name, width in WIDTHS.items():
             found = look(chromium, page, width)
@@ -82,9 +82,11 @@ def main(chromium, pages):
                 found["problems"].append("expected tables, found none")
             print(f"{page.name} at the width of a {name} ({found['width']}): {found['tables']} tables, {found['plots']} plots")
             for problem in sorted(set(found["problems"])):
-                failed = True
                 print(f"  {problem}")
-    sys.exit(failed)
+            looked += 1
+            failed += bool(found["problems"])
+    print(f"{looked - failed} passed, {failed} failed")
+    sys.exit(failed > 0)
 
 
 main(sys.argv[1], sys.argv[2:])

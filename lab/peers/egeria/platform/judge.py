@@ -353,6 +353,7 @@ def judge(page, program):
         if served:
             served.terminate()
             served.wait(20)
+    print(f"{checks} passed, 0 failed")
     print(f"{checks} checks hold, among them {len(written)} writes that kill -9 followed; {time.monotonic() - start:.0f} s")
 
 
