@@ -13,7 +13,7 @@ use super::jwt::{Jwt, Keys};
 use super::key_fetch::{KeyUrl, fetch};
 use super::principal::{Principal, Proof, unauthenticated};
 use super::verb::of_roles;
-use crate::problem::Problem;
+use crate::protocol::problem::Problem;
 
 /// Shortest time between two fetches of keys, also if the first one failed.
 const FETCH_PAUSE: Duration = Duration::from_secs(60);

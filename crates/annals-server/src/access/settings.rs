@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use annals::{Error, ErrorKind, Result};
 
-use super::gate::Access;
 use super::oidc::OidcSettings;
+use super::proofs::Access;
 use super::tls::TlsSettings;
 
 /// Which clients may come, and how.

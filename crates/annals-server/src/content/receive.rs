@@ -8,13 +8,13 @@ use http::HeaderMap;
 use http::header::{CONTENT_DISPOSITION, CONTENT_RANGE, CONTENT_TYPE, EXPECT};
 
 use super::digests;
-use crate::door::Door;
-use crate::header_text::content_length;
-use crate::limits::UPLOADS_MAX;
-use crate::peers::{Kind, Peer, enter};
-use crate::problem::Problem;
-use crate::query::decode_percent;
-use crate::upload::{discard, upload};
+use crate::bounds::limits::UPLOADS_MAX;
+use crate::bounds::peers::{Kind, Peer, enter};
+use crate::protocol::header_text::content_length;
+use crate::protocol::problem::Problem;
+use crate::protocol::query::decode_percent;
+use crate::request::door::Door;
+use crate::request::upload::{discard, upload};
 
 /// The headers of a request about its body: media type, file name, length and digests.
 ///

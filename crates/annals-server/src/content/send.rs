@@ -17,12 +17,12 @@ use super::digests;
 use super::part::Part;
 use super::validators::Validators;
 use crate::answer;
-use crate::call::{CancelOnDrop, heavy};
-use crate::conditions::Conditions;
-use crate::door::Door;
-use crate::peers::Peer;
-use crate::problem::{Outcome, Problem};
-use crate::sending::{self, bytes_with};
+use crate::bounds::peers::Peer;
+use crate::bounds::sending::{self, bytes_with};
+use crate::protocol::problem::{Outcome, Problem};
+use crate::request::call::{CancelOnDrop, heavy};
+use crate::request::conditions::Conditions;
+use crate::request::door::Door;
 
 /// Units: bytes read at once.
 const PIECE_BYTES: usize = 256 << 10;

@@ -9,11 +9,11 @@ use http::Method;
 use http::header::{CONTENT_TYPE, HeaderValue};
 use serde_json::Value as Json;
 
-use crate::call::Call;
-use crate::endpoint::Endpoint;
+use crate::answer::lines::{self, CHUNK_BYTES, Lines};
+use crate::description::endpoint::Endpoint;
 use crate::ldp::EXTERNAL;
-use crate::lines::{self, CHUNK_BYTES, Lines};
-use crate::problem::{Outcome, Problem};
+use crate::protocol::problem::{Outcome, Problem};
+use crate::request::call::Call;
 
 /// The name of the last file, which says what came before it.
 pub const BACKUP_END: &str = "backup.json";

@@ -12,12 +12,12 @@ use http::{Method, StatusCode};
 use serde_json::{Value as Json, json};
 
 use crate::answer;
-use crate::call::{Call, heavy};
-use crate::commit::{Signature, check_owner};
-use crate::endpoint::Endpoint;
-use crate::parameters;
-use crate::problem::{Outcome, Problem};
-use crate::sending;
+use crate::bounds::sending;
+use crate::description::endpoint::Endpoint;
+use crate::description::parameters;
+use crate::protocol::problem::{Outcome, Problem};
+use crate::request::call::{Call, heavy};
+use crate::request::commit::{Signature, check_owner};
 
 /// The endpoints of this file.
 pub fn endpoints() -> Vec<Endpoint> {

@@ -7,12 +7,12 @@ use serde_json::Value as Json;
 
 use super::tree::Spot;
 use crate::answer;
-use crate::call::{Call, Weight};
-use crate::endpoint::Endpoint;
-use crate::lines;
-use crate::offset::Offset;
-use crate::parameters::{self, count, instant, query, required};
-use crate::problem::{Outcome, Problem};
+use crate::answer::lines;
+use crate::description::endpoint::Endpoint;
+use crate::description::parameters::{self, count, instant, query, required};
+use crate::protocol::problem::{Outcome, Problem};
+use crate::request::call::{Call, Weight};
+use crate::request::offset::Offset;
 
 /// The endpoints of this file.
 pub fn endpoints() -> Vec<Endpoint> {

@@ -10,12 +10,12 @@ use serde_json::{Value as Json, json};
 
 use super::instances::{Collection, ENTITIES, RELATIONSHIPS};
 use crate::answer;
-use crate::call::{Call, Weight, check_limit, check_lines_limit, heavy_answer};
-use crate::endpoint::Endpoint;
-use crate::lines;
-use crate::names::WAIT_POSITION;
-use crate::parameters;
-use crate::problem::{Outcome, Problem};
+use crate::answer::lines;
+use crate::description::endpoint::Endpoint;
+use crate::description::parameters;
+use crate::protocol::names::WAIT_POSITION;
+use crate::protocol::problem::{Outcome, Problem};
+use crate::request::call::{Call, Weight, check_limit, check_lines_limit, heavy_answer};
 
 /// Kinds of errors of a search.
 const PROBLEMS: &[&str] =

@@ -7,13 +7,13 @@ use http::{Method, StatusCode};
 use super::graph_files::{self, with_graph_files};
 use super::walks::{directions_of, reach_of, walks};
 use crate::answer;
-use crate::call::{Call, Weight, check_limit, check_lines_limit};
-use crate::endpoint::Endpoint;
-use crate::lines::{self, Lines};
-use crate::offset::Offset;
-use crate::parameter::Parameter;
-use crate::parameters::{self, count, query, text};
-use crate::problem::{Outcome, Problem};
+use crate::answer::lines::{self, Lines};
+use crate::description::endpoint::Endpoint;
+use crate::description::parameters::{self, count, query, text};
+use crate::protocol::parameter::Parameter;
+use crate::protocol::problem::{Outcome, Problem};
+use crate::request::call::{Call, Weight, check_limit, check_lines_limit};
+use crate::request::offset::Offset;
 
 /// Paths found by default.
 const PATHS_DEFAULT: usize = 10;

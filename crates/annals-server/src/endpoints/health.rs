@@ -7,11 +7,12 @@ use http::{Method, Response, StatusCode};
 use serde_json::{Value as Json, json};
 
 use crate::access::Verb;
-use crate::call::Call;
-use crate::endpoint::Endpoint;
-use crate::metrics::OPENMETRICS;
-use crate::problem::{Outcome, Problem};
-use crate::{metrics, openapi};
+use crate::description::endpoint::Endpoint;
+use crate::description::openapi;
+use crate::protocol::problem::{Outcome, Problem};
+use crate::reporting::metrics;
+use crate::reporting::metrics::OPENMETRICS;
+use crate::request::call::Call;
 
 /// The endpoints of this file.
 pub fn endpoints() -> Vec<Endpoint> {

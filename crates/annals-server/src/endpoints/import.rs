@@ -18,18 +18,18 @@ use hyper::body::Bytes as Part;
 
 use super::import_report::{Listener, Loaded, ended_early, outcome_of};
 use crate::access::{Principal, Verbs, check_acls, check_changes};
-use crate::body::{Bytes, check_media_type};
-use crate::call::{Call, heavy};
-use crate::commit::Signature;
-use crate::door::Door;
-use crate::endpoint::Endpoint;
-use crate::header_text::content_length;
-use crate::limits::{IMPORT_BYTES, IMPORTS_MAX, Limits};
-use crate::names::NDJSON;
-use crate::parameters;
-use crate::peers::{Kind, enter};
-use crate::problem::{Outcome, Problem};
-use crate::upload::{discard, upload};
+use crate::bounds::limits::{IMPORT_BYTES, IMPORTS_MAX, Limits};
+use crate::bounds::peers::{Kind, enter};
+use crate::description::endpoint::Endpoint;
+use crate::description::parameters;
+use crate::protocol::header_text::content_length;
+use crate::protocol::names::NDJSON;
+use crate::protocol::problem::{Outcome, Problem};
+use crate::request::body::{Bytes, check_media_type};
+use crate::request::call::{Call, heavy};
+use crate::request::commit::Signature;
+use crate::request::door::Door;
+use crate::request::upload::{discard, upload};
 
 /// Changes in one batch, by default.
 const BATCH_CHANGES: usize = 5_000;

@@ -7,10 +7,10 @@ use http::{Method, StatusCode};
 use serde_json::{Map, Value as Json, json};
 
 use crate::answer;
-use crate::call::{Call, Weight};
-use crate::endpoint::Endpoint;
-use crate::parameters;
-use crate::problem::{Outcome, Problem};
+use crate::description::endpoint::Endpoint;
+use crate::description::parameters;
+use crate::protocol::problem::{Outcome, Problem};
+use crate::request::call::{Call, Weight};
 
 /// The kinds of instances that have counts, and their members.
 const KINDS: [(TypeKind, &str); 3] = [

@@ -11,15 +11,15 @@ use axum::body::Body;
 use http::{Method, Response, StatusCode};
 
 use crate::answer;
-use crate::call::{Call, Weight, heavy};
-use crate::commit::{Build, Signature, commit};
-use crate::conditions::Conditions;
-use crate::door::Door;
-use crate::endpoint::Endpoint;
-use crate::etag::Tag;
-use crate::parameters::{self, flag, query};
-use crate::problem::{Outcome, Problem};
-use crate::sending;
+use crate::bounds::sending;
+use crate::description::endpoint::Endpoint;
+use crate::description::parameters::{self, flag, query};
+use crate::protocol::problem::{Outcome, Problem};
+use crate::request::call::{Call, Weight, heavy};
+use crate::request::commit::{Build, Signature, commit};
+use crate::request::conditions::Conditions;
+use crate::request::door::Door;
+use crate::request::etag::Tag;
 
 /// Entities, or relationships: the door writes and reads both in the same way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

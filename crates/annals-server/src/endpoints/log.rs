@@ -6,11 +6,11 @@ use http::Method;
 use serde_json::{Value as Json, json};
 
 use crate::answer;
-use crate::call::{Call, Weight};
-use crate::endpoint::Endpoint;
-use crate::parameter::Parameter;
-use crate::parameters::{self, instant, query, text};
-use crate::problem::{Outcome, Problem};
+use crate::description::endpoint::Endpoint;
+use crate::description::parameters::{self, instant, query, text};
+use crate::protocol::parameter::Parameter;
+use crate::protocol::problem::{Outcome, Problem};
+use crate::request::call::{Call, Weight};
 
 /// The endpoints of this file.
 pub fn endpoints() -> Vec<Endpoint> {

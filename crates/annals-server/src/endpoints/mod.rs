@@ -33,7 +33,7 @@ mod health;
 
 pub use backup::{BACKUP_END, external_contents_count};
 
-use crate::endpoint::Endpoint;
+use crate::description::endpoint::Endpoint;
 
 /// All endpoints, in the order of the description.
 pub fn endpoints() -> Vec<Endpoint> {

@@ -7,12 +7,12 @@ use annals_json::{keep_from_text, taken_back_to_json};
 use http::{Method, StatusCode};
 
 use crate::answer;
-use crate::call::{Call, Weight};
-use crate::commit::{Signature, commit};
-use crate::endpoint::Endpoint;
-use crate::parameters::{self, count, query};
-use crate::problem::{Outcome, Problem};
-use crate::sending;
+use crate::bounds::sending;
+use crate::description::endpoint::Endpoint;
+use crate::description::parameters::{self, count, query};
+use crate::protocol::problem::{Outcome, Problem};
+use crate::request::call::{Call, Weight};
+use crate::request::commit::{Signature, commit};
 
 /// The endpoints of this file.
 pub fn endpoints() -> Vec<Endpoint> {

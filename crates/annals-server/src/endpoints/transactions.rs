@@ -7,12 +7,12 @@ use serde_json::{Value as Json, json};
 
 use crate::access::{check_acls, check_changes};
 use crate::answer;
-use crate::call::{Call, Weight, heavy};
-use crate::commit::{Signature, commit};
-use crate::endpoint::Endpoint;
-use crate::parameters;
-use crate::problem::{Outcome, Problem};
-use crate::sending;
+use crate::bounds::sending;
+use crate::description::endpoint::Endpoint;
+use crate::description::parameters;
+use crate::protocol::problem::{Outcome, Problem};
+use crate::request::call::{Call, Weight, heavy};
+use crate::request::commit::{Signature, commit};
 
 /// The threads for searches build transactions with more operations. Units: operations.
 const SMALL_OPERATIONS_MAX: usize = 64;

@@ -10,16 +10,16 @@ use http::{Method, Response, StatusCode};
 use serde_json::json;
 
 use crate::answer;
-use crate::call::{Call, Weight, heavy_read};
-use crate::endpoint::Endpoint;
-use crate::etag::Tag;
-use crate::lines::{self, Lines};
-use crate::names::WAIT_POSITION;
-use crate::parameter::Parameter;
-use crate::parameters::{self, flag, query};
-use crate::problem::{Outcome, Problem};
-use crate::query::decode_percent;
-use crate::sending;
+use crate::answer::lines::{self, Lines};
+use crate::bounds::sending;
+use crate::description::endpoint::Endpoint;
+use crate::description::parameters::{self, flag, query};
+use crate::protocol::names::WAIT_POSITION;
+use crate::protocol::parameter::Parameter;
+use crate::protocol::problem::{Outcome, Problem};
+use crate::protocol::query::decode_percent;
+use crate::request::call::{Call, Weight, heavy_read};
+use crate::request::etag::Tag;
 
 /// The server sends a longer tree while it reads it. Units: bytes.
 const WHOLE_BYTES_MAX: usize = 256 << 10;

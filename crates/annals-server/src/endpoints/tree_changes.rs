@@ -10,14 +10,14 @@ use http::{Method, StatusCode};
 
 use super::tree::Spot;
 use crate::answer;
-use crate::call::{Call, Weight, heavy};
-use crate::commit::{Signature, commit};
-use crate::conditions::Conditions;
-use crate::endpoint::Endpoint;
-use crate::etag::Tag;
-use crate::parameters;
-use crate::problem::{Outcome, Problem};
-use crate::sending;
+use crate::bounds::sending;
+use crate::description::endpoint::Endpoint;
+use crate::description::parameters;
+use crate::protocol::problem::{Outcome, Problem};
+use crate::request::call::{Call, Weight, heavy};
+use crate::request::commit::{Signature, commit};
+use crate::request::conditions::Conditions;
+use crate::request::etag::Tag;
 
 /// The endpoints of this file.
 pub fn endpoints() -> Vec<Endpoint> {

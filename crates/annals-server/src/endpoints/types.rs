@@ -11,12 +11,12 @@ use http::{Method, StatusCode};
 use serde_json::{Value as Json, json};
 
 use crate::answer;
-use crate::call::{Call, Weight};
-use crate::commit::{Signature, commit};
-use crate::endpoint::Endpoint;
-use crate::parameters::{self, query, text};
-use crate::problem::{Outcome, Problem};
-use crate::sending;
+use crate::bounds::sending;
+use crate::description::endpoint::Endpoint;
+use crate::description::parameters::{self, query, text};
+use crate::protocol::problem::{Outcome, Problem};
+use crate::request::call::{Call, Weight};
+use crate::request::commit::{Signature, commit};
 
 /// The endpoints of this file.
 pub fn endpoints() -> Vec<Endpoint> {

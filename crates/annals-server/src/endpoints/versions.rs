@@ -6,13 +6,13 @@ use http::{Method, StatusCode};
 
 use super::instances::{Collection, ENTITIES, RELATIONSHIPS};
 use crate::answer;
-use crate::call::{Call, Weight};
-use crate::endpoint::Endpoint;
-use crate::lines;
-use crate::offset::Offset;
-use crate::parameter::Parameter;
-use crate::parameters;
-use crate::problem::{Outcome, Problem};
+use crate::answer::lines;
+use crate::description::endpoint::Endpoint;
+use crate::description::parameters;
+use crate::protocol::parameter::Parameter;
+use crate::protocol::problem::{Outcome, Problem};
+use crate::request::call::{Call, Weight};
+use crate::request::offset::Offset;
 
 const PATHS: [[&str; 3]; 2] = [
     ["/v1/entities/{id}/history", "/v1/entities/{id}/versions/{number}", "/v1/entities/{id}/diff"],

@@ -9,12 +9,12 @@ use super::graph::reached;
 use super::graph_files::{self, with_graph_files};
 use super::neighbors::direction_of;
 use crate::answer;
-use crate::call::{Call, Weight};
-use crate::endpoint::Endpoint;
-use crate::lines;
-use crate::parameter::Parameter;
-use crate::parameters::{self, query, required, text};
-use crate::problem::{Outcome, Problem};
+use crate::answer::lines;
+use crate::description::endpoint::Endpoint;
+use crate::description::parameters::{self, query, required, text};
+use crate::protocol::parameter::Parameter;
+use crate::protocol::problem::{Outcome, Problem};
+use crate::request::call::{Call, Weight};
 
 /// Most entities that a walk visits by default.
 const VISITED_DEFAULT: usize = 100_000;

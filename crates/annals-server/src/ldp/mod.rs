@@ -36,9 +36,9 @@ use requests::acl as acl_requests;
 use requests::request::{self, Request, Target};
 use requests::{answers, bodies, delete, events, get, headers, patch, post, put};
 
-use crate::call::{Call, Weight};
 use crate::content::receive::refuse_part;
-use crate::problem::{Outcome, Problem};
+use crate::protocol::problem::{Outcome, Problem};
+use crate::request::call::{Call, Weight};
 
 /// Answers a request below the root of the door. `root` is the path of the root, without a slash at its end.
 pub async fn answer(call: Box<Call>, method: Method, root: &str) -> Outcome {

@@ -13,14 +13,14 @@ use super::modes::Modes;
 use super::permit::{Permit, Purpose};
 use super::web_ids::WebAc;
 use crate::access::{Needs, Principal, Verb, Verbs, of_ldp};
-use crate::call::heavy;
 use crate::ldp::binary::external;
 use crate::ldp::mapping::base::Base;
 use crate::ldp::mapping::path::{ACL_SEGMENT, Path};
 use crate::ldp::mapping::readable::Readable;
 use crate::ldp::requests::request::{Request, Target};
-use crate::names::AUTHOR;
-use crate::problem::{Outcome, Problem};
+use crate::protocol::names::AUTHOR;
+use crate::protocol::problem::{Outcome, Problem};
+use crate::request::call::heavy;
 
 /// The need of a request.
 #[derive(Debug, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use crate::ldp::mapping::base::Base;
 use crate::ldp::mapping::model::Model;
 use crate::ldp::mapping::path::Path;
 use crate::ldp::mapping::vocabulary::MEMBERSHIP_RESOURCE;
-use crate::problem::Problem;
+use crate::protocol::problem::Problem;
 
 /// The purpose of a request for a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,17 +13,17 @@ use http::{HeaderMap, Method, Response, StatusCode};
 use super::bytes::CONTENT;
 use super::external::{Asked, EXTERNAL, External, Handling, is_media_type, refused};
 use super::sources::{self, Opened, Reading, Sources};
-use crate::call::Call;
+use crate::bounds::patience::FlowWait;
+use crate::bounds::sending;
 use crate::content::digests::{self, Check};
 use crate::content::receive::{about, receive, store};
 use crate::content::send::disposition;
-use crate::door::Door;
 use crate::ldp::mapping::model::Model;
 use crate::ldp::requests::answers::{empty, with_head};
 use crate::ldp::requests::request::Request;
-use crate::patience::FlowWait;
-use crate::problem::{Outcome, Problem};
-use crate::sending;
+use crate::protocol::problem::{Outcome, Problem};
+use crate::request::call::Call;
+use crate::request::door::Door;
 
 /// The bytes that a write gives a binary.
 pub enum BinaryBytes {

@@ -8,7 +8,6 @@ use http::header::{ALLOW, EXPECT, HeaderValue};
 use http::{HeaderMap, Method, Response, StatusCode};
 
 use super::external_binary::BinaryBytes;
-use crate::call::{Weight, heavy_read};
 use crate::content::send::{Wanted, send};
 use crate::content::validators::Validators;
 use crate::ldp::mapping::model::Model;
@@ -22,8 +21,9 @@ use crate::ldp::requests::headers;
 use crate::ldp::requests::parent::{check_container, no_container};
 use crate::ldp::requests::request::Request;
 use crate::ldp::requests::slug;
-use crate::problem::{Outcome, Problem};
-use crate::upload::discard;
+use crate::protocol::problem::{Outcome, Problem};
+use crate::request::call::{Weight, heavy_read};
+use crate::request::upload::discard;
 
 /// Answers a POST of a binary.
 pub async fn post(mut request: Request, container: Path) -> Outcome {
@@ -178,7 +178,7 @@ pub async fn get(
     content: Arc<Content>,
     validators: Validators,
 ) -> Outcome {
-    let conditions = crate::conditions::Conditions::of(&request.call)?;
+    let conditions = crate::request::conditions::Conditions::of(&request.call)?;
     let (method, headers, peer) = (&request.method, &request.call.headers, &request.call.peer);
     let wanted = Wanted { method, headers, conditions: &conditions, peer };
     let response = send(&request.call.door, content, &validators, wanted).await?;

@@ -8,7 +8,7 @@ use super::path::{ACL_SEGMENT, PATH_PROPERTY, Path};
 use super::statements::Graph;
 use super::view::{Found, found};
 use super::writer::{NAME, Writer, new_entity};
-use crate::problem::Problem;
+use crate::protocol::problem::Problem;
 
 impl Writer<'_> {
     /// Creates the ACL of a resource, also one that was deleted.

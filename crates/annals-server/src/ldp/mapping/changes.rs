@@ -11,7 +11,7 @@ use super::path::Path;
 use super::statements::{Managed, NodeName, Object, Statements, Subject, object_of, subject_of};
 use super::view::labelled;
 use super::writer::Writer;
-use crate::problem::Problem;
+use crate::protocol::problem::Problem;
 
 /// The entities that a change writes.
 #[derive(Default)]

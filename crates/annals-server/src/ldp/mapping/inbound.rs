@@ -8,7 +8,7 @@ use super::membership::Rule;
 use super::triples::{Sink, each_object, emit};
 use super::view::View;
 use super::vocabulary::MEMBERSHIP_RESOURCE;
-use crate::problem::Problem;
+use crate::protocol::problem::Problem;
 
 /// Passes on the triples of other resources with this one as object.
 pub fn each_triple(

@@ -11,7 +11,7 @@ use super::vocabulary::{
     HAS_MEMBER_RELATION, INSERTED_CONTENT_RELATION, IS_MEMBER_OF_RELATION, MEMBER_SUBJECT,
     MEMBERSHIP_RESOURCE,
 };
-use crate::problem::Problem;
+use crate::protocol::problem::Problem;
 
 /// The statements of a direct or an indirect container about its members.
 pub struct Rule {

@@ -7,7 +7,7 @@ use oxrdf::NamedNode;
 use super::constraints::Refusal;
 use super::vocabulary::LDP;
 use crate::ldp::requests::link;
-use crate::problem::Problem;
+use crate::protocol::problem::Problem;
 
 /// An interaction model of LDP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use super::ldp_types::{ACL, CONTAINS, NODE, PART, PLACEHOLDER, TOMBSTONE, is_pre
 use super::path::{PATH_PROPERTY, Path};
 use super::view::Found;
 use super::writer::Writer;
-use crate::problem::Problem;
+use crate::protocol::problem::Problem;
 
 impl Writer<'_> {
     /// Deletes a resource and everything that it contains.

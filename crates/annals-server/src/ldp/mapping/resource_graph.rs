@@ -13,7 +13,7 @@ use super::term::term_of;
 use super::triples::{Sink, each_value, emit};
 use super::view::View;
 use super::vocabulary::{self, LDP, node_in};
-use crate::problem::Problem;
+use crate::protocol::problem::Problem;
 
 /// Passes on the triples of a resource that a client selected.
 ///

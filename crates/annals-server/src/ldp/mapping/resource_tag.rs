@@ -10,12 +10,12 @@ use super::resource_graph;
 use super::shown;
 use super::view::View;
 use super::vocabulary::MEMBERSHIP_RESOURCE;
-use crate::call::{Call, heavy_read};
-use crate::conditions::{Condition, Conditions};
 use crate::content::validators;
-use crate::door::Door;
 use crate::ldp::binary::bytes::content_of;
-use crate::problem::Problem;
+use crate::protocol::problem::Problem;
+use crate::request::call::{Call, heavy_read};
+use crate::request::conditions::{Condition, Conditions};
+use crate::request::door::Door;
 
 /// Most containers with members of a resource whose children an estimate counts one by one.
 const CONTAINERS_MAX: usize = 64;

@@ -20,7 +20,7 @@ use super::vocabulary::{
     CONTAINS, HAS_MEMBER_RELATION, INSERTED_CONTENT_RELATION, IS_MEMBER_OF_RELATION, LDP, MEMBER,
     MEMBER_SUBJECT, MEMBERSHIP_RESOURCE, TYPE,
 };
-use crate::problem::Problem;
+use crate::protocol::problem::Problem;
 
 /// A node of the graph of a resource, other than the resource.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -7,7 +7,7 @@ use super::base::{Base, Place};
 use super::ldp_types::{CONTAINS, NODE, PART, PLACEHOLDER, SUBJECT, TOMBSTONE};
 use super::model::Model;
 use super::path::Path;
-use crate::problem::Problem;
+use crate::protocol::problem::Problem;
 
 /// The resource, or its remains, at a path.
 #[derive(Clone, Debug)]

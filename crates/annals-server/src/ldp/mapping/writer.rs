@@ -16,7 +16,7 @@ use super::path::{PATH_PROPERTY, Path};
 use super::statements::{Graph, NodeName, Statements};
 use super::view::{Found, View, found};
 use crate::ldp::requests::parent::no_container;
-use crate::problem::Problem;
+use crate::protocol::problem::Problem;
 
 /// The property of a containment relationship that names the child.
 pub const NAME: &str = "name";

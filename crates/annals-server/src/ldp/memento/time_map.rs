@@ -12,7 +12,6 @@ use super::mementos::Mementos;
 use super::second::Second;
 use super::time_gate::address;
 use crate::answer::with_position;
-use crate::call::{Weight, heavy_read};
 use crate::ldp::mapping::constraints::{DOCUMENT, Refusal};
 use crate::ldp::mapping::model::Model;
 use crate::ldp::mapping::path::Path;
@@ -28,8 +27,9 @@ use crate::ldp::requests::bodies::problem_of;
 use crate::ldp::requests::get::media_type_of;
 use crate::ldp::requests::headers::{self, ACCEPT_POST, MEMENTO_DATETIME};
 use crate::ldp::requests::request::{Original, Request};
-use crate::problem::{Outcome, Problem};
-use crate::upload::discard;
+use crate::protocol::problem::{Outcome, Problem};
+use crate::request::call::{Weight, heavy_read};
+use crate::request::upload::discard;
 
 /// Methods that a time map takes.
 pub const ALLOWED: &str = "GET, HEAD, OPTIONS, POST";

@@ -13,7 +13,7 @@ use crate::ldp::mapping::path::Path;
 use crate::ldp::mapping::prefer::Selection;
 use crate::ldp::mapping::resource_tag;
 use crate::ldp::mapping::view::View;
-use crate::problem::{Outcome, Problem};
+use crate::protocol::problem::{Outcome, Problem};
 
 /// The answer for a new resource, made by a write: its address, also as body.
 pub async fn created(request: &Request, path: &Path, receipt: &Receipt) -> Outcome {

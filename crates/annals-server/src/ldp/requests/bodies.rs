@@ -8,16 +8,16 @@ use oxrdf::Triple;
 
 use super::headers::UPDATE_TYPE;
 use super::request::Request;
-use crate::body::{Bytes, Room};
-use crate::call::{Call, heavy};
 use crate::content::digests::{self, Check};
-use crate::door::Door;
-use crate::header_text::content_type;
 use crate::ldp::binary::external;
 use crate::ldp::mapping::model::Model;
 use crate::ldp::rdf::update::{self, Update};
 use crate::ldp::rdf::{RdfError, RdfErrorKind, RdfFormat, RdfLimits, expanded_bytes, read};
-use crate::problem::Problem;
+use crate::protocol::header_text::content_type;
+use crate::protocol::problem::Problem;
+use crate::request::body::{Bytes, Room};
+use crate::request::call::{Call, heavy};
+use crate::request::door::Door;
 
 /// Terms of a small body that need no room of their own. Units: bytes.
 const SMALL_EXPANDED_BYTES_MAX: usize = 1 << 20;

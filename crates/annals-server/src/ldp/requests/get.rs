@@ -9,10 +9,9 @@ use super::answers::{no_description, with_head};
 use super::bodies::problem_of;
 use super::headers;
 use super::request::{Original, Request};
-use crate::call::heavy_answer;
+use crate::answer::lines;
 use crate::content::digests;
 use crate::content::validators::Validators;
-use crate::header_text::texts;
 use crate::ldp::binary::bytes;
 use crate::ldp::binary::external::External;
 use crate::ldp::binary::external_binary;
@@ -28,9 +27,10 @@ use crate::ldp::mapping::view::{Found, View};
 use crate::ldp::memento::second::Second;
 use crate::ldp::memento::time_gate;
 use crate::ldp::rdf::{RdfFormat, RdfWriter, negotiate};
-use crate::lines;
-use crate::names::POSITION;
-use crate::problem::{Outcome, Problem};
+use crate::protocol::header_text::texts;
+use crate::protocol::names::POSITION;
+use crate::protocol::problem::{Outcome, Problem};
+use crate::request::call::heavy_answer;
 
 /// Parts of an answer that is streamed. Units: bytes.
 const PART_BYTES: usize = 8 << 10;
@@ -136,13 +136,14 @@ pub async fn show(
             Box::pin(heavy_answer(&door, snapshot.clone(), move |snapshot| shown.whole(&snapshot))).await?
         }
         _ => {
-            let work = move |_: &crate::call::Call, snapshot: &Snapshot, lines: &mut lines::Lines| {
-                shown.write(snapshot, |buffer| {
-                    let outcome = lines.part(buffer);
-                    buffer.clear();
-                    outcome
-                })
-            };
+            let work =
+                move |_: &crate::request::call::Call, snapshot: &Snapshot, lines: &mut lines::Lines| {
+                    shown.write(snapshot, |buffer| {
+                        let outcome = lines.part(buffer);
+                        buffer.clear();
+                        outcome
+                    })
+                };
             Box::pin(lines::send_whole(request.call, snapshot.clone(), work)).await?
         }
     };

@@ -3,7 +3,6 @@
 use super::answers;
 use super::bodies::{BodyKind, Received, is_upload, no_rdf, unexpected};
 use super::request::Request;
-use crate::call::{Call, Weight};
 use crate::ldp::binary::stored_binary;
 use crate::ldp::mapping::base::Base;
 use crate::ldp::mapping::constraints::Refusal;
@@ -13,7 +12,8 @@ use crate::ldp::mapping::resource_tag::{self, ResourceConditions};
 use crate::ldp::mapping::statements::{Graph, Managed, classes};
 use crate::ldp::mapping::view::{Found, View};
 use crate::ldp::mapping::writer::Writer;
-use crate::problem::{Outcome, Problem};
+use crate::protocol::problem::{Outcome, Problem};
+use crate::request::call::{Call, Weight};
 
 /// Answers PUT.
 pub async fn answer(request: Request, path: Path) -> Outcome {

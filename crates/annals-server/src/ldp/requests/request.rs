@@ -7,8 +7,6 @@ use annals::{Receipt, Transaction};
 use http::Method;
 
 use super::headers::{DESCRIPTION_SEGMENT, EVENTS_SEGMENT, VERSIONS_SEGMENT};
-use crate::call::{Call, Weight};
-use crate::commit::{Signature, commit, wait_for_winner};
 use crate::ldp::acl::permit::Permit;
 use crate::ldp::mapping::base::Base;
 use crate::ldp::mapping::constraints::DOCUMENT;
@@ -18,7 +16,9 @@ use crate::ldp::mapping::resource_tag::{self, ResourceConditions};
 use crate::ldp::mapping::view::{Found, TOMBSTONE_SEGMENT, View};
 use crate::ldp::mapping::writer::Writer;
 use crate::ldp::memento::second::Second;
-use crate::problem::Problem;
+use crate::protocol::problem::Problem;
+use crate::request::call::{Call, Weight};
+use crate::request::commit::{Signature, commit, wait_for_winner};
 
 /// How often a write is tried, if another request was first each time.
 const ATTEMPTS_MAX: usize = 5;
