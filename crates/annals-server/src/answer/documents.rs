@@ -2,13 +2,15 @@
 
 use std::fmt::Write;
 
-use annals::Position;
+use annals::{Position, Receipt};
 use annals_json::{Form, Members, ObjectOf, json_of};
 use axum::body::Body;
 use http::header::{CONTENT_TYPE, ETAG, HeaderValue, LINK, LOCATION};
 use http::{Response, StatusCode};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use serde_json::{Value as Json, json};
 
+use crate::bounds::sending::written_in_short;
 use crate::protocol::names::POSITION;
 use crate::request::call::Call;
 use crate::request::etag::Tag;
@@ -51,6 +53,16 @@ pub fn with_location(mut response: Response<Body>, collection: &str, id: &annals
         response.headers_mut().insert(LOCATION, location);
     }
     response
+}
+
+/// Marks the answer to a write: if there is no room for it, the receipt is sent instead.
+pub fn written(response: Response<Body>, receipt: &Receipt) -> Response<Body> {
+    written_in_short(response, || receipt_to_json(receipt))
+}
+
+/// The JSON form of a receipt.
+pub fn receipt_to_json(receipt: &Receipt) -> Json {
+    json!({ "position": receipt.position.0, "instant": receipt.instant.to_string() })
 }
 
 /// A page: items, the count of all if it was counted, and the link to the next page.

@@ -13,6 +13,7 @@ use tokio::sync::{OwnedSemaphorePermit, watch};
 
 use super::documents::with_position;
 use crate::access::Principal;
+use crate::bounds::Bounds;
 use crate::bounds::peers::{Kind, Share, enter};
 use crate::bounds::sending;
 use crate::protocol::problem::{Outcome, Problem};
@@ -83,8 +84,8 @@ pub fn send(call: &Call, start: &Start, open: Open) -> Outcome {
         )));
     }
     let events = open(repository, Place { position: after, sent: 0 })?;
-    let subscribers_max = door.limits.subscribers_max;
-    let held = enter(&door.gates.subscribers, (peer, Kind::Subscribers, subscribers_max), || {
+    let subscribers_max = door.bounds.limits.subscribers_max;
+    let held = enter(&door.bounds.gates.subscribers, (peer, Kind::Subscribers, subscribers_max), || {
         format!("feed: all {subscribers_max} subscriptions are taken; try again later")
     })?;
     door.metrics.subscribers.inc();
@@ -155,7 +156,7 @@ impl Subscription {
         if self.left == 0 {
             return None;
         }
-        let heartbeat: Duration = self.door.limits.heartbeat;
+        let heartbeat: Duration = self.door.bounds.limits.heartbeat;
         let start = Clock::now();
         loop {
             let next = events.place().position.next();
@@ -195,9 +196,10 @@ impl Subscription {
     async fn batch(&self, events: Box<dyn Source>) -> Result<Batch, Problem> {
         let before = events.place();
         let left = self.left;
-        let read = |events: Box<dyn Source>| read_in_turn(&self.door, move || read_batch(events, left));
+        let read =
+            |events: Box<dyn Source>| read_in_turn(&self.door.bounds, move || read_batch(events, left));
         let (bytes, count, events) = read(events).await?;
-        if let Some(room) = sending::try_room(&self.door, bytes.len()) {
+        if let Some(room) = sending::try_room(&self.door.bounds, bytes.len()) {
             return Ok((sending::bytes_with(bytes, room), count, events));
         }
         let length = bytes.len();
@@ -207,7 +209,7 @@ impl Subscription {
             _ = stopping.wait_for(|is_stopping| *is_stopping) => {
                 return Err(Problem::door("stopping", "server: it was asked to stop; use another one"));
             }
-            room = sending::room(&self.door, length) => room,
+            room = sending::room(&self.door.bounds, length) => room,
         };
         let events = (self.open)(self.door.repository()?, before)?;
         let (bytes, count, events) = read(events).await?;
@@ -221,10 +223,10 @@ type Batch = (Bytes, u64, Box<dyn Source>);
 /// Reads on a separate thread, a bounded number at once. The subscribers that wait are bounded, too, and searches that
 /// overload the server end no feed.
 async fn read_in_turn<T: Send + 'static>(
-    door: &Door,
+    bounds: &Bounds,
     read: impl FnOnce() -> Result<T, Problem> + Send + 'static,
 ) -> Result<T, Problem> {
-    let place = Arc::clone(&door.gates.feed_reads).acquire_owned().await.expect("gates are never closed");
+    let place = Arc::clone(&bounds.gates.feed_reads).acquire_owned().await.expect("gates are never closed");
     let running = tokio::task::spawn_blocking(move || {
         // Released when the work is done, also if the client goes earlier.
         let _place = place;

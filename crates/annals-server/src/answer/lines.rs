@@ -17,13 +17,13 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 use super::documents::with_position;
+use crate::bounds::Bounds;
 use crate::bounds::peers::{Kind, enter};
 use crate::bounds::sending;
 use crate::protocol::header_text::texts;
 use crate::protocol::names::NDJSON;
 use crate::protocol::problem::{Outcome, Problem};
 use crate::request::call::Call;
-use crate::request::door::Door;
 use crate::request::offset::Offset;
 
 /// Items looked up together.
@@ -59,7 +59,7 @@ pub struct Lines {
     is_cut: bool,
     sender: Sender<Result<Bytes, Problem>>,
     runtime: Handle,
-    door: Arc<Door>,
+    bounds: Arc<Bounds>,
     /// A client that reads nothing for this time is cut off.
     patience: Duration,
 }
@@ -67,7 +67,7 @@ pub struct Lines {
 impl Lines {
     /// Room for the stored bytes of items looked up together. Units: bytes.
     pub fn batch_bytes(&self) -> usize {
-        self.door.limits.page_bytes_max
+        self.bounds.limits.page_bytes_max
     }
 
     /// Adds a line; waits while the client has enough to read.
@@ -103,7 +103,7 @@ impl Lines {
     /// waits for room, and writes it again: while it waits the line takes no memory.
     fn long_line(&mut self, line: &impl Form, before: usize) -> Result<(), Problem> {
         let length = self.buffer.bytes_count();
-        if let Some(room) = sending::try_room(&self.door, length) {
+        if let Some(room) = sending::try_room(&self.bounds, length) {
             return self.flush_with(room);
         }
         self.buffer.cut(before);
@@ -115,7 +115,7 @@ impl Lines {
     }
 
     fn flush(&mut self) -> Result<(), Problem> {
-        let room = match sending::try_room(&self.door, self.buffer.bytes_count()) {
+        let room = match sending::try_room(&self.bounds, self.buffer.bytes_count()) {
             Some(room) => room,
             None => self.wait_for_room(self.buffer.bytes_count())?,
         };
@@ -131,7 +131,7 @@ impl Lines {
 
     /// Waits until other answers are sent and there is room.
     fn wait_for_room(&self, bytes: usize) -> Result<OwnedSemaphorePermit, Problem> {
-        let waiting = tokio::time::timeout(self.patience, sending::room(&self.door, bytes));
+        let waiting = tokio::time::timeout(self.patience, sending::room(&self.bounds, bytes));
         self.runtime.block_on(waiting).map_err(|_| {
             Problem::busy("answers: too many bytes wait for their clients to read them; try again later")
         })
@@ -199,8 +199,8 @@ async fn send_lines(
     is_cut: bool,
     work: impl FnOnce(&Call, &Snapshot, &mut Lines) -> Result<(), Problem> + Send + 'static,
 ) -> Outcome {
-    let streams_max = call.door.limits.streams_max;
-    let held = enter(&call.door.gates.streams, (&call.peer, Kind::Streams, streams_max), || {
+    let streams_max = call.door.bounds.limits.streams_max;
+    let held = enter(&call.door.bounds.gates.streams, (&call.peer, Kind::Streams, streams_max), || {
         format!("{streams_max} answers in lines are being sent; try again later")
     })?;
     let (sender, receiver) = channel(CHUNKS_MAX);
@@ -213,8 +213,8 @@ async fn send_lines(
         is_cut,
         sender,
         runtime: Handle::current(),
-        door: Arc::clone(&call.door),
-        patience: call.door.limits.request_time,
+        bounds: Arc::clone(&call.door.bounds),
+        patience: call.door.bounds.limits.request_time,
     };
     let position = snapshot.position();
     tokio::task::spawn_blocking(move || {

@@ -6,4 +6,6 @@ mod documents;
 pub mod lines;
 pub mod event_stream;
 
-pub use documents::{SEGMENT, json, page, parts, with_etag, with_location, with_position};
+pub use documents::{
+    SEGMENT, json, page, parts, receipt_to_json, with_etag, with_location, with_position, written,
+};

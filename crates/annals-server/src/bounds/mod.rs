@@ -5,5 +5,9 @@
 pub mod limits;
 pub mod rate;
 pub mod peers;
+pub mod value;
 pub mod patience;
+pub mod heavy;
 pub mod sending;
+
+pub use value::Bounds;

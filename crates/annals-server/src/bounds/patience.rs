@@ -11,8 +11,8 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, timeout_at};
 
 use super::peers::{Kind, Peer, Share, enter};
+use super::value::Bounds;
 use crate::protocol::problem::Problem;
-use crate::request::door::Door;
 
 /// A body that has not arrived after this time counts as slow; the number of slow bodies is bounded.
 const PROMPT_TIME: Duration = Duration::from_millis(500);
@@ -24,18 +24,18 @@ const LONG_BODY_RATE_MIN: u64 = 64 << 10;
 const BODY_RATE_MIN: u32 = 16 << 10;
 
 /// The wait for one body.
-pub struct BodyWait<'d> {
-    door: &'d Door,
+pub struct BodyWait<'b> {
+    bounds: &'b Bounds,
     start: Instant,
     received: usize,
     peer: Arc<Peer>,
     slow: Option<(OwnedSemaphorePermit, Share)>,
 }
 
-impl<'d> BodyWait<'d> {
+impl<'b> BodyWait<'b> {
     /// Begins the wait.
-    pub fn new(door: &'d Door, peer: Arc<Peer>) -> BodyWait<'d> {
-        BodyWait { door, start: Instant::now(), received: 0, peer, slow: None }
+    pub fn new(bounds: &'b Bounds, peer: Arc<Peer>) -> BodyWait<'b> {
+        BodyWait { bounds, start: Instant::now(), received: 0, peer, slow: None }
     }
 
     /// The next part of the body; `None` at its end.
@@ -62,7 +62,7 @@ impl<'d> BodyWait<'d> {
     async fn next_slow(&self, body: &mut Body) -> Result<Option<Result<Frame<Bytes>, axum::Error>>, Problem> {
         let received = u32::try_from(self.received).unwrap_or(u32::MAX);
         // A sixth of the request's time is for delays before the first bytes; the rate counts only after it.
-        let begin = self.door.limits.request_time / 6;
+        let begin = self.bounds.limits.request_time / 6;
         let time = begin + Duration::from_secs(1) * received / BODY_RATE_MIN;
         timeout_at(self.start + time, body.frame()).await.map_err(|_| {
             let seconds = begin.as_secs_f32();
@@ -74,8 +74,8 @@ impl<'d> BodyWait<'d> {
     }
 
     fn slow_permit(&self) -> Result<(OwnedSemaphorePermit, Share), Problem> {
-        let waits_max = self.door.limits.waits_max();
-        enter(&self.door.gates.slow_bodies, (&self.peer, Kind::SlowBodies, waits_max), || {
+        let waits_max = self.bounds.limits.waits_max();
+        enter(&self.bounds.gates.slow_bodies, (&self.peer, Kind::SlowBodies, waits_max), || {
             format!(
                 "bodies: {waits_max} are being waited for; send the body with the head, or try again later"
             )
@@ -85,23 +85,23 @@ impl<'d> BodyWait<'d> {
 
 /// The wait for a body of any length. It counts only the time in which the server waits for the client, not the time in
 /// which it works on earlier parts.
-pub struct FlowWait<'d> {
-    door: &'d Door,
+pub struct FlowWait<'b> {
+    bounds: &'b Bounds,
     waited: Duration,
     received: u64,
 }
 
-impl<'d> FlowWait<'d> {
+impl<'b> FlowWait<'b> {
     /// Begins the wait.
-    pub fn new(door: &'d Door) -> FlowWait<'d> {
-        FlowWait { door, waited: Duration::ZERO, received: 0 }
+    pub fn new(bounds: &'b Bounds) -> FlowWait<'b> {
+        FlowWait { bounds, waited: Duration::ZERO, received: 0 }
     }
 
     /// The next part of the body; `None` at its end.
     ///
     /// Errors: `slow-request` if it does not come, or the body came too slowly; `invalid-argument` if it breaks off.
     pub async fn next(&mut self, body: &mut Body) -> Result<Option<Bytes>, Problem> {
-        let body_time = self.door.limits.body_time();
+        let body_time = self.bounds.limits.body_time();
         loop {
             let left = (body_time + earned_time(self.received)).saturating_sub(self.waited).min(body_time);
             let start = Instant::now();
@@ -133,9 +133,9 @@ fn earned_time(received: u64) -> Duration {
 /// The right to wait for a position; dropping it returns it.
 ///
 /// Errors: `busy` if too many requests wait for positions.
-pub fn position_permit(door: &Door, peer: &Arc<Peer>) -> Result<(OwnedSemaphorePermit, Share), Problem> {
-    let waits_max = door.limits.waits_max();
-    enter(&door.gates.position_waits, (peer, Kind::PositionWaits, waits_max), || {
+pub fn position_permit(bounds: &Bounds, peer: &Arc<Peer>) -> Result<(OwnedSemaphorePermit, Share), Problem> {
+    let waits_max = bounds.limits.waits_max();
+    enter(&bounds.gates.position_waits, (peer, Kind::PositionWaits, waits_max), || {
         format!("{waits_max} requests wait for positions; try again later")
     })
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant as Clock};
 use http::Version;
 use tokio::sync::Notify;
 
-use crate::bounds::sending::Outbox;
+use super::outbox::Outbox;
 
 /// The latest events on a connection.
 pub struct Activity {

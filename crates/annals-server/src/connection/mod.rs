@@ -3,6 +3,7 @@
 
 // In the order a newcomer should read them.
 pub mod stream;
+pub mod outbox;
 pub mod activity;
 pub mod watched;
 pub mod header_names;

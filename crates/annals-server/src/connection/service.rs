@@ -43,7 +43,7 @@ pub async fn serve_connection(
 ) {
     let names = HeaderNames::usual().await;
     let mut stopping = door.stopping();
-    let first_time = door.limits.idle_time.min(door.limits.head_time);
+    let first_time = door.bounds.limits.idle_time.min(door.bounds.limits.head_time);
     let builder = tokio::select! {
         builder = first_builder(door, &stream) => builder,
         _ = stopping.wait_for(|is_stopping| *is_stopping) => return,
@@ -83,12 +83,12 @@ pub async fn serve_connection(
             })
         })
     };
-    let io = TokioIo::new(Watched::new(stream, &activity, &door.gates.lingering));
+    let io = TokioIo::new(Watched::new(stream, &activity, &door.bounds.gates.lingering));
     let mut connection = pin!(builder.serve_connection(io, service));
-    let idle_time = door.limits.idle_time;
+    let idle_time = door.bounds.limits.idle_time;
     // A slow request or a quiet feed does not make a connection stuck.
-    let stuck_time = idle_time.max(2 * door.limits.request_time).max(3 * door.limits.heartbeat);
-    let head_time = door.limits.head_time;
+    let stuck_time = idle_time.max(2 * door.bounds.limits.request_time).max(3 * door.bounds.limits.heartbeat);
+    let head_time = door.bounds.limits.head_time;
     let mut tick = tokio::time::interval((idle_time.min(head_time) / 4).max(Duration::from_millis(10)));
     let mut evicted = pin!(activity.evicted.notified());
     let mut is_ending = false;
@@ -153,7 +153,7 @@ async fn first_builder(door: &Door, stream: &Stream) -> Builder<TokioExecutor> {
 fn builder(door: &Door) -> Builder<TokioExecutor> {
     // The smallest buffer that hyper allows.
     const BUFFER_MIN: usize = 8_192;
-    let limits = &door.limits;
+    let limits = &door.bounds.limits;
     let mut builder = Builder::new(TokioExecutor::new());
     // At most 100 headers is hyper's own default, for which it does not allocate with each request.
     builder

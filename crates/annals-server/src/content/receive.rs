@@ -122,7 +122,7 @@ pub async fn store(
         return Err(annals::Error::new(annals::ErrorKind::ReadOnly, text).into());
     }
     let contents = repository.contents()?;
-    let held = enter(&door.gates.uploads, (peer, Kind::Uploads, UPLOADS_MAX), || {
+    let held = enter(&door.bounds.gates.uploads, (peer, Kind::Uploads, UPLOADS_MAX), || {
         format!("{UPLOADS_MAX} contents are being received; try again later")
     })?;
     let (inlet, mut upload) = upload();
@@ -131,7 +131,7 @@ pub async fn store(
         let _held = held;
         contents.put(&mut upload, &about)
     });
-    let received = inlet.receive(door, body).await;
+    let received = inlet.receive(&door.bounds, door.stopping(), body).await;
     let stored = match running.await {
         Ok(stored) => stored,
         Err(error) => std::panic::resume_unwind(error.into_panic()),

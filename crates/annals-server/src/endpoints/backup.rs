@@ -45,7 +45,7 @@ async fn get(call: Box<Call>) -> Outcome {
     call.check_reads_all()?;
     let repository = call.door.repository()?.clone();
     // A compaction would rewrite the log that is being sent.
-    let held = Arc::clone(&call.door.gates.compactions).try_acquire_owned().map_err(|_| {
+    let held = Arc::clone(&call.door.bounds.gates.compactions).try_acquire_owned().map_err(|_| {
         Problem::busy("a backup, a check or a compaction is under way; try again when it is done")
     })?;
     let snapshot = repository.snapshot();

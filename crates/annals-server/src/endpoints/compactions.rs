@@ -33,7 +33,7 @@ pub fn endpoints() -> Vec<Endpoint> {
 async fn compact(call: Box<Call>) -> Outcome {
     Signature::of(&call)?;
     let repository = call.door.repository()?.clone();
-    let permit = Arc::clone(&call.door.gates.compactions)
+    let permit = Arc::clone(&call.door.bounds.gates.compactions)
         .try_acquire_owned()
         .map_err(|_| Problem::busy("a compaction or a check is under way; try again when it is done"))?;
     let running = tokio::task::spawn_blocking(move || {

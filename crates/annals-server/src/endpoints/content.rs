@@ -187,7 +187,7 @@ async fn delete(call: Box<Call>) -> Outcome {
         Ok(transaction.update(&instance, Patch::new().unset(&order.property))?)
     };
     let ((), receipt) = commit(&call.door, Weight::Light, target, Box::new(build)).await?;
-    Ok(answer::json(StatusCode::OK, &crate::bounds::sending::receipt_to_json(&receipt), receipt.position))
+    Ok(answer::json(StatusCode::OK, &answer::receipt_to_json(&receipt), receipt.position))
 }
 
 /// The target of a write, and its conditions.

@@ -111,7 +111,7 @@ async fn send<C: 'static>(
     call.read(Weight::Heavy, move |call, snapshot| {
         let snapshot = offset.pin(snapshot)?;
         let shown = offset.skipped..offset.skipped.saturating_add(limit);
-        let (mut count, mut items, mut left) = (0, Vec::new(), call.door.limits.page_bytes_max.max(1));
+        let (mut count, mut items, mut left) = (0, Vec::new(), call.door.bounds.limits.page_bytes_max.max(1));
         for change in find(&snapshot)? {
             let change = change?;
             if shown.contains(&count) && left > 0 {

@@ -68,7 +68,7 @@ fn counts(snapshot: &Snapshot, kind: TypeKind) -> annals::Result<Json> {
 
 async fn check(call: Box<Call>) -> Outcome {
     let repository = call.door.repository()?.clone();
-    let permit = Arc::clone(&call.door.gates.compactions)
+    let permit = Arc::clone(&call.door.bounds.gates.compactions)
         .try_acquire_owned()
         .map_err(|_| Problem::busy("a check or a compaction is under way; try again when it is done"))?;
     let running = tokio::task::spawn_blocking(move || {

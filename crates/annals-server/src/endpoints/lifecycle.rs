@@ -7,7 +7,6 @@ use serde_json::Value as Json;
 
 use super::instances::{Collection, ENTITIES, RELATIONSHIPS, unseen, write};
 use crate::answer;
-use crate::bounds::sending;
 use crate::description::endpoint::Endpoint;
 use crate::description::parameters;
 use crate::protocol::problem::{Outcome, Problem};
@@ -208,5 +207,5 @@ async fn name(mut call: Box<Call>) -> Outcome {
         Ok(())
     };
     let ((), receipt) = commit(&call.door, Weight::Light, target, Box::new(build)).await?;
-    Ok(answer::json(StatusCode::OK, &sending::receipt_to_json(&receipt), receipt.position))
+    Ok(answer::json(StatusCode::OK, &answer::receipt_to_json(&receipt), receipt.position))
 }

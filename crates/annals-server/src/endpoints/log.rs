@@ -69,7 +69,7 @@ async fn log(call: Box<Call>) -> Outcome {
         is_oldest_first: is_oldest_first(&call)?,
         after: after.map_err(|error| error.with("parameter", "after"))?,
         limit: call.limit()?,
-        bytes_max: call.door.limits.page_bytes_max,
+        bytes_max: call.door.bounds.limits.page_bytes_max,
     };
     call.read(Weight::Heavy, move |call, snapshot| {
         let page = snapshot.log(&query)?;

@@ -7,7 +7,6 @@ use annals_json::{keep_from_text, taken_back_to_json};
 use http::{Method, StatusCode};
 
 use crate::answer;
-use crate::bounds::sending;
 use crate::description::endpoint::Endpoint;
 use crate::description::parameters::{self, count, query};
 use crate::protocol::problem::{Outcome, Problem};
@@ -53,5 +52,5 @@ async fn take_back(call: Box<Call>) -> Outcome {
     };
     let (stays, receipt) = commit(&door, Weight::Heavy, target, Box::new(build)).await?;
     let json = taken_back_to_json(&stays, &receipt);
-    Ok(sending::written(answer::json(StatusCode::OK, &json, receipt.position), &receipt))
+    Ok(answer::written(answer::json(StatusCode::OK, &json, receipt.position), &receipt))
 }

@@ -82,7 +82,7 @@ async fn history(of: Collection, call: Box<Call>) -> Outcome {
     call.read(Weight::Heavy, move |call, snapshot| {
         let snapshot = offset.pin(snapshot)?;
         snapshot.check_known(&id)?;
-        let bytes_max = call.door.limits.page_bytes_max;
+        let bytes_max = call.door.bounds.limits.page_bytes_max;
         let history = History { skip: offset.skipped, limit, bytes_max, ..history };
         let versions = VersionForm::history(&snapshot, &id, &history, with_content)?;
         let has_more = has_more(&snapshot, &id, &history, versions.len())?;

@@ -13,8 +13,8 @@ use http::{HeaderValue, Response, StatusCode, Version};
 use crate::access::{Client, Unknown};
 use crate::bounds::limits::FAILED_LOGINS_MAX;
 use crate::bounds::peers::{Kind, Peer, enter};
-use crate::protocol::problem::Problem;
-use crate::reporting::refusals::{Asker, is_refusal};
+use crate::protocol::problem::{Problem, is_refusal};
+use crate::reporting::refusals::Asker;
 use crate::reporting::request_log::Entry;
 use crate::request::door::Door;
 
@@ -46,8 +46,8 @@ pub async fn login(State(door): State<Arc<Door>>, mut request: Request, next: Ne
             entry.note_author(&principal.name);
         }
         // It counts by its name from here on, and not by its address.
-        let peer = door.peers.named(&principal.name);
-        if let Some(max) = door.limits.client_rate_max
+        let peer = door.bounds.peers.named(&principal.name);
+        if let Some(max) = door.bounds.limits.client_rate_max
             && let Err(problem) = peer.begin(max, Clock::now())
         {
             return problem.into_response();
@@ -80,7 +80,8 @@ async fn slow_down(door: &Door, client: &Client, peer: Option<Arc<Peer>>, proble
         return true;
     }
     let peer = peer.unwrap_or_else(Peer::unbounded);
-    let place = enter(&door.gates.failed_logins, (&peer, Kind::FailedLogins, FAILED_LOGINS_MAX), String::new);
+    let place =
+        enter(&door.bounds.gates.failed_logins, (&peer, Kind::FailedLogins, FAILED_LOGINS_MAX), String::new);
     match place {
         Ok(_place) => {
             tokio::time::sleep(failure.delay).await;

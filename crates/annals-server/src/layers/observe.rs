@@ -12,7 +12,8 @@ use http::{Method, Response, StatusCode};
 use crate::access::{Client, Unknown};
 use crate::bounds::sending::{self, Admitted};
 use crate::protocol::names::POSITION;
-use crate::reporting::refusals::{Refused, is_refusal};
+use crate::protocol::problem::is_refusal;
+use crate::reporting::refusals::Refused;
 use crate::reporting::request_log::Entry;
 use crate::request::door::Door;
 
@@ -26,7 +27,7 @@ pub async fn observe(State(door): State<Arc<Door>>, mut request: Request, next: 
     let start = Clock::now();
     let _in_flight = door.metrics.request_begins();
     let method = method_name(request.method());
-    let entry = Entry::begin(&door.limits, method, &request);
+    let entry = Entry::begin(&door.bounds.limits, method, &request);
     if let Some(entry) = &entry {
         request.extensions_mut().insert(Arc::clone(entry));
     }
@@ -40,7 +41,7 @@ pub async fn observe(State(door): State<Arc<Door>>, mut request: Request, next: 
         door.refusals.note(&refused, extensions.get(), extensions.get());
     }
     if response.extensions().get::<Admitted>().is_none() {
-        response = sending::admit_aside(&door, response);
+        response = sending::admit_aside(&door.bounds, response);
     }
     // A page of an unknown host, and an unknown client, learn nothing, not even that there is a new position.
     if let Some(repository) = door.opened()

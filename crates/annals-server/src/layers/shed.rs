@@ -21,7 +21,7 @@ const ROUTE: &str = "refused";
 
 /// The answer to a request that the server does not take, because it works on as many as it may.
 pub fn refusal<B>(door: &Door, request: &Request<B>) -> Option<Response<Body>> {
-    if door.gates.requests.available_permits() > 0 {
+    if door.bounds.gates.requests.available_permits() > 0 {
         return None;
     }
     let path = request.uri().path();

@@ -85,7 +85,7 @@ async fn work(request: Request, target: Target, is_write: bool) -> Outcome {
     let call = &request.call;
     let asked = model::Model::asked(&call.headers).unwrap_or(None);
     let is_upload = is_write && (bodies::is_upload(call, asked) || replaces_binary(&request, &target));
-    let request_time = call.door.limits.request_time;
+    let request_time = call.door.bounds.limits.request_time;
     let work = Box::pin(dispatch(request, target));
     match is_upload {
         // A binary may take any time: the server waits only for each part of it.

@@ -9,8 +9,6 @@ use http::header::{CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER};
 use http::{Response, StatusCode};
 use serde_json::{Map, Value as Json, json};
 
-use crate::reporting::refusals::{Reason, is_refusal};
-
 /// The media type of every error.
 pub const PROBLEM_JSON: &str = "application/problem+json";
 
@@ -40,6 +38,11 @@ pub const DOOR_KINDS: [(&str, StatusCode, &str); 20] = [
 
 /// The result of a handler.
 pub type Outcome = Result<Response<Body>, Problem>;
+
+/// True for a status that says that the client may not do this.
+pub fn is_refusal(status: StatusCode) -> bool {
+    matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN)
+}
 
 /// The status of each kind of the engine. `docs/errors.md` has the same table.
 pub fn status_of(kind: ErrorKind) -> StatusCode {
@@ -118,6 +121,15 @@ fn title_of(kind: ErrorKind) -> &'static str {
         ErrorKind::NoRoom => "there is no room; nothing was written",
         _ => "the operating system refused",
     }
+}
+
+/// The reason of a refusal; an extension of its answer.
+#[derive(Clone, Debug)]
+pub struct Reason {
+    /// The kind of the problem.
+    pub kind: &'static str,
+    /// Its text.
+    pub detail: String,
 }
 
 /// An error on its way to the client.

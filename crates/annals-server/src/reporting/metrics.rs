@@ -201,7 +201,7 @@ fn register_door(registry: &mut Registry, door: &Door) {
     let build = [("version", env!("CARGO_PKG_VERSION"))];
     registry.register("build", "The program that serves", Info::new(build));
     registry.register("feed_subscribers", "Subscribers of the feed", subscribers.clone());
-    let imports = crate::bounds::limits::IMPORTS_MAX - door.gates.imports.available_permits();
+    let imports = crate::bounds::limits::IMPORTS_MAX - door.bounds.gates.imports.available_permits();
     registry.register("imports", "Imports under way", ConstGauge::<u64>::new(imports as u64));
     registry.register("http_connections", "Open connections", connections.clone());
     registry.register("http_requests_in_flight", "Requests worked on", in_flight.clone());

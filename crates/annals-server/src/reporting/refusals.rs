@@ -8,6 +8,7 @@ use std::time::Instant as Clock;
 use http::StatusCode;
 
 use crate::bounds::rate::Rate;
+use crate::protocol::problem::Reason;
 
 /// Lines at once.
 const LINES_MAX: u32 = 100;
@@ -15,15 +16,6 @@ const LINES_MAX: u32 = 100;
 const LINES_PER_SECOND: u32 = 10;
 /// Longest path, name and reason in a line. Units: characters.
 const TEXT_MAX: usize = 500;
-
-/// The reason of a refusal; an extension of its answer.
-#[derive(Clone, Debug)]
-pub struct Reason {
-    /// The kind of the problem.
-    pub kind: &'static str,
-    /// Its text.
-    pub detail: String,
-}
 
 /// The client, as far as it is proven; an extension of an answer that refuses.
 #[derive(Clone, Debug)]
@@ -39,11 +31,6 @@ pub struct Refused<'r> {
     pub path: &'r str,
     /// The status of the answer.
     pub status: StatusCode,
-}
-
-/// True for a status that says that the client may not do this.
-pub fn is_refusal(status: StatusCode) -> bool {
-    matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN)
 }
 
 /// The lines that may be written now, and those left out.

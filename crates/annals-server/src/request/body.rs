@@ -8,7 +8,7 @@ use http::HeaderMap;
 use serde_json::Value as Json;
 use tokio::sync::OwnedSemaphorePermit;
 
-use super::door::Door;
+use crate::bounds::Bounds;
 use crate::bounds::patience::BodyWait;
 use crate::bounds::peers::{Kind, Peer, Share};
 use crate::protocol::header_text::{content_length, content_type};
@@ -42,23 +42,24 @@ impl Room {
     /// Reserves this many bytes for the request, in addition to its present room.
     ///
     /// Errors: `busy` if there is not enough room, or if the client has its share of it.
-    pub fn reserve(&self, door: &Door, bytes: usize) -> Result<(), Problem> {
-        self.reserve_as(door, bytes, true)
+    pub fn reserve(&self, bounds: &Bounds, bytes: usize) -> Result<(), Problem> {
+        self.reserve_as(bounds, bytes, true)
     }
 
     /// The same for a request of which a client has a bounded number anyway: it does not count for the client's share.
     ///
     /// Errors: `busy` if there is not enough room.
-    pub fn reserve_unshared(&self, door: &Door, bytes: usize) -> Result<(), Problem> {
-        self.reserve_as(door, bytes, false)
+    pub fn reserve_unshared(&self, bounds: &Bounds, bytes: usize) -> Result<(), Problem> {
+        self.reserve_as(bounds, bytes, false)
     }
 
-    fn reserve_as(&self, door: &Door, bytes: usize, is_shared: bool) -> Result<(), Problem> {
+    fn reserve_as(&self, bounds: &Bounds, bytes: usize, is_shared: bool) -> Result<(), Problem> {
         let busy =
             || Problem::busy("bodies: too many bytes are being received or worked on; try again later");
         let count = u32::try_from(bytes).map_err(|_| busy())?;
-        let permit = Arc::clone(&door.gates.body_bytes).try_acquire_many_owned(count).map_err(|_| busy())?;
-        let all = door.limits.bodies_bytes_max;
+        let permit =
+            Arc::clone(&bounds.gates.body_bytes).try_acquire_many_owned(count).map_err(|_| busy())?;
+        let all = bounds.limits.bodies_bytes_max;
         let take = || is_shared.then(|| self.peer.take(Kind::BodyBytes, bytes, all)).transpose();
         match &mut *self.held.lock().unwrap_or_else(PoisonError::into_inner) {
             Some((held, share)) => {
@@ -80,19 +81,24 @@ impl Bytes {
     ///
     /// Errors: `unsupported-media-type`; `too-large`; `slow-request`; `busy` if the bodies of all requests together
     /// would be too large.
-    pub async fn receive(door: &Door, headers: &HeaderMap, body: Body, room: Room) -> Result<Bytes, Problem> {
+    pub async fn receive(
+        bounds: &Bounds,
+        headers: &HeaderMap,
+        body: Body,
+        room: Room,
+    ) -> Result<Bytes, Problem> {
         check_media_type(headers, &["application/json"])?;
-        let received = Bytes::receive_any(door, headers, body, room).await?;
+        let received = Bytes::receive_any(bounds, headers, body, room).await?;
         // The size of the parsed JSON: many times the size of the text if the JSON consists of small parts.
         let tree_bytes = tree_bytes(&received.bytes);
-        if tree_bytes > door.limits.bodies_bytes_max.saturating_sub(received.bytes.len()) {
-            let bodies_bytes_max = door.limits.bodies_bytes_max;
+        if tree_bytes > bounds.limits.bodies_bytes_max.saturating_sub(received.bytes.len()) {
+            let bodies_bytes_max = bounds.limits.bodies_bytes_max;
             let text = format!(
                 "body: expected at most {bodies_bytes_max} bytes of memory when it is parsed; send it in parts"
             );
             return Err(Problem::too_large(text).with("bytesMax", bodies_bytes_max));
         }
-        received.room.reserve(door, tree_bytes)?;
+        received.room.reserve(bounds, tree_bytes)?;
         Ok(received)
     }
 
@@ -100,34 +106,41 @@ impl Bytes {
     ///
     /// Errors: `too-large`; `slow-request`; `busy`.
     pub async fn receive_any(
-        door: &Door,
+        bounds: &Bounds,
         headers: &HeaderMap,
         body: Body,
         room: Room,
     ) -> Result<Bytes, Problem> {
-        let patience = door.limits.body_time();
-        tokio::time::timeout(patience, Bytes::collect(door, headers, body, room)).await.unwrap_or_else(|_| {
-            let seconds = patience.as_secs_f32();
-            Err(Problem::door(
-                "slow-request",
-                format!("body: expected it within {seconds} s; send it faster"),
-            ))
-        })
+        let patience = bounds.limits.body_time();
+        tokio::time::timeout(patience, Bytes::collect(bounds, headers, body, room)).await.unwrap_or_else(
+            |_| {
+                let seconds = patience.as_secs_f32();
+                Err(Problem::door(
+                    "slow-request",
+                    format!("body: expected it within {seconds} s; send it faster"),
+                ))
+            },
+        )
     }
 
-    async fn collect(door: &Door, headers: &HeaderMap, mut body: Body, room: Room) -> Result<Bytes, Problem> {
-        let bytes_max = door.limits.body_bytes_max;
+    async fn collect(
+        bounds: &Bounds,
+        headers: &HeaderMap,
+        mut body: Body,
+        room: Room,
+    ) -> Result<Bytes, Problem> {
+        let bytes_max = bounds.limits.body_bytes_max;
         if content_length(headers).is_some_and(|length| length > bytes_max as u64) {
             return Err(over(bytes_max));
         }
-        let mut wait = BodyWait::new(door, Arc::clone(&room.peer));
+        let mut wait = BodyWait::new(bounds, Arc::clone(&room.peer));
         let mut received = Bytes { bytes: Vec::new(), room };
         while let Some(frame) = wait.next(&mut body).await? {
             let Ok(data) = frame.into_data() else { continue };
             if received.bytes.len() + data.len() > bytes_max {
                 return Err(over(bytes_max));
             }
-            received.room.reserve(door, data.len())?;
+            received.room.reserve(bounds, data.len())?;
             received.bytes.extend_from_slice(&data);
         }
         Ok(received)

@@ -2,20 +2,20 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use annals::{Cancel, Position, Snapshot};
+use annals::{Position, Snapshot};
 use annals_json::Room;
 use axum::body::Body;
 use http::{HeaderMap, HeaderName, Method, Uri};
 use http_body::Body as _;
 use serde_json::Value as Json;
-use tokio::sync::OwnedSemaphorePermit;
 
 use super::body::{self, Bytes};
 use super::door::Door;
 use crate::access::{Principal, Verb, Verbs};
+use crate::bounds::heavy::{heavy, heavy_answer};
+use crate::bounds::limits::Limits;
 use crate::bounds::patience::position_permit;
-use crate::bounds::peers::{HeavyTurn, Peer, asking};
-use crate::bounds::sending;
+use crate::bounds::peers::Peer;
 use crate::protocol::header_text::content_length;
 use crate::protocol::names::WAIT_POSITION;
 use crate::protocol::problem::{Outcome, Problem};
@@ -85,11 +85,11 @@ impl Call {
     /// Receives the body and reads the JSON in it.
     pub async fn receive(&mut self) -> Result<Json, Problem> {
         let body = self.take_body();
-        let bytes = Bytes::receive(&self.door, &self.headers, body, self.body_room.clone()).await?;
+        let bytes = Bytes::receive(&self.door.bounds, &self.headers, body, self.body_room.clone()).await?;
         if bytes.is_small() {
             return bytes.json();
         }
-        heavy(&self.door, move || bytes.json()).await
+        heavy(&self.door.bounds, move || bytes.json()).await
     }
 
     /// True if there is no body.
@@ -105,12 +105,12 @@ impl Call {
 
     /// Page size: the `limit` of the request, within bounds.
     pub fn limit(&self) -> Result<usize, Problem> {
-        check_limit(&self.door, self.query.number("limit")?)
+        check_limit(&self.door.bounds.limits, self.query.number("limit")?)
     }
 
     /// Room for the stored bytes of the items of a page.
     pub fn room(&self) -> Room {
-        Room::of(self.door.limits.page_bytes_max)
+        Room::of(self.door.bounds.limits.page_bytes_max)
     }
 
     /// Most items of an answer in lines; by default all.
@@ -132,7 +132,7 @@ impl Call {
         };
         self.check_reads_all()?;
         let (door, name) = (Arc::clone(&self.door), name.to_owned());
-        Box::pin(heavy(&self.door, move || Ok(door.repository()?.candidates().view(&name)?))).await
+        Box::pin(heavy(&self.door.bounds, move || Ok(door.repository()?.candidates().view(&name)?))).await
     }
 
     /// The snapshot as the client sees it.
@@ -146,7 +146,7 @@ impl Call {
         }
         let door = Arc::clone(&self.door);
         // After a change of grants every instance is asked; after other changes, those that changed.
-        Box::pin(heavy(&self.door, move || {
+        Box::pin(heavy(&self.door.bounds, move || {
             let rights = door.grants.rights(&snapshot, &roles)?;
             Ok(snapshot.seen_by(rights.sight())?)
         }))
@@ -179,7 +179,7 @@ impl Call {
         }
         let door = Arc::clone(&self.door);
         // In a box: light reads need no room for this future.
-        Box::pin(heavy_answer(&door, snapshot, move |snapshot| work(&self, snapshot))).await
+        Box::pin(heavy_answer(&door.bounds, snapshot, move |snapshot| work(&self, snapshot))).await
     }
 
     /// Waits until the position that the client asks for is visible.
@@ -194,11 +194,13 @@ impl Call {
         if self.door.repository()?.snapshot().position() >= wanted {
             return Ok(());
         }
-        let _permit = position_permit(&self.door, &self.peer)?;
+        let _permit = position_permit(&self.door.bounds, &self.peer)?;
         let mut visible = self.door.visible();
-        let waited =
-            tokio::time::timeout(self.door.limits.visible_time, visible.wait_for(|known| *known >= wanted))
-                .await;
+        let waited = tokio::time::timeout(
+            self.door.bounds.limits.visible_time,
+            visible.wait_for(|known| *known >= wanted),
+        )
+        .await;
         match waited {
             Ok(Ok(_)) => Ok(()),
             _ => Err(Problem::door(
@@ -213,9 +215,9 @@ impl Call {
 }
 
 /// The page size of the request, or the default, within bounds.
-pub fn check_limit(door: &Door, asked: Option<usize>) -> Result<usize, Problem> {
+pub fn check_limit(limits: &Limits, asked: Option<usize>) -> Result<usize, Problem> {
     const DEFAULT: usize = 100;
-    let limit_max = door.limits.page_max;
+    let limit_max = limits.page_max;
     match asked {
         None => Ok(DEFAULT.min(limit_max)),
         Some(limit) if (1..=limit_max).contains(&limit) => Ok(limit),
@@ -236,121 +238,5 @@ pub fn check_lines_limit(asked: Option<usize>) -> Result<usize, Problem> {
                 .with("parameter", "limit"))
         }
         asked => Ok(asked.unwrap_or(usize::MAX)),
-    }
-}
-
-/// Does long work on a separate thread, a bounded number at once. A bounded number waits.
-///
-/// Errors: `busy`; those of the work.
-pub async fn heavy<T: Send + 'static>(
-    door: &Door,
-    work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
-) -> Result<T, Problem> {
-    let held = place_for_heavy(door).await?;
-    let running = tokio::task::spawn_blocking(move || {
-        // Work that cannot be cancelled continues after the client has gone, so the work holds its place.
-        let _held = held;
-        work()
-    });
-    match running.await {
-        Ok(result) => result,
-        Err(error) => std::panic::resume_unwind(error.into_panic()),
-    }
-}
-
-async fn place_for_heavy(door: &Door) -> Result<(OwnedSemaphorePermit, Option<HeavyTurn>), Problem> {
-    let Ok(_waiting) = door.gates.heavy_waits.try_acquire() else {
-        let most = door.limits.heavy_waits_max();
-        let text =
-            format!("{most} searches, walks and other long reads wait for their turn; try again later");
-        return Err(Problem::busy(text));
-    };
-    // Order: those of one client wait for each other first, so that others pass them.
-    let turn = match asking() {
-        Some(peer) => Some(peer.heavy_turn(door.limits.heavy_max).await?),
-        None => None,
-    };
-    let permit = Arc::clone(&door.gates.heavy).acquire_owned().await.expect("gates are never closed");
-    Ok((permit, turn))
-}
-
-/// The same for work that reads a snapshot. The work is cancelled when the client has gone or the time of the request
-/// is over.
-pub async fn heavy_read<T: Send + 'static>(
-    door: &Door,
-    snapshot: Snapshot,
-    work: impl FnOnce(Snapshot) -> Result<T, Problem> + Send + 'static,
-) -> Result<T, Problem> {
-    let cancel = CancelOnDrop(Cancel::new());
-    let snapshot = snapshot.cancelled_by(&cancel.0);
-    heavy(door, move || work(snapshot)).await
-}
-
-/// The same for work that makes an answer: the permit is released only after the answer has its room.
-pub async fn heavy_answer(
-    door: &Arc<Door>,
-    snapshot: Snapshot,
-    work: impl Fn(Snapshot) -> Outcome + Send + 'static,
-) -> Outcome {
-    let known = Arc::clone(door);
-    heavy_read(door, snapshot, move |snapshot| sending::admit(&known, work(snapshot)?)).await
-}
-
-/// Cancels when the request is dropped, for any reason.
-pub struct CancelOnDrop(pub Cancel);
-
-impl Drop for CancelOnDrop {
-    fn drop(&mut self) {
-        self.0.cancel();
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::net::{IpAddr, Ipv4Addr};
-    use std::sync::mpsc;
-    use std::time::Duration;
-
-    use super::*;
-    use crate::bounds::limits::Limits;
-    use crate::bounds::peers::asked_by;
-    use crate::request::hosts::Hosts;
-
-    /// All room for searches could be in the hands of one client, and others waited for it.
-    #[tokio::test(flavor = "multi_thread")]
-    async fn searches_of_one_client_leave_room_for_those_of_others() {
-        let limits = Limits { heavy_max: 2, ..Limits::default() };
-        let hosts = Hosts::new(IpAddr::V4(Ipv4Addr::LOCALHOST), Vec::new(), Vec::new(), None);
-        let door = Arc::new(Door::new(limits, hosts, String::new(), None));
-        let search = |name: &str, wait: mpsc::Receiver<()>| {
-            let (door, peer) = (Arc::clone(&door), door.peers.named(&name.into()));
-            tokio::spawn(asked_by(peer, async move {
-                heavy(&door, move || {
-                    let _ = wait.recv();
-                    Ok(())
-                })
-                .await
-            }))
-        };
-        let (ends, waits): (Vec<_>, Vec<_>) = (0..40).map(|_| mpsc::channel()).unzip();
-        let mut of_ada: Vec<_> = waits.into_iter().map(|wait| search("ada", wait)).collect();
-        tokio::time::sleep(Duration::from_millis(100)).await;
-        let bob = search("bob", mpsc::channel().1);
-        tokio::time::timeout(Duration::from_secs(20), bob)
-            .await
-            .expect("bob does not wait")
-            .unwrap()
-            .unwrap();
-        // 32 of ada are in progress or wait, and the others are refused.
-        let refused = of_ada.extract_if(.., |task| task.is_finished()).collect::<Vec<_>>();
-        assert_eq!(refused.len(), 8);
-        for task in refused {
-            let problem = task.await.unwrap().unwrap_err();
-            assert_eq!(problem.kind(), "too-many-requests");
-        }
-        drop(ends);
-        for task in of_ada {
-            task.await.unwrap().unwrap();
-        }
     }
 }

@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use annals::{Candidates, ErrorKind, Position, RETRIES_MAX, Receipt, Ticket, Transaction};
 
-use super::call::{Call, Weight, heavy};
+use super::call::{Call, Weight};
 use super::door::Door;
 use crate::access::{Principal, Verb, check_acls, check_changes, limit, told_to};
+use crate::bounds::heavy::heavy;
 use crate::protocol::names::{AUTHOR, MESSAGE};
 use crate::protocol::problem::Problem;
 
@@ -45,7 +46,7 @@ impl Signature {
     pub fn of(call: &Call) -> Result<Signature, Problem> {
         let named = call.header(&AUTHOR)?.filter(|named| !named.is_empty());
         let author = call.principal.author(named)?;
-        if call.door.limits.is_author_required && author.trim().is_empty() {
+        if call.door.bounds.limits.is_author_required && author.trim().is_empty() {
             let text = "header Annals-Author: expected the author, found none; send it, or let the proxy in front set it";
             return Err(Problem::invalid(text));
         }
@@ -139,7 +140,7 @@ async fn edit<T: Send + 'static>(
     mut build: Build<T>,
 ) -> Result<(T, Receipt), Problem> {
     let shared = Arc::clone(door);
-    heavy(door, move || {
+    heavy(&door.bounds, move || {
         // A problem of the door is returned unchanged.
         let mut problem = None;
         let candidates = shared.repository()?.candidates();
@@ -172,7 +173,7 @@ async fn commit_now<T: Send + 'static>(
             Weight::Light => submit(door, build)?,
             Weight::Heavy => {
                 let shared = Arc::clone(door);
-                Box::pin(heavy(door, move || submit(&shared, build))).await?
+                Box::pin(heavy(&door.bounds, move || submit(&shared, build))).await?
             }
         };
         let outcome = settle(door, ticket).await;

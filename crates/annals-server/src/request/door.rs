@@ -11,8 +11,8 @@ use tokio::sync::{OwnedMutexGuard, watch};
 
 use super::hosts::Hosts;
 use crate::access::{Access, Grants, LeaseOwners};
-use crate::bounds::limits::{Gates, Limits};
-use crate::bounds::peers::Peers;
+use crate::bounds::Bounds;
+use crate::bounds::limits::Limits;
 use crate::ldp::LdpSettings;
 use crate::protocol::problem::Problem;
 use crate::reporting::metrics::Metrics;
@@ -23,12 +23,8 @@ const HERALD_WAIT: Duration = Duration::from_millis(250);
 
 /// The state that all requests share.
 pub struct Door {
-    /// Bounds.
-    pub limits: Limits,
-    /// The permits that hold the bounds.
-    pub gates: Gates,
-    /// The share of each client.
-    pub peers: Peers,
+    /// The bounds of everything.
+    pub bounds: Arc<Bounds>,
     /// The names that requests may call the server by.
     pub hosts: Hosts,
     /// Which clients may do what.
@@ -65,7 +61,7 @@ pub struct Door {
 impl Observer for Door {
     fn appended(&self, records_count: usize, taken: Duration) {
         self.metrics.count_append(records_count, taken);
-        if taken >= self.limits.slow_time {
+        if taken >= self.bounds.limits.slow_time {
             tracing::warn!(records_count, seconds = taken.as_secs_f64(), "slow append to the log");
         }
     }
@@ -96,9 +92,7 @@ impl Door {
     /// A door without repository.
     pub fn new(limits: Limits, hosts: Hosts, source: String, ldp: Option<LdpSettings>) -> Door {
         Door {
-            gates: Gates::new(&limits),
-            peers: Peers::new(limits.client_share),
-            limits,
+            bounds: Arc::new(Bounds::new(limits)),
             hosts,
             access: Access::default(),
             grants: Grants::default(),

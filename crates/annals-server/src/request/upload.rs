@@ -8,8 +8,9 @@ use axum::body::Body;
 use http_body_util::BodyExt;
 use hyper::body::{Buf, Bytes};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
+use tokio::sync::watch;
 
-use super::door::Door;
+use crate::bounds::Bounds;
 use crate::bounds::patience::FlowWait;
 use crate::protocol::problem::Problem;
 
@@ -46,12 +47,16 @@ pub fn upload() -> (Inlet, Upload) {
 }
 
 impl Inlet {
-    /// Passes a body on until its end, or until the thread needs no more.
+    /// Passes a body on until its end, or until the thread needs no more, or the server is stopping.
     ///
     /// Errors: `slow-request`; `invalid-argument` if it breaks off; `stopping`.
-    pub async fn receive(self, door: &Door, body: &mut Body) -> Result<(), Problem> {
-        let mut wait = FlowWait::new(door);
-        let mut stopping = door.stopping();
+    pub async fn receive(
+        self,
+        bounds: &Bounds,
+        mut stopping: watch::Receiver<bool>,
+        body: &mut Body,
+    ) -> Result<(), Problem> {
+        let mut wait = FlowWait::new(bounds);
         loop {
             let data = tokio::select! {
                 data = wait.next(body) => data?,

@@ -131,7 +131,7 @@ async fn compress(State(door): State<Arc<Door>>, request: Request, next: Next) -
     {
         return response;
     }
-    let Ok(permit) = Arc::clone(&door.gates.compressions).try_acquire_owned() else { return response };
+    let Ok(permit) = Arc::clone(&door.bounds.gates.compressions).try_acquire_owned() else { return response };
     let mut response = response.map(|body| {
         Body::new(body.map_frame(move |frame| {
             let _held = &permit;
@@ -185,7 +185,7 @@ fn method_router(door: &Arc<Door>, endpoint: &Arc<Endpoint>) -> MethodRouter {
             handle(Arc::clone(&door), Arc::clone(&endpoint), path, request)
         }
     };
-    let request_time = door.limits.request_time;
+    let request_time = door.bounds.limits.request_time;
     let late = HandleErrorLayer::new(move |_: BoxError| async move { Problem::too_late(request_time) });
     let panic = CatchPanicLayer::custom(report_panic);
     let mut router = on(filter, handler).route_layer(panic);
@@ -280,18 +280,18 @@ async fn admit(
     } else if endpoint.is_operational {
         next.run(request).await
     } else {
-        let requests_max = door.limits.requests_max;
+        let requests_max = door.bounds.limits.requests_max;
         let peer: Arc<Peer> = request.extensions().get().cloned().unwrap_or_else(Peer::unbounded);
         let all_taken = || {
             let text = format!("{requests_max} requests are worked on or being answered; try again later");
             Problem::busy(text)
         };
-        let permit = Arc::clone(&door.gates.requests).try_acquire_owned().map_err(|_| all_taken());
+        let permit = Arc::clone(&door.bounds.gates.requests).try_acquire_owned().map_err(|_| all_taken());
         let share = peer.take(Kind::Requests, 1, requests_max);
         match permit.and_then(|permit| Ok((permit, share?))) {
             Ok((permit, share)) => {
                 let response = asked_by(Arc::clone(&peer), next.run(request)).await;
-                let response = sending::admit_to(&door, &peer, share, response);
+                let response = sending::admit_to(&door.bounds, &peer, share, response);
                 sending::admitted(response.unwrap_or_else(IntoResponse::into_response), permit)
             }
             Err(problem) => problem.into_response(),

@@ -268,9 +268,9 @@ async fn accept(door: Arc<Door>, listener: &TcpListener, connections: &mut JoinS
             refuse(&door, &stream, &problem);
             continue;
         }
-        let mut permit = Arc::clone(&door.gates.connections).try_acquire_owned().ok();
+        let mut permit = Arc::clone(&door.bounds.gates.connections).try_acquire_owned().ok();
         if permit.is_none() && open.close_idlest() {
-            let next = Arc::clone(&door.gates.connections).acquire_owned();
+            let next = Arc::clone(&door.bounds.gates.connections).acquire_owned();
             permit = tokio::time::timeout(ROOM_TIME, next).await.ok().and_then(std::result::Result::ok);
         }
         let Some(permit) = permit else {
@@ -278,10 +278,10 @@ async fn accept(door: Arc<Door>, listener: &TcpListener, connections: &mut JoinS
             continue;
         };
         let (door, router) = (Arc::clone(&door), router.clone());
-        let activity = open.add(door.limits.connections_max);
+        let activity = open.add(door.bounds.limits.connections_max);
         connections.spawn(async move {
             let _permit = permit;
-            let peer = door.peers.at(address.ip());
+            let peer = door.bounds.peers.at(address.ip());
             serve_stream(door, router, stream, activity, (peer, address.ip())).await;
         });
     }
@@ -302,7 +302,7 @@ async fn serve_stream(
         Some(tls) => {
             let mut stopping = door.stopping();
             let accepted = tokio::select! {
-                accepted = tokio::time::timeout(door.limits.head_time, Stream::accept(tls, stream)) => accepted.ok().flatten(),
+                accepted = tokio::time::timeout(door.bounds.limits.head_time, Stream::accept(tls, stream)) => accepted.ok().flatten(),
                 // It makes room for another connection.
                 () = activity.evicted.notified() => None,
                 _ = stopping.wait_for(|is_stopping| *is_stopping) => None,
@@ -324,7 +324,7 @@ async fn stop(door: &Arc<Door>, mut connections: JoinSet<()>, signals: &mut Sign
     door.stop();
     let ended = async { while connections.join_next().await.is_some() {} };
     tokio::select! {
-        _ = tokio::time::timeout(door.limits.stop_time, ended) => {}
+        _ = tokio::time::timeout(door.bounds.limits.stop_time, ended) => {}
         () = signals.stop() => {}
     }
     connections.abort_all();

@@ -74,7 +74,7 @@ impl Client {
 
     /// No request may wait for a place for long work.
     fn fill_heavy(&self) -> OwnedSemaphorePermit {
-        self.fill(&self.door.gates.heavy_waits)
+        self.fill(&self.door.bounds.gates.heavy_waits)
     }
 
     async fn ask(&self, method: &str, path: &str, media_type: &str, body: impl Into<Body>) -> Answer {
@@ -164,7 +164,7 @@ fn lines(bad_count: usize) -> String {
 #[tokio::test]
 async fn an_import_without_room_for_its_report_is_told_by_the_counts() {
     let client = Client::new();
-    let full = client.fill(&client.door.gates.answer_bytes);
+    let full = client.fill(&client.door.bounds.gates.answer_bytes);
     let imported = client.ask("POST", "/v1/import", NDJSON, lines(100)).await;
     assert_eq!(imported.status, 200, "{}", imported.text);
     let report = imported.json();
@@ -194,7 +194,7 @@ fn packed(text: &str) -> Vec<u8> {
 #[tokio::test]
 async fn a_short_import_takes_the_room_of_its_length_and_waits_for_it() {
     let client = Client::new();
-    let gate = &client.door.gates.body_bytes;
+    let gate = &client.door.bounds.gates.body_bytes;
     let (left, needed) = (8 << 20, 1 << 20);
     let most = u32::try_from(gate.available_permits() - left).expect("a bound");
     let _most = Arc::clone(gate).try_acquire_many_owned(most).expect("the room is there");
@@ -228,7 +228,7 @@ async fn a_body_that_is_long_when_it_is_unpacked_needs_the_place_of_a_long_impor
     let client = Client::new();
     let long = packed(&format!("{}\n", "x".repeat(1 << 20)).repeat(5));
     assert!(long.len() < 128 << 10, "{}", long.len());
-    let full = client.fill(&client.door.gates.imports);
+    let full = client.fill(&client.door.bounds.gates.imports);
     let refused = client.import(long.clone()).await;
     assert_eq!((refused.status.as_u16(), refused.header(&RETRY_AFTER)), (503, Some("1")), "{}", refused.text);
     assert_eq!(client.import(packed(&lines(3))).await.json()["refused"], 3);
@@ -262,7 +262,7 @@ async fn a_bounded_number_of_failed_logins_wait_and_further_ones_do_not() {
     for _ in 0..9 {
         client.door.access.count_failure(address);
     }
-    let gate = &client.door.gates.failed_logins;
+    let gate = &client.door.bounds.gates.failed_logins;
     let all = gate.available_permits();
     let looked = async {
         tokio::time::sleep(Duration::from_millis(100)).await;
@@ -284,7 +284,7 @@ async fn downloads_are_bounded_and_leave_other_answers_their_room() {
     let (path, bytes) = ("/v1/content/page", "x".repeat(1 << 20));
     let stored = client.ask("PUT", "/v1/content/page?type=page", "text/plain", bytes.clone()).await;
     assert_eq!(stored.status, 201, "{}", stored.text);
-    let gate = &client.door.gates.downloads;
+    let gate = &client.door.bounds.gates.downloads;
     let all = gate.available_permits();
     let begun = client.begin(Request::get(path), Body::empty()).await;
     assert_eq!((begun.status().as_u16(), gate.available_permits()), (200, all - 1));
@@ -293,7 +293,7 @@ async fn downloads_are_bounded_and_leave_other_answers_their_room() {
     assert_eq!((refused.status.as_u16(), refused.header(&RETRY_AFTER)), (503, Some("1")), "{}", refused.text);
     drop((begun, full));
     assert_eq!(gate.available_permits(), all);
-    let _full = client.fill(&client.door.gates.answer_bytes);
+    let _full = client.fill(&client.door.bounds.gates.answer_bytes);
     let read = tokio::time::timeout(Duration::from_secs(5), client.get(path)).await.expect("it goes on");
     assert!(read.text == bytes, "{} bytes", read.text.len());
 }

@@ -78,7 +78,7 @@ impl BinaryBytes {
             return Ok(BinaryBytes::Stored(Arc::new(stored)));
         }
         if !about.expected.is_empty() {
-            Check::of_stated(about.expected).read(&mut FlowWait::new(door), &mut body).await?;
+            Check::of_stated(about.expected).read(&mut FlowWait::new(&door.bounds), &mut body).await?;
         }
         Ok(BinaryBytes::External(External {
             url: url.to_string().into(),
@@ -126,7 +126,7 @@ fn sources_of(door: &Door) -> Option<&Sources> {
 
 /// Half of the time of a request, so that the request can still say what is wrong with the source.
 fn reading<'r>(door: &Door, method: Method, range: Option<&'r HeaderValue>) -> Reading<'r> {
-    Reading { method, range, time: door.limits.request_time / 2 }
+    Reading { method, range, time: door.bounds.limits.request_time / 2 }
 }
 
 /// Answers GET and HEAD of a binary with an external content, or of a memento of one. `head` is what the answer says
@@ -144,7 +144,7 @@ pub async fn get(request: &Request, mut head: HeaderMap, external: External) -> 
     }
     let url = sources.allowed(&external.url).map_err(unavailable)?;
     add_location(&mut head, &external);
-    let (place, share) = sending::place_of_download(door, &request.call.peer)?;
+    let (place, share) = sending::place_of_download(&door.bounds, &request.call.peer)?;
     let digested = {
         let wanted = digests::wanted_in_all(headers)?;
         if wanted.is_empty() {
@@ -152,7 +152,7 @@ pub async fn get(request: &Request, mut head: HeaderMap, external: External) -> 
         } else {
             let whole = sources.open(&url, reading(door, Method::GET, None)).await.map_err(unavailable)?;
             let mut body = whole.body;
-            let found = Check::of_wanted(&wanted).read(&mut FlowWait::new(door), &mut body).await;
+            let found = Check::of_wanted(&wanted).read(&mut FlowWait::new(&door.bounds), &mut body).await;
             let found: Vec<Digest> = found.map_err(|problem| unavailable(problem.detail().to_owned()))?;
             digests::answer(|wanted| find(&found, wanted), headers, &mut head)?;
             Some(whole.version)

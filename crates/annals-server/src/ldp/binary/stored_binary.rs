@@ -8,6 +8,7 @@ use http::header::{ALLOW, EXPECT, HeaderValue};
 use http::{HeaderMap, Method, Response, StatusCode};
 
 use super::external_binary::BinaryBytes;
+use crate::bounds::heavy::heavy_read;
 use crate::content::send::{Wanted, send};
 use crate::content::validators::Validators;
 use crate::ldp::mapping::model::Model;
@@ -22,7 +23,7 @@ use crate::ldp::requests::parent::{check_container, no_container};
 use crate::ldp::requests::request::Request;
 use crate::ldp::requests::slug;
 use crate::protocol::problem::{Outcome, Problem};
-use crate::request::call::{Weight, heavy_read};
+use crate::request::call::Weight;
 use crate::request::upload::discard;
 
 /// Answers a POST of a binary.
@@ -105,7 +106,7 @@ async fn check_early(
     let check = move |snapshot: Snapshot| check(View { snapshot: &snapshot, base: &base });
     match weight {
         Weight::Light => check(snapshot)?,
-        Weight::Heavy => Box::pin(heavy_read(&request.call.door, snapshot, check)).await?,
+        Weight::Heavy => Box::pin(heavy_read(&request.call.door.bounds, snapshot, check)).await?,
     }
     Ok(weight)
 }

@@ -10,10 +10,11 @@ use super::resource_graph;
 use super::shown;
 use super::view::View;
 use super::vocabulary::MEMBERSHIP_RESOURCE;
+use crate::bounds::heavy::heavy_read;
 use crate::content::validators;
 use crate::ldp::binary::bytes::content_of;
 use crate::protocol::problem::Problem;
-use crate::request::call::{Call, heavy_read};
+use crate::request::call::Call;
 use crate::request::conditions::{Condition, Conditions};
 use crate::request::door::Door;
 
@@ -65,7 +66,7 @@ pub async fn tag_of_selection(
         let entity = entity.ok_or_else(|| Problem::not_found("the resource is not there any more"))?;
         Ok(of(View { snapshot: &snapshot, base: &base }, &entity)?)
     };
-    Box::pin(heavy_read(door, view.snapshot.clone(), work)).await
+    Box::pin(heavy_read(&door.bounds, view.snapshot.clone(), work)).await
 }
 
 /// The tag of a binary: the digest of its bytes.

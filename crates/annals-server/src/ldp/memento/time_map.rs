@@ -12,6 +12,7 @@ use super::mementos::Mementos;
 use super::second::Second;
 use super::time_gate::address;
 use crate::answer::with_position;
+use crate::bounds::heavy::heavy_read;
 use crate::ldp::mapping::constraints::{DOCUMENT, Refusal};
 use crate::ldp::mapping::model::Model;
 use crate::ldp::mapping::path::Path;
@@ -28,7 +29,7 @@ use crate::ldp::requests::get::media_type_of;
 use crate::ldp::requests::headers::{self, ACCEPT_POST, MEMENTO_DATETIME};
 use crate::ldp::requests::request::{Original, Request};
 use crate::protocol::problem::{Outcome, Problem};
-use crate::request::call::{Weight, heavy_read};
+use crate::request::call::Weight;
 use crate::request::upload::discard;
 
 /// Methods that a time map takes.
@@ -117,7 +118,7 @@ async fn seconds(request: &Request, original: &Original) -> Result<Vec<Second>, 
     }
     let path = original.path.clone();
     let work = move |snapshot: Snapshot| Mementos::of(&snapshot, &path).seconds();
-    let seconds = Box::pin(heavy_read(&request.call.door, snapshot.clone(), work)).await?;
+    let seconds = Box::pin(heavy_read(&request.call.door.bounds, snapshot.clone(), work)).await?;
     if seconds.is_empty() {
         let missing = view.live(&original.path).err();
         return Err(missing.unwrap_or_else(|| Problem::not_found("the resource has no versions")));

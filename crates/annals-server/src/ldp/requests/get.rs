@@ -10,6 +10,7 @@ use super::bodies::problem_of;
 use super::headers;
 use super::request::{Original, Request};
 use crate::answer::lines;
+use crate::bounds::heavy::heavy_answer;
 use crate::content::digests;
 use crate::content::validators::Validators;
 use crate::ldp::binary::bytes;
@@ -30,7 +31,6 @@ use crate::ldp::rdf::{RdfFormat, RdfWriter, negotiate};
 use crate::protocol::header_text::texts;
 use crate::protocol::names::POSITION;
 use crate::protocol::problem::{Outcome, Problem};
-use crate::request::call::heavy_answer;
 
 /// Parts of an answer that is streamed. Units: bytes.
 const PART_BYTES: usize = 8 << 10;
@@ -133,7 +133,8 @@ pub async fn show(
         0..TRIPLES_FEW => shown.whole(&snapshot)?,
         TRIPLES_FEW..resource_tag::TRIPLES_MANY => {
             let door = std::sync::Arc::clone(&request.call.door);
-            Box::pin(heavy_answer(&door, snapshot.clone(), move |snapshot| shown.whole(&snapshot))).await?
+            Box::pin(heavy_answer(&door.bounds, snapshot.clone(), move |snapshot| shown.whole(&snapshot)))
+                .await?
         }
         _ => {
             let work =
