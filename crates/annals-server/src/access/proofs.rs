@@ -1,4 +1,4 @@
-//! The proofs of principals: the settings, and the files that they name.
+//! The means to prove principals: tokens, keys, certificates and a proxy, as the settings name them.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -57,6 +57,15 @@ impl Default for Access {
     fn default() -> Access {
         let (settings, failed, changes) = Default::default();
         Access { settings, tokens: None, oidc: None, tls: None, failed, changes }
+    }
+}
+
+impl AccessSettings {
+    /// Reads the files that the settings name.
+    ///
+    /// Errors: those of reading them.
+    pub fn check_files(&self) -> annals::Result<()> {
+        Access::new(self.clone()).map(drop)
     }
 }
 

@@ -30,7 +30,6 @@ use crate::protocol::problem::{Outcome, Problem};
 use crate::request::body::{Bytes, check_media_type};
 use crate::request::call::Call;
 use crate::request::commit::Signature;
-
 use crate::request::upload::{discard, upload};
 
 /// Changes in one batch, by default.

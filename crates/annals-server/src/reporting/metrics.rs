@@ -12,8 +12,6 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
 
-use crate::request::door::Door;
-
 /// The media type of the text: OpenMetrics, which Prometheus reads since 2.5.
 pub const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
@@ -136,26 +134,82 @@ impl Metrics {
     }
 }
 
-/// All metrics as text; `refusal` is the reason why the repository refuses writes now.
-///
-/// Source: <https://github.com/prometheus/OpenMetrics/blob/main/specification/OpenMetrics.md>.
-pub fn render(door: &Door, refusal: Option<&Error>) -> String {
-    let mut registry = Registry::with_prefix("annals");
-    register_repository(&mut registry, door, refusal);
-    register_door(&mut registry, door);
-    let mut text = String::new();
-    encode(&mut text, &registry).expect("a String takes every write");
-    text
+/// The state of the server that the metrics show beside their counts.
+pub struct Readings<'s> {
+    /// The repository; `None` until it is open.
+    pub repository: Option<&'s Repository>,
+    /// The reason why it refuses writes now.
+    pub refusal: Option<&'s Error>,
+    /// Records replayed while it was being opened.
+    pub replayed: u64,
+    /// The time since the server started.
+    pub uptime: Duration,
+    /// Imports under way.
+    pub imports: usize,
 }
 
-fn register_repository(registry: &mut Registry, door: &Door, refusal: Option<&Error>) {
-    let repository = door.opened();
+impl Metrics {
+    /// All metrics as text.
+    ///
+    /// Source: <https://github.com/prometheus/OpenMetrics/blob/main/specification/OpenMetrics.md>.
+    pub fn render(&self, readings: &Readings<'_>) -> String {
+        let mut registry = Registry::with_prefix("annals");
+        register_repository(&mut registry, readings);
+        self.register(&mut registry, readings);
+        let mut text = String::new();
+        encode(&mut text, &registry).expect("a String takes every write");
+        text
+    }
+
+    fn register(&self, registry: &mut Registry, readings: &Readings<'_>) {
+        let Metrics { connections, subscribers, commits, conflicts, in_flight, requests, durations, .. } =
+            self;
+        let Metrics { appends, records, checkpoints, .. } = self;
+        registry.register("commits", "Commits of this server that became durable", commits.clone());
+        registry.register("conflicts", "Commits that lost a race", conflicts.clone());
+        registry.register("records", "Records appended to the log by this server", records.clone());
+        registry.register(
+            "append_duration_seconds",
+            "Time to write and sync a batch of records",
+            appends.clone(),
+        );
+        registry.register("checkpoint_duration_seconds", "Time to write a checkpoint", checkpoints.clone());
+        if let Some(last) = *self.lock_last_checkpoint() {
+            let age = Seconds::new(last.elapsed().as_secs_f64());
+            registry.register("checkpoint_age_seconds", "Time since this server wrote a checkpoint", age);
+        }
+        registry.register("logins_failed", "Logins that failed", self.failed_logins.clone());
+        let dropped = self.dropped_lines.clone();
+        registry.register("log_lines_dropped", "Lines of the server's log that no reader took", dropped);
+        if let Some(bytes) = resident_bytes() {
+            registry.register(
+                "resident_memory_bytes",
+                "Memory of this process",
+                ConstGauge::<u64>::new(bytes),
+            );
+        }
+        let uptime = Seconds::new(readings.uptime.as_secs_f64());
+        registry.register("uptime_seconds", "Time since the server started", uptime);
+        let build = [("version", env!("CARGO_PKG_VERSION"))];
+        registry.register("build", "The program that serves", Info::new(build));
+        registry.register("feed_subscribers", "Subscribers of the feed", subscribers.clone());
+        let imports = ConstGauge::<u64>::new(readings.imports as u64);
+        registry.register("imports", "Imports under way", imports);
+        registry.register("http_connections", "Open connections", connections.clone());
+        registry.register("http_requests_in_flight", "Requests worked on", in_flight.clone());
+        registry.register("http_requests", "Requests answered", requests.clone());
+        registry.register("http_request_duration_seconds", "Time from request to answer", durations.clone());
+    }
+}
+
+fn register_repository(registry: &mut Registry, readings: &Readings<'_>) {
+    let Readings { repository, refusal, replayed, .. } = *readings;
     let mut gauge = |name: &str, help: &str, value: u64| {
         registry.register(name, help, ConstGauge::<u64>::new(value));
     };
     let of = |value: fn(&Repository) -> u64| repository.map_or(0, value);
     gauge("ready", "1 once the repository is open", repository.is_some().into());
-    gauge("replayed_records", "Records replayed while opening", door.replayed()[0]);
+    gauge("replayed_records", "Records replayed while opening", replayed);
     gauge("commit_queue_length", "Transactions waiting", of(|known| known.queue_length() as u64));
     gauge("position", "Position of the last visible record", of(|known| known.snapshot().position().0));
     gauge("entities", "Live entities", of(|known| known.snapshot().entities_count()));
@@ -171,42 +225,6 @@ fn register_repository(registry: &mut Registry, door: &Door, refusal: Option<&Er
         refusals.get_or_create(&Refusal { kind: kind.name() }).set(is_it.into());
     }
     registry.register("writes_refused", "1 while writes are refused, by kind of error", refusals);
-}
-
-fn register_door(registry: &mut Registry, door: &Door) {
-    let Metrics { connections, subscribers, commits, conflicts, in_flight, requests, durations, .. } =
-        &door.metrics;
-    let Metrics { appends, records, checkpoints, .. } = &door.metrics;
-    registry.register("commits", "Commits of this server that became durable", commits.clone());
-    registry.register("conflicts", "Commits that lost a race", conflicts.clone());
-    registry.register("records", "Records appended to the log by this server", records.clone());
-    registry.register(
-        "append_duration_seconds",
-        "Time to write and sync a batch of records",
-        appends.clone(),
-    );
-    registry.register("checkpoint_duration_seconds", "Time to write a checkpoint", checkpoints.clone());
-    if let Some(last) = *door.metrics.lock_last_checkpoint() {
-        let age = Seconds::new(last.elapsed().as_secs_f64());
-        registry.register("checkpoint_age_seconds", "Time since this server wrote a checkpoint", age);
-    }
-    registry.register("logins_failed", "Logins that failed", door.metrics.failed_logins.clone());
-    let dropped = door.metrics.dropped_lines.clone();
-    registry.register("log_lines_dropped", "Lines of the server's log that no reader took", dropped);
-    if let Some(bytes) = resident_bytes() {
-        registry.register("resident_memory_bytes", "Memory of this process", ConstGauge::<u64>::new(bytes));
-    }
-    let uptime = Seconds::new(door.start.elapsed().as_secs_f64());
-    registry.register("uptime_seconds", "Time since the server started", uptime);
-    let build = [("version", env!("CARGO_PKG_VERSION"))];
-    registry.register("build", "The program that serves", Info::new(build));
-    registry.register("feed_subscribers", "Subscribers of the feed", subscribers.clone());
-    let imports = crate::bounds::limits::IMPORTS_MAX - door.bounds.gates.imports.available_permits();
-    registry.register("imports", "Imports under way", ConstGauge::<u64>::new(imports as u64));
-    registry.register("http_connections", "Open connections", connections.clone());
-    registry.register("http_requests_in_flight", "Requests worked on", in_flight.clone());
-    registry.register("http_requests", "Requests answered", requests.clone());
-    registry.register("http_request_duration_seconds", "Time from request to answer", durations.clone());
 }
 
 /// The resident memory of this process; `None` if the system does not report it.
