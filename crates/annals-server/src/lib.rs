@@ -8,6 +8,7 @@
 mod protocol;
 mod bounds;
 mod reporting;
+mod ldp_types;
 mod access;
 mod connection;
 mod request;

@@ -5,7 +5,7 @@ use annals::{Action, Id, InstanceId, Relationship, Snapshot, Transaction, TypeDe
 use super::grants::{GRANT, grant_of};
 use super::principal::Principal;
 use super::verb::{Verb, Verbs};
-use crate::ldp::is_of_door;
+use crate::ldp_types::is_of_door;
 use crate::protocol::problem::Problem;
 
 /// Beginnings of the names of types for which only admins write.

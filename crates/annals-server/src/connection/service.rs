@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use axum::Router;
 use axum::body::Body;
 use futures_util::future::{Either, ready};
-use http::Request;
+use http::{Request, Response};
 use http_body::Body as _;
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
@@ -15,6 +15,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use tokio::net::TcpStream;
+use tokio::sync::watch;
 use tower::ServiceExt;
 
 use super::activity::{Activity, InFlight, Receiving};
@@ -22,10 +23,10 @@ use super::header_names::HeaderNames;
 use super::stream::Stream;
 use super::watched::Watched;
 use crate::access::Client;
+use crate::bounds::Bounds;
+use crate::bounds::limits::Limits;
 use crate::bounds::peers::Peer;
-use crate::layers::shed::refusal;
 use crate::protocol::problem::{PROBLEM_JSON, Problem};
-use crate::request::door::Door;
 
 /// Most requests worked on at once on one HTTP/2 connection.
 const STREAMS_MAX: u32 = 256;
@@ -33,30 +34,46 @@ const STREAMS_MAX: u32 = 256;
 /// upload over a line with 100 ms between question and answer still comes at 2.5 MB/s. Units: bytes.
 const UNREAD_BYTES_MAX: u32 = 256 << 10;
 
-/// Serves one connection until it is closed, idle for too long, or the server stops.
+/// A connection before its first request.
+pub struct Connection {
+    /// The bytes.
+    pub stream: Stream,
+    /// Its latest events.
+    pub activity: Arc<Activity>,
+    /// The client, by its address.
+    pub peer: Arc<Peer>,
+    /// The other end; goes with each request.
+    pub client: Client,
+    /// The bounds of the server.
+    pub bounds: Arc<Bounds>,
+    /// Becomes true when the server is asked to stop.
+    pub stopping: watch::Receiver<bool>,
+}
+
+/// Serves one connection until it is closed, idle for too long, or the server stops. `shed` answers the requests that the
+/// server does not take; all others go through the router.
 pub async fn serve_connection(
-    door: &Arc<Door>,
+    connection: Connection,
     router: Router,
-    stream: Stream,
-    activity: Arc<Activity>,
-    (peer, client): (Arc<Peer>, Client),
+    shed: impl Fn(&Request<Incoming>) -> Option<Response<Body>> + Send + Sync + 'static,
 ) {
+    let Connection { stream, activity, peer, client, bounds, mut stopping } = connection;
     let names = HeaderNames::usual().await;
-    let mut stopping = door.stopping();
-    let first_time = door.bounds.limits.idle_time.min(door.bounds.limits.head_time);
+    let limits = &bounds.limits;
+    let first_time = limits.idle_time.min(limits.head_time);
     let builder = tokio::select! {
-        builder = first_builder(door, &stream) => builder,
+        builder = first_builder(limits, &stream) => builder,
         _ = stopping.wait_for(|is_stopping| *is_stopping) => return,
         () = activity.evicted.notified() => return,
         () = tokio::time::sleep(first_time) => return,
     };
     let service = {
-        let (activity, door) = (Arc::clone(&activity), Arc::clone(door));
+        let activity = Arc::clone(&activity);
         service_fn(move |request: Request<Incoming>| {
             let in_flight = InFlight::new(&activity);
             let version = request.version();
             activity.note_head(version, !request.body().is_end_stream());
-            let answer = match refusal(&door, &request) {
+            let answer = match shed(&request) {
                 Some(refusal) => Either::Left(ready(Ok(refusal))),
                 None => {
                     let mut request = request.map(|body| match body.is_end_stream() {
@@ -83,12 +100,12 @@ pub async fn serve_connection(
             })
         })
     };
-    let io = TokioIo::new(Watched::new(stream, &activity, &door.bounds.gates.lingering));
+    let io = TokioIo::new(Watched::new(stream, &activity, &bounds.gates.lingering));
     let mut connection = pin!(builder.serve_connection(io, service));
-    let idle_time = door.bounds.limits.idle_time;
+    let idle_time = limits.idle_time;
     // A slow request or a quiet feed does not make a connection stuck.
-    let stuck_time = idle_time.max(2 * door.bounds.limits.request_time).max(3 * door.bounds.limits.heartbeat);
-    let head_time = door.bounds.limits.head_time;
+    let stuck_time = idle_time.max(2 * limits.request_time).max(3 * limits.heartbeat);
+    let head_time = limits.head_time;
     let mut tick = tokio::time::interval((idle_time.min(head_time) / 4).max(Duration::from_millis(10)));
     let mut evicted = pin!(activity.evicted.notified());
     let mut is_ending = false;
@@ -125,11 +142,11 @@ pub async fn serve_connection(
 
 /// Waits for the first bytes, and prepares for the version that they are of. hyper would read the first of them by
 /// themselves, and then keep a buffer that is twice as large as long as the connection is open.
-async fn first_builder(door: &Door, stream: &Stream) -> Builder<TokioExecutor> {
+async fn first_builder(limits: &Limits, stream: &Stream) -> Builder<TokioExecutor> {
     /// How HTTP/2 begins, and no method of HTTP/1.
     const HTTP_2: &[u8] = b"PRI";
     let mut first = [0; HTTP_2.len()];
-    let builder = builder(door);
+    let builder = builder(limits);
     let stream = match stream {
         Stream::Plain(stream) => stream,
         // The handshake has agreed on a version, if the client can more than HTTP/1.
@@ -150,10 +167,9 @@ async fn first_builder(door: &Door, stream: &Stream) -> Builder<TokioExecutor> {
     }
 }
 
-fn builder(door: &Door) -> Builder<TokioExecutor> {
+fn builder(limits: &Limits) -> Builder<TokioExecutor> {
     // The smallest buffer that hyper allows.
     const BUFFER_MIN: usize = 8_192;
-    let limits = &door.bounds.limits;
     let mut builder = Builder::new(TokioExecutor::new());
     // At most 100 headers is hyper's own default, for which it does not allocate with each request.
     builder
@@ -195,11 +211,7 @@ pub fn check_clock(now: SystemTime) -> Result<(), Problem> {
 }
 
 /// Answers a connection that the server does not accept. The answer fits into an empty send buffer, so no thread waits.
-/// With TLS there is no answer before a handshake.
-pub fn refuse(door: &Door, stream: &TcpStream, problem: &Problem) {
-    if door.access.tls.is_some() {
-        return;
-    }
+pub fn refuse(stream: &TcpStream, problem: &Problem) {
     let body = problem.to_json().to_string();
     let text = format!(
         "HTTP/1.1 503 Service Unavailable\r\nContent-Type: {PROBLEM_JSON}\r\nRetry-After: 1\r\n\

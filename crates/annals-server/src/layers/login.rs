@@ -1,4 +1,4 @@
-//! The gate in front of all doors: gives each request its principal.
+//! The login: gives each request the principal that its credentials prove.
 
 use std::sync::Arc;
 use std::time::Instant as Clock;
@@ -40,7 +40,7 @@ pub async fn login(State(door): State<Arc<Door>>, mut request: Request, next: Ne
         }
     };
     if principal.is_named() {
-        // Nothing behind the gate sees the secret.
+        // Nothing behind the login sees the secret.
         request.headers_mut().remove(AUTHORIZATION);
         if let Some(entry) = request.extensions().get::<Arc<Entry>>() {
             entry.note_author(&principal.name);

@@ -2,6 +2,10 @@
 //! which endpoints there are.
 
 // In the order a newcomer should read them.
-pub mod observe;
-pub mod login;
 pub mod shed;
+pub mod observe;
+pub mod request_ids;
+pub mod origins;
+pub mod login;
+pub mod compression;
+pub mod admit;

@@ -11,6 +11,8 @@ mod acl;
 mod requests;
 pub mod rdf;
 
+use std::sync::Arc;
+
 use http::header::{ALLOW, HeaderMap, HeaderValue, IF_MATCH};
 use http::{Method, StatusCode};
 
@@ -19,8 +21,6 @@ pub use acl::web_ids::{WebAc, WebIdPrefix};
 pub use binary::external::EXTERNAL;
 pub use binary::source_url::SourcePrefix;
 pub use binary::sources::Sources;
-pub use mapping::ldp_types::{ACL, NODE, PART, PLACEHOLDER};
-pub use mapping::ldp_types::{is_of_acls, is_of_door};
 pub use requests::link;
 pub use root::{LdpRoot, LdpSettings};
 
@@ -40,10 +40,11 @@ use crate::content::receive::refuse_part;
 use crate::protocol::problem::{Outcome, Problem};
 use crate::request::call::{Call, Weight};
 
-/// Answers a request below the root of the door. `root` is the path of the root, without a slash at its end.
-pub async fn answer(call: Box<Call>, method: Method, root: &str) -> Outcome {
+/// Answers a request below the root of the door.
+pub async fn answer(call: Box<Call>, method: Method, settings: &Arc<LdpSettings>) -> Outcome {
+    let root = settings.root.path();
     let public = call.door.hosts.public();
-    let mut base = Base::of(&call.headers, &call.uri, root, public);
+    let mut base = Base::of(&call.headers, &call.uri, &root, public);
     if public.is_none() && call.door.access.tls.is_some() {
         base = base.over_tls();
     }
@@ -55,9 +56,11 @@ pub async fn answer(call: Box<Call>, method: Method, root: &str) -> Outcome {
     let known = base.clone();
     let is_write = [Method::POST, Method::PUT, Method::PATCH].contains(&method);
     let path = call.uri.path();
-    let target = Target::of(path.strip_prefix(root).unwrap_or(path))?;
-    let mut request = Request { is_over: request::Over::default(), call, method, base, permit: None };
-    let web_access = request.call.door.ldp.as_ref().and_then(|ldp| ldp.web_access.clone());
+    let target = Target::of(path.strip_prefix(&*root).unwrap_or(path))?;
+    let settings = Arc::clone(settings);
+    let mut request =
+        Request { is_over: request::Over::default(), settings, call, method, base, permit: None };
+    let web_access = request.settings.web_access.clone();
     let outcome = match &web_access {
         None => work(request, target.clone(), is_write).await,
         Some(web_access) => {
@@ -118,7 +121,7 @@ async fn dispatch(mut request: Request, target: Target) -> Outcome {
             Target::Resource(path)
         }
         // ACLs are there where they are in force.
-        Target::Acl(_) if request.call.door.ldp.as_ref().is_none_or(|ldp| ldp.web_access.is_none()) => {
+        Target::Acl(_) if request.settings.web_access.is_none() => {
             Target::Reserved(path::ACL_SEGMENT.to_owned())
         }
         target => target,
@@ -187,7 +190,7 @@ async fn store_root(request: &mut Request) -> Result<(), Problem> {
         return Ok(());
     }
     let conditions = match request.method {
-        Method::PUT => ResourceConditions::of_put(&request.call),
+        Method::PUT => request.conditions_of_put(),
         _ => ResourceConditions::of(&request.call.headers),
     };
     conditions.check(Some(resource_tag::UNSTORED_ROOT))?;
@@ -237,8 +240,7 @@ async fn options(request: &Request, path: &Path) -> Outcome {
     };
     let mut head = HeaderMap::new();
     headers::add_resource(&mut head, &request.base, path, model);
-    let has_external = request.call.door.ldp.as_ref().is_some_and(|ldp| ldp.external.are_allowed());
-    if has_external && model != model::Model::RdfSource {
+    if request.settings.external.are_allowed() && model != model::Model::RdfSource {
         let handlings = HeaderValue::from_static(external::Handling::NAMES);
         head.insert(&headers::ACCEPT_EXTERNAL_CONTENT_HANDLING, handlings);
     }

@@ -13,7 +13,6 @@ use super::hosts::Hosts;
 use crate::access::{Access, Grants, LeaseOwners};
 use crate::bounds::Bounds;
 use crate::bounds::limits::Limits;
-use crate::ldp::LdpSettings;
 use crate::protocol::problem::Problem;
 use crate::reporting::metrics::Metrics;
 use crate::reporting::refusals::Refusals;
@@ -33,8 +32,6 @@ pub struct Door {
     pub grants: Grants,
     /// The owners of leases.
     pub leases: LeaseOwners,
-    /// The LDP door; `None` if it is closed.
-    pub ldp: Option<LdpSettings>,
     /// The lines of refused requests.
     pub refusals: Refusals,
     /// Counters.
@@ -90,14 +87,13 @@ impl Observer for Door {
 
 impl Door {
     /// A door without repository.
-    pub fn new(limits: Limits, hosts: Hosts, source: String, ldp: Option<LdpSettings>) -> Door {
+    pub fn new(limits: Limits, hosts: Hosts, source: String) -> Door {
         Door {
             bounds: Arc::new(Bounds::new(limits)),
             hosts,
             access: Access::default(),
             grants: Grants::default(),
             leases: LeaseOwners::default(),
-            ldp,
             refusals: Refusals::default(),
             metrics: Metrics::default(),
             source,

@@ -72,9 +72,9 @@ impl InProcess {
             .build()
             .map_err(|source| Error::io("start the runtime", source))?;
         let hosts = Hosts::new(IpAddr::V4(Ipv4Addr::LOCALHOST), Vec::new(), Vec::new(), None);
-        let door = Arc::new(Door::new(limits, hosts, "urn:annals:embedded".into(), None));
+        let door = Arc::new(Door::new(limits, hosts, "urn:annals:embedded".into()));
         door.open(repository).map_err(|source| Error::io("start the thread annals-herald", source))?;
-        Ok(InProcess { router: router(&door), door, runtime: Some(runtime) })
+        Ok(InProcess { router: router(&door, None), door, runtime: Some(runtime) })
     }
 
     /// Ends all requests, also those that wait; further ones end at once.

@@ -21,8 +21,9 @@ use crate::bounds::limits::Limits;
 use crate::bounds::peers::Peer;
 use crate::connection::activity::Activity;
 use crate::connection::open_connections::OpenConnections;
-use crate::connection::service::{check_clock, refuse, serve_connection};
+use crate::connection::service::{Connection, check_clock, refuse, serve_connection};
 use crate::connection::stream::Stream;
+use crate::layers::shed::refusal;
 use crate::ldp::LdpSettings;
 use crate::protocol::problem::Problem;
 use crate::reporting::logging::{self, LogFile, LogSettings};
@@ -106,7 +107,7 @@ async fn run(
     let wanted = settings.limits.connections_max;
     let connections_max = open_files::connections_max(wanted, files_max);
     let limits = Limits { connections_max, ..settings.limits.clone() };
-    let mut door = Door::new(limits, hosts, source, settings.ldp.clone());
+    let mut door = Door::new(limits, hosts, source);
     door.access = access;
     door.metrics.dropped_lines = log.dropped();
     let door = Arc::new(door);
@@ -124,7 +125,8 @@ async fn run(
     on_listen(address);
     let mut opened = open(&door, &settings)?;
     let mut connections = JoinSet::new();
-    let mut accepting = Box::pin(accept(Arc::clone(&door), &listener, &mut connections));
+    let mut accepting =
+        Box::pin(accept(Arc::clone(&door), settings.ldp.clone(), &listener, &mut connections));
     let mut is_opening = true;
     let mut server_file = None;
     let result = loop {
@@ -250,13 +252,24 @@ fn admit(
 }
 
 /// Accepts connections without end, a bounded number at once.
-async fn accept(door: Arc<Door>, listener: &TcpListener, connections: &mut JoinSet<()>) {
+async fn accept(
+    door: Arc<Door>,
+    ldp: Option<LdpSettings>,
+    listener: &TcpListener,
+    connections: &mut JoinSet<()>,
+) {
     // Pause after a failed accept: most likely there are no file handles left, and an immediate retry would only waste
     // CPU time.
     const PAUSE: Duration = Duration::from_millis(50);
     // A connection that must make room closes at once, unless its thread is busy.
     const ROOM_TIME: Duration = Duration::from_millis(100);
-    let router = router(&door);
+    let router = router(&door, ldp);
+    // With TLS there is no answer before a handshake.
+    let turn_away = |stream: &TcpStream, problem: &Problem| {
+        if door.access.tls.is_none() {
+            refuse(stream, problem);
+        }
+    };
     let mut open = OpenConnections::default();
     loop {
         while connections.try_join_next().is_some() {}
@@ -265,7 +278,7 @@ async fn accept(door: Arc<Door>, listener: &TcpListener, connections: &mut JoinS
             continue;
         };
         if let Err(problem) = check_clock(SystemTime::now()) {
-            refuse(&door, &stream, &problem);
+            turn_away(&stream, &problem);
             continue;
         }
         let mut permit = Arc::clone(&door.bounds.gates.connections).try_acquire_owned().ok();
@@ -274,7 +287,7 @@ async fn accept(door: Arc<Door>, listener: &TcpListener, connections: &mut JoinS
             permit = tokio::time::timeout(ROOM_TIME, next).await.ok().and_then(std::result::Result::ok);
         }
         let Some(permit) = permit else {
-            refuse(&door, &stream, &Problem::busy("too many connections; try again later"));
+            turn_away(&stream, &Problem::busy("too many connections; try again later"));
             continue;
         };
         let (door, router) = (Arc::clone(&door), router.clone());
@@ -315,7 +328,10 @@ async fn serve_stream(
         }
     };
     let client = Client { address, has_tls: door.access.tls.is_some(), certificate };
-    serve_connection(&door, router, stream, activity, (peer, client)).await;
+    let (bounds, stopping) = (Arc::clone(&door.bounds), door.stopping());
+    let connection = Connection { stream, activity, peer, client, bounds, stopping };
+    let shedding = Arc::clone(&door);
+    serve_connection(connection, router, move |request| refusal(&shedding, request)).await;
     door.metrics.connections.dec();
 }
 

@@ -61,7 +61,7 @@ fn door() -> Arc<Door> {
         ..AccessSettings::default()
     };
     let hosts = Hosts::new(IpAddr::V4(Ipv4Addr::LOCALHOST), Vec::new(), Vec::new(), None);
-    let mut door = Door::new(Limits::default(), hosts, String::new(), None);
+    let mut door = Door::new(Limits::default(), hosts, String::new());
     door.access = Access::new(settings).expect("settings without files");
     let door = Arc::new(door);
     door.open(repository).expect("a thread");
@@ -119,7 +119,7 @@ const ATTEMPTS_MAX: usize = 5;
 
 #[tokio::test]
 async fn a_hidden_id_takes_as_long_as_an_absent_one() {
-    let router = router(&door());
+    let router = router(&door(), None);
     assert_eq!(ask(&router, "/v1/entities/open-0001").await, StatusCode::OK);
     for (tail, percent) in TAILS {
         let mut late = Duration::ZERO;

@@ -59,11 +59,11 @@ impl Client {
             external: Sources::new(Vec::new(), 0),
             web_access: None,
         };
-        let mut door = Door::new(Limits::default(), hosts, "urn:test".into(), Some(ldp));
+        let mut door = Door::new(Limits::default(), hosts, "urn:test".into());
         door.access = access;
         let door = Arc::new(door);
         door.open(repository).expect("a thread");
-        Client { router: router(&door), door }
+        Client { router: router(&door, Some(ldp)), door }
     }
 
     /// Takes all room of a kind.

@@ -184,8 +184,8 @@ mod tests {
 
     use super::*;
     use crate::ldp::acl::modes;
-    use crate::ldp::mapping::ldp_types::{ACL, NODE, PART};
     use crate::ldp::mapping::vocabulary::TYPE;
+    use crate::ldp_types::{ACL, NODE, PART};
 
     /// A resource whose ACL lets the public read it.
     fn open_resource(transaction: &mut Transaction) -> annals::Result<()> {

@@ -61,7 +61,7 @@ pub async fn post(mut request: Request, container: Path) -> Outcome {
 
 /// Answers a PUT of a binary.
 pub async fn put(mut request: Request, path: Path) -> Outcome {
-    let conditions = ResourceConditions::of_put(&request.call);
+    let conditions = request.conditions_of_put();
     let (place, early) = (path.clone(), conditions.clone());
     let check_now = move |view: View<'_>| check(view, &place, &early).map(drop);
     let weight = match check_early(&request, &path, &conditions, check_now).await {

@@ -2,12 +2,12 @@
 
 use annals::{Direction, Id, InstanceId, NewRelationship, Value};
 
-use super::ldp_types::{ACL, PART, declare_acls};
 use super::model::Model;
 use super::path::{ACL_SEGMENT, PATH_PROPERTY, Path};
 use super::statements::Graph;
 use super::view::{Found, found};
 use super::writer::{NAME, Writer, new_entity};
+use crate::ldp_types::{ACL, PART, declare_acls};
 use crate::protocol::problem::Problem;
 
 impl Writer<'_> {

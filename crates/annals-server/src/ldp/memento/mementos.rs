@@ -3,8 +3,8 @@
 use annals::{AsOf, ErrorKind, History, InstanceId, Snapshot, Status, VersionInfo};
 
 use super::second::Second;
-use crate::ldp::mapping::ldp_types::PLACEHOLDER;
 use crate::ldp::mapping::path::Path;
+use crate::ldp_types::PLACEHOLDER;
 use crate::protocol::problem::Problem;
 
 /// Versions read together.

@@ -134,7 +134,7 @@ async fn options(request: &Request, resource: &Path) -> Outcome {
 }
 
 async fn put(mut request: Request, resource: Path) -> Outcome {
-    let conditions = ResourceConditions::of_put(&request.call);
+    let conditions = request.conditions_of_put();
     Model::Acl.check_stays(&request.call.headers)?;
     let received = Received::of(&mut request).await?;
     let BodyKind::Graph(format) = received.kind else {

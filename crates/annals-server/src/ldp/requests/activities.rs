@@ -14,12 +14,13 @@ use super::headers;
 use crate::answer::event_stream::{Place, Sent, Source};
 use crate::ldp::binary::bytes::content_of;
 use crate::ldp::mapping::base::Base;
-use crate::ldp::mapping::ldp_types::{CONTAINS, NODE, PART, PLACEHOLDER, is_predicate};
 use crate::ldp::mapping::model::Model;
 use crate::ldp::mapping::path::Path;
+use crate::ldp::mapping::stored_names::is_predicate;
 use crate::ldp::mapping::triples::each_object;
 use crate::ldp::mapping::view::View;
 use crate::ldp::mapping::vocabulary::{INBOX, LDP, MEMBERSHIP_RESOURCE, TYPE};
+use crate::ldp_types::{CONTAINS, NODE, PART, PLACEHOLDER};
 use crate::protocol::problem::Problem;
 use crate::request::door::Door;
 

@@ -59,7 +59,7 @@ async fn state(request: &Request, path: &Path, is_description: bool, receipt: &R
 async fn statements_tag(request: &Request, view: View<'_>, entity: &Entity<'_>) -> Result<String, Problem> {
     let all = Selection::default();
     let size = resource_tag::size(view, entity, &all)?;
-    Box::pin(resource_tag::tag_of_selection(&request.call.door, view, entity, &all, size)).await
+    Box::pin(resource_tag::tag_of_selection(&request.call.door.bounds, view, entity, &all, size)).await
 }
 
 /// The state that a write made.

@@ -114,7 +114,8 @@ pub async fn show(
     let selection = Selection::asked(&request.call.headers);
     let format = format_of(&request.call.headers)?;
     let size = resource_tag::size(view, &entity, &selection)?;
-    let tag = resource_tag::tag_of_selection(&request.call.door, view, &entity, &selection, size).await?;
+    let tag =
+        resource_tag::tag_of_selection(&request.call.door.bounds, view, &entity, &selection, size).await?;
     headers::add_state(&mut head, &tag, &entity);
     if second.is_none() {
         head.insert(&POSITION, snapshot.position().0.into());

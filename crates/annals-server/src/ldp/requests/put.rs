@@ -61,7 +61,7 @@ pub fn is_binary(call: &Call, base: &Base, path: &Path) -> Result<bool, Problem>
 
 /// Answers PUT of a graph, also that of the description of a binary.
 async fn write(mut request: Request, path: Path, asked: Option<Model>, is_description: bool) -> Outcome {
-    let conditions = ResourceConditions::of_put(&request.call);
+    let conditions = request.conditions_of_put();
     let received = Received::of(&mut request).await?;
     if received.kind == BodyKind::Binary {
         return Err(unexpected(&request.call.headers, "a format of RDF"));

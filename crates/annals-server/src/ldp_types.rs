@@ -1,11 +1,20 @@
-//! The types of the door, which its first write declares.
+//! The types in which the LDP door stores resources. Its first write declares them; access must recognise them, whichever
+//! door writes.
 
-use annals::{Id, Snapshot, Transaction, TypeDefinition, TypeKind};
-use oxrdf::NamedNodeRef;
-use uuid::Uuid;
+use annals::{Snapshot, Transaction, TypeDefinition, TypeKind};
 
-use super::model::Model;
-
+/// A resource in RDF.
+pub const RDF_SOURCE: &str = "ldp.RDFSource";
+/// A container.
+pub const BASIC_CONTAINER: &str = "ldp.BasicContainer";
+/// A container whose children are members of another resource.
+pub const DIRECT_CONTAINER: &str = "ldp.DirectContainer";
+/// A container whose children name the members of another resource.
+pub const INDIRECT_CONTAINER: &str = "ldp.IndirectContainer";
+/// Bytes of any media type.
+pub const NON_RDF_SOURCE: &str = "ldp.NonRDFSource";
+/// The ACL of a resource, in RDF.
+pub const ACL_SOURCE: &str = "ldp.Acl";
 /// The relationship from a container to its children.
 pub const CONTAINS: &str = "ldp.contains";
 /// The relationship from a resource to its nodes.
@@ -52,14 +61,14 @@ pub fn is_of_door(definition: &TypeDefinition) -> bool {
 
 /// True for the names of the types that ACLs have, and the relationships to them.
 pub fn is_of_acls(type_name: &str) -> bool {
-    type_name == ACL || type_name == Model::Acl.type_name()
+    type_name == ACL || type_name == ACL_SOURCE
 }
 
 fn definitions_of_acls() -> Vec<TypeDefinition> {
     vec![
         TypeDefinition {
             description: "The access control list of a resource.".into(),
-            ..TypeDefinition::entity(Model::Acl.type_name())
+            ..TypeDefinition::entity(ACL_SOURCE)
         },
         TypeDefinition {
             description: "From a resource to its access control list.".into(),
@@ -80,36 +89,15 @@ fn definitions() -> Vec<TypeDefinition> {
     };
     vec![
         entity("ldp.Resource", "", "A resource of the LDP door."),
-        entity(Model::RdfSource.type_name(), "ldp.Resource", "A resource in RDF."),
-        entity(Model::NonRdfSource.type_name(), "ldp.Resource", "A binary."),
-        entity("ldp.Container", Model::RdfSource.type_name(), "A container."),
-        entity(Model::Basic.type_name(), "ldp.Container", "A container without members of its own."),
-        entity(Model::Direct.type_name(), "ldp.Container", "Its children are members of a resource."),
-        entity(Model::Indirect.type_name(), "ldp.Container", "Its children name the members of a resource."),
+        entity(RDF_SOURCE, "ldp.Resource", "A resource in RDF."),
+        entity(NON_RDF_SOURCE, "ldp.Resource", "A binary."),
+        entity("ldp.Container", RDF_SOURCE, "A container."),
+        entity(BASIC_CONTAINER, "ldp.Container", "A container without members of its own."),
+        entity(DIRECT_CONTAINER, "ldp.Container", "Its children are members of a resource."),
+        entity(INDIRECT_CONTAINER, "ldp.Container", "Its children name the members of a resource."),
         entity(PLACEHOLDER, "", "A resource that others refer to, and that is not there."),
         entity(NODE, "", "A node of the graph of a resource: a blank node, or another IRI."),
         containment(CONTAINS, "From a container to its children."),
         containment(PART, "From a resource to the nodes of its graph."),
     ]
-}
-
-/// The predicate that the name of a property or of a relationship type is; `None` for the names of the door, which have no
-/// colon, and for any other name that is no IRI: other doors take every name.
-pub fn predicate(name: &str) -> Option<NamedNodeRef<'_>> {
-    if name.contains(':') { NamedNodeRef::new(name).ok() } else { None }
-}
-
-/// True for the names of properties and relationship types that are predicates.
-pub fn is_predicate(name: &str) -> bool {
-    predicate(name).is_some()
-}
-
-/// The id of the relationship that a triple is.
-pub fn link_id(from: &Id, predicate: &str, to: &Id) -> Id {
-    Id::from(Uuid::new_v5(&Uuid::NAMESPACE_URL, format!("{from}\n{predicate}\n{to}").as_bytes()))
-}
-
-/// The id of the node of a resource that has an IRI.
-pub fn node_id(resource: &Id, subject: &str) -> Id {
-    Id::from(Uuid::new_v5(&Uuid::NAMESPACE_URL, format!("{resource}\n{subject}").as_bytes()))
 }
