@@ -5,7 +5,7 @@ use annals_json::{CrossedForm, Members, ObjectOf, ReachedForm, SubgraphPage, ord
 use http::{Method, StatusCode};
 
 use super::graph_files::{self, with_graph_files};
-use super::walks::{directions_of, reach_of, walks};
+use super::walk_query::{directions_of, reach_of, walks};
 use crate::answer;
 use crate::answer::lines::{self, Lines};
 use crate::description::endpoint::Endpoint;
