@@ -1,6 +1,6 @@
-//! Access: which client sends a request, and what its roles allow.
+//! Access: which client sends a request, and what its roles allow. Must not know the door, or what a request asks.
 //!
-//! [`Access`] proves the [`Principal`] of each request once, in front of all doors (`login`). The principal goes with the
+//! [`Access`] proves the [`Principal`] of each request once, in front of all doors (`layers/login`). The principal goes with the
 //! request. Each operation names the [`Verb`]s that it needs in one table ([`needs`]), and each transaction is checked
 //! by its own changes before it is committed ([`change_verbs`]).
 

@@ -1,4 +1,5 @@
-//! The LDP door: W3C LDP 1.0 after the Fedora API specification. One resource is one entity.
+//! The LDP door: W3C LDP 1.0 after the Fedora API specification. One resource is one entity. Must not know the endpoints
+//! beside it.
 //!
 //! [docs/ldp.md](../../../../docs/ldp.md) maps triples to entities, properties and relationships.
 
