@@ -54,6 +54,7 @@ use crate::request::door::Door;
 
 /// The route of the LDP door in logs and metrics.
 const LDP: &str = "/ldp";
+
 /// All endpoints, each at its path, behind the layers.
 pub fn router(door: &Arc<Door>, ldp: Option<LdpSettings>) -> axum::Router {
     let mut router = axum::Router::new();
