@@ -1,4 +1,5 @@
-//! Checks which source files import which: no circle goes through two folders, and none through three files.
+//! Checks which source files import which: no circle goes through two folders, and none through three files. Rooms import
+//! only the rooms before them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -8,6 +9,9 @@ use syn::visit::Visit;
 
 /// Which file imports from which, and what.
 type Arrows<'w> = BTreeMap<&'w str, BTreeMap<&'w str, BTreeSet<&'w str>>>;
+
+/// The files whose `mod` lines are rooms in their order: each imports only the rooms before it.
+const ORDERS: [&str; 1] = ["crates/annals-server/src/lib.rs"];
 
 /// How many re-exports lead from a name to where it is defined, at most.
 const REEXPORTS_MAX: usize = 16;
@@ -21,6 +25,8 @@ struct Module {
     items: BTreeSet<String>,
     /// The names it imports, with their paths.
     imports: BTreeMap<String, Vec<String>>,
+    /// The modules in files of their own, in their order.
+    children: Vec<String>,
     /// The paths of what it imports whole.
     globs: Vec<Vec<String>>,
     /// The paths it names, imports that are only handed on (`pub use`) left out.
@@ -201,6 +207,11 @@ impl<'ast> Visit<'ast> for Module {
             return;
         }
         self.items.extend(name.map(ToString::to_string));
+        if let syn::Item::Mod(item) = item
+            && item.content.is_none()
+        {
+            self.children.push(item.ident.to_string());
+        }
         if let syn::Item::Macro(item) = item
             && item.mac.path.is_ident("actions")
         {
@@ -255,6 +266,40 @@ fn circles<'w>(arrows: &Arrows<'w>) -> Vec<Vec<&'w str>> {
     groups
 }
 
+/// The imports that lead from a room to one behind it. `list` is the file that names the rooms in their order; it is behind
+/// all of them.
+fn backward<'w>(list: &str, rooms: &[String], arrows: &Arrows<'w>) -> Vec<(&'w str, &'w str)> {
+    let folder = list.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let place_of = |file: &str| {
+        if file == list {
+            return Some(rooms.len());
+        }
+        let path = file.strip_prefix(folder)?.strip_prefix('/')?;
+        let room = path.split('/').next()?.trim_end_matches(".rs");
+        rooms.iter().position(|known| known == room)
+    };
+    let pairs = arrows.iter().flat_map(|(from, to)| to.keys().map(|to| (*from, *to)));
+    pairs.filter(|(from, to)| place_of(from).zip(place_of(to)).is_some_and(|(from, to)| from < to)).collect()
+}
+
+#[test]
+fn rooms_import_only_the_rooms_before_them() {
+    let workspace = Workspace::read();
+    let arrows = workspace.arrows();
+    let mut found = Vec::new();
+    for list in ORDERS {
+        let module = workspace.modules.values().find(|module| module.file == list).expect("a file of rooms");
+        assert!(module.children.len() > 2, "{list}: expected rooms, found {:?}", module.children);
+        let named = |(from, to)| format!("{from} -> {to}: {:?}", arrows[from][to]);
+        found.extend(backward(list, &module.children, &arrows).into_iter().map(named));
+    }
+    assert!(
+        found.is_empty(),
+        "a room imports only the rooms before it: hand the value in, or move it to a room before:\n  {}",
+        found.join("\n  ")
+    );
+}
+
 #[test]
 fn files_import_each_other_only_in_pairs_of_one_folder() {
     let workspace = Workspace::read();
@@ -291,6 +336,17 @@ fn circles_are_found_also_through_names_that_are_handed_on() {
         ("d", BTreeMap::new()),
     ]));
     assert_eq!(circle, [["a", "b", "c"]]);
+    let to = |file: &'static str| BTreeMap::from([(file, BTreeSet::new())]);
+    let rooms = ["low".to_owned(), "high".to_owned()];
+    let arrows = BTreeMap::from([
+        ("x/low/a.rs", to("x/high.rs")),
+        ("x/high.rs", to("x/low/a.rs")),
+        ("x/low/b.rs", to("x/lib.rs")),
+        ("x/lib.rs", to("x/low/b.rs")),
+        ("y/low/c.rs", to("x/high.rs")),
+    ]);
+    let expected = [("x/low/a.rs", "x/high.rs"), ("x/low/b.rs", "x/lib.rs")];
+    assert_eq!(backward("x/lib.rs", &rooms, &arrows), expected);
     assert!(are_together("x/a.rs", "x/a/b.rs") && are_together("x/a.rs", "x/b.rs"));
     assert!(!are_together("x/a.rs", "y/a.rs") && !are_together("x/a.rs", "x/b/c.rs"));
 }

@@ -4,8 +4,8 @@ use annals::{Action, Direction, Entity, Id, InstanceId, Snapshot, Transaction, T
 
 use super::principal::Principal;
 use super::verb::{Verb, Verbs};
-use crate::ldp::{ACL, NODE, PART, PLACEHOLDER, is_of_acls};
-use crate::problem::Problem;
+use crate::ldp_types::{ACL, NODE, PART, PLACEHOLDER, is_of_acls};
+use crate::protocol::problem::Problem;
 
 /// Refuses a transaction that changes an ACL, unless its client is an admin, or an ACL lets it.
 ///

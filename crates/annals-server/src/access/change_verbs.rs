@@ -5,8 +5,8 @@ use annals::{Action, Id, InstanceId, Relationship, Snapshot, Transaction, TypeDe
 use super::grants::{GRANT, grant_of};
 use super::principal::Principal;
 use super::verb::{Verb, Verbs};
-use crate::ldp::is_of_door;
-use crate::problem::Problem;
+use crate::ldp_types::is_of_door;
+use crate::protocol::problem::Problem;
 
 /// Beginnings of the names of types for which only admins write.
 const OWN_TYPES: [&str; 2] = ["annals.", "annals-"];

@@ -8,7 +8,7 @@ use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant as Clock};
 
-use crate::peers::client_of;
+use crate::bounds::peers::client_of;
 
 /// Addresses that are remembered. The one that failed least recently makes room.
 const ADDRESSES_MAX: usize = 4_096;

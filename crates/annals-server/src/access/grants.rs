@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use annals::{Find, Grant, Id, Position, Right, Rights, Snapshot, Value};
 
-use crate::problem::Problem;
+use crate::protocol::problem::Problem;
 
 /// The type of grants.
 pub const GRANT: &str = "annals.Grant";

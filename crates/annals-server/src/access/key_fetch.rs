@@ -16,9 +16,10 @@ use tokio::net::TcpStream;
 use tokio::task::JoinHandle;
 use tokio_rustls::TlsConnector;
 
-use super::oidc::KEYS_BYTES_MAX;
 use super::trust::connector;
 
+/// Largest file of keys. Units: bytes.
+pub const KEYS_BYTES_MAX: usize = 1 << 20;
 /// Longest time for one fetch.
 const FETCH_TIME: Duration = Duration::from_secs(5);
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::principal::Principal;
 use super::verb::Verb;
-use crate::problem::Problem;
+use crate::protocol::problem::Problem;
 
 /// The names of the clients that opened leases, by the names of the leases.
 #[derive(Debug, Default)]

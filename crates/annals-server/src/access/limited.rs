@@ -6,7 +6,7 @@ use annals::{ErrorKind, Transaction};
 
 use super::grants::Grants;
 use super::principal::Principal;
-use crate::problem::Problem;
+use crate::protocol::problem::Problem;
 
 /// The texts for clients with grants, instead of those that name other instances.
 const RETOLD: [(ErrorKind, &str); 6] = [

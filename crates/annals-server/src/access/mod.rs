@@ -1,6 +1,6 @@
-//! Access: which client sends a request, and what its roles allow.
+//! Access: which client sends a request, and what its roles allow. Must not know the door, or what a request asks.
 //!
-//! [`Access`] proves the [`Principal`] of each request once, in front of all doors (`login`). The principal goes with the
+//! [`Access`] proves the [`Principal`] of each request once, in front of all doors (`layers/login`). The principal goes with the
 //! request. Each operation names the [`Verb`]s that it needs in one table ([`needs`]), and each transaction is checked
 //! by its own changes before it is committed ([`change_verbs`]).
 
@@ -23,18 +23,18 @@ mod trust;
 mod jwt;
 mod key_fetch;
 mod oidc;
-mod gate;
+mod proofs;
 
 pub use acl_changes::check_acls;
 pub use change_verbs::check_changes;
 pub use explain::{Reason, explain};
-pub use gate::{Access, Client, Unknown};
 pub use grants::Grants;
 pub use lease_owners::LeaseOwners;
 pub use limited::{limit, told_to};
 pub use needs::{Needs, of_ldp, of_operation};
 pub use oidc::OidcSettings;
 pub use principal::{Principal, unauthenticated};
+pub use proofs::{Access, Client, Unknown};
 pub use settings::AccessSettings;
 pub use tls::{Tls, TlsSettings, client_name};
 pub use token_file::TokenFile;

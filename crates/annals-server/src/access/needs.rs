@@ -1,6 +1,6 @@
 //! The verbs that each operation needs: one table for the whole door.
 //!
-//! An operation without a row is for admins only, and a test fails: [`Endpoint::new`](crate::endpoint::Endpoint::new)
+//! An operation without a row is for admins only, and a test fails: [`Endpoint::new`](crate::description::endpoint::Endpoint::new)
 //! looks its operation up here. Rows of writes are the least that a request needs. Its changes may need more verbs:
 //! [`super::check_changes`] checks them before the commit.
 

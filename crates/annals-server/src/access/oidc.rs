@@ -10,17 +10,15 @@ use serde_json::Value as Json;
 use tokio::sync::Mutex;
 
 use super::jwt::{Jwt, Keys};
-use super::key_fetch::{KeyUrl, fetch};
+use super::key_fetch::{KEYS_BYTES_MAX, KeyUrl, fetch};
 use super::principal::{Principal, Proof, unauthenticated};
 use super::verb::of_roles;
-use crate::problem::Problem;
+use crate::protocol::problem::Problem;
 
 /// Shortest time between two fetches of keys, also if the first one failed.
 const FETCH_PAUSE: Duration = Duration::from_secs(60);
 /// Keys of a URL that are older are fetched again, so that a withdrawn key ends.
 const KEYS_AGE_MAX: Duration = Duration::from_secs(3_600);
-/// Largest file of keys. Units: bytes.
-pub const KEYS_BYTES_MAX: usize = 1 << 20;
 /// Longest name. Units: bytes.
 const NAME_BYTES_MAX: usize = 255;
 

@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 
 use super::needs::Needs;
 use super::verb::{Verb, Verbs, of_role};
-use crate::problem::Problem;
+use crate::protocol::problem::Problem;
 
 /// How a principal was proven.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 
 use annals::{Error, ErrorKind, Result};
 
-use super::gate::Access;
 use super::oidc::OidcSettings;
 use super::tls::TlsSettings;
 
@@ -33,13 +32,6 @@ impl AccessSettings {
     pub fn has_credentials(&self) -> bool {
         let has_client_authorities = self.tls.as_ref().is_some_and(|tls| tls.client_authorities.is_some());
         self.tokens.is_some() || self.oidc.is_some() || self.proxy.is_some() || has_client_authorities
-    }
-
-    /// Reads the files that the settings name.
-    ///
-    /// Errors: those of reading them.
-    pub fn check_files(&self) -> Result<()> {
-        Access::new(self.clone()).map(drop)
     }
 
     /// Refuses to listen for other machines without TLS or without credentials, unless the settings say so.

@@ -6,8 +6,8 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use http::{HeaderMap, HeaderName, HeaderValue};
 
-use crate::patience::FlowWait;
-use crate::problem::Problem;
+use crate::bounds::patience::FlowWait;
+use crate::protocol::problem::Problem;
 
 /// Header: digests of the bytes, `algorithm=base64` or `algorithm=hexadecimal`.
 pub static DIGEST: HeaderName = HeaderName::from_static("digest");

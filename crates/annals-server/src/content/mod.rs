@@ -1,5 +1,5 @@
 //! Binaries over HTTP, for every door: digests in headers, receiving and sending in constant memory, conditions and
-//! ranges.
+//! ranges. Must not know which door asks.
 
 pub mod validators;
 pub mod digests;

@@ -8,13 +8,13 @@ use http::HeaderMap;
 use http::header::{CONTENT_DISPOSITION, CONTENT_RANGE, CONTENT_TYPE, EXPECT};
 
 use super::digests;
-use crate::door::Door;
-use crate::header_text::content_length;
-use crate::limits::UPLOADS_MAX;
-use crate::peers::{Kind, Peer, enter};
-use crate::problem::Problem;
-use crate::query::decode_percent;
-use crate::upload::{discard, upload};
+use crate::bounds::limits::UPLOADS_MAX;
+use crate::bounds::peers::{Kind, Peer, enter};
+use crate::protocol::header_text::content_length;
+use crate::protocol::problem::Problem;
+use crate::protocol::query::decode_percent;
+use crate::request::door::Door;
+use crate::request::upload::{discard, upload};
 
 /// The headers of a request about its body: media type, file name, length and digests.
 ///
@@ -122,7 +122,7 @@ pub async fn store(
         return Err(annals::Error::new(annals::ErrorKind::ReadOnly, text).into());
     }
     let contents = repository.contents()?;
-    let held = enter(&door.gates.uploads, (peer, Kind::Uploads, UPLOADS_MAX), || {
+    let held = enter(&door.bounds.gates.uploads, (peer, Kind::Uploads, UPLOADS_MAX), || {
         format!("{UPLOADS_MAX} contents are being received; try again later")
     })?;
     let (inlet, mut upload) = upload();
@@ -131,7 +131,7 @@ pub async fn store(
         let _held = held;
         contents.put(&mut upload, &about)
     });
-    let received = inlet.receive(door, body).await;
+    let received = inlet.receive(&door.bounds, door.stopping(), body).await;
     let stored = match running.await {
         Ok(stored) => stored,
         Err(error) => std::panic::resume_unwind(error.into_panic()),

@@ -17,12 +17,13 @@ use super::digests;
 use super::part::Part;
 use super::validators::Validators;
 use crate::answer;
-use crate::call::{CancelOnDrop, heavy};
-use crate::conditions::Conditions;
-use crate::door::Door;
-use crate::peers::Peer;
-use crate::problem::{Outcome, Problem};
-use crate::sending::{self, bytes_with};
+use crate::bounds::Bounds;
+use crate::bounds::heavy::{CancelOnDrop, heavy};
+use crate::bounds::peers::Peer;
+use crate::bounds::sending::{self, bytes_with};
+use crate::protocol::problem::{Outcome, Problem};
+use crate::request::conditions::Conditions;
+use crate::request::door::Door;
 
 /// Units: bytes read at once.
 const PIECE_BYTES: usize = 256 << 10;
@@ -70,12 +71,12 @@ pub async fn send(
     let digested = with_digests(door, &content, headers).await?;
     let contents = door.repository()?.contents()?;
     // Order: before the file is opened, because the system has a bounded number of open files.
-    let (place, share) = sending::place_of_download(door, peer)?;
+    let (place, share) = sending::place_of_download(&door.bounds, peer)?;
     let reader = {
         let content = Arc::clone(&content);
         blocking(move || contents.open(&content).map_err(|error| of_store(error, &content))).await?
     };
-    let body = if *method == Method::HEAD { Body::empty() } else { body_of(door, reader, &part) };
+    let body = if *method == Method::HEAD { Body::empty() } else { body_of(&door.bounds, reader, &part) };
     let mut response = Response::new(body);
     sending::hold(&mut response, place);
     sending::hold(&mut response, share);
@@ -115,7 +116,7 @@ async fn with_digests(
     // Called off when the client has gone, or the time of the request is over.
     let cancel = CancelOnDrop(Cancel::new());
     let (known, cancelled) = (Arc::clone(content), cancel.0.clone());
-    let computed = heavy(door, move || Ok(contents.digests(&known, &wanted, &cancelled)?)).await?;
+    let computed = heavy(&door.bounds, move || Ok(contents.digests(&known, &wanted, &cancelled)?)).await?;
     let digests = content.digests.iter().cloned().chain(computed).collect();
     Ok(Arc::new(Content { digests, ..Content::clone(content) }))
 }
@@ -148,13 +149,13 @@ pub fn disposition(name: &str) -> Option<HeaderValue> {
     HeaderValue::try_from(format!("attachment; filename*=UTF-8''{encoded}")).ok()
 }
 
-fn body_of(door: &Arc<Door>, reader: Box<dyn StoreReader>, part: &Part) -> Body {
-    let state = (Arc::clone(door), Some(reader), part.start, part.length);
-    Body::from_stream(futures_util::stream::unfold(state, |(door, reader, at, left)| async move {
+fn body_of(bounds: &Arc<Bounds>, reader: Box<dyn StoreReader>, part: &Part) -> Body {
+    let state = (Arc::clone(bounds), Some(reader), part.start, part.length);
+    Body::from_stream(futures_util::stream::unfold(state, |(bounds, reader, at, left)| async move {
         let mut reader = reader.filter(|_| left > 0)?;
         let length = usize::try_from(left).unwrap_or(usize::MAX).min(PIECE_BYTES);
         // Room first: a piece is in memory until the client has taken it.
-        let room = sending::room_of_piece(&door, length).await;
+        let room = sending::room_of_piece(&bounds, length).await;
         let read = blocking(move || {
             let mut piece = vec![0; length];
             let outcome = reader.seek(SeekFrom::Start(at)).and_then(|_| reader.read_exact(&mut piece));
@@ -164,11 +165,11 @@ fn body_of(door: &Arc<Door>, reader: Box<dyn StoreReader>, part: &Part) -> Body 
         match read.await {
             Ok((reader, Ok(piece))) => {
                 let piece = bytes_with(Bytes::from(piece), room);
-                Some((Ok::<_, std::io::Error>(piece), (door, Some(reader), at + count, left - count)))
+                Some((Ok::<_, std::io::Error>(piece), (bounds, Some(reader), at + count, left - count)))
             }
             // Cut off, so that no client takes it for the whole.
-            Ok((_, Err(error))) => Some((Err(error), (door, None, at, 0))),
-            Err(_) => Some((Err(std::io::Error::other("the answer is cut off")), (door, None, at, 0))),
+            Ok((_, Err(error))) => Some((Err(error), (bounds, None, at, 0))),
+            Err(_) => Some((Err(std::io::Error::other("the answer is cut off")), (bounds, None, at, 0))),
         }
     }))
 }

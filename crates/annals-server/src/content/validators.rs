@@ -6,7 +6,7 @@ use annals::{Content, Instant};
 use http::header::{IF_MODIFIED_SINCE, IF_RANGE, IF_UNMODIFIED_SINCE};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 
-use crate::conditions::Conditions;
+use crate::request::conditions::Conditions;
 
 /// The copy that a client may already have: the tag of the bytes, and when they were written.
 pub struct Validators {

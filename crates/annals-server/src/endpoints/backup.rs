@@ -9,11 +9,11 @@ use http::Method;
 use http::header::{CONTENT_TYPE, HeaderValue};
 use serde_json::Value as Json;
 
-use crate::call::Call;
-use crate::endpoint::Endpoint;
+use crate::answer::lines::{self, CHUNK_BYTES, Lines};
+use crate::description::endpoint::Endpoint;
 use crate::ldp::EXTERNAL;
-use crate::lines::{self, CHUNK_BYTES, Lines};
-use crate::problem::{Outcome, Problem};
+use crate::protocol::problem::{Outcome, Problem};
+use crate::request::call::Call;
 
 /// The name of the last file, which says what came before it.
 pub const BACKUP_END: &str = "backup.json";
@@ -45,7 +45,7 @@ async fn get(call: Box<Call>) -> Outcome {
     call.check_reads_all()?;
     let repository = call.door.repository()?.clone();
     // A compaction would rewrite the log that is being sent.
-    let held = Arc::clone(&call.door.gates.compactions).try_acquire_owned().map_err(|_| {
+    let held = Arc::clone(&call.door.bounds.gates.compactions).try_acquire_owned().map_err(|_| {
         Problem::busy("a backup, a check or a compaction is under way; try again when it is done")
     })?;
     let snapshot = repository.snapshot();

@@ -12,12 +12,12 @@ use http::{Method, StatusCode};
 use serde_json::{Value as Json, json};
 
 use crate::answer;
-use crate::call::{Call, heavy};
-use crate::commit::{Signature, check_owner};
-use crate::endpoint::Endpoint;
-use crate::parameters;
-use crate::problem::{Outcome, Problem};
-use crate::sending;
+use crate::bounds::heavy::heavy;
+use crate::description::endpoint::Endpoint;
+use crate::description::parameters;
+use crate::protocol::problem::{Outcome, Problem};
+use crate::request::call::Call;
+use crate::request::commit::{Signature, check_owner};
 
 /// The endpoints of this file.
 pub fn endpoints() -> Vec<Endpoint> {
@@ -178,7 +178,7 @@ async fn told(
 ) -> Outcome {
     call.wait_visible().await?;
     let door = Arc::clone(&call.door);
-    heavy(&door, move || {
+    heavy(&door.bounds, move || {
         let repository = call.door.repository()?;
         let json = work(&repository.candidates(), call.path("candidate"))?;
         Ok(answer::json(StatusCode::OK, &json, repository.snapshot().position()))
@@ -193,7 +193,7 @@ async fn writes(
 ) -> Outcome {
     let work = |candidates: &Candidates, name: &str, author: &str| {
         let receipt = work(candidates, name, author)?;
-        Ok((sending::receipt_to_json(&receipt), receipt))
+        Ok((answer::receipt_to_json(&receipt), receipt))
     };
     answers(call, StatusCode::OK, work).await
 }
@@ -207,13 +207,13 @@ async fn answers(
     call.wait_visible().await?;
     let author = Signature::of(&call)?.author;
     let door = Arc::clone(&call.door);
-    heavy(&door, move || -> Result<_, Problem> {
+    heavy(&door.bounds, move || -> Result<_, Problem> {
         let (candidates, name) = (call.door.repository()?.candidates(), call.path("candidate"));
         if !name.is_empty() {
             check_owner(&call.principal, &candidates, name)?;
         }
         let (json, receipt) = work(&candidates, name, &author)?;
-        Ok(sending::written(answer::json(status, &json, receipt.position), &receipt))
+        Ok(answer::written(answer::json(status, &json, receipt.position), &receipt))
     })
     .await
 }

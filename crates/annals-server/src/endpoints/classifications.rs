@@ -6,11 +6,11 @@ use http::{Method, StatusCode};
 
 use super::instances::{ENTITIES, unseen, write};
 use crate::answer;
-use crate::call::{Call, Weight};
-use crate::endpoint::Endpoint;
-use crate::etag::Tag;
-use crate::parameters;
-use crate::problem::{Outcome, Problem};
+use crate::description::endpoint::Endpoint;
+use crate::description::parameters;
+use crate::protocol::problem::{Outcome, Problem};
+use crate::request::call::{Call, Weight};
+use crate::request::etag::Tag;
 
 const PATH: &str = "/v1/entities/{id}/classifications/{name}";
 

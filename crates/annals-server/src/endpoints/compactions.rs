@@ -6,12 +6,12 @@ use annals_json::compaction_to_json;
 use http::{Method, StatusCode};
 
 use crate::answer;
-use crate::call::Call;
-use crate::commit::Signature;
-use crate::endpoint::Endpoint;
-use crate::names::AUTHOR;
-use crate::parameters;
-use crate::problem::{Outcome, Problem};
+use crate::description::endpoint::Endpoint;
+use crate::description::parameters;
+use crate::protocol::names::AUTHOR;
+use crate::protocol::problem::{Outcome, Problem};
+use crate::request::call::Call;
+use crate::request::commit::Signature;
 
 /// The endpoints of this file.
 pub fn endpoints() -> Vec<Endpoint> {
@@ -33,7 +33,7 @@ pub fn endpoints() -> Vec<Endpoint> {
 async fn compact(call: Box<Call>) -> Outcome {
     Signature::of(&call)?;
     let repository = call.door.repository()?.clone();
-    let permit = Arc::clone(&call.door.gates.compactions)
+    let permit = Arc::clone(&call.door.bounds.gates.compactions)
         .try_acquire_owned()
         .map_err(|_| Problem::busy("a compaction or a check is under way; try again when it is done"))?;
     let running = tokio::task::spawn_blocking(move || {

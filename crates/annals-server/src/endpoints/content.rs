@@ -8,16 +8,16 @@ use http::{Method, StatusCode};
 
 use super::instances::unseen;
 use crate::answer;
-use crate::call::{Call, Weight};
-use crate::commit::{Signature, commit};
-use crate::conditions::Conditions;
 use crate::content::receive::{about, receive};
 use crate::content::send::{Wanted, send};
 use crate::content::validators::{Validators, tag_of};
-use crate::endpoint::Endpoint;
-use crate::granted::Granted;
-use crate::parameters::{self, query, text};
-use crate::problem::{Outcome, Problem};
+use crate::description::endpoint::Endpoint;
+use crate::description::parameters::{self, query, text};
+use crate::protocol::problem::{Outcome, Problem};
+use crate::request::call::{Call, Weight};
+use crate::request::commit::{Signature, commit};
+use crate::request::conditions::Conditions;
+use crate::request::granted::Granted;
 use crate::wire::content::ContentReceipt;
 
 /// The property that holds the content, if a request names none.
@@ -187,7 +187,7 @@ async fn delete(call: Box<Call>) -> Outcome {
         Ok(transaction.update(&instance, Patch::new().unset(&order.property))?)
     };
     let ((), receipt) = commit(&call.door, Weight::Light, target, Box::new(build)).await?;
-    Ok(answer::json(StatusCode::OK, &crate::sending::receipt_to_json(&receipt), receipt.position))
+    Ok(answer::json(StatusCode::OK, &answer::receipt_to_json(&receipt), receipt.position))
 }
 
 /// The target of a write, and its conditions.

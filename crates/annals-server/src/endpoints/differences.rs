@@ -7,12 +7,12 @@ use serde_json::Value as Json;
 
 use super::tree::Spot;
 use crate::answer;
-use crate::call::{Call, Weight};
-use crate::endpoint::Endpoint;
-use crate::lines;
-use crate::offset::Offset;
-use crate::parameters::{self, count, instant, query, required};
-use crate::problem::{Outcome, Problem};
+use crate::answer::lines;
+use crate::description::endpoint::Endpoint;
+use crate::description::parameters::{self, count, instant, query, required};
+use crate::protocol::problem::{Outcome, Problem};
+use crate::request::call::{Call, Weight};
+use crate::request::offset::Offset;
 
 /// The endpoints of this file.
 pub fn endpoints() -> Vec<Endpoint> {
@@ -111,7 +111,7 @@ async fn send<C: 'static>(
     call.read(Weight::Heavy, move |call, snapshot| {
         let snapshot = offset.pin(snapshot)?;
         let shown = offset.skipped..offset.skipped.saturating_add(limit);
-        let (mut count, mut items, mut left) = (0, Vec::new(), call.door.limits.page_bytes_max.max(1));
+        let (mut count, mut items, mut left) = (0, Vec::new(), call.door.bounds.limits.page_bytes_max.max(1));
         for change in find(&snapshot)? {
             let change = change?;
             if shown.contains(&count) && left > 0 {

@@ -6,12 +6,12 @@ use http::Method;
 
 use super::graph_files;
 use super::line_writer::{LineWriter, outcome_of};
-use crate::call::Call;
-use crate::endpoint::Endpoint;
-use crate::lines;
-use crate::names::NDJSON;
-use crate::parameters;
-use crate::problem::{Outcome, Problem};
+use crate::answer::lines;
+use crate::description::endpoint::Endpoint;
+use crate::description::parameters;
+use crate::protocol::names::NDJSON;
+use crate::protocol::problem::{Outcome, Problem};
+use crate::request::call::Call;
 
 /// The endpoints of this file.
 pub fn endpoints() -> Vec<Endpoint> {

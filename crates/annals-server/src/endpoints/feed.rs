@@ -6,12 +6,12 @@ use annals::Position;
 use http::Method;
 
 use super::feed_events::{self, Events};
-use crate::call::Call;
-use crate::endpoint::Endpoint;
-use crate::event_stream::{self, Source, Start};
-use crate::granted::Granted;
-use crate::parameters;
-use crate::problem::Outcome;
+use crate::answer::event_stream::{self, Source, Start};
+use crate::description::endpoint::Endpoint;
+use crate::description::parameters;
+use crate::protocol::problem::Outcome;
+use crate::request::call::Call;
+use crate::request::granted::Granted;
 
 /// The endpoints of this file.
 pub fn endpoints() -> Vec<Endpoint> {

@@ -8,12 +8,12 @@ use annals::{
 use annals_json::{event_to_json, record_to_json};
 use serde_json::{Value as Json, json};
 
-use crate::event_stream::{Place, Sent, Source};
-use crate::granted::Granted;
-use crate::parameter::Parameter;
-use crate::parameters;
-use crate::problem::Problem;
-use crate::query::Query;
+use crate::answer::event_stream::{Place, Sent, Source};
+use crate::description::parameters;
+use crate::protocol::parameter::Parameter;
+use crate::protocol::problem::Problem;
+use crate::protocol::query::Query;
+use crate::request::granted::Granted;
 
 /// The parameters that select the watched part.
 pub fn parameters() -> Vec<Parameter> {

@@ -10,12 +10,13 @@ use serde_json::{Value as Json, json};
 
 use super::instances::{Collection, ENTITIES, RELATIONSHIPS};
 use crate::answer;
-use crate::call::{Call, Weight, check_limit, check_lines_limit, heavy_answer};
-use crate::endpoint::Endpoint;
-use crate::lines;
-use crate::names::WAIT_POSITION;
-use crate::parameters;
-use crate::problem::{Outcome, Problem};
+use crate::answer::lines;
+use crate::bounds::heavy::heavy_answer;
+use crate::description::endpoint::Endpoint;
+use crate::description::parameters;
+use crate::protocol::names::WAIT_POSITION;
+use crate::protocol::problem::{Outcome, Problem};
+use crate::request::call::{Call, Weight, check_limit, check_lines_limit};
 
 /// Kinds of errors of a search.
 const PROBLEMS: &[&str] =
@@ -110,13 +111,17 @@ fn search(call: &Call) -> Result<Find, Problem> {
         find.offset = known
             .ok_or_else(|| Problem::invalid(format!("offset: expected a whole number, found {offset:?}")))?;
     }
-    find.bytes_max = call.door.limits.page_bytes_max;
+    find.bytes_max = call.door.bounds.limits.page_bytes_max;
     Ok(find)
 }
 
 /// The page size of the request, or its number of lines.
 fn limit_of(call: &Call, asked: Option<usize>) -> Result<usize, Problem> {
-    if lines::are_wanted(call) { check_lines_limit(asked) } else { check_limit(&call.door, asked) }
+    if lines::are_wanted(call) {
+        check_lines_limit(asked)
+    } else {
+        check_limit(&call.door.bounds.limits, asked)
+    }
 }
 
 /// Answers in lines with all instances that the search finds, page by page of one snapshot.
@@ -155,7 +160,7 @@ async fn find_json(mut call: Box<Call>) -> Outcome {
     if lines::are_wanted(&call) {
         return find_lines(call, of, find, snapshot).await;
     }
-    heavy_answer(&call.door, snapshot, move |snapshot| {
+    heavy_answer(&call.door.bounds, snapshot, move |snapshot| {
         let (items, next) = page(of, &snapshot, &find)?;
         let body = ObjectOf(|members: &mut Members| {
             members.add("items", &items);
@@ -196,7 +201,7 @@ async fn with_search(
     work: impl Fn(Collection, &Find, &Snapshot) -> annals::Result<Json> + Send + 'static,
 ) -> Outcome {
     let (of, find, snapshot) = receive_search(&mut call).await?;
-    heavy_answer(&call.door, snapshot, move |snapshot| {
+    heavy_answer(&call.door.bounds, snapshot, move |snapshot| {
         let body = work(of, &find, &snapshot)?;
         Ok(answer::json(StatusCode::OK, &body, snapshot.position()))
     })
@@ -223,6 +228,6 @@ async fn receive_search(call: &mut Call) -> Result<(Collection, Find, Snapshot),
     let mut find = find_from_json(&fields)?;
     let is_limited = fields.contains_key("limit") || find.limit != Find::all().limit;
     find.limit = limit_of(call, is_limited.then_some(find.limit))?;
-    find.bytes_max = call.door.limits.page_bytes_max;
+    find.bytes_max = call.door.bounds.limits.page_bytes_max;
     Ok((of, find, call.present().await?.as_of(as_of)?))
 }

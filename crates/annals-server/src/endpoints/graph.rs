@@ -5,15 +5,15 @@ use annals_json::{CrossedForm, Members, ObjectOf, ReachedForm, SubgraphPage, ord
 use http::{Method, StatusCode};
 
 use super::graph_files::{self, with_graph_files};
-use super::walks::{directions_of, reach_of, walks};
+use super::walk_query::{directions_of, reach_of, walks};
 use crate::answer;
-use crate::call::{Call, Weight, check_limit, check_lines_limit};
-use crate::endpoint::Endpoint;
-use crate::lines::{self, Lines};
-use crate::offset::Offset;
-use crate::parameter::Parameter;
-use crate::parameters::{self, count, query, text};
-use crate::problem::{Outcome, Problem};
+use crate::answer::lines::{self, Lines};
+use crate::description::endpoint::Endpoint;
+use crate::description::parameters::{self, count, query, text};
+use crate::protocol::parameter::Parameter;
+use crate::protocol::problem::{Outcome, Problem};
+use crate::request::call::{Call, Weight, check_limit, check_lines_limit};
+use crate::request::offset::Offset;
 
 /// Paths found by default.
 const PATHS_DEFAULT: usize = 10;
@@ -170,7 +170,7 @@ async fn relationships(call: Box<Call>) -> Outcome {
         .await;
     }
     of.limit = call.limit()?;
-    of.bytes_max = call.door.limits.page_bytes_max;
+    of.bytes_max = call.door.bounds.limits.page_bytes_max;
     let all = RelationshipsOf { after: None, ..of.clone() };
     call.read(Weight::Heavy, move |call, snapshot| {
         let page = snapshot.relationships_of(&id, &of)?;
@@ -343,7 +343,7 @@ async fn paths(call: Box<Call>) -> Outcome {
     let reach = reach_of(&call, "out")?;
     let asked = call.query.number("limit")?.or(Some(PATHS_DEFAULT));
     if let Some(format) = graph_files::format_of(&call)? {
-        let limit = check_limit(&call.door, asked)?;
+        let limit = check_limit(&call.door.bounds.limits, asked)?;
         let weight = call.query.get("weight").map(str::to_owned);
         return graph_files::send(call, format, move |snapshot, writer| {
             let found = snapshot.shortest_paths(&from, &to, &reach, weight.as_deref())?.take(limit);
@@ -361,7 +361,7 @@ async fn paths(call: Box<Call>) -> Outcome {
         })
         .await;
     }
-    let limit = check_limit(&call.door, asked)?;
+    let limit = check_limit(&call.door.bounds.limits, asked)?;
     call.read(Weight::Heavy, move |call, snapshot| {
         let found = snapshot.shortest_paths(&from, &to, &reach, call.query.get("weight"))?;
         let mut found = found.take(limit);

@@ -7,11 +7,11 @@ use annals_exchange::export::GraphFormat;
 use http::header::{CONTENT_TYPE, HeaderValue};
 
 use super::line_writer::{LineWriter, outcome_of};
-use crate::call::Call;
-use crate::endpoint::Endpoint;
-use crate::lines;
-use crate::parameters;
-use crate::problem::{Outcome, Problem};
+use crate::answer::lines;
+use crate::description::endpoint::Endpoint;
+use crate::description::parameters;
+use crate::protocol::problem::{Outcome, Problem};
+use crate::request::call::Call;
 
 /// Adds these answers to an endpoint.
 pub fn with_graph_files(endpoint: Endpoint) -> Endpoint {

@@ -7,11 +7,12 @@ use http::{Method, Response, StatusCode};
 use serde_json::{Value as Json, json};
 
 use crate::access::Verb;
-use crate::call::Call;
-use crate::endpoint::Endpoint;
-use crate::metrics::OPENMETRICS;
-use crate::problem::{Outcome, Problem};
-use crate::{metrics, openapi};
+use crate::bounds::limits::IMPORTS_MAX;
+use crate::description::endpoint::Endpoint;
+use crate::description::openapi;
+use crate::protocol::problem::{Outcome, Problem};
+use crate::reporting::metrics::{OPENMETRICS, Readings};
+use crate::request::call::Call;
 
 /// The endpoints of this file.
 pub fn endpoints() -> Vec<Endpoint> {
@@ -124,8 +125,16 @@ async fn whoami(call: Box<Call>) -> Outcome {
 }
 
 async fn read_metrics(call: Box<Call>) -> Outcome {
-    let refusal = find_refusal(call.door.opened()).await;
-    text_answer(metrics::render(&call.door, refusal.as_ref()), OPENMETRICS)
+    let door = &call.door;
+    let refusal = find_refusal(door.opened()).await;
+    let readings = Readings {
+        repository: door.opened(),
+        refusal: refusal.as_ref(),
+        replayed: door.replayed()[0],
+        uptime: door.start.elapsed(),
+        imports: IMPORTS_MAX - door.bounds.gates.imports.available_permits(),
+    };
+    text_answer(door.metrics.render(&readings), OPENMETRICS)
 }
 
 async fn read_openapi(_: Box<Call>) -> Outcome {

@@ -18,18 +18,19 @@ use hyper::body::Bytes as Part;
 
 use super::import_report::{Listener, Loaded, ended_early, outcome_of};
 use crate::access::{Principal, Verbs, check_acls, check_changes};
-use crate::body::{Bytes, check_media_type};
-use crate::call::{Call, heavy};
-use crate::commit::Signature;
-use crate::door::Door;
-use crate::endpoint::Endpoint;
-use crate::header_text::content_length;
-use crate::limits::{IMPORT_BYTES, IMPORTS_MAX, Limits};
-use crate::names::NDJSON;
-use crate::parameters;
-use crate::peers::{Kind, enter};
-use crate::problem::{Outcome, Problem};
-use crate::upload::{discard, upload};
+use crate::bounds::Bounds;
+use crate::bounds::heavy::heavy;
+use crate::bounds::limits::{IMPORT_BYTES, IMPORTS_MAX, Limits};
+use crate::bounds::peers::{Kind, enter};
+use crate::description::endpoint::Endpoint;
+use crate::description::parameters;
+use crate::protocol::header_text::content_length;
+use crate::protocol::names::NDJSON;
+use crate::protocol::problem::{Outcome, Problem};
+use crate::request::body::{Bytes, check_media_type};
+use crate::request::call::Call;
+use crate::request::commit::Signature;
+use crate::request::upload::{discard, upload};
 
 /// Changes in one batch, by default.
 const BATCH_CHANGES: usize = 5_000;
@@ -123,7 +124,7 @@ impl Order {
             },
             valid_from,
             line_bounds: LineBounds {
-                bytes_max: call.door.limits.body_bytes_max.min(bytes / 4),
+                bytes_max: call.door.bounds.limits.body_bytes_max.min(bytes / 4),
                 tree_bytes_max: Some(bytes / 2),
             },
             merge: is_merging.then(|| Merge::new(options)),
@@ -186,23 +187,24 @@ async fn import(call: Box<Call>, body: &mut Body) -> Outcome {
         )
         .into());
     }
-    let bytes = import_bytes(&call.door.limits);
+    let bytes = import_bytes(&call.door.bounds.limits);
     let order = Order::of(&call, bytes)?;
     if content_length(&call.headers).is_some_and(|length| length <= SHORT_BYTES_MAX) {
         let whole = std::mem::replace(body, Body::empty());
-        let received = Bytes::receive_any(&call.door, &call.headers, whole, call.body_room.clone()).await?;
+        let received =
+            Bytes::receive_any(&call.door.bounds, &call.headers, whole, call.body_room.clone()).await?;
         let received = Part::from_owner(received);
-        match unpacked_length(&call.door, received.clone()).await? {
+        match unpacked_length(&call.door.bounds, received.clone()).await? {
             Some(length) => return import_short(call.into(), repository, received, length).await,
             // Unpacked it is long, so it needs a place as any long one.
             None => *body = Body::from(received),
         }
     }
     let began_at = Run::begin(&repository);
-    let place = enter(&call.door.gates.imports, (&call.peer, Kind::Imports, IMPORTS_MAX), || {
+    let place = enter(&call.door.bounds.gates.imports, (&call.peer, Kind::Imports, IMPORTS_MAX), || {
         format!("{IMPORTS_MAX} imports are under way; try again when one of them is done")
     })?;
-    call.body_room.reserve_unshared(&call.door, bytes)?;
+    call.body_room.reserve_unshared(&call.door.bounds, bytes)?;
     let room = call.body_room.clone();
     let (inlet, upload) = upload();
     let running = tokio::task::spawn_blocking(move || {
@@ -210,7 +212,7 @@ async fn import(call: Box<Call>, body: &mut Body) -> Outcome {
         let _held = (place, room);
         load(&repository, began_at, order, upload)
     });
-    let received = inlet.receive(&call.door, body).await;
+    let received = inlet.receive(&call.door.bounds, call.door.stopping(), body).await;
     let loaded = match running.await {
         Ok(loaded) => loaded,
         Err(error) => std::panic::resume_unwind(error.into_panic()),
@@ -220,7 +222,7 @@ async fn import(call: Box<Call>, body: &mut Body) -> Outcome {
 }
 
 /// The length of a body when it is unpacked; `None` if that is more than short.
-async fn unpacked_length(door: &Door, body: Part) -> Result<Option<usize>, Problem> {
+async fn unpacked_length(bounds: &Bounds, body: Part) -> Result<Option<usize>, Problem> {
     if !body.starts_with(&GZIP_MAGIC) {
         return Ok(Some(body.len()));
     }
@@ -231,19 +233,19 @@ async fn unpacked_length(door: &Door, body: Part) -> Result<Option<usize>, Probl
         let length = length.unwrap_or(UNPACKED_BYTES_MAX);
         Ok((length <= UNPACKED_BYTES_MAX).then_some(length as usize))
     };
-    heavy(door, measure).await
+    heavy(bounds, measure).await
 }
 
 /// Imports a body of such a length when it is unpacked: it waits for its turn. Without room for it, it takes another turn
 /// later, so that searches go on meanwhile.
 async fn import_short(call: Arc<Call>, repository: Repository, body: Part, length: usize) -> Outcome {
-    let bytes_max = import_bytes(&call.door.limits);
+    let bytes_max = import_bytes(&call.door.bounds.limits);
     let bytes = length.saturating_mul(SHORT_ROOM_FACTOR).max(SHORT_ROOM_MIN).min(bytes_max);
-    let deadline = Instant::now() + call.door.limits.body_time();
+    let deadline = Instant::now() + call.door.bounds.limits.body_time();
     loop {
         let (known, repository, body) = (Arc::clone(&call), repository.clone(), body.clone());
-        let turn = heavy(&call.door, move || {
-            if let Err(problem) = known.body_room.reserve_unshared(&known.door, bytes) {
+        let turn = heavy(&call.door.bounds, move || {
+            if let Err(problem) = known.body_room.reserve_unshared(&known.door.bounds, bytes) {
                 return Ok(Err(problem));
             }
             let (order, run) = (Order::of(&known, bytes)?, Run::begin(&repository));

@@ -12,8 +12,8 @@ use http::{Response, StatusCode};
 use serde_json::{Value as Json, json};
 
 use crate::answer;
-use crate::problem::{Outcome, Problem};
-use crate::sending::written_in_short;
+use crate::bounds::sending::written_in_short;
+use crate::protocol::problem::{Outcome, Problem};
 
 /// Most refused lines in an answer; the rest are only counted.
 const REFUSED_LINES_MAX: usize = 100;

@@ -7,10 +7,10 @@ use http::{Method, StatusCode};
 use serde_json::{Map, Value as Json, json};
 
 use crate::answer;
-use crate::call::{Call, Weight};
-use crate::endpoint::Endpoint;
-use crate::parameters;
-use crate::problem::{Outcome, Problem};
+use crate::description::endpoint::Endpoint;
+use crate::description::parameters;
+use crate::protocol::problem::{Outcome, Problem};
+use crate::request::call::{Call, Weight};
 
 /// The kinds of instances that have counts, and their members.
 const KINDS: [(TypeKind, &str); 3] = [
@@ -68,7 +68,7 @@ fn counts(snapshot: &Snapshot, kind: TypeKind) -> annals::Result<Json> {
 
 async fn check(call: Box<Call>) -> Outcome {
     let repository = call.door.repository()?.clone();
-    let permit = Arc::clone(&call.door.gates.compactions)
+    let permit = Arc::clone(&call.door.bounds.gates.compactions)
         .try_acquire_owned()
         .map_err(|_| Problem::busy("a check or a compaction is under way; try again when it is done"))?;
     let running = tokio::task::spawn_blocking(move || {

@@ -11,15 +11,15 @@ use axum::body::Body;
 use http::{Method, Response, StatusCode};
 
 use crate::answer;
-use crate::call::{Call, Weight, heavy};
-use crate::commit::{Build, Signature, commit};
-use crate::conditions::Conditions;
-use crate::door::Door;
-use crate::endpoint::Endpoint;
-use crate::etag::Tag;
-use crate::parameters::{self, flag, query};
-use crate::problem::{Outcome, Problem};
-use crate::sending;
+use crate::bounds::heavy::heavy;
+use crate::description::endpoint::Endpoint;
+use crate::description::parameters::{self, flag, query};
+use crate::protocol::problem::{Outcome, Problem};
+use crate::request::call::{Call, Weight};
+use crate::request::commit::{Build, Signature, commit};
+use crate::request::conditions::Conditions;
+use crate::request::door::Door;
+use crate::request::etag::Tag;
 
 /// Entities, or relationships: the door writes and reads both in the same way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -250,7 +250,7 @@ async fn delete(of: Collection, call: Box<Call>) -> Outcome {
     // With a memory budget the engine counts what goes along first, which takes long for a large container.
     let weight = if of == ENTITIES { Weight::Heavy } else { Weight::Light };
     let ((), receipt, ..) = write_only(call, weight, id, Box::new(work)).await?;
-    Ok(answer::json(StatusCode::OK, &sending::receipt_to_json(&receipt), receipt.position))
+    Ok(answer::json(StatusCode::OK, &answer::receipt_to_json(&receipt), receipt.position))
 }
 
 async fn restore(of: Collection, call: Box<Call>) -> Outcome {
@@ -298,7 +298,7 @@ async fn write_with_status(
     let (status, receipt, id, unchanged) = write_only(call, weight, id, work).await?;
     if is_edit {
         // The repository and the candidate hold different states, so the receipt is the answer.
-        return Ok(answer::json(status, &sending::receipt_to_json(&receipt), receipt.position));
+        return Ok(answer::json(status, &answer::receipt_to_json(&receipt), receipt.position));
     }
     // It is written: an error, such as `busy`, would let the client write it again.
     let shown = show_as_written(&door, of, &id, unchanged, (status, receipt)).await;
@@ -325,7 +325,7 @@ async fn show_as_written(
     // Everything in the answer, its tag included, is of the state that this commit made: another one may have changed
     // the instance since, and its tag would let the client overwrite that change.
     let id = id.clone();
-    Box::pin(heavy(door, move || {
+    Box::pin(heavy(&door.bounds, move || {
         let as_of = annals::AsOf { position: Some(receipt.position), ..annals::AsOf::default() };
         match Seen::find(&snapshot.as_of(as_of)?, &id)? {
             Some(found) => show(of, &found, &id, status, &receipt),
@@ -364,14 +364,14 @@ async fn write_only<T: Send + 'static>(
 }
 
 fn show(of: Collection, found: &Seen, id: &InstanceId, status: StatusCode, receipt: &Receipt) -> Outcome {
-    let response = sending::written(answer::json(status, found, receipt.position), receipt);
+    let response = answer::written(answer::json(status, found, receipt.position), receipt);
     let response = answer::with_etag(response, &Tag::of_seen(found)?);
     Ok(located(of, response, id, status))
 }
 
 /// The answer that does not show the instance.
 fn tell(of: Collection, id: &InstanceId, status: StatusCode, receipt: &Receipt) -> Response<Body> {
-    let response = answer::json(status, &sending::receipt_to_json(receipt), receipt.position);
+    let response = answer::json(status, &answer::receipt_to_json(receipt), receipt.position);
     located(of, response, id, status)
 }
 

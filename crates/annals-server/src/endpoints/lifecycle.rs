@@ -7,13 +7,12 @@ use serde_json::Value as Json;
 
 use super::instances::{Collection, ENTITIES, RELATIONSHIPS, unseen, write};
 use crate::answer;
-use crate::call::{Call, Weight};
-use crate::commit::{Signature, commit};
-use crate::endpoint::Endpoint;
-use crate::etag::Tag;
-use crate::parameters;
-use crate::problem::{Outcome, Problem};
-use crate::sending;
+use crate::description::endpoint::Endpoint;
+use crate::description::parameters;
+use crate::protocol::problem::{Outcome, Problem};
+use crate::request::call::{Call, Weight};
+use crate::request::commit::{Signature, commit};
+use crate::request::etag::Tag;
 
 /// An action on one instance: its path, its name in operations, the schema of its body, its summary.
 type Step = (&'static str, &'static str, &'static str, &'static str);
@@ -208,5 +207,5 @@ async fn name(mut call: Box<Call>) -> Outcome {
         Ok(())
     };
     let ((), receipt) = commit(&call.door, Weight::Light, target, Box::new(build)).await?;
-    Ok(answer::json(StatusCode::OK, &sending::receipt_to_json(&receipt), receipt.position))
+    Ok(answer::json(StatusCode::OK, &answer::receipt_to_json(&receipt), receipt.position))
 }

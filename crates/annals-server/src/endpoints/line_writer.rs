@@ -5,8 +5,8 @@ use std::io;
 use annals_exchange::Stop;
 use annals_json::{Form, JsonText};
 
-use crate::lines::Lines;
-use crate::problem::Problem;
+use crate::answer::lines::Lines;
+use crate::protocol::problem::Problem;
 
 /// The outcome of an answer that was written line by line.
 pub(super) fn outcome_of(outcome: annals_exchange::Outcome, writer: LineWriter) -> Result<(), Problem> {

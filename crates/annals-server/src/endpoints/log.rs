@@ -6,11 +6,11 @@ use http::Method;
 use serde_json::{Value as Json, json};
 
 use crate::answer;
-use crate::call::{Call, Weight};
-use crate::endpoint::Endpoint;
-use crate::parameter::Parameter;
-use crate::parameters::{self, instant, query, text};
-use crate::problem::{Outcome, Problem};
+use crate::description::endpoint::Endpoint;
+use crate::description::parameters::{self, instant, query, text};
+use crate::protocol::parameter::Parameter;
+use crate::protocol::problem::{Outcome, Problem};
+use crate::request::call::{Call, Weight};
 
 /// The endpoints of this file.
 pub fn endpoints() -> Vec<Endpoint> {
@@ -69,7 +69,7 @@ async fn log(call: Box<Call>) -> Outcome {
         is_oldest_first: is_oldest_first(&call)?,
         after: after.map_err(|error| error.with("parameter", "after"))?,
         limit: call.limit()?,
-        bytes_max: call.door.limits.page_bytes_max,
+        bytes_max: call.door.bounds.limits.page_bytes_max,
     };
     call.read(Weight::Heavy, move |call, snapshot| {
         let page = snapshot.log(&query)?;

@@ -1,10 +1,12 @@
-//! The endpoints, one file for each group: paths, descriptions and handlers.
+//! The endpoints, one file for each group: paths, descriptions and handlers. Must not know the layers around them, or the
+//! connections.
 
 // In the order of the description.
 mod instances;
 mod lifecycle;
 mod versions;
 mod neighbors;
+mod walk_query;
 mod walks;
 mod graph;
 mod graph_files;
@@ -33,7 +35,7 @@ mod health;
 
 pub use backup::{BACKUP_END, external_contents_count};
 
-use crate::endpoint::Endpoint;
+use crate::description::endpoint::Endpoint;
 
 /// All endpoints, in the order of the description.
 pub fn endpoints() -> Vec<Endpoint> {

@@ -6,11 +6,11 @@ use http::{Method, StatusCode};
 use serde_json::json;
 
 use crate::answer;
-use crate::call::{Call, Weight};
-use crate::endpoint::Endpoint;
-use crate::lines;
-use crate::parameters::{self, query, text};
-use crate::problem::{Outcome, Problem};
+use crate::answer::lines;
+use crate::description::endpoint::Endpoint;
+use crate::description::parameters::{self, query, text};
+use crate::protocol::problem::{Outcome, Problem};
+use crate::request::call::{Call, Weight};
 
 /// The endpoints of this file.
 pub fn endpoints() -> Vec<Endpoint> {

@@ -12,12 +12,13 @@ use serde_json::{Value as Json, json};
 
 use super::tree::Spot;
 use crate::answer;
-use crate::call::{Call, heavy};
-use crate::commit::Signature;
-use crate::endpoint::Endpoint;
-use crate::parameters;
-use crate::problem::{Outcome, Problem};
-use crate::sending;
+use crate::bounds::heavy::heavy;
+use crate::bounds::sending;
+use crate::description::endpoint::Endpoint;
+use crate::description::parameters;
+use crate::protocol::problem::{Outcome, Problem};
+use crate::request::call::Call;
+use crate::request::commit::Signature;
 
 /// The endpoints of this file.
 pub fn endpoints() -> Vec<Endpoint> {
@@ -87,14 +88,14 @@ async fn view(call: Box<Call>) -> Outcome {
     let depth = call.query.number("depth")?;
     call.wait_visible().await?;
     let door = Arc::clone(&call.door);
-    heavy(&call.door, move || {
+    heavy(&call.door.bounds, move || {
         // Order: snapshot first, then view, so that the view is not older than the position in the answer.
         let snapshot = door.repository()?.snapshot();
         let item = door.operational()?.get(&path, depth)?.ok_or_else(|| {
             Problem::not_found(format!("path {path}: there is no item now; a property is read with its item"))
         })?;
         let form = OperationalForm::new(&item, &snapshot);
-        sending::admit(&door, answer::json(StatusCode::OK, &form, snapshot.position()))
+        sending::admit(&door.bounds, answer::json(StatusCode::OK, &form, snapshot.position()))
     })
     .await
 }
@@ -134,7 +135,7 @@ async fn end(call: Box<Call>) -> Outcome {
     Signature::of(&call)?;
     call.wait_visible().await?;
     let door = Arc::clone(&call.door);
-    heavy(&call.door.clone(), move || {
+    heavy(&call.door.bounds.clone(), move || {
         door.operational()?.end_lease(call.path("lease"))?;
         let mut response = Response::new(Body::empty());
         *response.status_mut() = StatusCode::NO_CONTENT;
@@ -183,7 +184,7 @@ async fn told(
     work: impl FnOnce(&Operational, &str) -> annals::Result<Json> + Send + 'static,
 ) -> Outcome {
     let door = Arc::clone(&call.door);
-    heavy(&call.door.clone(), move || {
+    heavy(&call.door.bounds.clone(), move || {
         let body = work(&door.operational()?, call.path("lease"))?;
         Ok(answer::json(status, &body, door.repository()?.snapshot().position()))
     })

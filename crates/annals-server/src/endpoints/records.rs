@@ -7,12 +7,11 @@ use annals_json::{keep_from_text, taken_back_to_json};
 use http::{Method, StatusCode};
 
 use crate::answer;
-use crate::call::{Call, Weight};
-use crate::commit::{Signature, commit};
-use crate::endpoint::Endpoint;
-use crate::parameters::{self, count, query};
-use crate::problem::{Outcome, Problem};
-use crate::sending;
+use crate::description::endpoint::Endpoint;
+use crate::description::parameters::{self, count, query};
+use crate::protocol::problem::{Outcome, Problem};
+use crate::request::call::{Call, Weight};
+use crate::request::commit::{Signature, commit};
 
 /// The endpoints of this file.
 pub fn endpoints() -> Vec<Endpoint> {
@@ -53,5 +52,5 @@ async fn take_back(call: Box<Call>) -> Outcome {
     };
     let (stays, receipt) = commit(&door, Weight::Heavy, target, Box::new(build)).await?;
     let json = taken_back_to_json(&stays, &receipt);
-    Ok(sending::written(answer::json(StatusCode::OK, &json, receipt.position), &receipt))
+    Ok(answer::written(answer::json(StatusCode::OK, &json, receipt.position), &receipt))
 }

@@ -7,12 +7,12 @@ use serde_json::{Value as Json, json};
 
 use crate::access::{check_acls, check_changes};
 use crate::answer;
-use crate::call::{Call, Weight, heavy};
-use crate::commit::{Signature, commit};
-use crate::endpoint::Endpoint;
-use crate::parameters;
-use crate::problem::{Outcome, Problem};
-use crate::sending;
+use crate::bounds::heavy::heavy;
+use crate::description::endpoint::Endpoint;
+use crate::description::parameters;
+use crate::protocol::problem::{Outcome, Problem};
+use crate::request::call::{Call, Weight};
+use crate::request::commit::{Signature, commit};
 
 /// The threads for searches build transactions with more operations. Units: operations.
 const SMALL_OPERATIONS_MAX: usize = 64;
@@ -127,7 +127,7 @@ async fn post(mut call: Box<Call>) -> Outcome {
     call.wait_visible().await?;
     let signature = Signature::of(&call)?;
     // A proxy in front may have set the header; the body must not name another author.
-    if call.door.limits.is_author_required
+    if call.door.bounds.limits.is_author_required
         && !call.principal.is_named()
         && let Some(author) = json.get("author").and_then(Json::as_str)
         && author != signature.author
@@ -145,7 +145,7 @@ async fn post(mut call: Box<Call>) -> Outcome {
     let described = if is_small {
         Described::from_json(&json, signature)?
     } else {
-        heavy(&call.door, move || Described::from_json(&json, signature)).await?
+        heavy(&call.door.bounds, move || Described::from_json(&json, signature)).await?
     };
     if described.is_dry_run || !described.operations.iter().all(Operation::may_be_limited) {
         call.check_reads_all()?;
@@ -159,14 +159,14 @@ async fn post(mut call: Box<Call>) -> Outcome {
     let target = described.signature.target.clone();
     let build = move |transaction: &mut Transaction| described.build(transaction);
     let (built, receipt) = commit(&call.door, weight, target, Box::new(build)).await?;
-    let mut body = sending::receipt_to_json(&receipt);
+    let mut body = answer::receipt_to_json(&receipt);
     built.add_to(&mut body);
-    Ok(sending::written(answer::json(StatusCode::OK, &body, receipt.position), &receipt))
+    Ok(answer::written(answer::json(StatusCode::OK, &body, receipt.position), &receipt))
 }
 
 async fn dry_run(call: Box<Call>, described: Described) -> Outcome {
     let door = std::sync::Arc::clone(&call.door);
-    heavy(&call.door, move || {
+    heavy(&call.door.bounds, move || {
         let mut transaction = door.repository()?.transaction();
         let built = described.build(&mut transaction)?;
         check_changes(&described.signature.target.principal, &transaction)?;

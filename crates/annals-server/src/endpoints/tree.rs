@@ -10,16 +10,17 @@ use http::{Method, Response, StatusCode};
 use serde_json::json;
 
 use crate::answer;
-use crate::call::{Call, Weight, heavy_read};
-use crate::endpoint::Endpoint;
-use crate::etag::Tag;
-use crate::lines::{self, Lines};
-use crate::names::WAIT_POSITION;
-use crate::parameter::Parameter;
-use crate::parameters::{self, flag, query};
-use crate::problem::{Outcome, Problem};
-use crate::query::decode_percent;
-use crate::sending;
+use crate::answer::lines::{self, Lines};
+use crate::bounds::heavy::heavy_read;
+use crate::bounds::sending;
+use crate::description::endpoint::Endpoint;
+use crate::description::parameters::{self, flag, query};
+use crate::protocol::names::WAIT_POSITION;
+use crate::protocol::parameter::Parameter;
+use crate::protocol::problem::{Outcome, Problem};
+use crate::protocol::query::decode_percent;
+use crate::request::call::{Call, Weight};
+use crate::request::etag::Tag;
 
 /// The server sends a longer tree while it reads it. Units: bytes.
 const WHOLE_BYTES_MAX: usize = 256 << 10;
@@ -195,9 +196,9 @@ async fn get(call: Box<Call>) -> Outcome {
         spot.whole(&snapshot, &extent)?
     } else {
         let (door, spot, extent) = (Arc::clone(&call.door), spot.clone(), extent.clone());
-        heavy_read(&call.door, snapshot.clone(), move |snapshot| {
+        heavy_read(&call.door.bounds, snapshot.clone(), move |snapshot| {
             let response = spot.whole(&snapshot, &extent)?;
-            response.map(|response| sending::admit(&door, response)).transpose()
+            response.map(|response| sending::admit(&door.bounds, response)).transpose()
         })
         .await?
     };
@@ -215,7 +216,7 @@ async fn list(call: Box<Call>) -> Outcome {
     let mut options = ListOptions {
         after: call.query.get("after").map(str::to_owned),
         is_back: call.query.flag("back")?,
-        bytes_max: call.door.limits.page_bytes_max,
+        bytes_max: call.door.bounds.limits.page_bytes_max,
         ..ListOptions::default()
     };
     let (is_counted, is_typed) = (call.query.flag("count")?, call.query.flag("typed")?);

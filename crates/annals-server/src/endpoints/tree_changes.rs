@@ -10,14 +10,14 @@ use http::{Method, StatusCode};
 
 use super::tree::Spot;
 use crate::answer;
-use crate::call::{Call, Weight, heavy};
-use crate::commit::{Signature, commit};
-use crate::conditions::Conditions;
-use crate::endpoint::Endpoint;
-use crate::etag::Tag;
-use crate::parameters;
-use crate::problem::{Outcome, Problem};
-use crate::sending;
+use crate::bounds::heavy::heavy;
+use crate::description::endpoint::Endpoint;
+use crate::description::parameters;
+use crate::protocol::problem::{Outcome, Problem};
+use crate::request::call::{Call, Weight};
+use crate::request::commit::{Signature, commit};
+use crate::request::conditions::Conditions;
+use crate::request::etag::Tag;
 
 /// The endpoints of this file.
 pub fn endpoints() -> Vec<Endpoint> {
@@ -154,7 +154,7 @@ async fn receive(call: &mut Call) -> Result<(Spot, TreeContent), Problem> {
     if call.has_small_body() {
         return Ok((spot, tree_content_from_json(&body)?));
     }
-    let content = heavy(&call.door, move || Ok(tree_content_from_json(&body)?)).await?;
+    let content = heavy(&call.door.bounds, move || Ok(tree_content_from_json(&body)?)).await?;
     Ok((spot, content))
 }
 
@@ -194,11 +194,11 @@ async fn write(call: Box<Call>, conditions: Conditions, root: Option<Id>, change
     };
     let ((id, status), receipt) = commit(&door, weight, target, Box::new(build)).await?;
     drop(body_room);
-    let mut body = sending::receipt_to_json(&receipt);
+    let mut body = answer::receipt_to_json(&receipt);
     if let Some(id) = id {
         body["id"] = id.to_string().into();
     }
-    Ok(sending::written(answer::json(status, &body, receipt.position), &receipt))
+    Ok(answer::written(answer::json(status, &body, receipt.position), &receipt))
 }
 
 /// The tag of the entity at the path of a change, or of the entity with the property there; `None` if the path leads to

@@ -11,12 +11,11 @@ use http::{Method, StatusCode};
 use serde_json::{Value as Json, json};
 
 use crate::answer;
-use crate::call::{Call, Weight};
-use crate::commit::{Signature, commit};
-use crate::endpoint::Endpoint;
-use crate::parameters::{self, query, text};
-use crate::problem::{Outcome, Problem};
-use crate::sending;
+use crate::description::endpoint::Endpoint;
+use crate::description::parameters::{self, query, text};
+use crate::protocol::problem::{Outcome, Problem};
+use crate::request::call::{Call, Weight};
+use crate::request::commit::{Signature, commit};
 
 /// The endpoints of this file.
 pub fn endpoints() -> Vec<Endpoint> {
@@ -120,7 +119,7 @@ async fn declare(mut call: Box<Call>) -> Outcome {
         Ok(transaction.changes_count())
     };
     let (changes_count, receipt) = commit(&call.door, Weight::Heavy, target, Box::new(build)).await?;
-    let mut json = sending::receipt_to_json(&receipt);
+    let mut json = answer::receipt_to_json(&receipt);
     json["changes"] = changes_count.into();
     Ok(answer::json(StatusCode::OK, &json, receipt.position))
 }
@@ -191,5 +190,5 @@ async fn change(
     let as_of = annals::AsOf { position: Some(receipt.position), ..annals::AsOf::default() };
     let found = call.door.repository()?.snapshot().as_of(as_of)?.type_definition(kind, &name);
     let json = found.map_or_else(|| json!({}), |found| type_to_json(&found));
-    Ok(sending::written(answer::json(StatusCode::OK, &json, receipt.position), &receipt))
+    Ok(answer::written(answer::json(StatusCode::OK, &json, receipt.position), &receipt))
 }

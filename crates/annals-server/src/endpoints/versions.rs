@@ -6,13 +6,13 @@ use http::{Method, StatusCode};
 
 use super::instances::{Collection, ENTITIES, RELATIONSHIPS};
 use crate::answer;
-use crate::call::{Call, Weight};
-use crate::endpoint::Endpoint;
-use crate::lines;
-use crate::offset::Offset;
-use crate::parameter::Parameter;
-use crate::parameters;
-use crate::problem::{Outcome, Problem};
+use crate::answer::lines;
+use crate::description::endpoint::Endpoint;
+use crate::description::parameters;
+use crate::protocol::parameter::Parameter;
+use crate::protocol::problem::{Outcome, Problem};
+use crate::request::call::{Call, Weight};
+use crate::request::offset::Offset;
 
 const PATHS: [[&str; 3]; 2] = [
     ["/v1/entities/{id}/history", "/v1/entities/{id}/versions/{number}", "/v1/entities/{id}/diff"],
@@ -82,7 +82,7 @@ async fn history(of: Collection, call: Box<Call>) -> Outcome {
     call.read(Weight::Heavy, move |call, snapshot| {
         let snapshot = offset.pin(snapshot)?;
         snapshot.check_known(&id)?;
-        let bytes_max = call.door.limits.page_bytes_max;
+        let bytes_max = call.door.bounds.limits.page_bytes_max;
         let history = History { skip: offset.skipped, limit, bytes_max, ..history };
         let versions = VersionForm::history(&snapshot, &id, &history, with_content)?;
         let has_more = has_more(&snapshot, &id, &history, versions.len())?;

@@ -1,35 +1,23 @@
 //! Walks over the graph: shortest paths, and entities within reach.
 
-use annals::{Direction, Expression, Id, Reach, Related};
-use annals_json::{GroupsForm, Members, ObjectOf, add_path, condition_from_text, field_from_text};
+use annals::{Id, Related};
+use annals_json::{GroupsForm, Members, ObjectOf, add_path, field_from_text};
 use http::{Method, StatusCode};
 use serde_json::json;
 
 use super::graph::reached;
 use super::graph_files::{self, with_graph_files};
-use super::neighbors::direction_of;
+use super::walk_query::{reach_of, walks};
 use crate::answer;
-use crate::call::{Call, Weight};
-use crate::endpoint::Endpoint;
-use crate::lines;
-use crate::parameter::Parameter;
-use crate::parameters::{self, query, required, text};
-use crate::problem::{Outcome, Problem};
-
-/// Most entities that a walk visits by default.
-const VISITED_DEFAULT: usize = 100_000;
+use crate::answer::lines;
+use crate::description::endpoint::Endpoint;
+use crate::description::parameters::{self, query, required, text};
+use crate::protocol::problem::Outcome;
+use crate::request::call::{Call, Weight};
 
 /// The endpoints of this file.
 pub fn endpoints() -> Vec<Endpoint> {
     let end = |name| parameters::required(name, parameters::text(), "bash");
-    let walks = |endpoint: Endpoint, parameters: Vec<Parameter>| {
-        endpoint.tag("graph").takes(parameters).takes(parameters::reading()).fails(&[
-            "not-found",
-            "too-large",
-            "future-instant",
-            "invalid-expression",
-        ])
-    };
     let path = Endpoint::new(Method::GET, "/v1/path", "Find a shortest path", path)
         .takes([
             end("from").says("Id of the entity to start at."),
@@ -74,46 +62,6 @@ pub fn endpoints() -> Vec<Endpoint> {
         walks(counted, parameters::walking("out")),
         walks(groups, parameters::walking("out")),
     ]
-}
-
-/// An endpoint that walks.
-pub(super) fn walks(endpoint: Endpoint, parameters: Vec<Parameter>) -> Endpoint {
-    let problems = ["not-found", "too-large", "future-instant", "invalid-expression"];
-    endpoint.tag("graph").takes(parameters).takes(parameters::reading()).fails(&problems)
-}
-
-/// The directions of the request.
-pub fn directions_of(call: &Call, default: &str) -> Result<Vec<Direction>, Problem> {
-    match call.query.get("direction").unwrap_or(default) {
-        "both" => Ok(vec![Direction::Out, Direction::In]),
-        text => Ok(vec![direction_of(Some(text))?]),
-    }
-}
-
-/// The walk of the request.
-pub fn reach_of(call: &Call, default: &str) -> Result<Reach, Problem> {
-    let directions = directions_of(call, default)?;
-    let visited_max = call.query.number("visitedMax")?.unwrap_or(VISITED_DEFAULT);
-    if visited_max > annals::VISITED_MAX {
-        let text = format!("visitedMax: expected at most {}, found {visited_max}", annals::VISITED_MAX);
-        return Err(Problem::invalid(text).with("parameter", "visitedMax"));
-    }
-    let all = |name: &str| call.query.all(name).map(str::to_owned).collect();
-    let condition = |name: &str| -> annals::Result<Expression> {
-        Ok(Expression::All(call.query.all(name).map(condition_from_text).collect::<annals::Result<_>>()?))
-    };
-    Ok(Reach {
-        directions,
-        types: call.query.all("type").map(str::parse).collect::<annals::Result<_>>()?,
-        entity_types: all("entityType"),
-        classifications: all("classified"),
-        entity_where: condition("entityWhere")?,
-        relationship_where: condition("relationshipWhere")?,
-        statuses: all("status"),
-        depth_min: call.query.number("depthMin")?.unwrap_or_default(),
-        depth_max: call.query.number("depthMax")?,
-        visited_max,
-    })
 }
 
 async fn path(call: Box<Call>) -> Outcome {

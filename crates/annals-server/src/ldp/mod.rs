@@ -1,4 +1,5 @@
-//! The LDP door: W3C LDP 1.0 after the Fedora API specification. One resource is one entity.
+//! The LDP door: W3C LDP 1.0 after the Fedora API specification. One resource is one entity. Must not know the endpoints
+//! beside it.
 //!
 //! [docs/ldp.md](../../../../docs/ldp.md) maps triples to entities, properties and relationships.
 
@@ -11,6 +12,8 @@ mod acl;
 mod requests;
 pub mod rdf;
 
+use std::sync::Arc;
+
 use http::header::{ALLOW, HeaderMap, HeaderValue, IF_MATCH};
 use http::{Method, StatusCode};
 
@@ -19,8 +22,6 @@ pub use acl::web_ids::{WebAc, WebIdPrefix};
 pub use binary::external::EXTERNAL;
 pub use binary::source_url::SourcePrefix;
 pub use binary::sources::Sources;
-pub use mapping::ldp_types::{ACL, NODE, PART, PLACEHOLDER};
-pub use mapping::ldp_types::{is_of_acls, is_of_door};
 pub use requests::link;
 pub use root::{LdpRoot, LdpSettings};
 
@@ -36,14 +37,15 @@ use requests::acl as acl_requests;
 use requests::request::{self, Request, Target};
 use requests::{answers, bodies, delete, events, get, headers, patch, post, put};
 
-use crate::call::{Call, Weight};
 use crate::content::receive::refuse_part;
-use crate::problem::{Outcome, Problem};
+use crate::protocol::problem::{Outcome, Problem};
+use crate::request::call::{Call, Weight};
 
-/// Answers a request below the root of the door. `root` is the path of the root, without a slash at its end.
-pub async fn answer(call: Box<Call>, method: Method, root: &str) -> Outcome {
+/// Answers a request below the root of the door.
+pub async fn answer(call: Box<Call>, method: Method, settings: &Arc<LdpSettings>) -> Outcome {
+    let root = settings.root.path();
     let public = call.door.hosts.public();
-    let mut base = Base::of(&call.headers, &call.uri, root, public);
+    let mut base = Base::of(&call.headers, &call.uri, &root, public);
     if public.is_none() && call.door.access.tls.is_some() {
         base = base.over_tls();
     }
@@ -55,9 +57,11 @@ pub async fn answer(call: Box<Call>, method: Method, root: &str) -> Outcome {
     let known = base.clone();
     let is_write = [Method::POST, Method::PUT, Method::PATCH].contains(&method);
     let path = call.uri.path();
-    let target = Target::of(path.strip_prefix(root).unwrap_or(path))?;
-    let mut request = Request { is_over: request::Over::default(), call, method, base, permit: None };
-    let web_access = request.call.door.ldp.as_ref().and_then(|ldp| ldp.web_access.clone());
+    let target = Target::of(path.strip_prefix(&*root).unwrap_or(path))?;
+    let settings = Arc::clone(settings);
+    let mut request =
+        Request { is_over: request::Over::default(), settings, call, method, base, permit: None };
+    let web_access = request.settings.web_access.clone();
     let outcome = match &web_access {
         None => work(request, target.clone(), is_write).await,
         Some(web_access) => {
@@ -85,7 +89,7 @@ async fn work(request: Request, target: Target, is_write: bool) -> Outcome {
     let call = &request.call;
     let asked = model::Model::asked(&call.headers).unwrap_or(None);
     let is_upload = is_write && (bodies::is_upload(call, asked) || replaces_binary(&request, &target));
-    let request_time = call.door.limits.request_time;
+    let request_time = call.door.bounds.limits.request_time;
     let work = Box::pin(dispatch(request, target));
     match is_upload {
         // A binary may take any time: the server waits only for each part of it.
@@ -118,7 +122,7 @@ async fn dispatch(mut request: Request, target: Target) -> Outcome {
             Target::Resource(path)
         }
         // ACLs are there where they are in force.
-        Target::Acl(_) if request.call.door.ldp.as_ref().is_none_or(|ldp| ldp.web_access.is_none()) => {
+        Target::Acl(_) if request.settings.web_access.is_none() => {
             Target::Reserved(path::ACL_SEGMENT.to_owned())
         }
         target => target,
@@ -187,7 +191,7 @@ async fn store_root(request: &mut Request) -> Result<(), Problem> {
         return Ok(());
     }
     let conditions = match request.method {
-        Method::PUT => ResourceConditions::of_put(&request.call),
+        Method::PUT => request.conditions_of_put(),
         _ => ResourceConditions::of(&request.call.headers),
     };
     conditions.check(Some(resource_tag::UNSTORED_ROOT))?;
@@ -237,8 +241,7 @@ async fn options(request: &Request, path: &Path) -> Outcome {
     };
     let mut head = HeaderMap::new();
     headers::add_resource(&mut head, &request.base, path, model);
-    let has_external = request.call.door.ldp.as_ref().is_some_and(|ldp| ldp.external.are_allowed());
-    if has_external && model != model::Model::RdfSource {
+    if request.settings.external.are_allowed() && model != model::Model::RdfSource {
         let handlings = HeaderValue::from_static(external::Handling::NAMES);
         head.insert(&headers::ACCEPT_EXTERNAL_CONTENT_HANDLING, handlings);
     }

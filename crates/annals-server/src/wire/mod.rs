@@ -1,5 +1,5 @@
 //! The forms of the door itself, as types: problems, lines of answers, the feed and the state of the server. The other
-//! forms are in `annals_json::wire`, which has the rules.
+//! forms are in `annals_json::wire`, which has the rules. Must not know the handlers that answer with them.
 #![allow(missing_docs, reason = "a doc comment is a description in the document; not every member needs one")]
 
 // In the order a newcomer should read them.

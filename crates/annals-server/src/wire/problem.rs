@@ -5,7 +5,7 @@ use annals_json::named_forms;
 use annals_json::wire::form;
 use serde_json::{Map, Value as Json};
 
-use crate::problem::DOOR_KINDS;
+use crate::protocol::problem::DOOR_KINDS;
 
 named_forms![Problem];
 
@@ -34,5 +34,5 @@ fn kinds() -> Vec<&'static str> {
 
 /// An entity that does not exist.
 pub fn problem_example() -> Json {
-    crate::problem::Problem::not_found("entity dash does not exist").to_json()
+    crate::protocol::problem::Problem::not_found("entity dash does not exist").to_json()
 }

@@ -8,7 +8,7 @@ use crate::ldp::mapping::base::{Base, Place};
 use crate::ldp::mapping::constraints::Refusal;
 use crate::ldp::mapping::path::Path;
 use crate::ldp::rdf::Changes;
-use crate::problem::Problem;
+use crate::protocol::problem::Problem;
 
 /// Most statements of an ACL: each request below its resource reads them.
 pub const STATEMENTS_MAX: usize = 1_000;

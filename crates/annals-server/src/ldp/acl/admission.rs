@@ -13,14 +13,14 @@ use super::modes::Modes;
 use super::permit::{Permit, Purpose};
 use super::web_ids::WebAc;
 use crate::access::{Needs, Principal, Verb, Verbs, of_ldp};
-use crate::call::heavy;
+use crate::bounds::heavy::heavy;
 use crate::ldp::binary::external;
 use crate::ldp::mapping::base::Base;
 use crate::ldp::mapping::path::{ACL_SEGMENT, Path};
 use crate::ldp::mapping::readable::Readable;
 use crate::ldp::requests::request::{Request, Target};
-use crate::names::AUTHOR;
-use crate::problem::{Outcome, Problem};
+use crate::protocol::names::AUTHOR;
+use crate::protocol::problem::{Outcome, Problem};
 
 /// The need of a request.
 #[derive(Debug, PartialEq, Eq)]
@@ -68,7 +68,7 @@ pub async fn admit(request: &mut Request, target: &Target, web_access: &WebAc) -
     match purpose {
         Purpose::Delete => {
             let long = permit.clone();
-            Box::pin(heavy(&request.call.door, move || long.check())).await?;
+            Box::pin(heavy(&request.call.door.bounds, move || long.check())).await?;
         }
         _ => permit.check()?,
     }

@@ -9,11 +9,12 @@ use super::authorization::{Acl, Authorization, objects};
 use super::modes::Modes;
 use crate::access::{Principal, Verb};
 use crate::ldp::mapping::base::{Base, Place};
-use crate::ldp::mapping::ldp_types::{CONTAINS, NODE, node_id};
 use crate::ldp::mapping::model::Model;
 use crate::ldp::mapping::path::Path;
+use crate::ldp::mapping::stored_names::node_id;
 use crate::ldp::mapping::view::{Found, View};
 use crate::ldp::mapping::vocabulary::{LDP, TYPE};
+use crate::ldp_types::{CONTAINS, NODE};
 
 /// The predicate from a group to its members.
 const HAS_MEMBER: &str = "http://www.w3.org/2006/vcard/ns#hasMember";

@@ -4,9 +4,9 @@ use annals::{Direction, Entity, Id, Value};
 
 use super::modes::{ACL, Modes};
 use crate::ldp::mapping::base::{Base, Place};
-use crate::ldp::mapping::ldp_types;
 use crate::ldp::mapping::model::Model;
 use crate::ldp::mapping::vocabulary::TYPE;
+use crate::ldp_types;
 
 /// The class of all agents: the public.
 pub const PUBLIC: &str = "http://xmlns.com/foaf/0.1/Agent";

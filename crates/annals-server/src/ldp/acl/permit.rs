@@ -12,7 +12,7 @@ use crate::ldp::mapping::base::Base;
 use crate::ldp::mapping::model::Model;
 use crate::ldp::mapping::path::Path;
 use crate::ldp::mapping::vocabulary::MEMBERSHIP_RESOURCE;
-use crate::problem::Problem;
+use crate::protocol::problem::Problem;
 
 /// The purpose of a request for a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -184,8 +184,8 @@ mod tests {
 
     use super::*;
     use crate::ldp::acl::modes;
-    use crate::ldp::mapping::ldp_types::{ACL, NODE, PART};
     use crate::ldp::mapping::vocabulary::TYPE;
+    use crate::ldp_types::{ACL, NODE, PART};
 
     /// A resource whose ACL lets the public read it.
     fn open_resource(transaction: &mut Transaction) -> annals::Result<()> {

@@ -9,7 +9,7 @@ use http::HeaderMap;
 use crate::ldp::mapping::constraints::Refusal;
 use crate::ldp::mapping::vocabulary::EXTERNAL_CONTENT;
 use crate::ldp::requests::link;
-use crate::problem::Problem;
+use crate::protocol::problem::Problem;
 
 /// The property of a binary that says where its bytes are, if the repository does not have them.
 /// Shape: a map of `url`, `handling` (`proxy` or `redirect`), `mediaType` and perhaps `name`.

@@ -12,18 +12,17 @@ use http::{HeaderMap, Method, Response, StatusCode};
 
 use super::bytes::CONTENT;
 use super::external::{Asked, EXTERNAL, External, Handling, is_media_type, refused};
-use super::sources::{self, Opened, Reading, Sources};
-use crate::call::Call;
+use super::sources::{self, Opened, Reading};
+use crate::bounds::Bounds;
+use crate::bounds::patience::FlowWait;
+use crate::bounds::sending;
 use crate::content::digests::{self, Check};
 use crate::content::receive::{about, receive, store};
 use crate::content::send::disposition;
-use crate::door::Door;
 use crate::ldp::mapping::model::Model;
 use crate::ldp::requests::answers::{empty, with_head};
 use crate::ldp::requests::request::Request;
-use crate::patience::FlowWait;
-use crate::problem::{Outcome, Problem};
-use crate::sending;
+use crate::protocol::problem::{Outcome, Problem};
 
 /// The bytes that a write gives a binary.
 pub enum BinaryBytes {
@@ -56,29 +55,29 @@ impl BinaryBytes {
                 format!("expected the interaction model ldp:NonRDFSource, found {}", model.type_name());
             return Err(refused(&asked.url, reason));
         }
-        BinaryBytes::named(&request.call, asked).await
+        BinaryBytes::named(request, asked).await
     }
 
-    async fn named(call: &Call, asked: Asked) -> Result<BinaryBytes, Problem> {
+    async fn named(request: &Request, asked: Asked) -> Result<BinaryBytes, Problem> {
         let refuse = |reason: String| refused(&asked.url, reason);
-        let door = &call.door;
-        let sources = sources_of(door).ok_or_else(|| refuse("the LDP door is closed".into()))?;
+        let (call, sources) = (&request.call, &request.settings.external);
+        let bounds = &call.door.bounds;
         let url = sources.allowed(&asked.url).map_err(refuse)?;
         if sources::is_own_request(&call.headers) {
             return Err(refuse(CIRCLE.into()));
         }
         let mut about = about(&call.headers)?;
-        let opened = sources.open(&url, reading(door, Method::GET, None)).await.map_err(refuse)?;
+        let opened = sources.open(&url, reading(bounds, Method::GET, None)).await.map_err(refuse)?;
         let found = opened.media_type.filter(|media_type| is_media_type(media_type));
         about.media_type = asked.media_type.or(found).unwrap_or_else(|| Content::UNKNOWN.to_owned());
         (about.size, about.bytes_max) = (opened.size, Some(sources.bytes_max()));
         let mut body = opened.body;
         if asked.handling == Handling::Copy {
-            let stored = store(door, &mut body, about, &call.peer).await?;
+            let stored = store(&call.door, &mut body, about, &call.peer).await?;
             return Ok(BinaryBytes::Stored(Arc::new(stored)));
         }
         if !about.expected.is_empty() {
-            Check::of_stated(about.expected).read(&mut FlowWait::new(door), &mut body).await?;
+            Check::of_stated(about.expected).read(&mut FlowWait::new(bounds), &mut body).await?;
         }
         Ok(BinaryBytes::External(External {
             url: url.to_string().into(),
@@ -120,13 +119,9 @@ fn add_location(headers: &mut HeaderMap, external: &External) {
     headers.extend(HeaderValue::try_from(&*external.url).ok().map(|url| (CONTENT_LOCATION, url)));
 }
 
-fn sources_of(door: &Door) -> Option<&Sources> {
-    door.ldp.as_ref().map(|ldp| &ldp.external)
-}
-
 /// Half of the time of a request, so that the request can still say what is wrong with the source.
-fn reading<'r>(door: &Door, method: Method, range: Option<&'r HeaderValue>) -> Reading<'r> {
-    Reading { method, range, time: door.limits.request_time / 2 }
+fn reading<'r>(bounds: &Bounds, method: Method, range: Option<&'r HeaderValue>) -> Reading<'r> {
+    Reading { method, range, time: bounds.limits.request_time / 2 }
 }
 
 /// Answers GET and HEAD of a binary with an external content, or of a memento of one. `head` is what the answer says
@@ -137,22 +132,22 @@ pub async fn get(request: &Request, mut head: HeaderMap, external: External) -> 
     let unavailable = |reason: String| {
         Problem::door("source-unavailable", format!("external content {}: {reason}", external.url))
     };
-    let (door, headers) = (&request.call.door, &request.call.headers);
-    let sources = sources_of(door).ok_or_else(|| unavailable("the LDP door is closed".into()))?;
+    let (bounds, headers) = (&request.call.door.bounds, &request.call.headers);
+    let sources = &request.settings.external;
     if sources::is_own_request(headers) {
         return Err(unavailable(CIRCLE.into()));
     }
     let url = sources.allowed(&external.url).map_err(unavailable)?;
     add_location(&mut head, &external);
-    let (place, share) = sending::place_of_download(door, &request.call.peer)?;
+    let (place, share) = sending::place_of_download(bounds, &request.call.peer)?;
     let digested = {
         let wanted = digests::wanted_in_all(headers)?;
         if wanted.is_empty() {
             None
         } else {
-            let whole = sources.open(&url, reading(door, Method::GET, None)).await.map_err(unavailable)?;
+            let whole = sources.open(&url, reading(bounds, Method::GET, None)).await.map_err(unavailable)?;
             let mut body = whole.body;
-            let found = Check::of_wanted(&wanted).read(&mut FlowWait::new(door), &mut body).await;
+            let found = Check::of_wanted(&wanted).read(&mut FlowWait::new(bounds), &mut body).await;
             let found: Vec<Digest> = found.map_err(|problem| unavailable(problem.detail().to_owned()))?;
             digests::answer(|wanted| find(&found, wanted), headers, &mut head)?;
             Some(whole.version)
@@ -163,7 +158,7 @@ pub async fn get(request: &Request, mut head: HeaderMap, external: External) -> 
         return Ok(with_head(empty(StatusCode::TEMPORARY_REDIRECT), StatusCode::TEMPORARY_REDIRECT, head));
     }
     let range = headers.get(RANGE);
-    let opened = sources.open(&url, reading(door, request.method.clone(), range)).await;
+    let opened = sources.open(&url, reading(bounds, request.method.clone(), range)).await;
     let opened = opened.map_err(unavailable)?;
     if digested.is_some_and(|version| opened.status == StatusCode::OK && version != opened.version) {
         return Err(unavailable("it changed while its digest was computed; try again".into()));

@@ -23,7 +23,7 @@ use tokio::io::{AsyncReadExt, AsyncSeekExt};
 
 use super::source_url::{SourcePrefix, SourceUrl};
 use crate::content::part::Part;
-use crate::header_text::{content_length, text, texts};
+use crate::protocol::header_text::{content_length, text, texts};
 
 /// The name by which the server tells its own requests. It refuses to answer one of them with an external content, which
 /// may lead back to itself.

@@ -8,7 +8,7 @@ use http::header::{ALLOW, EXPECT, HeaderValue};
 use http::{HeaderMap, Method, Response, StatusCode};
 
 use super::external_binary::BinaryBytes;
-use crate::call::{Weight, heavy_read};
+use crate::bounds::heavy::heavy_read;
 use crate::content::send::{Wanted, send};
 use crate::content::validators::Validators;
 use crate::ldp::mapping::model::Model;
@@ -22,8 +22,9 @@ use crate::ldp::requests::headers;
 use crate::ldp::requests::parent::{check_container, no_container};
 use crate::ldp::requests::request::Request;
 use crate::ldp::requests::slug;
-use crate::problem::{Outcome, Problem};
-use crate::upload::discard;
+use crate::protocol::problem::{Outcome, Problem};
+use crate::request::call::Weight;
+use crate::request::upload::discard;
 
 /// Answers a POST of a binary.
 pub async fn post(mut request: Request, container: Path) -> Outcome {
@@ -60,7 +61,7 @@ pub async fn post(mut request: Request, container: Path) -> Outcome {
 
 /// Answers a PUT of a binary.
 pub async fn put(mut request: Request, path: Path) -> Outcome {
-    let conditions = ResourceConditions::of_put(&request.call);
+    let conditions = request.conditions_of_put();
     let (place, early) = (path.clone(), conditions.clone());
     let check_now = move |view: View<'_>| check(view, &place, &early).map(drop);
     let weight = match check_early(&request, &path, &conditions, check_now).await {
@@ -105,7 +106,7 @@ async fn check_early(
     let check = move |snapshot: Snapshot| check(View { snapshot: &snapshot, base: &base });
     match weight {
         Weight::Light => check(snapshot)?,
-        Weight::Heavy => Box::pin(heavy_read(&request.call.door, snapshot, check)).await?,
+        Weight::Heavy => Box::pin(heavy_read(&request.call.door.bounds, snapshot, check)).await?,
     }
     Ok(weight)
 }
@@ -178,7 +179,7 @@ pub async fn get(
     content: Arc<Content>,
     validators: Validators,
 ) -> Outcome {
-    let conditions = crate::conditions::Conditions::of(&request.call)?;
+    let conditions = crate::request::conditions::Conditions::of(&request.call)?;
     let (method, headers, peer) = (&request.method, &request.call.headers, &request.call.peer);
     let wanted = Wanted { method, headers, conditions: &conditions, peer };
     let response = send(&request.call.door, content, &validators, wanted).await?;

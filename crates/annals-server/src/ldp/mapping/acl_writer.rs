@@ -2,13 +2,13 @@
 
 use annals::{Direction, Id, InstanceId, NewRelationship, Value};
 
-use super::ldp_types::{ACL, PART, declare_acls};
 use super::model::Model;
 use super::path::{ACL_SEGMENT, PATH_PROPERTY, Path};
 use super::statements::Graph;
 use super::view::{Found, found};
 use super::writer::{NAME, Writer, new_entity};
-use crate::problem::Problem;
+use crate::ldp_types::{ACL, PART, declare_acls};
+use crate::protocol::problem::Problem;
 
 impl Writer<'_> {
     /// Creates the ACL of a resource, also one that was deleted.

@@ -7,8 +7,8 @@ use oxrdf::NamedNode;
 
 use super::path::{Path, append_encoded};
 use super::readable::Readable;
-use crate::header_text::text;
-use crate::hosts::PublicUrl;
+use crate::protocol::header_text::text;
+use crate::request::hosts::PublicUrl;
 
 /// The thing that an IRI names.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,12 +6,13 @@ use std::collections::{BTreeMap, HashSet};
 use annals::{Direction, Entity, Id, InstanceId, Patch, PatchStep, Value};
 use oxrdf::Triple;
 
-use super::ldp_types::{NODE, link_id, node_id};
 use super::path::Path;
 use super::statements::{Managed, NodeName, Object, Statements, Subject, object_of, subject_of};
+use super::stored_names::{link_id, node_id};
 use super::view::labelled;
 use super::writer::Writer;
-use crate::problem::Problem;
+use crate::ldp_types::NODE;
+use crate::protocol::problem::Problem;
 
 /// The entities that a change writes.
 #[derive(Default)]

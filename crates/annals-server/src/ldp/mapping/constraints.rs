@@ -8,7 +8,7 @@ use oxrdf::{Term, Triple};
 use super::base::Base;
 use super::path::Path;
 use super::vocabulary::CONSTRAINED_BY;
-use crate::problem::Problem;
+use crate::protocol::problem::Problem;
 
 /// The name of the document, below the root.
 pub const DOCUMENT: &str = "fcr:constraints";

@@ -12,7 +12,7 @@ use super::vocabulary::{
 };
 use crate::ldp::binary::bytes::content_of;
 use crate::ldp::binary::external::{External, Handling};
-use crate::problem::Problem;
+use crate::protocol::problem::Problem;
 
 /// True for the predicates of these statements.
 pub fn is_fact(predicate: &str) -> bool {

@@ -3,12 +3,13 @@
 use annals::{Direction, Entity};
 use oxrdf::NamedOrBlankNode;
 
-use super::ldp_types::{CONTAINS, predicate};
 use super::membership::Rule;
+use super::stored_names::predicate;
 use super::triples::{Sink, each_object, emit};
 use super::view::View;
 use super::vocabulary::MEMBERSHIP_RESOURCE;
-use crate::problem::Problem;
+use crate::ldp_types::CONTAINS;
+use crate::protocol::problem::Problem;
 
 /// Passes on the triples of other resources with this one as object.
 pub fn each_triple(

@@ -3,7 +3,6 @@
 use annals::{Direction, Entity};
 use oxrdf::{NamedNode, NamedOrBlankNode, Term};
 
-use super::ldp_types::CONTAINS;
 use super::model::Model;
 use super::triples::{Sink, each_object, emit, iri_property};
 use super::view::View;
@@ -11,7 +10,8 @@ use super::vocabulary::{
     HAS_MEMBER_RELATION, INSERTED_CONTENT_RELATION, IS_MEMBER_OF_RELATION, MEMBER_SUBJECT,
     MEMBERSHIP_RESOURCE,
 };
-use crate::problem::Problem;
+use crate::ldp_types::CONTAINS;
+use crate::protocol::problem::Problem;
 
 /// The statements of a direct or an indirect container about its members.
 pub struct Rule {

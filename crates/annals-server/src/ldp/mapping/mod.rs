@@ -7,7 +7,7 @@ pub mod readable;
 pub mod base;
 pub mod constraints;
 pub mod model;
-pub mod ldp_types;
+pub mod stored_names;
 pub mod term;
 pub mod view;
 pub mod triples;

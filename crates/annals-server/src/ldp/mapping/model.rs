@@ -7,7 +7,8 @@ use oxrdf::NamedNode;
 use super::constraints::Refusal;
 use super::vocabulary::LDP;
 use crate::ldp::requests::link;
-use crate::problem::Problem;
+use crate::ldp_types;
+use crate::protocol::problem::Problem;
 
 /// An interaction model of LDP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,12 +34,12 @@ impl Model {
     /// The name of the entity type.
     pub fn type_name(self) -> &'static str {
         match self {
-            Model::RdfSource => "ldp.RDFSource",
-            Model::Basic => "ldp.BasicContainer",
-            Model::Direct => "ldp.DirectContainer",
-            Model::Indirect => "ldp.IndirectContainer",
-            Model::NonRdfSource => "ldp.NonRDFSource",
-            Model::Acl => "ldp.Acl",
+            Model::RdfSource => ldp_types::RDF_SOURCE,
+            Model::Basic => ldp_types::BASIC_CONTAINER,
+            Model::Direct => ldp_types::DIRECT_CONTAINER,
+            Model::Indirect => ldp_types::INDIRECT_CONTAINER,
+            Model::NonRdfSource => ldp_types::NON_RDF_SOURCE,
+            Model::Acl => ldp_types::ACL_SOURCE,
         }
     }
 

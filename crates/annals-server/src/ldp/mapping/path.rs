@@ -6,7 +6,7 @@ use annals::{Entity, ID_BYTES_MAX, Id};
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 use uuid::Uuid;
 
-use crate::problem::Problem;
+use crate::protocol::problem::Problem;
 
 /// Longest segment. Units: bytes, decoded. The name of a child in its container takes at most 400 bytes.
 pub const SEGMENT_BYTES_MAX: usize = 255;

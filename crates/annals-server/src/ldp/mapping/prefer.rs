@@ -3,7 +3,7 @@
 use http::{HeaderMap, HeaderName};
 
 use super::vocabulary::LDP;
-use crate::header_text::{split, texts};
+use crate::protocol::header_text::{split, texts};
 
 /// Header: what the client prefers.
 pub static PREFER: HeaderName = HeaderName::from_static("prefer");

@@ -4,11 +4,12 @@ use std::collections::HashSet;
 
 use annals::{Direction, Entity, Id, InstanceId, Relationship, RelationshipsOf, Snapshot, Status, Value};
 
-use super::ldp_types::{ACL, CONTAINS, NODE, PART, PLACEHOLDER, TOMBSTONE, is_predicate};
 use super::path::{PATH_PROPERTY, Path};
+use super::stored_names::is_predicate;
 use super::view::Found;
 use super::writer::Writer;
-use crate::problem::Problem;
+use crate::ldp_types::{ACL, CONTAINS, NODE, PART, PLACEHOLDER, TOMBSTONE};
+use crate::protocol::problem::Problem;
 
 impl Writer<'_> {
     /// Deletes a resource and everything that it contains.

@@ -5,15 +5,16 @@ use oxrdf::NamedOrBlankNode;
 
 use super::facts;
 use super::inbound;
-use super::ldp_types::{CONTAINS, PART, predicate};
 use super::membership;
 use super::model::Model;
 use super::prefer::Selection;
+use super::stored_names::predicate;
 use super::term::term_of;
 use super::triples::{Sink, each_value, emit};
 use super::view::View;
 use super::vocabulary::{self, LDP, node_in};
-use crate::problem::Problem;
+use crate::ldp_types::{CONTAINS, PART};
+use crate::protocol::problem::Problem;
 
 /// Passes on the triples of a resource that a client selected.
 ///

@@ -1,7 +1,5 @@
 //! Entity tags of resources, and the conditions of requests on them.
 
-use std::sync::Arc;
-
 use annals::{Direction, Entity, Snapshot};
 use http::HeaderMap;
 
@@ -10,12 +8,12 @@ use super::resource_graph;
 use super::shown;
 use super::view::View;
 use super::vocabulary::MEMBERSHIP_RESOURCE;
-use crate::call::{Call, heavy_read};
-use crate::conditions::{Condition, Conditions};
+use crate::bounds::Bounds;
+use crate::bounds::heavy::heavy_read;
 use crate::content::validators;
-use crate::door::Door;
 use crate::ldp::binary::bytes::content_of;
-use crate::problem::Problem;
+use crate::protocol::problem::Problem;
+use crate::request::conditions::{Condition, Conditions};
 
 /// Most containers with members of a resource whose children an estimate counts one by one.
 const CONTAINERS_MAX: usize = 64;
@@ -45,7 +43,7 @@ pub fn tag_with_inbound(view: View<'_>, entity: &Entity<'_>) -> annals::Result<S
 
 /// The tag of what a selection shows. If that is much, a thread for long work computes it.
 pub async fn tag_of_selection(
-    door: &Arc<Door>,
+    bounds: &Bounds,
     view: View<'_>,
     entity: &Entity<'_>,
     selection: &Selection,
@@ -65,7 +63,7 @@ pub async fn tag_of_selection(
         let entity = entity.ok_or_else(|| Problem::not_found("the resource is not there any more"))?;
         Ok(of(View { snapshot: &snapshot, base: &base }, &entity)?)
     };
-    Box::pin(heavy_read(door, view.snapshot.clone(), work)).await
+    Box::pin(heavy_read(bounds, view.snapshot.clone(), work)).await
 }
 
 /// The tag of a binary: the digest of its bytes.
@@ -93,9 +91,8 @@ impl ResourceConditions {
     }
 
     /// The conditions of a PUT: the server may require one.
-    pub fn of_put(call: &Call) -> ResourceConditions {
-        let is_required = call.door.ldp.as_ref().is_some_and(|ldp| ldp.is_if_match_required);
-        ResourceConditions { is_required, ..ResourceConditions::of(&call.headers) }
+    pub fn of_put(headers: &HeaderMap, is_required: bool) -> ResourceConditions {
+        ResourceConditions { is_required, ..ResourceConditions::of(headers) }
     }
 
     /// True if a check needs no tag.

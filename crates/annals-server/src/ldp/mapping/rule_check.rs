@@ -16,7 +16,7 @@ use super::vocabulary::{
     HAS_MEMBER_RELATION, INSERTED_CONTENT_RELATION, IS_MEMBER_OF_RELATION, MEMBERSHIP_RESOURCE,
 };
 use crate::ldp::rdf::Changes;
-use crate::problem::Problem;
+use crate::protocol::problem::Problem;
 
 const ALL: [&str; 4] =
     [MEMBERSHIP_RESOURCE, HAS_MEMBER_RELATION, IS_MEMBER_OF_RELATION, INSERTED_CONTENT_RELATION];

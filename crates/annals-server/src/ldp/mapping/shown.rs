@@ -6,10 +6,11 @@
 
 use annals::{DigestAlgorithm, Direction, Entity, Hashing};
 
-use super::ldp_types::{CONTAINS, NODE, PART, is_predicate};
 use super::membership::Rule;
+use super::stored_names::is_predicate;
 use super::view::View;
 use super::vocabulary::MEMBERSHIP_RESOURCE;
+use crate::ldp_types::{CONTAINS, NODE, PART};
 
 /// Units: bytes of a digest, of the 32 that SHA-256 has.
 const DIGEST_BYTES: usize = 8;

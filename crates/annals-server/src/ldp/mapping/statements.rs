@@ -8,7 +8,6 @@ use oxrdf::{NamedNode, NamedOrBlankNode, Term, Triple};
 use super::base::{Base, Place};
 use super::constraints::{Refusal, check_predicate, unknown_term};
 use super::facts;
-use super::ldp_types::CONTAINS as CONTAINS_TYPE;
 use super::membership;
 use super::model::Model;
 use super::path::Path;
@@ -20,7 +19,8 @@ use super::vocabulary::{
     CONTAINS, HAS_MEMBER_RELATION, INSERTED_CONTENT_RELATION, IS_MEMBER_OF_RELATION, LDP, MEMBER,
     MEMBER_SUBJECT, MEMBERSHIP_RESOURCE, TYPE,
 };
-use crate::problem::Problem;
+use crate::ldp_types::CONTAINS as CONTAINS_TYPE;
+use crate::protocol::problem::Problem;
 
 /// A node of the graph of a resource, other than the resource.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -5,7 +5,7 @@ use oxrdf::{NamedNode, NamedNodeRef, NamedOrBlankNode, NamedOrBlankNodeRef, Term
 
 use super::term::term_of;
 use super::view::View;
-use crate::problem::Problem;
+use crate::protocol::problem::Problem;
 
 /// Receives triples, one by one.
 pub type Sink<'s> = dyn FnMut(TripleRef<'_>) -> Result<(), Problem> + 's;

@@ -4,10 +4,10 @@ use annals::{Direction, Entity, ErrorKind, Id, InstanceId, Snapshot};
 use oxrdf::{BlankNode, NamedNode, NamedOrBlankNode, Term};
 
 use super::base::{Base, Place};
-use super::ldp_types::{CONTAINS, NODE, PART, PLACEHOLDER, SUBJECT, TOMBSTONE};
 use super::model::Model;
 use super::path::Path;
-use crate::problem::Problem;
+use crate::ldp_types::{CONTAINS, NODE, PART, PLACEHOLDER, SUBJECT, TOMBSTONE};
+use crate::protocol::problem::Problem;
 
 /// The resource, or its remains, at a path.
 #[derive(Clone, Debug)]

@@ -8,15 +8,14 @@ use annals::{
 };
 
 use super::base::{Base, stored_path};
-use super::ldp_types::{
-    self, CHANGES, CONTAINS, NODE, PART, PLACEHOLDER, SUBJECT, is_predicate, link_id, node_id,
-};
 use super::model::Model;
 use super::path::{PATH_PROPERTY, Path};
 use super::statements::{Graph, NodeName, Statements};
+use super::stored_names::{is_predicate, link_id, node_id};
 use super::view::{Found, View, found};
 use crate::ldp::requests::parent::no_container;
-use crate::problem::Problem;
+use crate::ldp_types::{self, CHANGES, CONTAINS, NODE, PART, PLACEHOLDER, SUBJECT};
+use crate::protocol::problem::Problem;
 
 /// The property of a containment relationship that names the child.
 pub const NAME: &str = "name";

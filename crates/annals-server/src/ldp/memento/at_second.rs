@@ -9,7 +9,7 @@ use crate::ldp::mapping::view::View;
 use crate::ldp::requests::get::show;
 use crate::ldp::requests::headers;
 use crate::ldp::requests::request::{Original, Request};
-use crate::problem::{Outcome, Problem};
+use crate::protocol::problem::{Outcome, Problem};
 
 /// Answers GET, HEAD and OPTIONS of a memento.
 ///

@@ -3,9 +3,9 @@
 use annals::{AsOf, ErrorKind, History, InstanceId, Snapshot, Status, VersionInfo};
 
 use super::second::Second;
-use crate::ldp::mapping::ldp_types::PLACEHOLDER;
 use crate::ldp::mapping::path::Path;
-use crate::problem::Problem;
+use crate::ldp_types::PLACEHOLDER;
+use crate::protocol::problem::Problem;
 
 /// Versions read together.
 const PAGE: usize = 1_000;

@@ -12,7 +12,7 @@ use crate::ldp::mapping::view::View;
 use crate::ldp::requests::answers::{no_description, with_head};
 use crate::ldp::requests::headers::{self, ACCEPT_DATETIME};
 use crate::ldp::requests::request::{Original, Request};
-use crate::problem::{Outcome, Problem};
+use crate::protocol::problem::{Outcome, Problem};
 
 /// Answers a request with `Accept-Datetime`: it redirects to the memento of that time.
 ///

@@ -12,7 +12,7 @@ use super::mementos::Mementos;
 use super::second::Second;
 use super::time_gate::address;
 use crate::answer::with_position;
-use crate::call::{Weight, heavy_read};
+use crate::bounds::heavy::heavy_read;
 use crate::ldp::mapping::constraints::{DOCUMENT, Refusal};
 use crate::ldp::mapping::model::Model;
 use crate::ldp::mapping::path::Path;
@@ -28,8 +28,9 @@ use crate::ldp::requests::bodies::problem_of;
 use crate::ldp::requests::get::media_type_of;
 use crate::ldp::requests::headers::{self, ACCEPT_POST, MEMENTO_DATETIME};
 use crate::ldp::requests::request::{Original, Request};
-use crate::problem::{Outcome, Problem};
-use crate::upload::discard;
+use crate::protocol::problem::{Outcome, Problem};
+use crate::request::call::Weight;
+use crate::request::upload::discard;
 
 /// Methods that a time map takes.
 pub const ALLOWED: &str = "GET, HEAD, OPTIONS, POST";
@@ -117,7 +118,7 @@ async fn seconds(request: &Request, original: &Original) -> Result<Vec<Second>, 
     }
     let path = original.path.clone();
     let work = move |snapshot: Snapshot| Mementos::of(&snapshot, &path).seconds();
-    let seconds = Box::pin(heavy_read(&request.call.door, snapshot.clone(), work)).await?;
+    let seconds = Box::pin(heavy_read(&request.call.door.bounds, snapshot.clone(), work)).await?;
     if seconds.is_empty() {
         let missing = view.live(&original.path).err();
         return Err(missing.unwrap_or_else(|| Problem::not_found("the resource has no versions")));

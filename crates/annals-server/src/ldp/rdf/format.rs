@@ -1,6 +1,6 @@
 //! The four formats of RDF, and the choice of one by media type and by `Accept`.
 
-use crate::header_text::split;
+use crate::protocol::header_text::split;
 
 /// A format that the door reads and writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,7 +12,6 @@ use super::headers;
 use super::patch;
 use super::request::{Original, Request};
 use crate::answer::with_position;
-use crate::call::Weight;
 use crate::ldp::acl::acl_rules;
 use crate::ldp::acl::modes::ACL;
 use crate::ldp::mapping::base::Base;
@@ -26,7 +25,8 @@ use crate::ldp::mapping::view::{Found, View};
 use crate::ldp::mapping::vocabulary::{TYPE, node, node_in};
 use crate::ldp::mapping::writer::Writer;
 use crate::ldp::rdf::RdfWriter;
-use crate::problem::{Outcome, Problem};
+use crate::protocol::problem::{Outcome, Problem};
+use crate::request::call::Weight;
 
 /// The text of the default of the root.
 const DEFAULT: &str = "The server gives access by the roles of its clients, until this ACL is written";
@@ -134,7 +134,7 @@ async fn options(request: &Request, resource: &Path) -> Outcome {
 }
 
 async fn put(mut request: Request, resource: Path) -> Outcome {
-    let conditions = ResourceConditions::of_put(&request.call);
+    let conditions = request.conditions_of_put();
     Model::Acl.check_stays(&request.call.headers)?;
     let received = Received::of(&mut request).await?;
     let BodyKind::Graph(format) = received.kind else {

@@ -11,17 +11,18 @@ use serde_json::{Value as Json, json};
 use uuid::Uuid;
 
 use super::headers;
-use crate::door::Door;
-use crate::event_stream::{Place, Sent, Source};
+use crate::answer::event_stream::{Place, Sent, Source};
 use crate::ldp::binary::bytes::content_of;
 use crate::ldp::mapping::base::Base;
-use crate::ldp::mapping::ldp_types::{CONTAINS, NODE, PART, PLACEHOLDER, is_predicate};
 use crate::ldp::mapping::model::Model;
 use crate::ldp::mapping::path::Path;
+use crate::ldp::mapping::stored_names::is_predicate;
 use crate::ldp::mapping::triples::each_object;
 use crate::ldp::mapping::view::View;
 use crate::ldp::mapping::vocabulary::{INBOX, LDP, MEMBERSHIP_RESOURCE, TYPE};
-use crate::problem::Problem;
+use crate::ldp_types::{CONTAINS, NODE, PART, PLACEHOLDER};
+use crate::protocol::problem::Problem;
+use crate::request::door::Door;
 
 /// Most records that are read for one event: between them others may use the thread.
 const RECORDS_MAX: usize = 10_000;

@@ -13,7 +13,7 @@ use crate::ldp::mapping::path::Path;
 use crate::ldp::mapping::prefer::Selection;
 use crate::ldp::mapping::resource_tag;
 use crate::ldp::mapping::view::View;
-use crate::problem::{Outcome, Problem};
+use crate::protocol::problem::{Outcome, Problem};
 
 /// The answer for a new resource, made by a write: its address, also as body.
 pub async fn created(request: &Request, path: &Path, receipt: &Receipt) -> Outcome {
@@ -59,7 +59,7 @@ async fn state(request: &Request, path: &Path, is_description: bool, receipt: &R
 async fn statements_tag(request: &Request, view: View<'_>, entity: &Entity<'_>) -> Result<String, Problem> {
     let all = Selection::default();
     let size = resource_tag::size(view, entity, &all)?;
-    Box::pin(resource_tag::tag_of_selection(&request.call.door, view, entity, &all, size)).await
+    Box::pin(resource_tag::tag_of_selection(&request.call.door.bounds, view, entity, &all, size)).await
 }
 
 /// The state that a write made.

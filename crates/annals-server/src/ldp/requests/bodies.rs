@@ -8,16 +8,17 @@ use oxrdf::Triple;
 
 use super::headers::UPDATE_TYPE;
 use super::request::Request;
-use crate::body::{Bytes, Room};
-use crate::call::{Call, heavy};
+use crate::bounds::heavy::heavy;
 use crate::content::digests::{self, Check};
-use crate::door::Door;
-use crate::header_text::content_type;
 use crate::ldp::binary::external;
 use crate::ldp::mapping::model::Model;
 use crate::ldp::rdf::update::{self, Update};
 use crate::ldp::rdf::{RdfError, RdfErrorKind, RdfFormat, RdfLimits, expanded_bytes, read};
-use crate::problem::Problem;
+use crate::protocol::header_text::content_type;
+use crate::protocol::problem::Problem;
+use crate::request::body::{Bytes, Room};
+use crate::request::call::Call;
+use crate::request::door::Door;
 
 /// Terms of a small body that need no room of their own. Units: bytes.
 const SMALL_EXPANDED_BYTES_MAX: usize = 1 << 20;
@@ -82,7 +83,8 @@ impl Received {
         let call = &mut request.call;
         let stated = digests::stated(&call.headers)?;
         let body = call.take_body();
-        let bytes = Bytes::receive_any(&call.door, &call.headers, body, call.body_room.clone()).await?;
+        let bytes =
+            Bytes::receive_any(&call.door.bounds, &call.headers, body, call.body_room.clone()).await?;
         let limits = RdfLimits { is_given_up: Some(Arc::clone(&request.is_over.0)), ..RdfLimits::default() };
         let (door, room) = (Arc::clone(&call.door), call.body_room.clone());
         let received = Received { kind, limits, bytes, door, room, expanded: OnceLock::new() };
@@ -93,7 +95,7 @@ impl Received {
         if received.is_small() {
             return check.check(received.bytes()).map(|()| received);
         }
-        heavy(&call.door, move || check.check(received.bytes()).map(|()| received)).await
+        heavy(&call.door.bounds, move || check.check(received.bytes()).map(|()| received)).await
     }
 
     /// True if it is parsed fast enough for the thread of the connection.
@@ -156,7 +158,7 @@ impl Received {
         if self.is_small() && bytes <= SMALL_EXPANDED_BYTES_MAX {
             return Ok(None);
         }
-        let bytes_max = self.door.limits.bodies_bytes_max;
+        let bytes_max = self.door.bounds.limits.bodies_bytes_max;
         if bytes > bytes_max.saturating_sub(self.bytes().len()) {
             let text = format!(
                 "body: expected at most {bytes_max} bytes of memory when prefixes are resolved; send it in parts"
@@ -164,7 +166,7 @@ impl Received {
             return Err(Problem::too_large(text).with("bytesMax", bytes_max));
         }
         let reserved = self.door.repository()?.reserve_memory(terms_bytes(bytes))?;
-        self.room.reserve(&self.door, bytes)?;
+        self.room.reserve(&self.door.bounds, bytes)?;
         let _ = self.expanded.set(bytes);
         Ok(Some(reserved))
     }

@@ -7,12 +7,12 @@ use super::answers::empty;
 use super::headers;
 use super::request::Request;
 use crate::answer::with_position;
-use crate::call::Weight;
 use crate::ldp::mapping::model::Model;
 use crate::ldp::mapping::path::Path;
 use crate::ldp::mapping::resource_tag::{self, ResourceConditions};
 use crate::ldp::mapping::writer::Writer;
-use crate::problem::{Outcome, Problem};
+use crate::protocol::problem::{Outcome, Problem};
+use crate::request::call::Weight;
 
 /// Answers DELETE of a resource.
 pub async fn answer(request: Request, path: Path) -> Outcome {

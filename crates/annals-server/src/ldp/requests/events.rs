@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::activities::Activities;
 use super::request::Request;
-use crate::event_stream::{self, Open, Source, Start};
-use crate::problem::Outcome;
+use crate::answer::event_stream::{self, Open, Source, Start};
+use crate::protocol::problem::Outcome;
 
 /// Answers GET: the messages of all later commits, or of those after the position in `Last-Event-ID`.
 ///

@@ -9,10 +9,10 @@ use super::answers::{no_description, with_head};
 use super::bodies::problem_of;
 use super::headers;
 use super::request::{Original, Request};
-use crate::call::heavy_answer;
+use crate::answer::lines;
+use crate::bounds::heavy::heavy_answer;
 use crate::content::digests;
 use crate::content::validators::Validators;
-use crate::header_text::texts;
 use crate::ldp::binary::bytes;
 use crate::ldp::binary::external::External;
 use crate::ldp::binary::external_binary;
@@ -28,9 +28,9 @@ use crate::ldp::mapping::view::{Found, View};
 use crate::ldp::memento::second::Second;
 use crate::ldp::memento::time_gate;
 use crate::ldp::rdf::{RdfFormat, RdfWriter, negotiate};
-use crate::lines;
-use crate::names::POSITION;
-use crate::problem::{Outcome, Problem};
+use crate::protocol::header_text::texts;
+use crate::protocol::names::POSITION;
+use crate::protocol::problem::{Outcome, Problem};
 
 /// Parts of an answer that is streamed. Units: bytes.
 const PART_BYTES: usize = 8 << 10;
@@ -114,7 +114,8 @@ pub async fn show(
     let selection = Selection::asked(&request.call.headers);
     let format = format_of(&request.call.headers)?;
     let size = resource_tag::size(view, &entity, &selection)?;
-    let tag = resource_tag::tag_of_selection(&request.call.door, view, &entity, &selection, size).await?;
+    let tag =
+        resource_tag::tag_of_selection(&request.call.door.bounds, view, &entity, &selection, size).await?;
     headers::add_state(&mut head, &tag, &entity);
     if second.is_none() {
         head.insert(&POSITION, snapshot.position().0.into());
@@ -133,16 +134,18 @@ pub async fn show(
         0..TRIPLES_FEW => shown.whole(&snapshot)?,
         TRIPLES_FEW..resource_tag::TRIPLES_MANY => {
             let door = std::sync::Arc::clone(&request.call.door);
-            Box::pin(heavy_answer(&door, snapshot.clone(), move |snapshot| shown.whole(&snapshot))).await?
+            Box::pin(heavy_answer(&door.bounds, snapshot.clone(), move |snapshot| shown.whole(&snapshot)))
+                .await?
         }
         _ => {
-            let work = move |_: &crate::call::Call, snapshot: &Snapshot, lines: &mut lines::Lines| {
-                shown.write(snapshot, |buffer| {
-                    let outcome = lines.part(buffer);
-                    buffer.clear();
-                    outcome
-                })
-            };
+            let work =
+                move |_: &crate::request::call::Call, snapshot: &Snapshot, lines: &mut lines::Lines| {
+                    shown.write(snapshot, |buffer| {
+                        let outcome = lines.part(buffer);
+                        buffer.clear();
+                        outcome
+                    })
+                };
             Box::pin(lines::send_whole(request.call, snapshot.clone(), work)).await?
         }
     };

@@ -3,7 +3,7 @@
 use http::HeaderMap;
 use http::header::LINK;
 
-use crate::header_text::{split, texts};
+use crate::protocol::header_text::{split, texts};
 
 /// One link of a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

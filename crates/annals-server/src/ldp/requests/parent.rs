@@ -8,7 +8,7 @@ use crate::ldp::mapping::model::Model;
 use crate::ldp::mapping::path::Path;
 use crate::ldp::mapping::resource_tag::{self, ResourceConditions};
 use crate::ldp::mapping::view::View;
-use crate::problem::Problem;
+use crate::protocol::problem::Problem;
 
 /// Checks that a resource can get a child.
 ///

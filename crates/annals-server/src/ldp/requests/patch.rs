@@ -10,9 +10,7 @@ use super::answers;
 use super::bodies::{BodyKind, Received, Reserved, problem_of, unexpected};
 use super::headers::{self, UPDATE_TYPE};
 use super::request::Request;
-use crate::call::Weight;
 use crate::ldp::acl::acl_rules;
-use crate::ldp::mapping::ldp_types::PART;
 use crate::ldp::mapping::model::Model;
 use crate::ldp::mapping::path::Path;
 use crate::ldp::mapping::prefer::Selection;
@@ -23,7 +21,9 @@ use crate::ldp::mapping::statements::Managed;
 use crate::ldp::mapping::view::View;
 use crate::ldp::mapping::writer::Writer;
 use crate::ldp::rdf::{Changes, Update};
-use crate::problem::{Outcome, Problem};
+use crate::ldp_types::PART;
+use crate::protocol::problem::{Outcome, Problem};
+use crate::request::call::Weight;
 
 /// The parts of a graph that an update changes.
 const OWN: Selection = Selection {

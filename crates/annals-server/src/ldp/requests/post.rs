@@ -6,7 +6,6 @@ use super::parent::check_container;
 use super::patch;
 use super::request::Request;
 use super::slug;
-use crate::call::Weight;
 use crate::ldp::binary::stored_binary;
 use crate::ldp::mapping::constraints::Refusal;
 use crate::ldp::mapping::model::Model;
@@ -14,7 +13,8 @@ use crate::ldp::mapping::path::Path;
 use crate::ldp::mapping::resource_tag::ResourceConditions;
 use crate::ldp::mapping::statements::{Graph, Managed, classes};
 use crate::ldp::mapping::writer::Writer;
-use crate::problem::{Outcome, Problem};
+use crate::protocol::problem::{Outcome, Problem};
+use crate::request::call::Weight;
 
 /// Answers POST.
 pub async fn answer(mut request: Request, path: Path) -> Outcome {

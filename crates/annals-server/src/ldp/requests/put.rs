@@ -3,7 +3,6 @@
 use super::answers;
 use super::bodies::{BodyKind, Received, is_upload, no_rdf, unexpected};
 use super::request::Request;
-use crate::call::{Call, Weight};
 use crate::ldp::binary::stored_binary;
 use crate::ldp::mapping::base::Base;
 use crate::ldp::mapping::constraints::Refusal;
@@ -13,7 +12,8 @@ use crate::ldp::mapping::resource_tag::{self, ResourceConditions};
 use crate::ldp::mapping::statements::{Graph, Managed, classes};
 use crate::ldp::mapping::view::{Found, View};
 use crate::ldp::mapping::writer::Writer;
-use crate::problem::{Outcome, Problem};
+use crate::protocol::problem::{Outcome, Problem};
+use crate::request::call::{Call, Weight};
 
 /// Answers PUT.
 pub async fn answer(request: Request, path: Path) -> Outcome {
@@ -61,7 +61,7 @@ pub fn is_binary(call: &Call, base: &Base, path: &Path) -> Result<bool, Problem>
 
 /// Answers PUT of a graph, also that of the description of a binary.
 async fn write(mut request: Request, path: Path, asked: Option<Model>, is_description: bool) -> Outcome {
-    let conditions = ResourceConditions::of_put(&request.call);
+    let conditions = request.conditions_of_put();
     let received = Received::of(&mut request).await?;
     if received.kind == BodyKind::Binary {
         return Err(unexpected(&request.call.headers, "a format of RDF"));

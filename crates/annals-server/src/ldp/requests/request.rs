@@ -7,8 +7,6 @@ use annals::{Receipt, Transaction};
 use http::Method;
 
 use super::headers::{DESCRIPTION_SEGMENT, EVENTS_SEGMENT, VERSIONS_SEGMENT};
-use crate::call::{Call, Weight};
-use crate::commit::{Signature, commit, wait_for_winner};
 use crate::ldp::acl::permit::Permit;
 use crate::ldp::mapping::base::Base;
 use crate::ldp::mapping::constraints::DOCUMENT;
@@ -18,7 +16,10 @@ use crate::ldp::mapping::resource_tag::{self, ResourceConditions};
 use crate::ldp::mapping::view::{Found, TOMBSTONE_SEGMENT, View};
 use crate::ldp::mapping::writer::Writer;
 use crate::ldp::memento::second::Second;
-use crate::problem::Problem;
+use crate::ldp::root::LdpSettings;
+use crate::protocol::problem::Problem;
+use crate::request::call::{Call, Weight};
+use crate::request::commit::{Signature, commit, wait_for_winner};
 
 /// How often a write is tried, if another request was first each time.
 const ATTEMPTS_MAX: usize = 5;
@@ -72,6 +73,8 @@ impl Original {
 pub struct Request {
     /// Becomes true when the request is over, so that work for it ends.
     pub is_over: Over,
+    /// The settings of the door.
+    pub settings: Arc<LdpSettings>,
     /// The request.
     pub call: Box<Call>,
     /// Its method.
@@ -146,6 +149,11 @@ impl Target {
 pub type Work<T> = dyn Fn(&mut Writer<'_>) -> Result<T, Problem> + Send + Sync;
 
 impl Request {
+    /// The conditions of a PUT: the settings may require one.
+    pub fn conditions_of_put(&self) -> ResourceConditions {
+        ResourceConditions::of_put(&self.call.headers, self.settings.is_if_match_required)
+    }
+
     /// The weight of a write, if its conditions need the tag of the resource at a path: computing that reads all of it.
     pub fn weight_with(
         &self,

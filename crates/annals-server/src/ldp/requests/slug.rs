@@ -7,7 +7,7 @@ use percent_encoding::percent_decode_str;
 
 use crate::ldp::mapping::path::{Path, RESERVED};
 use crate::ldp::mapping::view::{Found, found};
-use crate::problem::Problem;
+use crate::protocol::problem::Problem;
 
 /// Header: what the client would like to call the new resource.
 pub static SLUG: HeaderName = HeaderName::from_static("slug");

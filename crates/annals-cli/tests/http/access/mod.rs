@@ -1,0 +1,11 @@
+//! Access: which clients come, and what they may do.
+
+pub mod tokens;
+mod authors;
+mod roles;
+mod grants;
+mod grants_to_write;
+mod grants_beside_twins;
+mod refusals;
+mod oidc;
+mod hosts;

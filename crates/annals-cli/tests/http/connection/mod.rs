@@ -1,0 +1,5 @@
+//! Connections: many, with TLS, and through a proxy.
+
+mod connections;
+mod tls;
+mod nginx;

@@ -1,0 +1,11 @@
+//! The endpoints: reads, writes and their conditions.
+
+mod conditions;
+mod unchanged;
+mod mistakes;
+mod contents;
+mod trees;
+mod candidates;
+mod operational;
+mod log;
+pub mod importing;

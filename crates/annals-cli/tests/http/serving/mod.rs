@@ -1,0 +1,4 @@
+//! The running server: its start, its stop, and what its operators see.
+
+mod operating;
+mod durability;

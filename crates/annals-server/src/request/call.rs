@@ -1,0 +1,242 @@
+//! A request for handlers: decoded and checked, with functions to read and to write.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use annals::{Position, Snapshot};
+use annals_json::Room;
+use axum::body::Body;
+use http::{HeaderMap, HeaderName, Method, Uri};
+use http_body::Body as _;
+use serde_json::Value as Json;
+
+use super::body::{self, Bytes};
+use super::door::Door;
+use crate::access::{Principal, Verb, Verbs};
+use crate::bounds::heavy::{heavy, heavy_answer};
+use crate::bounds::limits::Limits;
+use crate::bounds::patience::position_permit;
+use crate::bounds::peers::Peer;
+use crate::protocol::header_text::content_length;
+use crate::protocol::names::WAIT_POSITION;
+use crate::protocol::problem::{Outcome, Problem};
+use crate::protocol::query::{Query, decode_percent};
+use crate::reporting::request_log::Entry;
+
+/// How much work a read is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Weight {
+    /// A few look-ups: done at once while the request reads the present.
+    Light,
+    /// Longer work: done on a separate thread, a bounded number at once.
+    Heavy,
+}
+
+/// A request.
+pub struct Call {
+    /// The state that all requests share.
+    pub door: Arc<Door>,
+    /// Path parameters, decoded.
+    pub path: Vec<(String, String)>,
+    /// Query parameters.
+    pub query: Query,
+    /// Headers.
+    pub headers: HeaderMap,
+    /// GET, HEAD, PUT …
+    pub method: Method,
+    /// Path and query of the request.
+    pub uri: Uri,
+    /// The body, until [`Call::take_body`] takes it. A lock that no thread waits for makes a call shareable.
+    pub body: Mutex<Body>,
+    /// Room for the body, held until the request is done.
+    pub body_room: body::Room,
+    /// The client, as far as it is proven. All that a request may see and do follows from it.
+    pub principal: Arc<Principal>,
+    /// The address of the client.
+    pub peer: Arc<Peer>,
+    /// The entry of the request in the request log.
+    pub entry: Option<Arc<Entry>>,
+}
+
+impl Call {
+    /// A path parameter.
+    pub fn path(&self, name: &str) -> &str {
+        let found = self.path.iter().find(|(known, _)| known == name);
+        found.map_or("", |(_, value)| value)
+    }
+
+    /// The id in the path.
+    pub fn id(&self) -> Result<annals::Id, Problem> {
+        Ok(annals::Id::new(self.path("id"))?)
+    }
+
+    /// A header as text, percent-decoded.
+    pub fn header(&self, name: &HeaderName) -> Result<Option<String>, Problem> {
+        let Some(value) = self.headers.get(name) else { return Ok(None) };
+        let text = std::str::from_utf8(value.as_bytes())
+            .map_err(|_| Problem::invalid(format!("header {name}: expected UTF-8, percent-encoded")))?;
+        decode_percent(text, name.as_str()).map(Some)
+    }
+
+    /// The body, not received yet.
+    pub fn take_body(&mut self) -> Body {
+        std::mem::take(self.body.get_mut().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Receives the body and reads the JSON in it.
+    pub async fn receive(&mut self) -> Result<Json, Problem> {
+        let body = self.take_body();
+        let bytes = Bytes::receive(&self.door.bounds, &self.headers, body, self.body_room.clone()).await?;
+        if bytes.is_small() {
+            return bytes.json();
+        }
+        heavy(&self.door.bounds, move || bytes.json()).await
+    }
+
+    /// True if there is no body.
+    pub fn has_no_body(&self) -> bool {
+        let body = self.body.lock().unwrap_or_else(PoisonError::into_inner);
+        body.is_end_stream() || body.size_hint().exact() == Some(0)
+    }
+
+    /// True if the body is known to be short, so that the handler can parse it at once.
+    pub fn has_small_body(&self) -> bool {
+        content_length(&self.headers).is_some_and(|length| length <= body::SMALL_BODY_BYTES as u64)
+    }
+
+    /// Page size: the `limit` of the request, within bounds.
+    pub fn limit(&self) -> Result<usize, Problem> {
+        check_limit(&self.door.bounds.limits, self.query.number("limit")?)
+    }
+
+    /// Room for the stored bytes of the items of a page.
+    pub fn room(&self) -> Room {
+        Room::of(self.door.bounds.limits.page_bytes_max)
+    }
+
+    /// Most items of an answer in lines; by default all.
+    pub fn lines_limit(&self) -> Result<usize, Problem> {
+        check_lines_limit(self.query.number("limit")?)
+    }
+
+    /// The snapshot as of the time asked for, after the position that the client waits for is visible.
+    pub async fn snapshot(&self) -> Result<Snapshot, Problem> {
+        Ok(self.present().await?.as_of(self.query.as_of()?)?)
+    }
+
+    /// The present, or the present as the candidate of the request would change it, after the position that the client
+    /// waits for is visible.
+    pub async fn present(&self) -> Result<Snapshot, Problem> {
+        self.wait_visible().await?;
+        let Some(name) = self.query.get("candidate") else {
+            return self.sighted(self.door.repository()?.snapshot()).await;
+        };
+        self.check_reads_all()?;
+        let (door, name) = (Arc::clone(&self.door), name.to_owned());
+        Box::pin(heavy(&self.door.bounds, move || Ok(door.repository()?.candidates().view(&name)?))).await
+    }
+
+    /// The snapshot as the client sees it.
+    pub async fn sighted(&self, snapshot: Snapshot) -> Result<Snapshot, Problem> {
+        if !self.principal.is_granted() {
+            return Ok(snapshot);
+        }
+        let roles: Vec<Arc<str>> = self.principal.granted_roles().cloned().collect();
+        if let Some(rights) = self.door.grants.ready(&snapshot, &roles)? {
+            return Ok(snapshot.seen_by(rights.sight())?);
+        }
+        let door = Arc::clone(&self.door);
+        // After a change of grants every instance is asked; after other changes, those that changed.
+        Box::pin(heavy(&self.door.bounds, move || {
+            let rights = door.grants.rights(&snapshot, &roles)?;
+            Ok(snapshot.seen_by(rights.sight())?)
+        }))
+        .await
+    }
+
+    /// Refuses what only a client that reads everything may ask.
+    ///
+    /// Errors: `forbidden`.
+    pub fn check_reads_all(&self) -> Result<(), Problem> {
+        match self.principal.is_granted() {
+            true => Err(self.principal.forbidden(Verbs::of(&[Verb::Read]), "all")),
+            false => Ok(()),
+        }
+    }
+
+    /// Runs `work` on a snapshot as of the time asked for.
+    pub async fn read(
+        self: Box<Self>,
+        weight: Weight,
+        work: impl Fn(&Call, Snapshot) -> Outcome + Send + 'static,
+    ) -> Outcome {
+        self.wait_visible().await?;
+        let present = self.present().await?;
+        let as_of = self.query.as_of()?;
+        let is_present = as_of == annals::AsOf::default();
+        let snapshot = present.as_of(as_of)?;
+        if weight == Weight::Light && is_present {
+            return work(&self, snapshot);
+        }
+        let door = Arc::clone(&self.door);
+        // In a box: light reads need no room for this future.
+        Box::pin(heavy_answer(&door.bounds, snapshot, move |snapshot| work(&self, snapshot))).await
+    }
+
+    /// Waits until the position that the client asks for is visible.
+    ///
+    /// Errors: `not-visible` if that takes too long; `busy` if too many requests wait.
+    pub async fn wait_visible(&self) -> Result<(), Problem> {
+        let Some(text) = self.header(&WAIT_POSITION)? else { return Ok(()) };
+        let wanted = text.trim().parse().map(Position).map_err(|_| {
+            let name = WAIT_POSITION.as_str();
+            Problem::invalid(format!("header {name}: expected a position, found {text:?}"))
+        })?;
+        if self.door.repository()?.snapshot().position() >= wanted {
+            return Ok(());
+        }
+        let _permit = position_permit(&self.door.bounds, &self.peer)?;
+        let mut visible = self.door.visible();
+        let waited = tokio::time::timeout(
+            self.door.bounds.limits.visible_time,
+            visible.wait_for(|known| *known >= wanted),
+        )
+        .await;
+        match waited {
+            Ok(Ok(_)) => Ok(()),
+            _ => Err(Problem::door(
+                "not-visible",
+                format!(
+                    "position {wanted} is not visible yet, the last one is {}; try again",
+                    self.door.repository()?.snapshot().position()
+                ),
+            )),
+        }
+    }
+}
+
+/// The page size of the request, or the default, within bounds.
+pub fn check_limit(limits: &Limits, asked: Option<usize>) -> Result<usize, Problem> {
+    const DEFAULT: usize = 100;
+    let limit_max = limits.page_max;
+    match asked {
+        None => Ok(DEFAULT.min(limit_max)),
+        Some(limit) if (1..=limit_max).contains(&limit) => Ok(limit),
+        Some(limit) => {
+            let text = format!("limit: expected 1 to {limit_max}, found {limit}");
+            Err(Problem::from(annals::Error::new(annals::ErrorKind::InvalidPage, text))
+                .with("parameter", "limit"))
+        }
+    }
+}
+
+/// Most items of an answer in lines, which has no upper bound.
+pub fn check_lines_limit(asked: Option<usize>) -> Result<usize, Problem> {
+    match asked {
+        Some(0) => {
+            let text = "limit: expected at least 1, found 0";
+            Err(Problem::from(annals::Error::new(annals::ErrorKind::InvalidPage, text))
+                .with("parameter", "limit"))
+        }
+        asked => Ok(asked.unwrap_or(usize::MAX)),
+    }
+}

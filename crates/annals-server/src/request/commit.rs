@@ -1,0 +1,222 @@
+//! Commits writes: builds a transaction, submits it, and waits for it without holding a thread.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use annals::{Candidates, ErrorKind, Position, RETRIES_MAX, Receipt, Ticket, Transaction};
+
+use super::call::{Call, Weight};
+use super::door::Door;
+use crate::access::{Principal, Verb, check_acls, check_changes, limit, told_to};
+use crate::bounds::heavy::heavy;
+use crate::protocol::names::{AUTHOR, MESSAGE};
+use crate::protocol::problem::Problem;
+
+/// Longest time that a transaction waits to see the transaction that conflicted with it, before it is tried again.
+const WINNER_WAIT: Duration = Duration::from_secs(1);
+
+/// Author, message and valid time of a write, from the headers and the query of a request.
+#[derive(Clone, Debug)]
+pub struct Signature {
+    /// The author.
+    pub author: String,
+    /// Why.
+    pub message: String,
+    /// From when the changes are true.
+    pub valid_from: Option<annals::Instant>,
+    /// True if a change that changes nothing also makes a version.
+    pub is_always: bool,
+    /// Where the changes go.
+    pub target: Target,
+}
+
+/// Where changes go, and on whose behalf.
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// The client whose roles the changes must fit.
+    pub principal: Arc<Principal>,
+    /// The candidate that gets the changes as edits; `None` for the repository.
+    pub candidate: Option<Arc<str>>,
+}
+
+impl Signature {
+    /// The signature of a request.
+    ///
+    /// Errors: `InvalidArgument` without an author, if the server requires one; `forbidden` for the name of another one.
+    pub fn of(call: &Call) -> Result<Signature, Problem> {
+        let named = call.header(&AUTHOR)?.filter(|named| !named.is_empty());
+        let author = call.principal.author(named)?;
+        if call.door.bounds.limits.is_author_required && author.trim().is_empty() {
+            let text = "header Annals-Author: expected the author, found none; send it, or let the proxy in front set it";
+            return Err(Problem::invalid(text));
+        }
+        Ok(Signature {
+            author,
+            message: call.header(&MESSAGE)?.unwrap_or_default(),
+            valid_from: call.query.instant("validFrom")?,
+            is_always: call.query.flag("always")?,
+            target: Target {
+                principal: Arc::clone(&call.principal),
+                candidate: call.query.get("candidate").map(Into::into),
+            },
+        })
+    }
+
+    /// Signs a transaction.
+    pub fn sign(&self, transaction: &mut Transaction) {
+        transaction
+            .author(&self.author)
+            .message(&self.message)
+            .valid_from(self.valid_from)
+            .always(self.is_always);
+    }
+}
+
+/// Puts changes into a transaction. It runs again if the transaction conflicts with another one. In a box, because each
+/// function that passes it on would otherwise make room for all of it.
+pub type Build<T> = Box<dyn FnMut(&mut Transaction) -> Result<T, Problem> + Send>;
+
+/// Commits the changes that `build` puts into a transaction, or adds them to the candidate of the request as edits, if the
+/// roles of the client allow each of them.
+///
+/// Errors: `forbidden`; those of `build`; those of the commit.
+pub async fn commit<T: Send + 'static>(
+    door: &Arc<Door>,
+    weight: Weight,
+    target: Target,
+    mut build: Build<T>,
+) -> Result<(T, Receipt), Problem> {
+    let Target { principal, candidate } = target;
+    let (by, shared) = (Arc::clone(&principal), Arc::clone(door));
+    let checked: Build<T> = Box::new(move |transaction| {
+        limit(&shared.grants, &by, transaction)?;
+        let result = build(transaction)?;
+        match by.is_granted() {
+            true => transaction.check_rights()?,
+            false => check_changes(&by, transaction)?,
+        }
+        check_acls(&by, transaction)?;
+        Ok(result)
+    });
+    if !principal.is_granted() {
+        return match candidate {
+            Some(name) => Box::pin(edit(door, principal, name, checked)).await,
+            None => commit_now(door, weight, checked).await,
+        };
+    }
+    if candidate.is_some() {
+        let text =
+            "candidate: expected a client that reads everything, found one with grants; write without it";
+        return Err(Problem::door("forbidden", text));
+    }
+    // The grants may have to be asked of every instance.
+    let outcome = Box::pin(commit_now(door, Weight::Heavy, checked)).await;
+    outcome.map_err(|problem| told_to(&principal, problem))
+}
+
+/// Refuses a change of a candidate that belongs to another client.
+///
+/// Errors: `forbidden`; `NotFound`.
+pub fn check_owner(principal: &Principal, candidates: &Candidates, name: &str) -> Result<(), Problem> {
+    if !principal.is_named() || principal.may(Verb::Administer) {
+        return Ok(());
+    }
+    let owner = candidates.get(name)?.created.author;
+    if *owner == *principal.name {
+        return Ok(());
+    }
+    let text = format!(
+        "candidate {name}: expected {owner:?}, who opened it, found {:?}; open one of your own",
+        principal.name
+    );
+    Err(Problem::door("forbidden", text))
+}
+
+/// Adds the changes that `build` puts into a transaction to a candidate as edits.
+async fn edit<T: Send + 'static>(
+    door: &Arc<Door>,
+    principal: Arc<Principal>,
+    name: Arc<str>,
+    mut build: Build<T>,
+) -> Result<(T, Receipt), Problem> {
+    let shared = Arc::clone(door);
+    heavy(&door.bounds, move || {
+        // A problem of the door is returned unchanged.
+        let mut problem = None;
+        let candidates = shared.repository()?.candidates();
+        check_owner(&principal, &candidates, &name)?;
+        let outcome = candidates.edit(&name, |transaction| {
+            build(transaction).map_err(|error| {
+                problem = Some(error);
+                annals::Error::new(ErrorKind::InvalidArgument, "the problem is kept beside this")
+            })
+        });
+        shared
+            .metrics
+            .count_commit(&outcome.as_ref().map(|(_, receipt)| *receipt).map_err(annals::Error::duplicate));
+        outcome.map_err(|error| problem.unwrap_or_else(|| error.into()))
+    })
+    .await
+}
+
+/// Commits the changes that `build` puts into a transaction. After a conflict it builds them again on a fresh snapshot,
+/// as [`annals::Repository::transact`] does, but holds no thread while the log syncs.
+async fn commit_now<T: Send + 'static>(
+    door: &Arc<Door>,
+    weight: Weight,
+    mut build: Build<T>,
+) -> Result<(T, Receipt), Problem> {
+    for retry in 0.. {
+        let base = door.repository()?.snapshot().position();
+        let (result, ticket);
+        (result, ticket, build) = match weight {
+            Weight::Light => submit(door, build)?,
+            Weight::Heavy => {
+                let shared = Arc::clone(door);
+                Box::pin(heavy(&door.bounds, move || submit(&shared, build))).await?
+            }
+        };
+        let outcome = settle(door, ticket).await;
+        match outcome {
+            Ok(receipt) => return Ok((result, receipt)),
+            Err(error) if error.kind() == ErrorKind::Conflict => {
+                if retry >= RETRIES_MAX {
+                    return Err(error.into());
+                }
+                wait_for_winner(door, base).await;
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    unreachable!("the loop returns when its retries are used up")
+}
+
+/// Waits, within a bound, until a position after `base` is visible: a snapshot without the transaction that won would lose
+/// against it again.
+pub async fn wait_for_winner(door: &Door, base: Position) {
+    let _ = tokio::time::timeout(WINNER_WAIT, door.visible().wait_for(|known| *known > base)).await;
+}
+
+fn submit<T>(door: &Door, mut build: Build<T>) -> Result<(T, Ticket, Build<T>), Problem> {
+    let mut transaction = door.repository()?.transaction();
+    let result = build(&mut transaction)?;
+    Ok((result, transaction.try_submit()?, build))
+}
+
+async fn settle(door: &Arc<Door>, ticket: Ticket) -> annals::Result<Receipt> {
+    let mut counted = Counted { door, ticket };
+    (&mut counted.ticket).await
+}
+
+/// Counts a commit when its outcome is known, even if the client has gone by then.
+struct Counted<'d> {
+    door: &'d Arc<Door>,
+    ticket: Ticket,
+}
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        let door = Arc::clone(self.door);
+        self.ticket.on_done(move |outcome| door.metrics.count_commit(&outcome));
+    }
+}

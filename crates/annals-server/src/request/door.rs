@@ -1,0 +1,209 @@
+//! The door: the state that all requests share. It gets the repository when that is open.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::thread::Thread;
+use std::time::{Duration, Instant as Clock};
+
+use annals::{Observer, Operational, Position, Repository};
+use tokio::sync::{OwnedMutexGuard, watch};
+
+use super::hosts::Hosts;
+use crate::access::{Access, Grants, LeaseOwners};
+use crate::bounds::Bounds;
+use crate::bounds::limits::Limits;
+use crate::protocol::problem::Problem;
+use crate::reporting::metrics::Metrics;
+use crate::reporting::refusals::Refusals;
+
+/// How often the herald thread checks whether tasks wait, and whether it must stop.
+const HERALD_WAIT: Duration = Duration::from_millis(250);
+
+/// The state that all requests share.
+pub struct Door {
+    /// The bounds of everything.
+    pub bounds: Arc<Bounds>,
+    /// The names that requests may call the server by.
+    pub hosts: Hosts,
+    /// Which clients may do what.
+    pub access: Access,
+    /// The grants in the graph.
+    pub grants: Grants,
+    /// The owners of leases.
+    pub leases: LeaseOwners,
+    /// The lines of refused requests.
+    pub refusals: Refusals,
+    /// Counters.
+    pub metrics: Metrics,
+    /// The source that the events of the feed name.
+    pub source: String,
+    /// A random id of this server: a client that has it from a file asks whether it is still the same one.
+    pub id: String,
+    /// When the server started.
+    pub start: Clock,
+    /// Progress of opening the repository: records replayed, and records in total.
+    pub replayed: (AtomicU64, AtomicU64),
+    repository: OnceLock<Repository>,
+    /// The first request that needs it makes it.
+    operational: Mutex<Option<Operational>>,
+    /// The turns of pushes to one lease, by its name. Those of which no push holds or awaits one go.
+    pushes: Mutex<HashMap<String, Weak<tokio::sync::Mutex<()>>>>,
+    visible: watch::Sender<Position>,
+    stopping: watch::Sender<bool>,
+    herald: OnceLock<Thread>,
+}
+
+/// The repository reports to the log and to the metrics.
+impl Observer for Door {
+    fn appended(&self, records_count: usize, taken: Duration) {
+        self.metrics.count_append(records_count, taken);
+        if taken >= self.bounds.limits.slow_time {
+            tracing::warn!(records_count, seconds = taken.as_secs_f64(), "slow append to the log");
+        }
+    }
+
+    fn checkpointed(&self, position: Position, taken: Duration) {
+        self.metrics.count_checkpoint(taken);
+        tracing::info!(position = position.0, seconds = taken.as_secs_f64(), "checkpoint written");
+    }
+
+    fn warned(&self, text: &str) {
+        tracing::warn!("{text}");
+    }
+
+    fn refused(&self, error: &annals::Error) {
+        tracing::error!(kind = error.kind().name(), "writes are refused for now: {error}");
+    }
+
+    fn accepted(&self) {
+        tracing::info!("writes are accepted again");
+    }
+
+    fn failed(&self, error: &annals::Error) {
+        tracing::error!(kind = error.kind().name(), "writes are refused: {error}");
+    }
+}
+
+impl Door {
+    /// A door without repository.
+    pub fn new(limits: Limits, hosts: Hosts, source: String) -> Door {
+        Door {
+            bounds: Arc::new(Bounds::new(limits)),
+            hosts,
+            access: Access::default(),
+            grants: Grants::default(),
+            leases: LeaseOwners::default(),
+            refusals: Refusals::default(),
+            metrics: Metrics::default(),
+            source,
+            id: annals::Id::random().to_string(),
+            start: Clock::now(),
+            replayed: Default::default(),
+            repository: OnceLock::new(),
+            operational: Mutex::new(None),
+            pushes: Mutex::default(),
+            visible: watch::Sender::new(Position::ZERO),
+            stopping: watch::Sender::new(false),
+            herald: OnceLock::new(),
+        }
+    }
+
+    /// Lets requests in to the repository.
+    ///
+    /// Errors: those of starting a thread.
+    pub fn open(self: &Arc<Door>, repository: Repository) -> std::io::Result<()> {
+        let door = Arc::clone(self);
+        let known = repository.clone();
+        let _ = self.repository.set(repository);
+        let herald =
+            std::thread::Builder::new().name("annals-herald".into()).spawn(move || door.announce(&known))?;
+        let _ = self.herald.set(herald.thread().clone());
+        Ok(())
+    }
+
+    /// Notifies tasks that wait for a position when it is visible, so that no task needs a thread to wait.
+    fn announce(&self, repository: &Repository) {
+        while !self.is_stopping() {
+            let position = repository.snapshot().position();
+            self.visible.send_if_modified(|known| std::mem::replace(known, position) != position);
+            if self.visible.receiver_count() > 0 {
+                repository.wait_for(position.next(), HERALD_WAIT);
+            } else {
+                // While no task waits, the herald is not woken by commits: waking it would slow down each of them.
+                std::thread::park_timeout(HERALD_WAIT);
+            }
+        }
+    }
+
+    /// The repository. Errors: `opening` until it is open.
+    pub fn repository(&self) -> Result<&Repository, Problem> {
+        self.repository.get().ok_or_else(|| {
+            let [replayed, records] = self.replayed();
+            Problem::door(
+                "opening",
+                format!("repository: {replayed} of {records} records are replayed; try later"),
+            )
+            .with("replayed", replayed)
+            .with("records", records)
+        })
+    }
+
+    /// The repository, if it is open.
+    pub fn opened(&self) -> Option<&Repository> {
+        self.repository.get()
+    }
+
+    /// The operational view, with its leases.
+    ///
+    /// Errors: `opening`; those of [`Operational::over`].
+    pub fn operational(&self) -> Result<Operational, Problem> {
+        let repository = self.repository()?;
+        let mut known = self.operational.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(operational) = &*known {
+            return Ok(operational.clone());
+        }
+        Ok(known.insert(Operational::over(repository)?).clone())
+    }
+
+    /// The turn to push to a lease, until it is dropped. Pushes wait for it here, and not on threads for long work.
+    pub async fn push_turn(&self, lease: &str) -> OwnedMutexGuard<()> {
+        let turn = {
+            let mut known = self.pushes.lock().unwrap_or_else(PoisonError::into_inner);
+            known.retain(|_, turn| turn.strong_count() > 0);
+            let turn = known.get(lease).and_then(Weak::upgrade).unwrap_or_default();
+            known.insert(lease.to_owned(), Arc::downgrade(&turn));
+            turn
+        };
+        turn.lock_owned().await
+    }
+
+    /// Records replayed, and records in all.
+    pub fn replayed(&self) -> [u64; 2] {
+        [self.replayed.0.load(Ordering::Relaxed), self.replayed.1.load(Ordering::Relaxed)]
+    }
+
+    /// A receiver of the last visible position.
+    pub fn visible(&self) -> watch::Receiver<Position> {
+        let visible = self.visible.subscribe();
+        if let Some(herald) = self.herald.get() {
+            herald.unpark();
+        }
+        visible
+    }
+
+    /// Asks all tasks to end.
+    pub fn stop(&self) {
+        self.stopping.send_replace(true);
+    }
+
+    /// True once the server was asked to stop.
+    pub fn is_stopping(&self) -> bool {
+        *self.stopping.borrow()
+    }
+
+    /// Becomes true when the server is asked to stop.
+    pub fn stopping(&self) -> watch::Receiver<bool> {
+        self.stopping.subscribe()
+    }
+}

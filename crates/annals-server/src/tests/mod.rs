@@ -1,0 +1,4 @@
+//! Tests of the whole door in process, which need its rooms from inside.
+
+mod hidden_or_absent;
+mod under_load;
