@@ -282,7 +282,7 @@ fn circles_are_found_also_through_names_that_are_handed_on() {
     let has =
         |from: &str, to: &str| assert!(arrows[from].contains_key(to), "{from} -> {to}: {:?}", arrows[from]);
     // Named by its own module, and by the crate that hands it on.
-    has("crates/annals/src/write/leader.rs", "crates/annals/src/write/ticket.rs");
+    has("crates/annals/src/write/commit/leader.rs", "crates/annals/src/write/commit/ticket.rs");
     has("crates/annals-cli/src/context.rs", "crates/annals/src/repository.rs");
     let circle = circles(&BTreeMap::from([
         ("a", BTreeMap::from([("b", BTreeSet::new())])),

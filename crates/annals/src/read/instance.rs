@@ -1,6 +1,6 @@
 //! Entities and relationships for callers.
 
-use super::held::Held;
+use super::past::held::Held;
 use std::fmt;
 
 use super::snapshot::Snapshot;

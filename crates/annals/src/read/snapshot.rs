@@ -4,10 +4,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::held::Held;
+use super::past::held::Held;
+use super::past::version::{Version, VersionKey};
 use super::sight::Seen;
 use super::source::{Pending, Source};
-use super::version::{Version, VersionKey};
 use crate::cancel::{Cancel, cancelled};
 use crate::graph::indexed::Indexed;
 use crate::graph::instance::headers::Shape;

@@ -3,8 +3,8 @@
 use crate::graph::actions as action;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::recent::Recent;
-use super::version::{Version, VersionKey, Versions};
+use super::past::recent::Recent;
+use super::past::version::{Version, VersionKey, Versions};
 use super::walk::KeptWalks;
 use crate::graph::Graph;
 use crate::graph::instance::past::Place;

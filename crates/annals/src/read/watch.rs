@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::compare::{Difference, InstanceChange};
 use super::operators::filter::condition::Filter;
+use super::past::compare::{Difference, InstanceChange};
 use super::snapshot::{AsOf, Snapshot};
 use super::taken_along::Slot;
 use super::tree::{Target, TreeChange, TreeChangeKind};

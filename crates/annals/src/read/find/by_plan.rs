@@ -10,13 +10,13 @@ use crate::graph::instance::headers::PLAIN;
 use crate::graph::instance::row::Row;
 use crate::model::{Status, TypeKind};
 use crate::read::cursor;
-use crate::read::held::Held;
 use crate::read::operators::filter::resolve;
 use crate::read::operators::filter::subject::Subject;
 use crate::read::operators::filter::test::{Bound, Test};
 use crate::read::operators::page::{Hits, Size};
 use crate::read::operators::scan::domain::{Domain, Reach};
 use crate::read::operators::sort::{Key, Sorting};
+use crate::read::past::held::Held;
 use crate::read::snapshot::Snapshot;
 use crate::search::{Deleted, Find, Header};
 

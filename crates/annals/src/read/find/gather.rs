@@ -6,9 +6,9 @@ use std::cell::RefCell;
 use super::access::{Access, Places};
 use super::by_plan::{Asked, Search, Steps};
 use crate::Result;
-use crate::read::held::Held;
 use crate::read::operators::page::{Filling, Hits, Size};
 use crate::read::operators::sort::{Firsts, Placed};
+use crate::read::past::held::Held;
 use crate::read::stored::stored_bytes;
 
 /// An instance that was found.

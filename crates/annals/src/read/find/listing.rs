@@ -9,9 +9,9 @@ use super::plan::Walk;
 use super::walk::{Walker, has_value, sort_key};
 use crate::Result;
 use crate::graph::index::key::slot_of_key;
-use crate::read::held::Held;
 use crate::read::operators::page::{Filling, Hits};
 use crate::read::operators::sort::absent_key;
+use crate::read::past::held::Held;
 use crate::structures::key_set::Key;
 
 /// Cost of a step along times or ids. Units: steps over a key of values.

@@ -8,7 +8,7 @@ use crate::graph::instance::unpacked::{Instance, NO_ENDS};
 use crate::graph::structures::symbols::Symbol;
 use crate::graph::{instance_id, kind_of};
 use crate::model::{Action, Change, Id, InstanceId, Instant, Record, Status, TypeDefinition, TypeKind};
-use crate::read::sighted::ShownVersions;
+use crate::read::sight::sighted::ShownVersions;
 use crate::read::{AsOf, Difference, Snapshot};
 use crate::tree::TreePath;
 use crate::{Position, Result};

@@ -8,7 +8,7 @@ use crate::graph::integrity::types::TypeNames;
 use crate::graph::kind_of;
 use crate::model::{Action, InstanceId, TypeKind};
 use crate::read::Snapshot;
-use crate::read::sighted::ShownVersions;
+use crate::read::sight::sighted::ShownVersions;
 use crate::record::IndexedRecord;
 use crate::{Error, ErrorKind, Position, Result};
 

@@ -3,8 +3,8 @@
 use crate::graph::instance::row::SHORT_BYTES_MAX;
 use crate::model::TypeKind;
 use crate::read::cursor;
-use crate::read::held::Held;
 use crate::read::operators::fetch::push_handle;
+use crate::read::past::held::Held;
 use crate::read::snapshot::Snapshot;
 use crate::read::stored::stored_bytes;
 use crate::search::PAGE_BYTES_MAX;

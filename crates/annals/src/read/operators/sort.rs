@@ -10,10 +10,10 @@ use crate::Result;
 use crate::graph::index::key::{append_id, for_each_indexed};
 use crate::graph::structures::symbols::Symbol;
 use crate::model::{Id, Instant, TypeKind, Value, append_index_key, append_order_key};
-use crate::read::held::Held;
 use crate::read::operators::filter::subject::Subject;
 use crate::read::operators::filter::test::Test;
 use crate::read::operators::scan::bounds::Bounds;
+use crate::read::past::held::Held;
 use crate::read::snapshot::Snapshot;
 use crate::search::{Field, Find, Header, Operator, Order, OrderBy, check_order};
 

@@ -11,9 +11,9 @@ use crate::graph::structures::child::{
 use crate::graph::structures::child::{NAMED_GROUP, append_name, group_of_type};
 use crate::graph::structures::link::Link;
 use crate::model::{Direction, TypeKind, Value};
-use crate::read::held::Held;
 use crate::read::operators::expand::Expand;
 use crate::read::operators::link_types::LinkTypes;
+use crate::read::past::held::Held;
 use crate::read::snapshot::Snapshot;
 use crate::structures::key_set::KeySet;
 

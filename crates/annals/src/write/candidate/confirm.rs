@@ -13,9 +13,9 @@ use crate::log::ReadLimit;
 use crate::model::{Action, InstanceId, Patch};
 use crate::record::decode_record;
 use crate::write::Transaction;
-use crate::write::built_on::BuiltOn;
-use crate::write::queue::Committer;
-use crate::write::retry::transact;
+use crate::write::build::retry::transact;
+use crate::write::commit::queue::Committer;
+use crate::write::undo::built_on::BuiltOn;
 use crate::{Error, ErrorKind, Position, Result};
 
 /// How often the thread looks for commits whose time is over.

@@ -10,7 +10,7 @@ use crate::model::{Change, InstanceId, Revision};
 use crate::read::Snapshot;
 use crate::tree::TreePath;
 use crate::write::Transaction;
-use crate::write::queue::Committer;
+use crate::write::commit::queue::Committer;
 use crate::{Error, ErrorKind, Result};
 
 /// An edit of a candidate that prevents its commit.

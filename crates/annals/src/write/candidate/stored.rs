@@ -12,7 +12,7 @@ use crate::read::{Entity, Snapshot};
 use crate::record::{RECORDS_PROPERTY as EDITS, decode_record, encode_record};
 use crate::search::Find;
 use crate::write::Transaction;
-use crate::write::built_on::BuiltOn;
+use crate::write::undo::built_on::BuiltOn;
 use crate::{Error, ErrorKind, Position, Result};
 
 /// Type of the entities that hold candidates.

@@ -12,13 +12,13 @@ pub(super) mod then;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::shown::Shown;
-use super::transaction::Transaction;
 use crate::graph::Graph;
 use crate::graph::structures::child::group_of_type;
 use crate::model::{Action, Id, InstanceId, NewEntity, Patch, PatchStep, TypeDefinition, TypeKind, Value};
 use crate::read::{ChildSlot, Target};
 use crate::tree::{Item, NameTest, TreePath, TreeStep, coerced};
+use crate::write::build::transaction::Transaction;
+use crate::write::limited::shown::Shown;
 use crate::{Error, ErrorKind, Result};
 pub(super) use created::Created;
 use moved::moved;

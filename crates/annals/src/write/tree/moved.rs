@@ -10,7 +10,7 @@ use crate::graph::structures::child::{Group, NAME_PROPERTY, ORDER_PROPERTY};
 use crate::model::{Action, Id, InstanceId, NewRelationship, Patch, Value};
 use crate::read::ChildSlot;
 use crate::tree::{Item, TreePath, TreeStep};
-use crate::write::shown::Shown;
+use crate::write::limited::shown::Shown;
 use crate::{Error, ErrorKind, Result};
 
 /// The changes that move a child.

@@ -10,7 +10,7 @@ use crate::read::{ChildName, ChildSlot, Target};
 use crate::structures::key_set::Key;
 use crate::structures::order::between;
 use crate::tree::TreeStep;
-use crate::write::shown::Shown;
+use crate::write::limited::shown::Shown;
 use crate::{Error, ErrorKind, Result};
 
 /// The place of a child in a list that users order.

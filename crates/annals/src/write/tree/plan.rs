@@ -17,7 +17,7 @@ use crate::model::{Action, Id, InstanceId, NewEntity, NewRelationship, Patch, Pa
 use crate::read::ChildSlot;
 use crate::structures::order::spread;
 use crate::tree::{Branch, Item};
-use crate::write::shown::Shown;
+use crate::write::limited::shown::Shown;
 use crate::{Error, ErrorKind};
 
 /// The fate of existing properties and children that the item does not have.

@@ -13,7 +13,7 @@ use crate::graph::{instance_id, kind_of};
 use crate::model::{Action, InstanceId, NewRelationship, Patch, PatchStep, Status, TypeKind};
 use crate::read::Snapshot;
 use crate::write::Transaction;
-use crate::write::shown::Shown;
+use crate::write::limited::shown::Shown;
 
 /// A step of a relationship on its way back into its earlier place.
 #[derive(Clone, Copy)]

@@ -7,7 +7,7 @@ use crate::Result;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::TypeKind;
 use crate::read::find::check_filter;
-use crate::read::held::Held;
+use crate::read::past::held::Held;
 use crate::read::snapshot::Snapshot;
 use crate::search::{Expression, FIND_VISITED_MAX};
 
