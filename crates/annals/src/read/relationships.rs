@@ -3,7 +3,6 @@
 use std::iter::Peekable;
 
 use super::cursor;
-use super::find::check_order;
 use super::instance::Relationship;
 use super::operators::expand::{Expand, SeenLinks};
 use super::operators::page::{Filling, Page, Size};
@@ -13,6 +12,7 @@ use super::walk::VISITED_MAX;
 use crate::graph::structures::link::Link;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::{Direction, Id, TypeKind};
+use crate::read::operators::filter::properties::check_order;
 use crate::read::operators::filter::status::Statuses;
 use crate::read::operators::link_types::LinkTypes;
 use crate::search::OrderBy;

@@ -10,6 +10,7 @@ use crate::graph::instance::headers::PLAIN;
 use crate::graph::instance::row::Row;
 use crate::model::{Status, TypeKind};
 use crate::read::cursor;
+use crate::read::operators::filter::properties::check_search;
 use crate::read::operators::filter::resolve;
 use crate::read::operators::filter::subject::Subject;
 use crate::read::operators::filter::test::{Bound, Test};
@@ -126,7 +127,7 @@ impl<'s, 'f> Search<'s, 'f> {
             bound,
             offset_kept_max: OFFSET_KEPT_MAX,
         };
-        super::properties::check(&search, types.as_deref())?;
+        check_search(snapshot, kind, types.as_deref(), reach.is_exact(), find)?;
         Ok(search)
     }
 

@@ -8,7 +8,7 @@ use super::steps::Steps;
 use super::walked::Breadth;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::{Id, TypeKind, Value};
-use crate::read::find::check_order;
+use crate::read::operators::filter::properties::check_order;
 use crate::read::operators::filter::subject::Subject;
 use crate::read::past::held::Held;
 use crate::read::snapshot::Snapshot;

@@ -1,12 +1,12 @@
 //! A condition for single instances, for reads other than searches.
 
+use super::properties::check_filter;
 use super::resolve;
 use super::subject::Subject;
 use super::test::{Bound, Test};
 use crate::Result;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::TypeKind;
-use crate::read::find::check_filter;
 use crate::read::past::held::Held;
 use crate::read::snapshot::Snapshot;
 use crate::search::{Expression, FIND_VISITED_MAX};

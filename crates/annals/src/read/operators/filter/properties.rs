@@ -1,12 +1,11 @@
 //! Refuses properties that no searched instance can have: a misspelt name would find nothing, or everything.
 
-use super::by_plan::Search;
 use crate::graph::integrity::types::DeclaredType;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::TypeKind;
 use crate::read::nearest;
 use crate::read::snapshot::Snapshot;
-use crate::search::{Condition, Expression, Field, Header, OrderBy};
+use crate::search::{Condition, Expression, Field, Find, Header, OrderBy};
 use crate::{Error, ErrorKind, Result};
 
 /// The subject of conditions: instances of some types, or classifications with some names.
@@ -20,21 +19,27 @@ struct Scope<'a> {
     is_present: bool,
 }
 
-/// Checks the names in the conditions and the order of a search.
+/// Checks the names in the conditions and the order of a search for instances of some types, or of all. `is_present`: only
+/// live ones of the present.
 ///
 /// Errors: `NotFound` for a property that none of the types declares, if all types are declared, and that no instance
 /// has: the name is new to the repository, or the types are closed.
-pub(super) fn check(search: &Search, types: Option<&[Symbol]>) -> Result<()> {
-    if is_unchecked(search.snapshot) {
+pub(in crate::read) fn check_search(
+    snapshot: &Snapshot,
+    kind: TypeKind,
+    types: Option<&[Symbol]>,
+    is_present: bool,
+    find: &Find,
+) -> Result<()> {
+    if is_unchecked(snapshot) {
         return Ok(());
     }
-    let is_present = search.reach.is_exact();
-    let scope = Scope { snapshot: search.snapshot, kind: search.kind, types, is_present };
-    scope.check_expression(&search.find.filter)?;
-    scope.check_order(&search.find.order)
+    let scope = Scope { snapshot, kind, types, is_present };
+    scope.check_expression(&find.filter)?;
+    scope.check_order(&find.order)
 }
 
-/// Checks the names in the order of instances of some types, or of all. Errors: as [`check`].
+/// Checks the names in the order of instances of some types, or of all. Errors: as [`check_search`].
 pub(in crate::read) fn check_order(
     snapshot: &Snapshot,
     kind: TypeKind,
@@ -47,7 +52,7 @@ pub(in crate::read) fn check_order(
     Scope { snapshot, kind, types, is_present: false }.check_order(order)
 }
 
-/// Checks the names in a condition on instances of some types, or of all. Errors: as [`check`].
+/// Checks the names in a condition on instances of some types, or of all. Errors: as [`check_search`].
 pub(in crate::read) fn check_filter(
     snapshot: &Snapshot,
     kind: TypeKind,
