@@ -1,4 +1,5 @@
-//! Checks which source files import which: no circle goes through two folders, and none through three files.
+//! Checks which source files import which: no circle goes through two folders, and none through three files; and rooms
+//! import in one direction.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -11,6 +12,14 @@ type Arrows<'w> = BTreeMap<&'w str, BTreeMap<&'w str, BTreeSet<&'w str>>>;
 
 /// How many re-exports lead from a name to where it is defined, at most.
 const REEXPORTS_MAX: usize = 16;
+
+/// The rooms of folders of the engine. Shape: a folder, and the folders in it, in order: a file of one imports files of
+/// those before it only. The files beside them belong to no room.
+const ROOMS: [(&str, &[&str]); 3] = [
+    ("crates/annals/src/graph/", &["structures", "instance", "index", "integrity", "actions"]),
+    ("crates/annals/src/read/", &["past", "operators", "sight", "find", "walk", "tree", "logged"]),
+    ("crates/annals/src/write/", &["commit", "build", "limited", "tree", "undo", "candidate"]),
+];
 
 /// A source file as a module: what it defines, and what it names of other files.
 #[derive(Default)]
@@ -273,6 +282,32 @@ fn files_import_each_other_only_in_pairs_of_one_folder() {
         found.push(lines.join("\n"));
     }
     assert!(found.is_empty(), "{} circles of imports:\n  {}", found.len(), found.join("\n  "));
+}
+
+#[test]
+fn rooms_import_only_the_rooms_before_them() {
+    let workspace = Workspace::read();
+    let arrows = workspace.arrows();
+    let mut found = Vec::new();
+    for (folder, rooms) in ROOMS {
+        let room = |file: &str| {
+            let (room, _) = file.strip_prefix(folder)?.split_once('/')?;
+            rooms.iter().position(|known| *known == room)
+        };
+        for (file, to) in &arrows {
+            let Some(own) = room(file) else { continue };
+            let later = to.iter().filter(|(to, _)| room(to).is_some_and(|other| other > own));
+            found.extend(later.map(|(to, names)| format!("{file} -> {to}: {names:?}")));
+        }
+        // A folder beside the file that is its head, such as `table/` beside `table.rs`, is no room.
+        for entry in fs::read_dir(root().join(folder)).expect("a folder").flatten() {
+            let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
+            if path.is_dir() && !path.with_extension("rs").exists() && !rooms.contains(&&*name) {
+                found.push(format!("{folder}{name}: expected it among the rooms"));
+            }
+        }
+    }
+    assert!(found.is_empty(), "rooms import those before them only:\n  {}", found.join("\n  "));
 }
 
 #[test]

@@ -13,7 +13,7 @@ pub use build::transaction::{RETRIES_MAX, TRANSACTION_BYTES_MAX, Transaction};
 pub(crate) use candidate::start as start_confirming;
 pub use candidate::{
     CANDIDATES_MAX, CONFIRM_WITHIN_MAX, Candidate, CandidateCommit, CandidateConflict, Candidates, HeldTimer,
-    Keep, Unconfirmed,
+    Unconfirmed,
 };
 pub(crate) use commit::leader::{prepare, start};
 pub(crate) use commit::queue::{Committer, Limits};
@@ -22,3 +22,4 @@ pub use commit::ticket::{Receipt, Ticket};
 pub use commit::validation::{Proposal, Validator};
 pub use tree::{Insert, TreeEdit};
 pub use undo::built_on::BuiltOn;
+pub use undo::taken_back::Keep;

@@ -5,9 +5,18 @@ use super::transaction::Transaction;
 use crate::Result;
 use crate::graph::structures::slot_set::SlotSet;
 use crate::graph::{Graph, past_link_prefix};
-use crate::model::{Direction, Instant};
+use crate::model::{Direction, InstanceId, Instant};
 use crate::read::internal_types;
 use crate::write::commit::clock::commit_instant;
+
+/// Type of the entities that hold candidates.
+pub(in crate::write) const CANDIDATE: &str = "annals-candidate";
+
+/// True if the id is that of an entity that holds a candidate.
+pub(in crate::write) fn is_candidate(instance: &InstanceId) -> bool {
+    let InstanceId::Entity(id) = instance else { return false };
+    id.text().and_then(|text| text.strip_prefix(CANDIDATE)).is_some_and(|rest| rest.starts_with(':'))
+}
 
 impl Transaction {
     /// True if this transaction deletes, restores or purges an entity of what the repository stores about itself because the

@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering;
 
 use super::anchoring;
 use super::correction;
+use super::created::Created;
 use super::own_graph::OwnGraph;
 use super::properties::check_counts;
 use super::touched::Touched;
@@ -25,7 +26,6 @@ use crate::write::commit::queue::Committer;
 use crate::write::commit::reads::Reads;
 use crate::write::commit::request::{OwnStamps, Work};
 use crate::write::commit::ticket::{Receipt, Ticket};
-use crate::write::tree::Created;
 use crate::{Error, ErrorKind, Position, Result};
 
 /// Largest transaction. Units: bytes of its record.

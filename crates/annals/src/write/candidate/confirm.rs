@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use super::model::{Candidate, Keep};
+use super::model::Candidate;
 use super::stored::{self, COMMITTED, CONFIRM_BEFORE, FAILURE, Stored};
 use crate::graph::actions as action;
 use crate::log::ReadLimit;
@@ -16,6 +16,7 @@ use crate::write::Transaction;
 use crate::write::build::retry::transact;
 use crate::write::commit::queue::Committer;
 use crate::write::undo::built_on::BuiltOn;
+use crate::write::undo::taken_back::Keep;
 use crate::{Error, ErrorKind, Position, Result};
 
 /// How often the thread looks for commits whose time is over.

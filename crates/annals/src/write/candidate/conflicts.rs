@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use super::model::Keep;
 use super::stored::Stored;
 use crate::graph::changed_since;
 use crate::model::{Change, InstanceId, Revision};
@@ -11,6 +10,7 @@ use crate::read::Snapshot;
 use crate::tree::TreePath;
 use crate::write::Transaction;
 use crate::write::commit::queue::Committer;
+use crate::write::undo::taken_back::Keep;
 use crate::{Error, ErrorKind, Result};
 
 /// An edit of a candidate that prevents its commit.

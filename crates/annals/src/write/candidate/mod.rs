@@ -17,12 +17,11 @@ use crate::write::build::transaction::Transaction;
 use crate::write::commit::queue::Committer;
 use crate::write::commit::ticket::Receipt;
 use crate::write::undo::built_on::BuiltOn;
-use crate::write::undo::taken_back::check_can_be_taken_back;
+use crate::write::undo::taken_back::{Keep, check_can_be_taken_back};
 use crate::{Error, ErrorKind, Result};
 pub(crate) use confirm::start;
 pub use conflicts::CandidateConflict;
-pub use model::{CANDIDATES_MAX, CONFIRM_WITHIN_MAX, Candidate, CandidateCommit, Keep, Unconfirmed};
-pub(in crate::write) use stored::is_candidate;
+pub use model::{CANDIDATES_MAX, CONFIRM_WITHIN_MAX, Candidate, CandidateCommit, Unconfirmed};
 use stored::{CONFIRM_BEFORE, Stored};
 
 /// The candidates of a repository. Made by [`Repository::candidates`](crate::Repository::candidates).

@@ -1,7 +1,6 @@
 //! Changes of trees by path: create, merge, put, move, copy, delete, revert and restore items.
 #![expect(clippy::expect_used, reason = "paths are looked up before changes below them are planned")]
 
-mod created;
 mod moved;
 mod place;
 mod plan;
@@ -17,10 +16,10 @@ use crate::graph::structures::child::group_of_type;
 use crate::model::{Action, Id, InstanceId, NewEntity, Patch, PatchStep, TypeDefinition, TypeKind, Value};
 use crate::read::{ChildSlot, Target};
 use crate::tree::{Item, NameTest, TreePath, TreeStep, coerced};
+use crate::write::build::created::Created;
 use crate::write::build::transaction::Transaction;
 use crate::write::limited::shown::Shown;
 use crate::{Error, ErrorKind, Result};
-pub(super) use created::Created;
 use moved::moved;
 pub use place::Insert;
 use place::child_of;

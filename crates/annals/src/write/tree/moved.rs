@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use super::place::{self, Insert};
 use super::plan::{Plan, not_ordered};
-use super::{Created, Rest, named};
+use super::{Rest, named};
 use crate::graph::actions as action;
 use crate::graph::structures::child::{Group, NAME_PROPERTY, ORDER_PROPERTY};
 use crate::model::{Action, Id, InstanceId, NewRelationship, Patch, Value};
 use crate::read::ChildSlot;
 use crate::tree::{Item, TreePath, TreeStep};
+use crate::write::build::created::Created;
 use crate::write::limited::shown::Shown;
 use crate::{Error, ErrorKind, Result};
 

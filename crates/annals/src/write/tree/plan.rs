@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
 
-use super::created::{Created, Parent};
 use super::place::{Gap, Insert, child_of, gap, order_at, step_of};
-use super::schema::{Containing, Kind, containing, kind_of};
+use super::schema::{Kind, containing, kind_of};
 use crate::Result;
 use crate::graph::Graph;
 use crate::graph::actions as action;
@@ -17,6 +16,7 @@ use crate::model::{Action, Id, InstanceId, NewEntity, NewRelationship, Patch, Pa
 use crate::read::ChildSlot;
 use crate::structures::order::spread;
 use crate::tree::{Branch, Item};
+use crate::write::build::created::{Containing, Created, Parent};
 use crate::write::limited::shown::Shown;
 use crate::{Error, ErrorKind};
 

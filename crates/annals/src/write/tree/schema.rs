@@ -7,6 +7,7 @@ use crate::graph::structures::symbols::{Recent, Symbol};
 use crate::model::{EndDefinition, TypeKind, Value};
 use crate::read::ChildName;
 use crate::tree::{Item, coerced_leaf};
+use crate::write::build::created::Containing;
 use crate::{Error, ErrorKind, Result};
 
 /// Type of an item whose name is not an entity type.
@@ -21,16 +22,6 @@ pub(super) struct Kind {
     /// Its own name, if its keys do not form its name.
     pub(super) own_name: Option<Arc<str>>,
     pub(super) properties: Vec<(Arc<str>, Value)>,
-}
-
-/// The relationship type that contains a child.
-#[derive(Clone)]
-pub(super) struct Containing {
-    pub(super) type_name: Arc<str>,
-    pub(super) is_ordered: bool,
-    /// Its properties with the name and the place of the child.
-    pub(super) name: Arc<str>,
-    pub(super) order: Arc<str>,
 }
 
 /// The kind of the child `name`. `is_listed` means that its keys name it. `known` has the names that were looked up

@@ -12,10 +12,19 @@ use crate::model::{Action, Change, InstanceId, TypeKind};
 use crate::read::taken_along::Slot;
 use crate::read::{AsOf, Snapshot};
 use crate::record::decode_record;
+use crate::write::build::internal::is_candidate;
 use crate::write::build::transaction::Transaction;
-use crate::write::candidate::{Keep, is_candidate};
 use crate::write::tree::then::{Then, Was, restoring};
 use crate::{Error, ErrorKind, Position, Result};
+
+/// The side whose changes stay in a conflict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    /// The edits of the candidate.
+    Mine,
+    /// The other transactions: the edits in conflict are dropped.
+    Theirs,
+}
 
 /// The instances that a record changed: slots of those that were live before it, and of those that were not.
 #[derive(Default)]

@@ -6,18 +6,27 @@ use std::sync::Arc;
 
 use foldhash::{HashMap, HashSet};
 
-use super::schema::Containing;
 use crate::graph::structures::symbols::Recent;
 use crate::model::{Id, InstanceId};
 use crate::read::ChildName;
 
+/// The relationship type that contains a child.
+#[derive(Clone)]
+pub(in crate::write) struct Containing {
+    pub(in crate::write) type_name: Arc<str>,
+    pub(in crate::write) is_ordered: bool,
+    /// Its properties with the name and the place of the child.
+    pub(in crate::write) name: Arc<str>,
+    pub(in crate::write) order: Arc<str>,
+}
+
 /// An existing item, or one that a transaction creates.
 #[derive(Clone)]
-pub(super) struct Parent {
-    pub(super) id: Id,
+pub(in crate::write) struct Parent {
+    pub(in crate::write) id: Id,
     /// `None` if the transaction creates it.
-    pub(super) slot: Option<u32>,
-    pub(super) type_name: Arc<str>,
+    pub(in crate::write) slot: Option<u32>,
+    pub(in crate::write) type_name: Arc<str>,
 }
 
 /// The items that a transaction created, always on the same base.
@@ -29,30 +38,30 @@ pub(in crate::write) struct Created {
     /// The last order of the lists to which it appended.
     last_orders: HashMap<(Id, u32), Vec<u8>>,
     /// Names of types and properties that were looked up before: the items of a list have the same few.
-    pub(super) names: Recent,
+    pub(in crate::write) names: Recent,
     /// How children of a type are contained in parents of another.
-    pub(super) containings: HashMap<(Arc<str>, Arc<str>), Arc<Containing>>,
+    pub(in crate::write) containings: HashMap<(Arc<str>, Arc<str>), Arc<Containing>>,
     /// The number of changes of the transaction after the last one noted here.
-    pub(super) changes_count: usize,
+    pub(in crate::write) changes_count: usize,
 }
 
 impl Created {
     /// True if the transaction created it.
-    pub(super) fn has(&self, instance: &InstanceId) -> bool {
+    pub(in crate::write) fn has(&self, instance: &InstanceId) -> bool {
         self.ids.contains(instance.id())
     }
 
-    pub(super) fn child(&self, parent: &Id, name: &ChildName) -> Option<&Parent> {
+    pub(in crate::write) fn child(&self, parent: &Id, name: &ChildName) -> Option<&Parent> {
         self.items.get(parent)?.get(name)
     }
 
     /// Makes room for children of `parent`.
-    pub(super) fn reserve(&mut self, parent: &Id, children_count: usize) {
+    pub(in crate::write) fn reserve(&mut self, parent: &Id, children_count: usize) {
         self.ids.reserve(children_count);
         self.items.entry(parent.clone()).or_default().reserve(children_count);
     }
 
-    pub(super) fn add(&mut self, parent: &Id, name: ChildName, child: Parent) {
+    pub(in crate::write) fn add(&mut self, parent: &Id, name: ChildName, child: Parent) {
         self.ids.insert(child.id.clone());
         match self.items.get_mut(parent) {
             Some(children) => children.insert(name, child),
@@ -60,11 +69,11 @@ impl Created {
         };
     }
 
-    pub(super) fn last_order(&self, parent: &Id, group: u32) -> Option<&Vec<u8>> {
+    pub(in crate::write) fn last_order(&self, parent: &Id, group: u32) -> Option<&Vec<u8>> {
         self.last_orders.get(&(parent.clone(), group))
     }
 
-    pub(super) fn append(&mut self, parent: &Id, group: u32, order: Vec<u8>) {
+    pub(in crate::write) fn append(&mut self, parent: &Id, group: u32, order: Vec<u8>) {
         self.last_orders.insert((parent.clone(), group), order);
     }
 }
