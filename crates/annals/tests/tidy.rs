@@ -12,6 +12,8 @@ use annals::ErrorKind;
 mod titles;
 #[path = "tidy/names.rs"]
 mod names;
+#[path = "tidy/questions.rs"]
+mod questions;
 #[path = "tidy/words.rs"]
 mod words;
 
