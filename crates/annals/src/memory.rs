@@ -89,7 +89,7 @@ impl Need {
 
 /// The kind of data that is opened, for the text of a refusal.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Stored {
+pub(crate) enum StoredData {
     /// Records of the log: those in memory, and all of them.
     Records { done: u64, all: u64 },
     /// A checkpoint of this size, without long values.
@@ -101,12 +101,14 @@ pub(crate) enum Stored {
 /// Source: 220 to 240 measured with values of 60 bytes, with relationships and without.
 const CHECKPOINT_PERCENT: u64 = 250;
 
-impl Stored {
+impl StoredData {
     /// Upper estimate of the memory needed in all, if the process holds `resident` now. Units: bytes.
     fn needed_bytes(self, resident: u64) -> u64 {
         let needed = match self {
-            Stored::Records { done, all } => u128::from(resident) * u128::from(all) / u128::from(done.max(1)),
-            Stored::Checkpoint { bytes } => u128::from(bytes) * u128::from(CHECKPOINT_PERCENT) / 100,
+            StoredData::Records { done, all } => {
+                u128::from(resident) * u128::from(all) / u128::from(done.max(1))
+            }
+            StoredData::Checkpoint { bytes } => u128::from(bytes) * u128::from(CHECKPOINT_PERCENT) / 100,
         };
         u64::try_from(needed).unwrap_or(u64::MAX).max(resident)
     }
@@ -232,7 +234,7 @@ impl Memory {
     /// because a process must be able to open what another process has written under the same budget.
     ///
     /// Errors: `TooLarge`; `Io` as [`Memory::admit`].
-    pub(crate) fn admit_stored(&self, bytes: usize, stored: Stored) -> Result<()> {
+    pub(crate) fn admit_stored(&self, bytes: usize, stored: StoredData) -> Result<()> {
         if self.has_failed() {
             let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
             return failure.as_ref().map_or(Ok(()), |error| Err(error.duplicate()));
@@ -346,7 +348,7 @@ mod tests {
     use super::*;
 
     const NOTHING: Need = Need { bytes: 0, changes: 0, along: 0, new_names: 0, known_names: 0 };
-    const STORED: Stored = Stored::Records { done: 30, all: 90 };
+    const STORED: StoredData = StoredData::Records { done: 30, all: 90 };
 
     fn budget(bytes_max: Option<u64>) -> Arc<Memory> {
         Arc::new(Memory::new(bytes_max))
@@ -383,9 +385,9 @@ mod tests {
     #[test]
     fn what_an_opening_needs_is_told_from_how_far_it_came() {
         assert_eq!(STORED.needed_bytes(100), 300);
-        assert_eq!(Stored::Records { done: 0, all: 1 }.needed_bytes(100), 100);
-        assert_eq!(Stored::Checkpoint { bytes: 1_000 }.needed_bytes(100), 2_500);
-        assert_eq!(Stored::Checkpoint { bytes: 0 }.needed_bytes(100), 100);
+        assert_eq!(StoredData::Records { done: 0, all: 1 }.needed_bytes(100), 100);
+        assert_eq!(StoredData::Checkpoint { bytes: 1_000 }.needed_bytes(100), 2_500);
+        assert_eq!(StoredData::Checkpoint { bytes: 0 }.needed_bytes(100), 100);
     }
 
     #[test]

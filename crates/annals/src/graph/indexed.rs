@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Graph;
 use super::index::event::{Event, MADE_TOGETHER, Told};
 use super::index::{Indexes, TableIndexes};
-use super::put::Batch;
+use super::put::EventBatch;
 use crate::model::TypeKind;
 
 /// A graph, and indexes to find its instances: the indexes of this graph or of an earlier one, and the events since
@@ -17,7 +17,7 @@ pub(crate) struct Indexed {
     pub(crate) graph: Graph,
     pub(crate) indexes: Arc<Indexes>,
     /// The events after the position of the indexes, the oldest first.
-    tail: Arc<[Arc<Batch>]>,
+    tail: Arc<[Arc<EventBatch>]>,
 }
 
 impl Indexed {
@@ -27,7 +27,7 @@ impl Indexed {
     }
 
     /// The same with one more batch, which leads to `graph`.
-    pub(crate) fn with(&self, graph: Graph, batch: Arc<Batch>) -> Indexed {
+    pub(crate) fn with(&self, graph: Graph, batch: Arc<EventBatch>) -> Indexed {
         let tail = self.tail.iter().cloned().chain([batch]).collect();
         Indexed { graph, indexes: Arc::clone(&self.indexes), tail }
     }
@@ -108,7 +108,7 @@ impl Indexed {
 
 impl Indexes {
     /// Applies batches, the oldest first.
-    pub(crate) fn take(&mut self, batches: &[Arc<Batch>]) {
+    pub(crate) fn take(&mut self, batches: &[Arc<EventBatch>]) {
         for (kind, indexes) in
             [(TypeKind::Entity, &mut self.entities), (TypeKind::Relationship, &mut self.relationships)]
         {
@@ -151,7 +151,7 @@ impl Waiting<'_> {
     }
 }
 
-impl Batch {
+impl EventBatch {
     /// The events of the instances of a table, in order.
     pub(crate) fn events(&self, kind: TypeKind) -> &crate::structures::vector::Vector<Told> {
         match kind {
@@ -161,7 +161,7 @@ impl Batch {
     }
 
     /// Adds the events of `later`, of the same position.
-    fn append(&mut self, later: &Batch) {
+    fn append(&mut self, later: &EventBatch) {
         later.entities.iter().for_each(|event| self.entities.push(event.clone()));
         later.relationships.iter().for_each(|event| self.relationships.push(event.clone()));
         self.events_count += later.events_count;

@@ -38,7 +38,7 @@ pub use sight::{GRANTS_MAX, Grant, Right, Rights, Sight};
 pub(crate) use sight::{hidden, internal_types};
 pub use snapshot::{AsOf, Snapshot};
 pub(crate) use source::{Pending, Source};
-pub(crate) use tree::{ChildName, ChildSlot, ItemsRoom, Target};
+pub(crate) use tree::{ChildName, ChildSlot, ItemsRoom, PathTarget};
 pub use tree::{ListOptions, PathPlan, Tree, TreeChange, TreeChangeKind, TreeItem, TreeVisitor};
 pub use types::{TypeDifference, TypeMatch};
 pub use walk::*;

@@ -363,7 +363,7 @@ impl Snapshot {
         Revision { birth: self.birth_at(kind, slot), version, base }
     }
 
-    pub(crate) fn stamp(&self, stamp: crate::graph::instance::unpacked::Stamp) -> StampRef<'_> {
+    pub(crate) fn stamp(&self, stamp: crate::graph::instance::unpacked::RowStamp) -> StampRef<'_> {
         let author = self.indexed.graph.authors.name(stamp.author);
         StampRef { instant: Instant::from_checked_micros(stamp.micros), author }
     }

@@ -7,7 +7,7 @@ use super::key::{append_value_key, for_each_indexed, slot_of_key, without_slot};
 use super::key_changes::KeyChanges;
 use super::past_keys::PastKeys;
 use super::{Index, LoadSets, SavedSet};
-use crate::graph::report::Report;
+use crate::graph::report::Differences;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::{INDEX_KEY_BYTES_MAX, Value};
 use crate::structures::key_set::{Key, KeySet};
@@ -117,7 +117,7 @@ impl Index for PastValues {
         Some(())
     }
 
-    fn compare(&self, found: &PastValues, report: &mut Report) {
+    fn compare(&self, found: &PastValues, report: &mut Differences) {
         report.compare_sets(Self::NAME, &self.by_value, &found.by_value);
         let (mut slots, mut counts) = (HashSet::new(), Vec::new());
         for set in self.by_value.iter() {
@@ -183,7 +183,7 @@ mod tests {
             past.take(&[&correct(3, &[(1, &number.to_string())])]);
         }
         let lines = |found: &PastValues| {
-            let mut report = Report::default();
+            let mut report = Differences::default();
             past.compare(found, &mut report);
             report.into_lines()
         };

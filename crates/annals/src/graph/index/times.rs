@@ -8,7 +8,7 @@ use super::key::{append_time_key, slot_of_key, time_key, without_slot};
 use super::key_changes::KeyChanges;
 use super::{Index, LoadSets, SavedSet};
 use crate::graph::instance::unpacked::Instance;
-use crate::graph::report::Report;
+use crate::graph::report::Differences;
 use crate::graph::structures::slot_set::SlotSet;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::{Value, decode_key};
@@ -205,7 +205,7 @@ impl Index for Times {
         Some(())
     }
 
-    fn compare(&self, found: &Times, report: &mut Report) {
+    fn compare(&self, found: &Times, report: &mut Differences) {
         report.compare_sets(Self::NAME, &self.keys, &found.keys);
         report.compare_keys("times, the last creation", &self.last_key, &found.last_key);
         if (&self.unordered, &self.changed) != (&found.unordered, &found.changed) {

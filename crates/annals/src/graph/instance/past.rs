@@ -9,7 +9,7 @@ use crate::model::Status;
 
 /// The place where a version was written: the record, and the change in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct Place {
+pub(crate) struct ChangePlace {
     pub(crate) position: u64,
     pub(crate) change: u32,
 }
@@ -23,7 +23,7 @@ pub(crate) struct PastVersion {
     pub(crate) status: Status,
     // Uses the padding of the other fields: most versions have none.
     pub(crate) header: HeaderNumber,
-    pub(crate) place: Place,
+    pub(crate) place: ChangePlace,
     /// Units: microseconds since 1970.
     pub(crate) valid_from: i64,
 }
@@ -38,7 +38,7 @@ pub(crate) struct View {
 }
 
 impl View {
-    pub(crate) fn admits(self, place: Place, valid_from: i64) -> bool {
+    pub(crate) fn admits(self, place: ChangePlace, valid_from: i64) -> bool {
         place.position <= self.position && valid_from <= self.valid
     }
 }
@@ -149,7 +149,7 @@ impl Past {
     }
 
     /// The past version that was written at this place.
-    pub(crate) fn written_at(&self, place: Place) -> Option<&PastVersion> {
+    pub(crate) fn written_at(&self, place: ChangePlace) -> Option<&PastVersion> {
         if self.is_ordered {
             return self
                 .find_ordered(|version| version.place <= place)
@@ -240,7 +240,7 @@ mod tests {
             base: number - 1,
             status: Status::Active,
             header: HeaderNumber(0),
-            place: Place { position, change: 0 },
+            place: ChangePlace { position, change: 0 },
             valid_from,
         }
     }
@@ -277,7 +277,7 @@ mod tests {
                 );
                 prop_assert_eq!(chain.version(known.version), Some(known));
                 prop_assert_eq!(chain.written_at(known.place), Some(known));
-                prop_assert_eq!(chain.written_at(Place { change: 1, ..known.place }), None);
+                prop_assert_eq!(chain.written_at(ChangePlace { change: 1, ..known.place }), None);
             }
         }
     }

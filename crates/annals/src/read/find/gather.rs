@@ -3,7 +3,7 @@
 use super::by_plan::CANDIDATES_UNCHECKED;
 use std::cell::RefCell;
 
-use super::access::{Access, Places};
+use super::access::{CandidateSet, Places};
 use super::by_plan::{Asked, Search, Steps};
 use crate::Result;
 use crate::read::operators::page::{Filling, Hits, Size};
@@ -42,7 +42,7 @@ impl<'s> Search<'s, '_> {
     /// Finds the page among all candidates of an index.
     pub(super) fn gather<T>(
         &self,
-        access: &Access,
+        access: &CandidateSet,
         places: &Places<'s>,
         after: Option<&[u8]>,
         steps: &mut Steps,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::graph::instance::headers::Shape;
-use crate::graph::instance::past::{PastVersion, Place};
+use crate::graph::instance::past::{ChangePlace, PastVersion};
 use crate::graph::instance::unpacked::{Instance, NO_ENDS};
 use crate::graph::structures::symbols::Symbol;
 use crate::graph::{instance_id, kind_of};
@@ -91,7 +91,11 @@ pub(super) struct Written<'s> {
 impl<'s> Written<'s> {
     /// The version of `id` that was written at `place`; `None` if it was purged since, even if another instance has its
     /// id now.
-    pub(super) fn find(snapshot: &'s Snapshot, id: &InstanceId, place: Place) -> Result<Option<Written<'s>>> {
+    pub(super) fn find(
+        snapshot: &'s Snapshot,
+        id: &InstanceId,
+        place: ChangePlace,
+    ) -> Result<Option<Written<'s>>> {
         let kind = kind_of(id);
         let Some(slot) = snapshot.slot_ever(kind, id.id()) else { return Ok(None) };
         Written::at(snapshot, (kind, slot), place)
@@ -101,7 +105,7 @@ impl<'s> Written<'s> {
     pub(super) fn at(
         snapshot: &'s Snapshot,
         (kind, slot): (TypeKind, u32),
-        place: Place,
+        place: ChangePlace,
     ) -> Result<Option<Written<'s>>> {
         let Some(instance) = snapshot.graph().table(kind).get(slot)? else { return Ok(None) };
         let Some(version) = instance.written_at(place) else { return Ok(None) };

@@ -3,7 +3,7 @@
 use super::change::{LoggedChange, Written};
 use super::query::LogQuery;
 use crate::graph::actions as action;
-use crate::graph::instance::past::Place;
+use crate::graph::instance::past::ChangePlace;
 use crate::graph::integrity::types::TypeNames;
 use crate::graph::kind_of;
 use crate::model::{Action, InstanceId, TypeKind};
@@ -121,7 +121,7 @@ impl<'s> Filter<'s> {
             }
             action => action.instance(),
         };
-        let place = Place { position: position.0, change: number };
+        let place = ChangePlace { position: position.0, change: number };
         if instance.as_ref().is_some_and(|instance| !self.is_of_kind(instance, &change.action)) {
             return Ok(None);
         }
@@ -162,7 +162,7 @@ impl<'s> Filter<'s> {
 
     /// True if the change wrote a version of an instance of the query: of the one it names, or of one that changed with
     /// it.
-    fn is_of_instance(&self, written: &Written, place: Place) -> Result<bool> {
+    fn is_of_instance(&self, written: &Written, place: ChangePlace) -> Result<bool> {
         let Some(instances) = &self.instances else { return Ok(true) };
         for (kind, slot) in instances {
             if (*kind, *slot) == (written.kind, written.slot) {
@@ -178,7 +178,7 @@ impl<'s> Filter<'s> {
     }
 
     /// The version of an instance of the query that the change wrote.
-    fn asked_for(&self, place: Place) -> Result<Option<Written<'s>>> {
+    fn asked_for(&self, place: ChangePlace) -> Result<Option<Written<'s>>> {
         for instance in self.instances.iter().flatten() {
             if let Some(written) = Written::at(self.snapshot, *instance, place)? {
                 return Ok(Some(written));

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use crate::graph::Graph;
 use crate::graph::actions::draft::Draft;
-use crate::graph::instance::headers::{Header, HeaderNumber, PLAIN};
+use crate::graph::instance::headers::{HeaderNumber, PLAIN, RowHeader};
 use crate::graph::instance::patch::apply_patch;
 use crate::graph::instance::properties::Properties;
-use crate::graph::instance::unpacked::{Classification, Instance, Stamp};
+use crate::graph::instance::unpacked::{Classification, Instance, RowStamp};
 use crate::graph::kind_of;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::{
@@ -33,7 +33,7 @@ pub(super) fn whole_content(
     graph: &Graph,
     id: &InstanceId,
     change: &Change,
-    stamp: Stamp,
+    stamp: RowStamp,
 ) -> Result<Option<Content>> {
     if !is_named(&change.action, id) {
         return Ok(None);
@@ -56,9 +56,9 @@ pub(super) fn whole_content(
     }))
 }
 
-pub(super) fn stamp_known(graph: &Graph, stamp: &crate::model::Stamp) -> Result<Stamp> {
+pub(super) fn stamp_known(graph: &Graph, stamp: &crate::model::Stamp) -> Result<RowStamp> {
     let author = graph.authors.find(&stamp.author).ok_or_else(|| unknown_name(&stamp.author))?;
-    Ok(Stamp { micros: stamp.instant.micros(), author })
+    Ok(RowStamp { micros: stamp.instant.micros(), author })
 }
 
 fn copied(graph: &Graph, copy: &ClassificationCopy) -> Result<Classification> {
@@ -79,7 +79,7 @@ fn copied(graph: &Graph, copy: &ClassificationCopy) -> Result<Classification> {
 
 /// The header of a classification of this provenance.
 fn header_of(graph: &Graph, provenance: Option<Arc<Provenance>>) -> Result<HeaderNumber> {
-    let header = Header { provenance, ..Header::default() };
+    let header = RowHeader { provenance, ..RowHeader::default() };
     graph.headers.find(&header).ok_or_else(|| unknown_name("of a classification's provenance"))
 }
 
@@ -119,7 +119,7 @@ impl Content {
 
     /// The anchor was made before the commit instant was known, so the properties that its own change wrote get its
     /// stamp here.
-    fn stamp_written(&mut self, graph: &Graph, action: &Action, stamp: Stamp) -> Result<()> {
+    fn stamp_written(&mut self, graph: &Graph, action: &Action, stamp: RowStamp) -> Result<()> {
         let given = action.given_classifications().iter().map(|content| &*content.name);
         let written = given.chain(action.classification()).map(|name| symbol(graph, name));
         let written: Vec<Symbol> = written.collect::<Result<_>>()?;
@@ -137,7 +137,7 @@ impl Content {
         graph: &Graph,
         id: &InstanceId,
         change: &Change,
-        stamp: Stamp,
+        stamp: RowStamp,
     ) -> Result<()> {
         if !is_named(&change.action, id) {
             // This relationship was deleted or restored with an entity.
@@ -150,7 +150,7 @@ impl Content {
 /// Content being rebuilt, with the stamp of its change.
 struct Made<'c> {
     graph: &'c Graph,
-    stamp: Stamp,
+    stamp: RowStamp,
     content: &'c mut Content,
 }
 
@@ -227,7 +227,7 @@ fn succeed(
     graph: &Graph,
     known: Option<&Classification>,
     content: &ClassificationContent,
-    stamp: Stamp,
+    stamp: RowStamp,
 ) -> Result<Classification> {
     let version = known.map_or(1, |known| known.version + 1);
     classification(graph, content, version, known.map_or(stamp, |known| known.created), stamp)
@@ -237,8 +237,8 @@ fn classification(
     graph: &Graph,
     content: &ClassificationContent,
     version: u32,
-    created: Stamp,
-    updated: Stamp,
+    created: RowStamp,
+    updated: RowStamp,
 ) -> Result<Classification> {
     let known = classification_with(graph, content, own_header(graph, content)?, version)?;
     Ok(Classification { created, updated, ..known })
@@ -251,7 +251,7 @@ fn classification_with(
     header: HeaderNumber,
     version: u32,
 ) -> Result<Classification> {
-    let untold = Stamp { micros: 0, author: Symbol(0) };
+    let untold = RowStamp { micros: 0, author: Symbol(0) };
     Ok(Classification {
         name: symbol(graph, &content.name)?,
         header,
@@ -267,9 +267,9 @@ fn properties(graph: &Graph, entries: &[(Arc<str>, Value)]) -> Result<Properties
     Ok(Properties::from_entries(entries.collect::<Result<_>>()?))
 }
 
-pub(super) fn stamp_of(graph: &Graph, record: &Record) -> Result<Stamp> {
+pub(super) fn stamp_of(graph: &Graph, record: &Record) -> Result<RowStamp> {
     let author = graph.authors.find(&record.author).ok_or_else(|| unknown_name(&record.author))?;
-    Ok(Stamp { micros: record.instant.micros(), author })
+    Ok(RowStamp { micros: record.instant.micros(), author })
 }
 
 fn symbol(graph: &Graph, name: &str) -> Result<Symbol> {

@@ -7,8 +7,8 @@ use super::content::{Content, stamp_known, stamp_of, whole_content};
 use super::held::Held;
 use super::version::{Version, VersionKey};
 use crate::graph::instance::headers::PLAIN;
-use crate::graph::instance::past::{PastVersion, Place};
-use crate::graph::instance::unpacked::{Instance, Stamp};
+use crate::graph::instance::past::{ChangePlace, PastVersion};
+use crate::graph::instance::unpacked::{Instance, RowStamp};
 use crate::graph::{Graph, instance_id};
 use crate::model::{Action, Change, Id, InstanceId, Record, TypeKind};
 use crate::read::snapshot::Snapshot;
@@ -100,7 +100,7 @@ impl PastOf<'_> {
         };
         let header = graph.headers.get(wanted.header);
         let created =
-            header.created.map_or(self.current.created, |(micros, author)| Stamp { micros, author });
+            header.created.map_or(self.current.created, |(micros, author)| RowStamp { micros, author });
         let updated = match copied_stamp(&change.action, &id) {
             Some(stamp) => stamp_known(graph, stamp)?,
             None => stamp,
@@ -164,7 +164,7 @@ impl PastOf<'_> {
         &self,
         id: &InstanceId,
         change: &Change,
-        stamp: Stamp,
+        stamp: RowStamp,
         at: PastVersion,
     ) -> Result<Option<Content>> {
         if change.action == Action::Void(action::Void) {
@@ -205,6 +205,6 @@ fn copied_stamp<'a>(action: &'a Action, id: &InstanceId) -> Option<&'a crate::mo
     }
 }
 
-fn damaged(place: Place, text: String) -> Error {
+fn damaged(place: ChangePlace, text: String) -> Error {
     Error::new(ErrorKind::Corrupted, text).with("position", place.position).with("change", place.change)
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::compare::INSTANCES_MAX;
 use crate::graph::actions as action;
-use crate::graph::instance::past::Place;
+use crate::graph::instance::past::ChangePlace;
 use crate::graph::kind_of;
 use crate::log::ReadLimit;
 use crate::model::{Action, InstanceId, Record, TypeKind};
@@ -19,7 +19,7 @@ struct Touched<'s> {
     seen: BTreeSet<(bool, u32)>,
     touched: Vec<Slot>,
     /// Changes of purged containers; the instances changed with them may be anywhere.
-    lost: BTreeSet<Place>,
+    lost: BTreeSet<ChangePlace>,
 }
 
 impl Touched<'_> {
@@ -37,7 +37,7 @@ impl Touched<'_> {
 
     fn take_record(&mut self, position: Position, record: &Record) -> Result<()> {
         for (number, change) in (0..).zip(&record.changes) {
-            let place = Place { position: position.0, change: number };
+            let place = ChangePlace { position: position.0, change: number };
             let Some((named, others)) = self.snapshot.written_at(&change.action, place)? else {
                 self.lost.insert(place);
                 continue;
@@ -93,7 +93,7 @@ impl Snapshot {
 
     /// The instance that the change at `place` named, unless it is purged, and the further instances that it wrote.
     /// `None` if only a check of all instances can find them.
-    fn written_at(&self, action: &Action, place: Place) -> Result<Option<(Option<Slot>, Vec<Slot>)>> {
+    fn written_at(&self, action: &Action, place: ChangePlace) -> Result<Option<(Option<Slot>, Vec<Slot>)>> {
         let find = |id: &InstanceId| Some((kind_of(id), self.slot_ever(kind_of(id), id.id())?));
         if let Action::DeleteTaken(action::DeleteTaken { instances })
         | Action::RestoreTaken(action::RestoreTaken { instances }) = action

@@ -7,7 +7,7 @@ use super::Sight;
 use super::displaced::displaced;
 use super::grant::Grant;
 use super::rules::Rules;
-use crate::graph::instance::headers::Header;
+use crate::graph::instance::headers::RowHeader;
 use crate::graph::instance_id;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::{Id, TypeKind};
@@ -165,10 +165,10 @@ impl Check<'_> {
             snapshot.instance(kind, slot, held)
         };
         let (before, after) = (read(self.before)?, read(self.after)?);
-        let header = |snapshot: &Snapshot, number| Header {
+        let header = |snapshot: &Snapshot, number| RowHeader {
             content_offset: 0,
             version_offset: 0,
-            ..Header::clone(snapshot.graph().headers.get(number))
+            ..RowHeader::clone(snapshot.graph().headers.get(number))
         };
         let is_classified = before.classifications() != after.classifications();
         let is_same = before.id == after.id

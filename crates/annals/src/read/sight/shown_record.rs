@@ -1,7 +1,7 @@
 //! Records as a sight shows them.
 
 use super::sighted::ShownVersions;
-use crate::graph::instance::past::Place;
+use crate::graph::instance::past::ChangePlace;
 use crate::graph::kind_of;
 use crate::model::{Change, Record};
 use crate::read::snapshot::Snapshot;
@@ -14,14 +14,14 @@ impl Snapshot {
         let Some(shown) = self.shown_versions()? else { return Ok(Some(record)) };
         let mut changes = Vec::new();
         for (number, change) in (0..).zip(record.changes) {
-            if self.is_shown(&shown, Place { position: position.0, change: number }, &change)? {
+            if self.is_shown(&shown, ChangePlace { position: position.0, change: number }, &change)? {
                 changes.push(Change { anchor: None, ..change });
             }
         }
         Ok((!changes.is_empty()).then_some(Record { changes, ..record }))
     }
 
-    fn is_shown(&self, shown: &ShownVersions, place: Place, change: &Change) -> Result<bool> {
+    fn is_shown(&self, shown: &ShownVersions, place: ChangePlace, change: &Change) -> Result<bool> {
         let Some(named) = change.action.instance() else { return Ok(false) };
         let kind = kind_of(&named);
         let Some(slot) = self.slot_ever(kind, named.id()) else { return Ok(false) };

@@ -65,7 +65,7 @@ impl Snapshot {
 /// An entity that may be on a path: its slot and its distances from both ends. For an unbounded walk in both directions
 /// there is no second distance, because it does not matter.
 #[derive(Clone, Copy)]
-pub(super) struct Candidate {
+pub(super) struct OnPath {
     pub(super) slot: u32,
     pub(super) from_start: u32,
     pub(super) to_goal: u32,
@@ -78,7 +78,7 @@ fn candidates(
     goal: u32,
     depth_max: u32,
     visited_max: usize,
-) -> Result<Option<Vec<Candidate>>> {
+) -> Result<Option<Vec<OnPath>>> {
     let is_both = steps.is_both();
     let mut near = Walked::new(steps.slots_count(), start, goal);
     let mut far = Walked::new(steps.slots_count(), goal, start);
@@ -107,10 +107,10 @@ fn candidates(
         let from_start = near.distances.get(*slot)?;
         let to_goal = if depth_max == u32::MAX && is_both { 0 } else { far.distances.get(*slot)? };
         let is_near = from_start.saturating_add(to_goal) <= depth_max;
-        (is_near && *slot != goal).then_some(Candidate { slot: *slot, from_start, to_goal })
+        (is_near && *slot != goal).then_some(OnPath { slot: *slot, from_start, to_goal })
     };
-    let mut found: Vec<Candidate> = near.order.iter().filter_map(candidate).collect();
-    found.push(Candidate { slot: goal, from_start: way, to_goal: 0 });
+    let mut found: Vec<OnPath> = near.order.iter().filter_map(candidate).collect();
+    found.push(OnPath { slot: goal, from_start: way, to_goal: 0 });
     Ok(Some(found))
 }
 

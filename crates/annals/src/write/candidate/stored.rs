@@ -43,7 +43,7 @@ pub(super) fn id_of(name: &str) -> Result<Id> {
 }
 
 /// A candidate as read from its entity.
-pub(super) struct Stored {
+pub(super) struct StoredCandidate {
     pub(super) name: Arc<str>,
     pub(super) instance: InstanceId,
     pub(super) snapshot: Snapshot,
@@ -52,9 +52,9 @@ pub(super) struct Stored {
     edits: Vec<(Arc<str>, Arc<[u8]>)>,
 }
 
-impl Stored {
+impl StoredCandidate {
     /// Errors: `NotFound`.
-    pub(super) fn read(snapshot: &Snapshot, name: &str) -> Result<Stored> {
+    pub(super) fn read(snapshot: &Snapshot, name: &str) -> Result<StoredCandidate> {
         let id = id_of(name)?;
         let Some(entity) = snapshot.entity(&id)?.filter(|entity| entity.type_name() == CANDIDATE) else {
             let text = format!("candidate {name}: it does not exist; open it first");
@@ -69,13 +69,13 @@ impl Stored {
         edits.sort();
         let candidate = candidate_of(name.into(), &entity);
         let instance = InstanceId::Entity(id);
-        Ok(Stored { name: name.into(), instance, snapshot: snapshot.clone(), candidate, edits })
+        Ok(StoredCandidate { name: name.into(), instance, snapshot: snapshot.clone(), candidate, edits })
     }
 
     /// The same candidate, if it is open.
     ///
     /// Errors: `PreconditionFailed` if it waits for a confirmation.
-    pub(super) fn open(self) -> Result<Stored> {
+    pub(super) fn open(self) -> Result<StoredCandidate> {
         let Some(unconfirmed) = &self.candidate.unconfirmed else { return Ok(self) };
         let text = format!(
             "candidate {}: it was committed at position {} and waits for its confirmation until {}; confirm it, or take it back",
@@ -87,7 +87,7 @@ impl Stored {
     /// The same candidate, if it waits for a confirmation.
     ///
     /// Errors: `PreconditionFailed`.
-    pub(super) fn unconfirmed(self) -> Result<Stored> {
+    pub(super) fn unconfirmed(self) -> Result<StoredCandidate> {
         if self.candidate.unconfirmed.is_some() {
             return Ok(self);
         }

@@ -1,19 +1,19 @@
 //! Reports their outcomes to transactions.
 
-use super::request::Request;
+use super::request::CommitRequest;
 use super::ticket::{Gate, Receipt};
 use crate::{Error, Result};
 use std::sync::Arc;
 
 /// Reports the same error to all.
-pub(crate) fn refuse(requests: impl IntoIterator<Item = Request>, error: &Error) {
+pub(crate) fn refuse(requests: impl IntoIterator<Item = CommitRequest>, error: &Error) {
     tell(requests.into_iter().map(|request| (request, Err(error.duplicate()))));
 }
 
 /// Reports its outcome to each.
-pub(crate) fn tell(outcomes: impl IntoIterator<Item = (Request, Result<Receipt>)>) {
+pub(crate) fn tell(outcomes: impl IntoIterator<Item = (CommitRequest, Result<Receipt>)>) {
     let mut gates: Vec<Arc<Gate>> = Vec::new();
-    for (Request { work, promise }, result) in outcomes {
+    for (CommitRequest { work, promise }, result) in outcomes {
         if gates.last().is_none_or(|gate| !Arc::ptr_eq(gate, promise.gate())) {
             gates.push(Arc::clone(promise.gate()));
         }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crate::graph::Graph;
 use crate::graph::indexed::Indexed;
-use crate::graph::put::Batch;
+use crate::graph::put::EventBatch;
 use crate::sync::{ArcSwap, Condvar, Mutex, MutexGuard};
 use crate::{Error, ErrorKind, Result};
 
@@ -74,7 +74,7 @@ impl Publisher {
     }
 
     /// Publishes the graph after a batch. Shape: the graph published before.
-    pub(crate) fn publish(&self, graph: Graph, batch: Batch) -> Arc<Indexed> {
+    pub(crate) fn publish(&self, graph: Graph, batch: EventBatch) -> Arc<Indexed> {
         // Order: the index thread also publishes, and it compares with the published graph under the same lock.
         let _state = self.state();
         let next = self.published.load().with(graph, Arc::new(batch));
@@ -208,9 +208,9 @@ mod tests {
     #[test]
     fn commits_wait_for_a_huge_one_until_the_index_thread_has_begun_with_it() {
         let graph_at = |position| Graph { position: Position(position), ..Graph::with_spill(None) };
-        let huge = || Batch { events_count: 10 * TAIL_EVENTS_MAX, ..Batch::default() };
-        let long = || Batch { events_count: 1, bytes: 10 * TAIL_BYTES_MAX, ..Batch::default() };
-        for batch in [huge, long as fn() -> Batch] {
+        let huge = || EventBatch { events_count: 10 * TAIL_EVENTS_MAX, ..EventBatch::default() };
+        let long = || EventBatch { events_count: 1, bytes: 10 * TAIL_BYTES_MAX, ..EventBatch::default() };
+        for batch in [huge, long as fn() -> EventBatch] {
             let publisher = Publisher::new(Indexed::new(graph_at(0), Arc::default()));
             let is_full = || publisher.is_full(&publisher.state());
             publisher.publish(graph_at(1), batch());

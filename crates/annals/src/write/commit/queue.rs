@@ -1,6 +1,6 @@
 //! The bounded queue between callers and the committing thread.
 
-use super::request::{Request, Work, need};
+use super::request::{CommitRequest, Work, need};
 use std::collections::VecDeque;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant as Clock};
@@ -14,7 +14,7 @@ use super::validation::{Validators, check_not_in_hook};
 use crate::contents::Contents;
 use crate::graph::Graph;
 use crate::graph::indexed::Indexed;
-use crate::graph::put::Batch;
+use crate::graph::put::EventBatch;
 use crate::memory::Need;
 use crate::model::Instant;
 use crate::observer::Observer;
@@ -75,7 +75,7 @@ pub(crate) struct Committer {
 /// The state that the mutex guards.
 #[derive(Default)]
 pub(in crate::write) struct State {
-    pub(super) requests: VecDeque<Request>,
+    pub(super) requests: VecDeque<CommitRequest>,
     /// Units: bytes of all `requests` at most.
     pub(super) bytes: usize,
     /// The gate at which callers that queue a transaction now will wait. Each batch has its own.
@@ -262,7 +262,7 @@ impl Committer {
         }
         state.bytes += bytes;
         let ticket = Ticket::new(Arc::clone(&state.gate));
-        state.requests.push_back(Request { work, promise: Promise::new(&ticket) });
+        state.requests.push_back(CommitRequest { work, promise: Promise::new(&ticket) });
         Ok((state, ticket))
     }
 
@@ -298,7 +298,7 @@ impl Committer {
     }
 
     /// Publishes `graph`, which a batch made from the published one. Shape: the old graph; freeing it may take a while.
-    pub(super) fn publish(&self, graph: Graph, batch: Batch) -> Arc<Indexed> {
+    pub(super) fn publish(&self, graph: Graph, batch: EventBatch) -> Arc<Indexed> {
         let before = self.publisher.publish(graph, batch);
         self.wake();
         before

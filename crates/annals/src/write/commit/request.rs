@@ -13,7 +13,7 @@ use crate::record::RecordBody;
 use crate::{Error, ErrorKind, Position};
 
 /// A transaction between its commit call and the log.
-pub(crate) struct Request {
+pub(crate) struct CommitRequest {
     pub(crate) work: Box<Work>,
     pub(super) promise: Promise,
 }

@@ -10,13 +10,13 @@ use super::outcome::refuse;
 use super::publisher::Publisher;
 use super::queue::{Committer, State};
 use super::reads::{Touched, touched_by};
-use super::request::{Request, Work};
+use super::request::{CommitRequest, Work};
 use super::ticket::Receipt;
 use super::validation::Validators;
 use crate::graph::indexed::Indexed;
 use crate::graph::{self, Graph, check_conflicts, find_conflict};
 use crate::log::{APPEND_RECORDS_MAX, ReadLimit};
-use crate::memory::{Memory, Stored};
+use crate::memory::{Memory, StoredData};
 use crate::model::{Instant, Record};
 use crate::options::WallClock;
 use crate::read::Source;
@@ -37,7 +37,7 @@ const REBUILDS_MAX: usize = 10;
 
 /// A sequenced transaction; its record is encoded.
 pub(super) struct Sequenced {
-    pub(super) request: Request,
+    pub(super) request: CommitRequest,
     pub(super) position: Position,
 }
 
@@ -47,7 +47,7 @@ pub(super) struct Batch {
     pub(super) sequenced: Vec<Sequenced>,
     pub(super) graph: Graph,
     /// The events of its changes.
-    pub(super) events: graph::put::Batch,
+    pub(super) events: graph::put::EventBatch,
 }
 
 /// The state for sequencing. There is one; the thread that holds it commits.
@@ -113,7 +113,7 @@ impl Sequencer {
     }
 
     /// The waiting requests that fit into the batch.
-    pub(super) fn take(&self, state: &mut State) -> Vec<Request> {
+    pub(super) fn take(&self, state: &mut State) -> Vec<CommitRequest> {
         let mut bytes = 0;
         let bytes_max = self.batch_bytes_max.saturating_sub(self.batch_bytes);
         let records_max = self.records_max();
@@ -131,7 +131,10 @@ impl Sequencer {
     }
 
     /// Adds requests to the batch. Shape: the refused ones, with reasons.
-    pub(super) fn sequence_all(&mut self, requests: Vec<Request>) -> Vec<(Request, Result<Receipt>)> {
+    pub(super) fn sequence_all(
+        &mut self,
+        requests: Vec<CommitRequest>,
+    ) -> Vec<(CommitRequest, Result<Receipt>)> {
         let is_remembering = requests.len() > 1 && self.working.names.remember();
         let refused = requests.into_iter().filter_map(|request| self.sequence(request)).collect();
         if is_remembering {
@@ -141,7 +144,7 @@ impl Sequencer {
     }
 
     /// Adds a request to the batch. Shape: the request and the reason, if it is refused.
-    fn sequence(&mut self, mut request: Request) -> Option<(Request, Result<Receipt>)> {
+    fn sequence(&mut self, mut request: CommitRequest) -> Option<(CommitRequest, Result<Receipt>)> {
         match self.try_sequence(&mut request.work) {
             Ok(position) => {
                 self.batch_bytes += request.work.body.record().len();
@@ -242,7 +245,7 @@ impl Sequencer {
     /// The batch, and the graph after it.
     pub(super) fn hand_over(&mut self) -> Batch {
         let bytes = std::mem::take(&mut self.batch_bytes);
-        let events = graph::put::Batch { bytes, ..self.working.take_events() };
+        let events = graph::put::EventBatch { bytes, ..self.working.take_events() };
         self.savepoint = (Arc::new(self.working.clone()), 0);
         Batch { sequenced: std::mem::take(&mut self.batch), graph: self.working.clone(), events }
     }
@@ -278,7 +281,7 @@ impl Sequencer {
     /// Called when another writer took the positions of a batch: applies the other records, then queues the batch
     /// again.
     pub(super) fn sequence_again(&mut self, committer: &Committer, lost: Vec<Sequenced>) {
-        let requests: Vec<Request> = lost.into_iter().map(|sequenced| sequenced.request).collect();
+        let requests: Vec<CommitRequest> = lost.into_iter().map(|sequenced| sequenced.request).collect();
         self.recent.clear();
         self.recent_changes = 0;
         match catch_up(committer).and_then(|graph| self.check_progress(committer, graph)) {
@@ -313,7 +316,7 @@ impl Sequencer {
 }
 
 /// Queues requests again, at the front, so that the next batch keeps its bounds.
-fn queue_again(committer: &Committer, requests: Vec<Request>) {
+fn queue_again(committer: &Committer, requests: Vec<CommitRequest>) {
     let mut state = committer.state();
     for request in requests.into_iter().rev() {
         state.bytes += request.work.body.record_bytes_max();
@@ -375,7 +378,7 @@ fn read_on(committer: &Committer, indexed: &mut Indexed, memory: &Memory) -> Res
         }
         for bytes in records {
             let position = graph.position.next();
-            let stored = Stored::Records { done: graph.position.0, all: position.0 };
+            let stored = StoredData::Records { done: graph.position.0, all: position.0 };
             memory.admit_stored(bytes.len(), stored)?;
             crate::maintenance::recover::apply(graph, position, &bytes)?;
         }

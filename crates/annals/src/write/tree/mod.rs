@@ -14,7 +14,7 @@ use std::sync::Arc;
 use crate::graph::Graph;
 use crate::graph::structures::child::group_of_type;
 use crate::model::{Action, Id, InstanceId, NewEntity, Patch, PatchStep, TypeDefinition, TypeKind, Value};
-use crate::read::{ChildSlot, Target};
+use crate::read::{ChildSlot, PathTarget};
 use crate::tree::{Item, NameTest, TreePath, TreeStep, coerced};
 use crate::write::build::created::Created;
 use crate::write::build::transaction::Transaction;
@@ -340,7 +340,7 @@ impl TreeEdit<'_> {
         };
         let mut at = Reach::Root(root);
         for (number, step) in path.steps.iter().enumerate() {
-            let Target::Child(name) = graph.target(step) else { return Err(no_look_up(path)) };
+            let PathTarget::Child(name) = graph.target(step) else { return Err(no_look_up(path)) };
             let slot = match &at {
                 Reach::Root(slot) => *slot,
                 Reach::Item(child) => child.entity,
@@ -362,7 +362,7 @@ impl TreeEdit<'_> {
     fn list_at(&mut self, path: &TreePath) -> Result<Option<Vec<u32>>> {
         let Some((above, last)) = path.split_last() else { return Ok(None) };
         let graph = self.transaction.own_graph()?.graph();
-        let Target::List(list) = graph.target(last) else { return Ok(None) };
+        let PathTarget::List(list) = graph.target(last) else { return Ok(None) };
         let slot = match self.reach(&above)? {
             Reach::Root(slot) => slot,
             Reach::Item(child) => child.entity,

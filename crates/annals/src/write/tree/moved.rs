@@ -6,7 +6,7 @@ use super::place::{self, Insert};
 use super::plan::{Plan, not_ordered};
 use super::{Rest, named};
 use crate::graph::actions as action;
-use crate::graph::structures::child::{Group, NAME_PROPERTY, ORDER_PROPERTY};
+use crate::graph::structures::child::{ChildGroup, NAME_PROPERTY, ORDER_PROPERTY};
 use crate::model::{Action, Id, InstanceId, NewRelationship, Patch, Value};
 use crate::read::ChildSlot;
 use crate::tree::{Item, TreePath, TreeStep};
@@ -45,7 +45,7 @@ pub(super) fn moved(
     let mut changed: Vec<(&str, Value)> = Vec::new();
     if containing.is_ordered && (is_elsewhere || place.is_some()) {
         let slot = parent.slot.expect("it is there");
-        let gap = place::gap(shown, slot, Group(kind.name.group), place.unwrap_or(&Insert::Last))?;
+        let gap = place::gap(shown, slot, ChildGroup(kind.name.group), place.unwrap_or(&Insert::Last))?;
         changed.push((ORDER_PROPERTY, Value::Bytes(gap.order(place::step_of(&Id::random()))?.into())));
     } else if place.is_some() && !containing.is_ordered {
         return Err(not_ordered(&containing.type_name));

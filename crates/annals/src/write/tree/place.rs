@@ -4,9 +4,9 @@ use std::ops::Bound;
 
 use crate::graph::Graph;
 use crate::graph::containment::ORDER_BYTES_MAX;
-use crate::graph::structures::child::{Group, order_of, prefix_of, relationship_of};
+use crate::graph::structures::child::{ChildGroup, order_of, prefix_of, relationship_of};
 use crate::model::{Id, Value};
-use crate::read::{ChildName, ChildSlot, Target};
+use crate::read::{ChildName, ChildSlot, PathTarget};
 use crate::structures::key_set::Key;
 use crate::structures::order::between;
 use crate::tree::TreeStep;
@@ -62,7 +62,7 @@ impl Gap {
 /// others.
 ///
 /// Errors: `NotFound` if the named sibling does not exist, or is in another list.
-pub(super) fn gap(shown: Shown, parent: u32, group: Group, insert: &Insert) -> Result<Gap> {
+pub(super) fn gap(shown: Shown, parent: u32, group: ChildGroup, insert: &Insert) -> Result<Gap> {
     let orders = shown.graph.relationships.lists.children.by_order();
     let prefix = prefix_of(parent, group);
     let is_shown = |key: &Key| {
@@ -93,9 +93,9 @@ pub(super) fn gap(shown: Shown, parent: u32, group: Group, insert: &Insert) -> R
 }
 
 /// The key of a sibling in the list of orders, and its order.
-fn sibling(shown: Shown, parent: u32, group: Group, step: &TreeStep) -> Result<(Vec<u8>, Vec<u8>)> {
+fn sibling(shown: Shown, parent: u32, group: ChildGroup, step: &TreeStep) -> Result<(Vec<u8>, Vec<u8>)> {
     let found = match shown.graph.target(step) {
-        Target::Child(name) if name.group == group.0 => child_of(shown, parent, &name),
+        PathTarget::Child(name) if name.group == group.0 => child_of(shown, parent, &name),
         _ => None,
     };
     let order = match found {
@@ -121,7 +121,8 @@ fn sibling(shown: Shown, parent: u32, group: Group, step: &TreeStep) -> Result<(
 /// The child with this name in the present, if the writer sees it.
 pub(super) fn child_of(shown: Shown, parent: u32, name: &ChildName) -> Option<ChildSlot> {
     let relationships = &shown.graph.relationships;
-    let relationship = relationships.lists.children.named(parent, Group(name.group), &name.name).next()?;
+    let relationship =
+        relationships.lists.children.named(parent, ChildGroup(name.group), &name.name).next()?;
     let [_, entity] = relationships.row(relationship)?.ends();
     shown.has_child(relationship, entity).then_some(ChildSlot { relationship, entity })
 }

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
 
 use super::place::{Gap, Insert, child_of, gap, order_at, step_of};
-use super::schema::{Kind, containing, kind_of};
+use super::schema::{ChildKind, containing, kind_of};
 use crate::Result;
 use crate::graph::Graph;
 use crate::graph::actions as action;
-use crate::graph::structures::child::Group;
+use crate::graph::structures::child::ChildGroup;
 use crate::graph::structures::child::ORDER_PROPERTY;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::{Action, Id, InstanceId, NewEntity, NewRelationship, Patch, PatchStep, TypeKind, Value};
@@ -51,7 +51,7 @@ impl<'g> Plan<'g> {
         Parent { id: self.graph.entities.id(slot).clone(), slot: Some(slot), type_name }
     }
 
-    pub(super) fn kind(&mut self, name: &Arc<str>, is_listed: bool, item: &Item) -> Result<Kind> {
+    pub(super) fn kind(&mut self, name: &Arc<str>, is_listed: bool, item: &Item) -> Result<ChildKind> {
         kind_of(self.graph, &mut self.created.names, name, is_listed, item)
     }
 
@@ -107,7 +107,7 @@ impl<'g> Plan<'g> {
     fn create(
         &mut self,
         parent: &Parent,
-        kind: Kind,
+        kind: ChildKind,
         item: &Item,
         insert: Option<&Insert>,
         order: Option<Vec<u8>>,
@@ -156,7 +156,7 @@ impl<'g> Plan<'g> {
         let last = self.created.last_order(&parent.id, group);
         let found = match (insert.unwrap_or(&Insert::Last), last, parent.slot) {
             (Insert::Last, Some(last), _) => Gap { before: Some(last.clone()), after: None },
-            (insert, _, Some(slot)) => gap(self.shown, slot, Group(group), insert)?,
+            (insert, _, Some(slot)) => gap(self.shown, slot, ChildGroup(group), insert)?,
             (_, _, None) => Gap { before: None, after: None },
         };
         let order = found.order(step_of(child))?;
@@ -170,7 +170,7 @@ impl<'g> Plan<'g> {
     pub(super) fn reorder(
         &mut self,
         parent: &Parent,
-        kind: &Kind,
+        kind: &ChildKind,
         child: ChildSlot,
         insert: &Insert,
     ) -> Result<()> {
@@ -180,7 +180,8 @@ impl<'g> Plan<'g> {
         }
         let slot = parent.slot.expect("it has a child");
         let relationship = self.graph.relationships.id(child.relationship).clone();
-        let order = gap(self.shown, slot, Group(kind.name.group), insert)?.order(step_of(&Id::random()))?;
+        let order =
+            gap(self.shown, slot, ChildGroup(kind.name.group), insert)?.order(step_of(&Id::random()))?;
         self.set_order(relationship, order);
         Ok(())
     }
@@ -314,7 +315,7 @@ impl<'g> Plan<'g> {
     fn orders(
         &mut self,
         parent: &Parent,
-        kinds: &[(Kind, Option<ChildSlot>)],
+        kinds: &[(ChildKind, Option<ChildSlot>)],
     ) -> Result<Vec<Option<Vec<u8>>>> {
         let mut orders = vec![None; kinds.len()];
         if self.rest == Rest::Stays && parent.slot.is_some() {

@@ -16,7 +16,7 @@ pub(super) const CONTAINER: &str = "container";
 pub(super) const CONTAINS: &str = "contains";
 
 /// The kind of a new child.
-pub(super) struct Kind {
+pub(super) struct ChildKind {
     pub(super) type_name: Arc<str>,
     pub(super) name: ChildName,
     /// Its own name, if its keys do not form its name.
@@ -34,7 +34,7 @@ pub(super) fn kind_of(
     name: &Arc<str>,
     is_listed: bool,
     item: &Item,
-) -> Result<Kind> {
+) -> Result<ChildKind> {
     let symbol = known.find(&graph.names, name);
     let declared = |symbol: Symbol| graph.types.get(TypeKind::Entity, symbol);
     let type_name = match (&item.type_name, symbol.and_then(declared)) {
@@ -70,7 +70,7 @@ pub(super) fn kind_of(
     }
     let Some(symbol) = type_symbol.filter(|_| is_listed) else {
         let own_name = Some(Arc::clone(name));
-        return Ok(Kind { type_name, name: Graph::own_name(name), own_name, properties });
+        return Ok(ChildKind { type_name, name: Graph::own_name(name), own_name, properties });
     };
     let find =
         |key: &Arc<str>| properties.iter().find(|(name, _)| name == key).map(|(_, value)| value.clone());
@@ -80,7 +80,7 @@ pub(super) fn kind_of(
             format!("item of {name}: expected its keys {}, found {:?}", keys.join(", "), names(&properties));
         return Err(Error::new(ErrorKind::InvalidArgument, text));
     };
-    Ok(Kind { type_name, name: child_name, own_name: None, properties })
+    Ok(ChildKind { type_name, name: child_name, own_name: None, properties })
 }
 
 fn names(properties: &[(Arc<str>, Value)]) -> Vec<&str> {

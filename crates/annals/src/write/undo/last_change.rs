@@ -3,7 +3,7 @@
 use crate::graph::actions as action;
 use std::sync::Arc;
 
-use crate::graph::actions::act::Step;
+use crate::graph::actions::act::VersionStep;
 use crate::graph::instance::past::PastVersion;
 use crate::graph::instance::unpacked::{Classification, Instance};
 use crate::graph::kind_of;
@@ -98,7 +98,7 @@ fn undone(
     before: PastVersion,
 ) -> Result<Vec<Action>> {
     let graph = snapshot.graph();
-    let step = Step {
+    let step = VersionStep {
         graph,
         instance,
         was: graph.shape_of(known, before.header),

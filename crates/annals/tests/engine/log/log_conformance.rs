@@ -3,32 +3,32 @@
 use std::sync::Arc;
 
 use crate::support::object_log::ObjectLog;
-use annals::log::conformance::Subject;
+use annals::log::conformance::TestedLog;
 use annals::log::{FaultLog, FaultPlan, FileLog, FileOptions, Log, MemoryLog, log_conformance};
 
 log_conformance!(memory, || {
     let log = MemoryLog::new();
     let handle = log.clone();
-    Subject::new(log).with_handle(move || Arc::new(handle.clone()))
+    TestedLog::new(log).with_handle(move || Arc::new(handle.clone()))
 });
 
 log_conformance!(objects, || {
     let log = ObjectLog::new();
     let handle = log.clone();
-    Subject::new(log).with_handle(move || Arc::new(handle.clone()))
+    TestedLog::new(log).with_handle(move || Arc::new(handle.clone()))
 });
 
-log_conformance!(memory_with_faults_off, || Subject::new(FaultLog::new(
+log_conformance!(memory_with_faults_off, || TestedLog::new(FaultLog::new(
     MemoryLog::new(),
     FaultPlan::default()
 )));
 
 log_conformance!(memory_with_short_reads, || {
     let plan = FaultPlan { read_short: 500, ..FaultPlan::default() };
-    Subject::new(Arc::new(FaultLog::new(MemoryLog::new(), plan)))
+    TestedLog::new(Arc::new(FaultLog::new(MemoryLog::new(), plan)))
 });
 
-fn file_subject(options: FileOptions) -> Subject {
+fn file_subject(options: FileOptions) -> TestedLog {
     let folder = tempfile::tempdir().expect("temporary folder");
     let path = folder.path().join("log");
     let log = FileLog::open_with(&path, options).expect("open");
@@ -36,7 +36,7 @@ fn file_subject(options: FileOptions) -> Subject {
         drop(log);
         Arc::new(FileLog::open_with(&path, options).expect("reopen"))
     };
-    Subject::new(log).with_reopen(reopen).keeping(folder)
+    TestedLog::new(log).with_reopen(reopen).keeping(folder)
 }
 
 log_conformance!(file, || file_subject(FileOptions::default()));

@@ -14,15 +14,15 @@ fn graph_at(position: u64) -> Graph {
     Graph { position: Position(position), ..Graph::with_spill(None) }
 }
 
-fn batch_at(position: u64) -> Batch {
+fn batch_at(position: u64) -> EventBatch {
     let slot = u32::try_from(position).unwrap();
     let written = i64::from(slot);
     let event = Event::Correct(Correct { slot, written, values: Vec::new(), classified: Vec::new() });
-    Batch {
+    EventBatch {
         position: Position(position),
         entities: [Told::One(event)].into_iter().collect(),
         events_count: 1,
-        ..Batch::default()
+        ..EventBatch::default()
     }
 }
 

@@ -38,7 +38,7 @@ fn whoever_waits_for_a_position_learns_of_it() {
             })
             .into();
         for position in 1..=2 {
-            committer.publish(graph_at(position), Batch::default());
+            committer.publish(graph_at(position), EventBatch::default());
         }
         waiting.into_iter().for_each(|thread| thread.join().unwrap());
     });

@@ -10,15 +10,15 @@ type Check = dyn Fn(&Transaction) -> Result<()> + Send + Sync;
 
 /// Checks the changes of each transaction of an import before it is submitted.
 #[derive(Clone)]
-pub struct Permit(pub Arc<Check>);
+pub struct ChangeCheck(pub Arc<Check>);
 
-impl fmt::Debug for Permit {
+impl fmt::Debug for ChangeCheck {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Permit")
+        f.write_str("ChangeCheck")
     }
 }
 
-impl Permit {
+impl ChangeCheck {
     /// Refuses a transaction that is not allowed.
     ///
     /// Errors: those of the check.
