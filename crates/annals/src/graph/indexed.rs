@@ -41,7 +41,7 @@ impl Indexed {
     /// The indexes with all records.
     pub(crate) fn settled_indexes(&self) -> Indexes {
         let mut indexes = Indexes::clone(&self.indexes);
-        indexes.take(&self.tail);
+        indexes.update(&self.tail);
         indexes
     }
 
@@ -54,8 +54,8 @@ impl Indexed {
     }
 
     /// Adds the events since the last call to the tail; if the tail then has more than `tail_len_max` events, the
-    /// indexes take them. The events of one position, that of a transaction, stay in one batch.
-    pub(crate) fn take_events(&mut self, tail_len_max: usize) {
+    /// indexes are updated with them. The events of one position, that of a transaction, stay in one batch.
+    pub(crate) fn pass_events(&mut self, tail_len_max: usize) {
         let batch = self.graph.take_events();
         if batch.events_count == 0 {
             return;
@@ -69,7 +69,7 @@ impl Indexed {
         }
         if self.tail_len() > tail_len_max {
             let tail = std::mem::take(&mut self.tail);
-            Arc::make_mut(&mut self.indexes).take(&tail);
+            Arc::make_mut(&mut self.indexes).update(&tail);
         }
     }
 
@@ -108,7 +108,7 @@ impl Indexed {
 
 impl Indexes {
     /// Applies batches, the oldest first.
-    pub(crate) fn take(&mut self, batches: &[Arc<EventBatch>]) {
+    pub(crate) fn update(&mut self, batches: &[Arc<EventBatch>]) {
         for (kind, indexes) in
             [(TypeKind::Entity, &mut self.entities), (TypeKind::Relationship, &mut self.relationships)]
         {
@@ -121,14 +121,14 @@ impl Indexes {
                             waiting.in_order.push(None);
                             waiting.made.push(event);
                             if waiting.made.len() == MADE_TOGETHER {
-                                indexes.take(&waiting.all());
+                                indexes.update(&waiting.all());
                                 waiting = Waiting::default();
                             }
                         }
                     }
                 }
             }
-            indexes.take(&waiting.all());
+            indexes.update(&waiting.all());
         }
         if let Some(last) = batches.last() {
             self.position = last.position;

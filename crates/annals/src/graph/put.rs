@@ -106,7 +106,7 @@ impl Graph {
             }
             let table = self.table_mut(kind);
             table.replace_sorted(later.iter().map(|later| (later.slot, &*later.after)));
-            table.lists.take(&events.iter().collect::<Vec<_>>());
+            table.lists.update(&events.iter().collect::<Vec<_>>());
             events.into_iter().for_each(|event| table.events.push(Told::One(event)));
         }
         Ok(())
@@ -174,7 +174,7 @@ impl Graph {
 
     fn tell(&mut self, kind: TypeKind, event: Event) {
         let table = self.table_mut(kind);
-        table.lists.take(&[&event]);
+        table.lists.update(&[&event]);
         table.events.push(Told::One(event));
     }
 

@@ -61,7 +61,7 @@ pub(crate) fn replay_to(
     memory: &Memory,
     mut progress: impl FnMut(Position),
 ) -> Result<()> {
-    indexed.take_events(0);
+    indexed.pass_events(0);
     let Indexed { graph, indexes, .. } = indexed;
     let indexes = Arc::make_mut(indexes);
     let first = graph.position.next();
@@ -72,7 +72,7 @@ pub(crate) fn replay_to(
         scope.spawn(move || read_ahead(log, first, end, ahead_bytes, &batches_in));
         // Events that wait for the indexes take memory, too: at most one batch waits.
         let (events_in, events) = sync_channel::<Arc<EventBatch>>(if memory.is_bounded() { 0 } else { 1 });
-        let mut index = Some(move || events.iter().for_each(|batch| indexes.take(&[batch])));
+        let mut index = Some(move || events.iter().for_each(|batch| indexes.update(&[batch])));
         for batch in batches {
             let stored = StoredData::Records { done: graph.position.0, all: end.0 };
             memory.admit_stored(ahead_bytes, stored)?;

@@ -233,7 +233,7 @@ impl Snapshot {
         while let Some(link) = links.next()? {
             let held = self.fetch(TypeKind::Relationship, link.relationship)?;
             let make = |slot, held| Relationship::new(self, slot, held);
-            if page.take(link.relationship, held, |_| key_of(link), make) {
+            if page.add(link.relationship, held, |_| key_of(link), make) {
                 break;
             }
         }
@@ -273,7 +273,7 @@ impl Snapshot {
         for Placed { key, item: slot } in firsts.into_sorted().into_iter().skip(of.skip) {
             let held = self.fetch(TypeKind::Relationship, slot)?;
             let make = |slot, held| Relationship::new(self, slot, held);
-            if page.take(slot, held, |_| key, make) {
+            if page.add(slot, held, |_| key, make) {
                 break;
             }
         }

@@ -72,7 +72,7 @@ pub(crate) trait Act: Sized {
     }
 
     /// The action that undoes `step`, if this kind of action can.
-    fn take_back(_: &VersionStep) -> Option<Self> {
+    fn undo(_: &VersionStep) -> Option<Self> {
         None
     }
 

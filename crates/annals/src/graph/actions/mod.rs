@@ -204,9 +204,9 @@ macro_rules! actions {
             }
 
             /// The action that undoes `step`, unless it is a change of content.
-            pub(crate) fn take_back(step: &VersionStep) -> Option<Action> {
+            pub(crate) fn undo(step: &VersionStep) -> Option<Action> {
                 $(
-                    if let Some(act) = <$name as Act>::take_back(step) {
+                    if let Some(act) = <$name as Act>::undo(step) {
                         return Some(Action::$name(act));
                     }
                 )*

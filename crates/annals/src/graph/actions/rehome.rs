@@ -37,7 +37,7 @@ impl Act for Rehome {
         Some(Rehome { instance: bag.instance()?, home: bag.text? })
     }
 
-    fn take_back(step: &VersionStep) -> Option<Self> {
+    fn undo(step: &VersionStep) -> Option<Self> {
         let home = step.now.home().filter(|_| step.before.home().is_none())?;
         Some(Rehome { instance: step.instance.clone(), home: Arc::clone(home) })
     }

@@ -36,7 +36,7 @@ impl Act for Reidentify {
         Some(&self.id)
     }
 
-    fn take_back(step: &VersionStep) -> Option<Self> {
+    fn undo(step: &VersionStep) -> Option<Self> {
         let id = || step.was.id.clone();
         (step.was.id != step.is.id).then(|| Reidentify { instance: step.instance.clone(), id: id() })
     }

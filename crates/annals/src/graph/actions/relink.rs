@@ -45,7 +45,7 @@ impl Act for Relink {
         Ok(is_asked && is_same(&self.from, known.ends[0]) && is_same(&self.to, known.ends[1]))
     }
 
-    fn take_back(step: &VersionStep) -> Option<Self> {
+    fn undo(step: &VersionStep) -> Option<Self> {
         let (was, is) = (step.was.ends, step.is.ends);
         let end = |side: usize| (was[side] != is[side]).then(|| step.graph.entities.id(was[side]).clone());
         (was != is).then(|| Relink { id: step.instance.id().clone(), from: end(0), to: end(1) })

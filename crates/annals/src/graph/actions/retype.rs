@@ -44,7 +44,7 @@ impl Act for Retype {
         Ok(graph.names.find(&self.type_name) == Some(known.type_name))
     }
 
-    fn take_back(step: &VersionStep) -> Option<Self> {
+    fn undo(step: &VersionStep) -> Option<Self> {
         let type_name = || Arc::clone(step.graph.names.name(step.was.type_name));
         (step.was.type_name != step.is.type_name)
             .then(|| Retype { instance: step.instance.clone(), type_name: type_name() })

@@ -42,7 +42,7 @@ impl Act for SetProvenance {
         graph.leaves_provenance(&self.instance, Some(&self.provenance))
     }
 
-    fn take_back(step: &VersionStep) -> Option<Self> {
+    fn undo(step: &VersionStep) -> Option<Self> {
         let is_same =
             (&step.before.provenance, step.before.is_proxy) == (&step.now.provenance, step.now.is_proxy);
         let provenance = || step.before.provenance.as_deref().cloned().unwrap_or_default();

@@ -43,7 +43,7 @@ impl Act for SetStatus {
         Ok(status == graph.headers.get(known.header).status)
     }
 
-    fn take_back(step: &VersionStep) -> Option<Self> {
+    fn undo(step: &VersionStep) -> Option<Self> {
         let status = || step.before.status.clone().unwrap_or_else(|| Status::Active.name().into());
         (step.before.status != step.now.status)
             .then(|| SetStatus { instance: step.instance.clone(), status: status() })

@@ -68,7 +68,7 @@ fn a_step_is_taken_back_by_id_then_type_then_home_then_status_then_provenance() 
     let verb = |was: &Shape, before: &RowHeader, now: &RowHeader| {
         let is = shape("b", symbols[1]);
         let step = VersionStep { graph: &graph, instance: &instance, was: was.clone(), is, before, now };
-        Action::take_back(&step).map(|action| action.verb())
+        Action::undo(&step).map(|action| action.verb())
     };
     let now = RowHeader { provenance: theirs(Some("h")), ..RowHeader::default() };
     assert_eq!(verb(&shape("a", symbols[0]), &before, &now), Some("reidentify"));

@@ -18,7 +18,7 @@ pub(crate) struct ByHome {
 impl Index for ByHome {
     const NAME: &'static str = "homes";
 
-    fn take(&mut self, events: &[&Event]) {
+    fn update(&mut self, events: &[&Event]) {
         for event in events {
             match event {
                 Event::Put(put) => {

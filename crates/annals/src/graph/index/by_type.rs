@@ -77,7 +77,7 @@ impl ByType {
 impl Index for ByType {
     const NAME: &'static str = "types";
 
-    fn take(&mut self, events: &[&Event]) {
+    fn update(&mut self, events: &[&Event]) {
         for event in events {
             match event {
                 Event::Put(put) => self.put(put),

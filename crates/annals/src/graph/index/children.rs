@@ -186,7 +186,7 @@ impl Index for Children {
     const NAME: &'static str = "children";
     const SETS: &'static [u8] = &[NAMED, ORDERED, PAST, VALUES];
 
-    fn take(&mut self, events: &[&Event]) {
+    fn update(&mut self, events: &[&Event]) {
         if let [event] = events {
             return each_change(event, &mut |code, key, is_added| self.change(code, key, is_added));
         }

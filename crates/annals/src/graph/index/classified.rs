@@ -75,7 +75,7 @@ impl Index for Classified {
     const NAME: &'static str = "classifications";
     const SETS: &'static [u8] = &[PAST_SET];
 
-    fn take(&mut self, events: &[&Event]) {
+    fn update(&mut self, events: &[&Event]) {
         for event in events {
             match event {
                 Event::Put(put) => self.put(put),

@@ -92,7 +92,7 @@ impl Index for Ids {
     const NAME: &'static str = "ids";
     const SETS: &'static [u8] = &[SET, LAST_SET];
 
-    fn take(&mut self, events: &[&Event]) {
+    fn update(&mut self, events: &[&Event]) {
         let (mut changes, last) = (KeyChanges::default(), self.last);
         for event in events {
             match event {

@@ -40,7 +40,7 @@ pub(crate) trait Index: Clone + Default {
     const SETS: &'static [u8] = &[];
 
     /// Applies events, in order.
-    fn take(&mut self, events: &[&Event]);
+    fn update(&mut self, events: &[&Event]);
 
     /// Adds data derived from some rows of a checkpoint; the next call has the next rows.
     ///
@@ -132,8 +132,8 @@ macro_rules! indexes {
             }
 
             /// Applies events, in order.
-            pub(crate) fn take(&mut self, events: &[&Event]) {
-                $(self.$file.take(events);)*
+            pub(crate) fn update(&mut self, events: &[&Event]) {
+                $(self.$file.update(events);)*
             }
 
             /// Adds data derived from some rows of a checkpoint. Errors: those of reading spilled values.

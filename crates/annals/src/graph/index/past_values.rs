@@ -58,7 +58,7 @@ impl Index for PastValues {
     const NAME: &'static str = "past values";
     const SETS: &'static [u8] = &[SET];
 
-    fn take(&mut self, events: &[&Event]) {
+    fn update(&mut self, events: &[&Event]) {
         let mut changes = KeyChanges::default();
         let mut add = |slot: u32, name: Symbol, value: &Value| {
             for_each_indexed(value, |scalar| {
@@ -167,7 +167,7 @@ mod tests {
         let mut past = PastValues::default();
         for value in ["a", "b", "a"] {
             let events = [correct(3, &[(1, value), (1, value)]), correct(4, &[(1, "c")])];
-            past.take(&events.each_ref());
+            past.update(&events.each_ref());
         }
         assert_eq!(count(&past), (2, 1));
         let mut loaded = load(past.by_value.clone(), 5).expect("all slots are there");
@@ -180,7 +180,7 @@ mod tests {
     fn very_many_values_of_one_instance_are_compared_and_a_lost_one_is_found() {
         let mut past = PastValues::default();
         for number in 0..20_000 {
-            past.take(&[&correct(3, &[(1, &number.to_string())])]);
+            past.update(&[&correct(3, &[(1, &number.to_string())])]);
         }
         let lines = |found: &PastValues| {
             let mut report = Differences::default();

@@ -18,7 +18,7 @@ pub(crate) struct Proxies {
 impl Index for Proxies {
     const NAME: &'static str = "proxies";
 
-    fn take(&mut self, events: &[&Event]) {
+    fn update(&mut self, events: &[&Event]) {
         for event in events {
             match event {
                 Event::Put(put) if put.after.is_live_proxy() => {

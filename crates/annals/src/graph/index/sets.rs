@@ -34,7 +34,7 @@ impl Index for Sets {
     const NAME: &'static str = "sets";
     const SETS: &'static [u8] = &[SET];
 
-    fn take(&mut self, events: &[&Event]) {
+    fn update(&mut self, events: &[&Event]) {
         for event in events {
             match event {
                 Event::Put(put) => {

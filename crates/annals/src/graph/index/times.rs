@@ -117,13 +117,13 @@ impl Times {
             return;
         };
         if before.0 != after.0 {
-            changes.take(CREATED, before.0, slot);
+            changes.remove(CREATED, before.0, slot);
             self.unordered.insert(slot);
             changes.add(CREATED, after.0, slot);
         }
         if before != after {
             if self.changed.contains(slot) {
-                changes.take(UPDATED, before.1, slot);
+                changes.remove(UPDATED, before.1, slot);
             }
             let is_first = self.changed.insert(slot);
             // The slot is the place of the first version.
@@ -143,7 +143,7 @@ impl Changes {
         self.0.push(set, |key| append_time_key(micros, slot, key), true);
     }
 
-    fn take(&mut self, set: Symbol, micros: i64, slot: u32) {
+    fn remove(&mut self, set: Symbol, micros: i64, slot: u32) {
         self.0.push(set, |key| append_time_key(micros, slot, key), false);
     }
 }
@@ -152,7 +152,7 @@ impl Index for Times {
     const NAME: &'static str = "times";
     const SETS: &'static [u8] = &[UPDATED_SET, PAST_UPDATED_SET, CREATED_SET, LAST_SET];
 
-    fn take(&mut self, events: &[&Event]) {
+    fn update(&mut self, events: &[&Event]) {
         let (mut changes, last) = (Changes::default(), self.last);
         for event in events {
             match event {
@@ -161,10 +161,10 @@ impl Index for Times {
                 Event::Purge(purge) => {
                     let (created, updated) = times(&purge.last.instance);
                     if self.unordered.remove(purge.slot) {
-                        changes.take(CREATED, created, purge.slot);
+                        changes.remove(CREATED, created, purge.slot);
                     }
                     if self.changed.remove(purge.slot) {
-                        changes.take(UPDATED, updated, purge.slot);
+                        changes.remove(UPDATED, updated, purge.slot);
                     }
                 }
                 Event::Reindex(_) => {}

@@ -68,7 +68,7 @@ fn change(sets: &mut Vector<KeySet>, slot: u32, name: Symbol, value: &Value, is_
 impl Index for Unique {
     const NAME: &'static str = "unique values";
 
-    fn take(&mut self, events: &[&Event]) {
+    fn update(&mut self, events: &[&Event]) {
         if self.properties.is_empty() {
             return;
         }

@@ -34,7 +34,7 @@ impl Index for Values {
     const NAME: &'static str = "values";
     const SETS: &'static [u8] = &[SET];
 
-    fn take(&mut self, events: &[&Event]) {
+    fn update(&mut self, events: &[&Event]) {
         let mut changes = KeyChanges::default();
         let mut change = |slot: u32, name: Symbol, value: &Value, is_added: bool| {
             for_each_indexed(value, |scalar| {

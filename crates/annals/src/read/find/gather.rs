@@ -55,7 +55,7 @@ impl<'s> Search<'s, '_> {
         let found = self.page_of(&candidates, steps)?;
         let mut page = Filling::new(self.snapshot, self.kind, Size { offset: 0, ..self.size() });
         for one in found {
-            if self.take_found(one, &mut page, &make)? {
+            if self.add_found(one, &mut page, &make)? {
                 break;
             }
         }
@@ -204,7 +204,7 @@ impl<'s> Search<'s, '_> {
     }
 
     /// Adds a found instance to the page. True if it comes after the page.
-    pub(super) fn take_found<T>(
+    pub(super) fn add_found<T>(
         &self,
         Placed { key, item: Hit { slot, held, .. } }: Found,
         page: &mut Filling<'_, T>,
@@ -214,7 +214,7 @@ impl<'s> Search<'s, '_> {
             Some(held) => held,
             None => self.snapshot.fetch(self.kind, slot)?,
         };
-        Ok(page.take(slot, held, |_| key, make))
+        Ok(page.add(slot, held, |_| key, make))
     }
 }
 

@@ -97,17 +97,17 @@ impl<'s> Search<'s, '_> {
             if late.peek().is_some() {
                 let place = self.place_of(walk, key, &held);
                 while let Some(before) = late.next_if(|late| late.key < place) {
-                    if self.take_found(before, &mut page, make)? {
+                    if self.add_found(before, &mut page, make)? {
                         return Ok(Some(page.finish()));
                     }
                 }
             }
-            if page.take(slot, held, |held| self.place_of(walk, key, held), make) {
+            if page.add(slot, held, |held| self.place_of(walk, key, held), make) {
                 return Ok(Some(page.finish()));
             }
         }
         for late in late {
-            if self.take_found(late, &mut page, make)? {
+            if self.add_found(late, &mut page, make)? {
                 break;
             }
         }

@@ -109,9 +109,9 @@ impl<'s, T> Filling<'s, T> {
         }
     }
 
-    /// Takes the next instance in the order; `place` returns its place. True if it comes after the page.
+    /// Adds the next instance in the order; `place` returns its place. True if it comes after the page.
     #[inline]
-    pub(in crate::read) fn take(
+    pub(in crate::read) fn add(
         &mut self,
         slot: u32,
         held: Held,

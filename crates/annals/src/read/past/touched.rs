@@ -23,7 +23,7 @@ struct Touched<'s> {
 }
 
 impl Touched<'_> {
-    fn take(&mut self, (kind, slot): Slot) -> Result<()> {
+    fn note(&mut self, (kind, slot): Slot) -> Result<()> {
         if self.seen.insert((kind == TypeKind::Relationship, slot)) {
             self.touched.push((kind, slot));
         }
@@ -35,7 +35,7 @@ impl Touched<'_> {
         Err(Error::new(ErrorKind::TooLarge, text))
     }
 
-    fn take_record(&mut self, position: Position, record: &Record) -> Result<()> {
+    fn note_record(&mut self, position: Position, record: &Record) -> Result<()> {
         for (number, change) in (0..).zip(&record.changes) {
             let place = ChangePlace { position: position.0, change: number };
             let Some((named, others)) = self.snapshot.written_at(&change.action, place)? else {
@@ -47,13 +47,13 @@ impl Touched<'_> {
             if change.action.writes_along() && graph.has_purged_containment_since(place.position) {
                 self.lost.insert(place);
             }
-            others.into_iter().chain(named).try_for_each(|slot| self.take(slot))?;
+            others.into_iter().chain(named).try_for_each(|slot| self.note(slot))?;
         }
         Ok(())
     }
 
     fn finish(mut self) -> Result<Vec<Slot>> {
-        self.snapshot.written_by(&self.lost)?.into_iter().try_for_each(|slot| self.take(slot))?;
+        self.snapshot.written_by(&self.lost)?.into_iter().try_for_each(|slot| self.note(slot))?;
         Ok(self.touched)
     }
 }
@@ -66,7 +66,7 @@ impl Snapshot {
     /// The instances that a record of this snapshot wrote, in the order of first change, each once.
     pub(crate) fn touched_by(&self, position: Position, record: &Record) -> Result<Vec<Slot>> {
         let mut touched = self.nothing_touched();
-        touched.take_record(position, record)?;
+        touched.note_record(position, record)?;
         touched.finish()
     }
 
@@ -84,7 +84,7 @@ impl Snapshot {
                 if next > to {
                     break;
                 }
-                touched.take_record(next, &decode_record(next, &bytes)?)?;
+                touched.note_record(next, &decode_record(next, &bytes)?)?;
                 next = next.next();
             }
         }

@@ -126,7 +126,7 @@ impl OwnGraph {
 
     /// The graph to search in. The next change copies what others still share of it.
     pub(super) fn indexed(&mut self) -> Arc<Indexed> {
-        Arc::make_mut(&mut self.indexed).take_events(TAIL_EVENTS_MAX);
+        Arc::make_mut(&mut self.indexed).pass_events(TAIL_EVENTS_MAX);
         Arc::clone(&self.indexed)
     }
 }

@@ -136,7 +136,7 @@ impl Candidates {
         let stored = StoredCandidate::read(&self.committer.snapshot(), name)?.open()?;
         conflicts::check(&stored)?;
         let mut transaction = Transaction::new(Arc::clone(&self.committer), stored.snapshot.clone());
-        transaction.take_edits(stored.edits()?, stored.base());
+        transaction.begin_with_edits(stored.edits()?, stored.base());
         transaction.dry_run().map(drop)
     }
 
@@ -168,7 +168,7 @@ impl Candidates {
                 return Ok(Err(conflict));
             }
             t.author(&how.author).message(&how.message);
-            t.take_edits(stored.edits()?, stored.base());
+            t.begin_with_edits(stored.edits()?, stored.base());
             if let Some(before) = confirm_before {
                 check_can_be_taken_back(&t.record.changes)?;
                 t.update(&stored.instance, Patch::new().set(CONFIRM_BEFORE, before))?;
@@ -230,7 +230,7 @@ impl Candidates {
     /// A transaction with the edits of a candidate, on the snapshot that the candidate was read from.
     fn with_edits(&self, stored: &StoredCandidate) -> Result<Transaction> {
         let mut transaction = Transaction::new(Arc::clone(&self.committer), stored.snapshot.clone());
-        transaction.take_edits(stored.edits()?, stored.base());
+        transaction.begin_with_edits(stored.edits()?, stored.base());
         transaction.current().map_err(|error| {
             let name = &stored.name;
             let text = format!("candidate {name}: its edits cannot be applied any more, {error}; rebase it");

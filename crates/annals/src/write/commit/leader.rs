@@ -148,7 +148,7 @@ fn append(committer: &Committer, sequencer: &mut Sequencer) {
             // Order: as above.
             drop(graph);
             committer.note_append(Some(&error));
-            sequencer.take_back(committer, sequenced, &error);
+            sequencer.withdraw(committer, sequenced, &error);
         }
         Err(error) => {
             let error = refusal(&error);

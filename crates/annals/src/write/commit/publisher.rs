@@ -139,7 +139,7 @@ impl Publisher {
     pub(crate) fn run(&self) {
         while self.wait_for_work() {
             // The panic was printed already.
-            if catch_unwind(AssertUnwindSafe(|| self.take_tail())).is_err() {
+            if catch_unwind(AssertUnwindSafe(|| self.update_tail())).is_err() {
                 self.state().is_lost = true;
                 self.taken.notify_all();
                 return;
@@ -169,7 +169,7 @@ impl Publisher {
     }
 
     /// Lets the indexes take the missing events, and publishes them, unless the published graph was replaced meanwhile.
-    fn take_tail(&self) {
+    fn update_tail(&self) {
         let (taken, replaced) = self.begin_taking();
         let indexes = Arc::new(taken.settled_indexes());
         let mut state = self.state();
@@ -219,7 +219,7 @@ mod tests {
             assert!(!is_full());
             publisher.publish(graph_at(2), batch());
             assert!(is_full(), "the second huge one waits for the index thread");
-            publisher.take_tail();
+            publisher.update_tail();
             assert!(!is_full());
         }
     }

@@ -262,7 +262,7 @@ impl Sequencer {
 
     /// Called when the log refused a batch and wrote nothing: returns to the published graph, and reports the reason to
     /// the transactions of the batch.
-    pub(super) fn take_back(&mut self, committer: &Committer, lost: Vec<Sequenced>, error: &Error) {
+    pub(super) fn withdraw(&mut self, committer: &Committer, lost: Vec<Sequenced>, error: &Error) {
         // The batch was based on this graph.
         self.go_on_from(committer.publisher.load().graph.clone());
         while self.recent.back().is_some_and(|(position, _)| *position > self.working.position) {
@@ -370,7 +370,7 @@ fn read_on(committer: &Committer, indexed: &mut Indexed, memory: &Memory) -> Res
     let limit = ReadLimit { bytes: memory.step(default.bytes), ..default };
     loop {
         // Also before an error: the applied records stay.
-        indexed.take_events(0);
+        indexed.pass_events(0);
         let graph = &mut indexed.graph;
         let records = committer.source.log().read(graph.position.next(), limit)?;
         if records.is_empty() {

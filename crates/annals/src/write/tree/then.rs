@@ -32,8 +32,8 @@ const WAYS: [&[Step]; 3] = [
 ];
 
 impl Step {
-    /// Takes the step towards `target`, and returns the action; `None` if there is nothing to do.
-    fn take(self, now: &Graph, at: &mut Instance, target: &Instance) -> Option<Action> {
+    /// Goes the step towards `target`, and returns the action; `None` if there is nothing to do.
+    fn go(self, now: &Graph, at: &mut Instance, target: &Instance) -> Option<Action> {
         let instance = InstanceId::Relationship(at.id.clone());
         match self {
             Step::Relink => {
@@ -221,7 +221,7 @@ impl Then {
         for way in WAYS {
             let (mut at, mut actions) = (start.clone(), first.clone());
             let is_open = way.iter().all(|step| {
-                let action = step.take(now, &mut at, &target);
+                let action = step.go(now, &mut at, &target);
                 let is_open = action.is_none() || is_allowed(&at);
                 actions.extend(action);
                 is_open

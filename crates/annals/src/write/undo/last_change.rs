@@ -106,7 +106,7 @@ fn undone(
         before: graph.headers.get(before.header),
         now: graph.headers.get(known.header),
     };
-    match Action::take_back(&step) {
+    match Action::undo(&step) {
         Some(Action::SetProvenance(set)) => {
             undone_content(snapshot, instance, slot, known, before, Some(set))
         }

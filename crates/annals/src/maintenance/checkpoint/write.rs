@@ -68,7 +68,7 @@ impl Checkpointed for Inner {
         self.options.checkpoint_log_bytes
     }
 
-    fn take_checkpoint(&self) -> Result<Position> {
+    fn write_checkpoint(&self) -> Result<Position> {
         self.checkpoint()
     }
 
