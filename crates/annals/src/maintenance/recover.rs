@@ -75,7 +75,7 @@ pub(crate) fn replay_to(
         let mut index = Some(move || events.iter().for_each(|batch| indexes.update(&[batch])));
         for batch in batches {
             let stored = StoredData::Records { done: graph.position.0, all: end.0 };
-            memory.admit_stored(ahead_bytes, stored)?;
+            memory.charge_stored(ahead_bytes, stored)?;
             let outcome = batch.into_iter().try_for_each(|record| {
                 apply_decoded(graph, graph.position.next(), &record?)?;
                 if graph.position.0.is_multiple_of(REPORT_RECORDS) {

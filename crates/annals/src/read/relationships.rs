@@ -265,7 +265,7 @@ impl Snapshot {
                 ));
             }
             let key = self.sort_key(TypeKind::Relationship, link.relationship, sorting)?;
-            if after.as_ref().is_none_or(|after| key > *after) && firsts.admits(&key) {
+            if after.as_ref().is_none_or(|after| key > *after) && firsts.has_room_for(&key) {
                 firsts.put(key, link.relationship);
             }
         }

@@ -85,9 +85,9 @@ impl<'g> Classified<'g> {
         self.properties().text(name)
     }
 
-    /// True if `admits` holds for a text of a property: a string, or a string in a set.
-    pub(crate) fn any_text(self, admits: &mut dyn FnMut(&str) -> bool) -> bool {
-        self.properties().any_text(admits)
+    /// True if `matches` holds for a text of a property: a string, or a string in a set.
+    pub(crate) fn any_text(self, matches: &mut dyn FnMut(&str) -> bool) -> bool {
+        self.properties().any_text(matches)
     }
 
     /// The properties one by one, with their names.

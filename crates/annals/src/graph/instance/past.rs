@@ -38,7 +38,7 @@ pub(crate) struct View {
 }
 
 impl View {
-    pub(crate) fn admits(self, place: ChangePlace, valid_from: i64) -> bool {
+    pub(crate) fn covers(self, place: ChangePlace, valid_from: i64) -> bool {
         place.position <= self.position && valid_from <= self.valid
     }
 }
@@ -109,18 +109,18 @@ impl Past {
         &self.versions[self.versions.len() - 1]
     }
 
-    /// Of the versions that `view` admits, the one with the latest valid time; among equal ones the latest written.
+    /// Of the versions that `view` covers, the one with the latest valid time; among equal ones the latest written.
     pub(crate) fn find(&self, view: View) -> Option<&PastVersion> {
         let mut best: Option<&PastVersion> = None;
         let mut at = Some(self);
         while let Some(past) = at {
             if past.is_ordered {
-                let found = past.find_ordered(|version| view.admits(version.place, version.valid_from));
+                let found = past.find_ordered(|version| view.covers(version.place, version.valid_from));
                 return later(best, found);
             }
-            let admitted =
-                past.versions.iter().filter(|version| view.admits(version.place, version.valid_from));
-            best = admitted.fold(best, |best, version| later(best, Some(version)));
+            let covered =
+                past.versions.iter().filter(|version| view.covers(version.place, version.valid_from));
+            best = covered.fold(best, |best, version| later(best, Some(version)));
             at = past
                 .previous
                 .as_deref()
@@ -265,7 +265,7 @@ mod tests {
                 let view = View { position, valid };
                 let expected = versions
                     .iter()
-                    .filter(|version| view.admits(version.place, version.valid_from))
+                    .filter(|version| view.covers(version.place, version.valid_from))
                     .max_by_key(|version| (version.valid_from, version.place));
                 prop_assert_eq!(chain.find(view), expected);
             }

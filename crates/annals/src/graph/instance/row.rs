@@ -320,9 +320,9 @@ impl<'g> Row<'g> {
         self.properties().text(name)
     }
 
-    /// True if `admits` holds for a text of a property. Spilled values must have been read.
-    pub(crate) fn any_text(self, admits: &mut dyn FnMut(&str) -> bool) -> bool {
-        self.properties().any_text(admits)
+    /// True if `matches` holds for a text of a property. Spilled values must have been read.
+    pub(crate) fn any_text(self, matches: &mut dyn FnMut(&str) -> bool) -> bool {
+        self.properties().any_text(matches)
     }
 
     /// A property, also a spilled one.

@@ -31,28 +31,28 @@ pub(crate) enum Ends {
 pub(crate) fn is_sound(row: &[u8]) -> bool {
     let (names, authors, headers) = (usize::MAX, usize::MAX, usize::MAX);
     let limits = RowLimits { names, authors, headers, ends: Ends::Unchecked };
-    !row.is_empty() && limits.admitted(Row::new(row), |_| true).is_some()
+    !row.is_empty() && limits.fits(Row::new(row), |_| true).is_some()
 }
 
 impl RowLimits {
     /// True if the bytes of an instance in a page can be read without failure. `has_row` returns whether an extra has a
     /// row; `None` if there is no such extra.
-    pub(crate) fn admit_in_page(&self, bytes: &[u8], has_row: impl Fn(u32) -> Option<bool>) -> bool {
+    pub(crate) fn fits_in_page(&self, bytes: &[u8], has_row: impl Fn(u32) -> Option<bool>) -> bool {
         if bytes.is_empty() {
             return true;
         }
         match stub_extra(bytes) {
             Some(extra) => has_row(extra) == Some(true),
-            None => self.admitted(Row::new(bytes), |extra| has_row(extra).is_some()).is_some(),
+            None => self.fits(Row::new(bytes), |extra| has_row(extra).is_some()).is_some(),
         }
     }
 
     /// The same for a row with its own memory.
-    pub(crate) fn admit_own(&self, own: &OwnRow, is_extra: impl Fn(u32) -> bool) -> bool {
-        self.admitted(own.row(), is_extra).is_some()
+    pub(crate) fn fits_own(&self, own: &OwnRow, is_extra: impl Fn(u32) -> bool) -> bool {
+        self.fits(own.row(), is_extra).is_some()
     }
 
-    fn admitted(&self, row: Row, is_extra: impl Fn(u32) -> bool) -> Option<()> {
+    fn fits(&self, row: Row, is_extra: impl Fn(u32) -> bool) -> Option<()> {
         let is_known = row.bytes.first()? & !ALL_FLAGS == 0;
         let list = row.bytes.get(row.properties_at()..).filter(|_| is_known)?;
         let is_head_sound = row.type_name().index() < self.names
@@ -82,7 +82,7 @@ impl RowLimits {
     }
 
     /// The same for versions that are not in force.
-    pub(crate) fn admit_past(&self, past: &Past) -> bool {
+    pub(crate) fn fits_past(&self, past: &Past) -> bool {
         past.iter().all(|version| self.is_header(version.header))
     }
 

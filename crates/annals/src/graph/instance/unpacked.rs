@@ -84,7 +84,7 @@ impl Instance {
     /// The version that `view` sees; `None` if there is none.
     pub(crate) fn version_in(&self, view: View) -> Option<PastVersion> {
         // Invariant: no version has a later valid time than the one in force.
-        if view.admits(self.place, self.valid_from) {
+        if view.covers(self.place, self.valid_from) {
             return Some(self.in_force());
         }
         self.past.as_ref()?.find(view).copied()

@@ -92,8 +92,8 @@ fn find_in(pages: &Vector<ColumnPage>, slot: u32) -> (NumberKind, i64) {
 
 fn put_in(pages: &mut Vector<ColumnPage>, slot: u32, word: Option<(NumberKind, i64)>) {
     let (at, place) = at(slot);
-    let admits = |kind| pages.get(at).is_none_or(|page| page.admits(kind, place));
-    let word = word.filter(|(kind, _)| admits(*kind));
+    let can_hold = |kind| pages.get(at).is_none_or(|page| page.can_hold(kind, place));
+    let word = word.filter(|(kind, _)| can_hold(*kind));
     if word.is_none() && find_in(pages, slot).1 == ABSENT {
         return;
     }

@@ -95,7 +95,7 @@ pub(crate) struct LoadBudget<'s> {
     memory: Option<&'s Memory>,
     /// Length of the file without long values. Units: bytes.
     bytes: u64,
-    /// A table locks this while it derives data from its rows, which is much at once: otherwise both would admit the
+    /// A table locks this while it derives data from its rows, which is much at once: otherwise both would use the
     /// same room.
     derives: Mutex<()>,
     /// Why reading stopped: threads that wait for each other only see that another one has ended.
@@ -103,19 +103,19 @@ pub(crate) struct LoadBudget<'s> {
 }
 
 impl LoadBudget<'_> {
-    /// Admits the derived data of `rows`, until the guard is dropped. Errors: as [`LoadBudget::admit`].
-    pub(crate) fn admit_derived(&self, rows: usize) -> Loaded<Option<MutexGuard<'_, ()>>> {
+    /// Charges the derived data of `rows`, until the guard is dropped. Errors: as [`LoadBudget::charge`].
+    pub(crate) fn charge_derived(&self, rows: usize) -> Loaded<Option<MutexGuard<'_, ()>>> {
         if self.memory.is_none() {
             return Ok(None);
         }
         let guard = self.derives.lock().unwrap_or_else(PoisonError::into_inner);
-        self.admit(ROW_BYTES * rows).map(|()| Some(guard))
+        self.charge(ROW_BYTES * rows).map(|()| Some(guard))
     }
 
     /// Checks for room for the graph of `bytes`. Errors: there is no room, and [`load`] returns the reason.
-    pub(crate) fn admit(&self, bytes: usize) -> Loaded<()> {
+    pub(crate) fn charge(&self, bytes: usize) -> Loaded<()> {
         let Some(memory) = self.memory else { return Ok(()) };
-        memory.admit_stored(bytes, StoredData::Checkpoint { bytes: self.bytes }).map_err(|error| {
+        memory.charge_stored(bytes, StoredData::Checkpoint { bytes: self.bytes }).map_err(|error| {
             let _ = self.refusal.set(error);
             damaged("there is no room for it")
         })
@@ -191,7 +191,7 @@ fn read(
             return Err(damaged("the order of blocks"));
         }
         is_first = false;
-        room.admit(payload.len())?;
+        room.charge(payload.len())?;
         if matches!(kind, BlockKind::Links | BlockKind::Wide | BlockKind::Keys | BlockKind::End) {
             parts.end_rows(common, &tables)?;
         }

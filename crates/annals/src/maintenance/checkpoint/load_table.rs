@@ -55,7 +55,7 @@ impl TableParts {
         let next = || messages.recv().map_err(|_| damaged("it is cut off"));
         while let Message::Block(kind, payload) = next()? {
             table.read(kind, &payload)?;
-            room.admit(payload.len())?;
+            room.charge(payload.len())?;
         }
         let TableParts { ids, mut parts, deletions } = table;
         let common = common.get().ok_or_else(|| damaged("it is cut off"))?;
@@ -107,26 +107,26 @@ impl WholeRows {
         let limits = RowLimits { names, authors, headers, ends };
         let extra = |number: u32| self.extras.get(usize::try_from(number).ok()?);
         let is_sound = |known: &Extra| {
-            known.past.as_ref().is_none_or(|past| limits.admit_past(past))
+            known.past.as_ref().is_none_or(|past| limits.fits_past(past))
                 && known
                     .row
                     .as_ref()
-                    .is_none_or(|row| limits.admit_own(row, |number| extra(number).is_some()))
+                    .is_none_or(|row| limits.fits_own(row, |number| extra(number).is_some()))
         };
         let has_row = |number: u32| extra(number).map(|known| known.row.is_some());
         if !self.extras.iter().all(is_sound)
-            || !self.rows.iter().all(|bytes| limits.admit_in_page(bytes, has_row))
+            || !self.rows.iter().all(|bytes| limits.fits_in_page(bytes, has_row))
         {
             return Err(damaged("an instance refers to what is not there"));
         }
-        let admitted = room.admit_derived(self.rows.len())?;
+        let charged = room.charge_derived(self.rows.len())?;
         let extras = self.extras.into_iter().collect();
         let meanings = Meanings { headers: &common.headers, names: &common.names, types: &common.types };
         let deletions = self.deletions.finish(self.rows.len(), authors)?;
         let (mut table, mut indexes) =
             Table::from_rows(self.rows, extras, self.ids, deletions, self.spill, meanings)
                 .map_err(|error| damaged(error.text()))?;
-        drop(admitted);
+        drop(charged);
         let mut keys = KeySets::default();
         for message in messages {
             let Message::Block(BlockKind::Keys, payload) = message else {
@@ -135,7 +135,7 @@ impl WholeRows {
             let mut input = Input::new(&payload);
             input.u8()?;
             keys.read(&mut input)?;
-            room.admit(payload.len())?;
+            room.charge(payload.len())?;
         }
         keys.close();
         // One more, for the keys that belong to no property.

@@ -319,7 +319,7 @@ fn gather_texts(
 ) -> Result<usize> {
     let bounds = Bounds::texts();
     let mut before: Vec<u8> = Vec::new();
-    let mut is_admitted = false;
+    let mut is_match = false;
     let mut text = Vec::new();
     let high = bounds.high.as_deref().expect("texts have a tag behind them");
     set.search_texts(&bounds.low, high, needed, &mut |key| {
@@ -328,11 +328,11 @@ fn gather_texts(
             bound.visit(places.snapshot)?;
             value.write_to(&mut before);
             // The index has only the beginning of a long text.
-            is_admitted = key_is_cut(&before) || {
+            is_match = key_is_cut(&before) || {
                 decode_key_text(&before, &mut text);
-                std::str::from_utf8(&text).is_ok_and(|text| pattern.admits(text))
+                std::str::from_utf8(&text).is_ok_and(|text| pattern.is_match(text))
             };
         }
-        if is_admitted { take(slot_of_key(key)) } else { Ok(()) }
+        if is_match { take(slot_of_key(key)) } else { Ok(()) }
     })
 }

@@ -160,14 +160,14 @@ impl<'s, 'f> Search<'s, 'f> {
 
     /// The version of a candidate of the domain that the snapshot sees, if it fulfils the conditions in `asked`.
     #[inline]
-    pub(super) fn admit(&self, slot: u32, asked: &Asked<'_, 's>, steps: &mut Steps) -> Result<Option<Held>> {
+    pub(super) fn verify(&self, slot: u32, asked: &Asked<'_, 's>, steps: &mut Steps) -> Result<Option<Held>> {
         if !self.reach.is_exact() {
-            return self.admit_of_any_time(slot, asked, steps);
+            return self.verify_of_any_time(slot, asked, steps);
         }
         // The domain has only live instances.
         let held = self.snapshot.in_force(self.kind, slot)?;
-        let is_admitted = asked.tests.is_empty() || self.holds(slot, &held, asked, steps)?;
-        Ok(is_admitted.then_some(held))
+        let is_hit = asked.tests.is_empty() || self.holds(slot, &held, asked, steps)?;
+        Ok(is_hit.then_some(held))
     }
 
     fn holds(&self, slot: u32, held: &Held, asked: &Asked<'_, 's>, steps: &mut Steps) -> Result<bool> {
@@ -181,7 +181,7 @@ impl<'s, 'f> Search<'s, 'f> {
         Ok(true)
     }
 
-    fn admit_of_any_time(&self, slot: u32, asked: &Asked<'_, 's>, steps: &mut Steps) -> Result<Option<Held>> {
+    fn verify_of_any_time(&self, slot: u32, asked: &Asked<'_, 's>, steps: &mut Steps) -> Result<Option<Held>> {
         let table = asked.places.table;
         let Some(in_force) = table.row(slot).map(Row::in_force) else { return Ok(None) };
         let view = self.snapshot.view();
@@ -326,7 +326,7 @@ impl<'s, 'f> Search<'s, 'f> {
             if number.is_multiple_of(CANDIDATES_UNCHECKED) {
                 self.snapshot.check_cancelled()?;
             }
-            count += u64::from(self.admit(slot, &asked, steps)?.is_some());
+            count += u64::from(self.verify(slot, &asked, steps)?.is_some());
         }
         self.test.check()?;
         Ok(count)

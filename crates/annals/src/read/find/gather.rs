@@ -121,7 +121,7 @@ impl<'s> Search<'s, '_> {
     ) -> Result<First> {
         let is_before = |key: &[u8]| start.is_some_and(|start| key <= start);
         let (firsts, mut held_bytes, mut before) = (RefCell::new(Firsts::new(count)), 0, 0);
-        let is_wanted = |key: &[u8]| is_before(key) || firsts.borrow().admits(key);
+        let is_wanted = |key: &[u8]| is_before(key) || firsts.borrow().has_room_for(key);
         self.each_hit(candidates, steps, &is_wanted, &mut |key, slot, held| {
             if is_before(key) {
                 before += 1;
@@ -167,7 +167,7 @@ impl<'s> Search<'s, '_> {
             if is_known && !is_wanted(&key) {
                 continue;
             }
-            let Some(held) = self.admit(slot, asked, steps)? else { continue };
+            let Some(held) = self.verify(slot, asked, steps)? else { continue };
             if !is_known {
                 self.write_key(slot, &held, &mut key);
                 if !is_wanted(&key) {

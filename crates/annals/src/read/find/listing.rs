@@ -89,7 +89,7 @@ impl<'s> Search<'s, '_> {
                 continue;
             }
             cost += verified_cost;
-            let Some(held) = self.admit(slot, &asked, steps)? else { continue };
+            let Some(held) = self.verify(slot, &asked, steps)? else { continue };
             let checks_place = checks.place || checks.absence && !has_value(key);
             if checks_place && !self.stands_at(key, &held) {
                 continue;

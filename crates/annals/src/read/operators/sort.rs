@@ -262,7 +262,7 @@ impl<T> Firsts<T> {
     }
 
     /// True if an item with this place may be one of the first.
-    pub(in crate::read) fn admits(&self, key: &[u8]) -> bool {
+    pub(in crate::read) fn has_room_for(&self, key: &[u8]) -> bool {
         self.heap.len() < self.count || self.heap.peek().is_some_and(|last| *key < last.key[..])
     }
 

@@ -193,7 +193,7 @@ impl<'s> Tree<'s> {
             (NameTest::Name(name), None) => Some(crate::graph::Graph::own_name(name)),
             _ => None,
         };
-        let mut admit = |child: ChildSlot| -> Result<()> {
+        let mut add = |child: ChildSlot| -> Result<()> {
             let Some(held) = self.snapshot.seen(TypeKind::Entity, child.entity, false)? else {
                 return Ok(());
             };
@@ -206,12 +206,12 @@ impl<'s> Tree<'s> {
             Ok(())
         };
         match own_name {
-            Some(name) => self.snapshot.child_named(parent, &name)?.into_iter().try_for_each(&mut admit)?,
+            Some(name) => self.snapshot.child_named(parent, &name)?.into_iter().try_for_each(&mut add)?,
             None => {
                 let range = Range { group: list.map(group_of_type), ..Range::default() };
                 self.snapshot.each_child(parent, range, &mut |placed| {
                     self.snapshot.check_cancelled()?;
-                    admit(placed.child).map(|()| true)
+                    add(placed.child).map(|()| true)
                 })?;
             }
         }

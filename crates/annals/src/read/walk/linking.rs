@@ -131,14 +131,14 @@ impl Walked {
         Walked { distances, order: vec![start], next: 0, other_end }
     }
 
-    /// Continues to at most this many steps, to entities that `admits` accepts by slot and distance.
+    /// Continues to at most this many steps, to entities that `is_wanted` accepts by slot and distance.
     fn go(
         &mut self,
         steps: &Steps,
         turn: Turn,
         depth_max: u32,
         visited_max: usize,
-        admits: impl Fn(u32, u32) -> bool,
+        is_wanted: impl Fn(u32, u32) -> bool,
     ) -> Result<()> {
         while let Some(&first) = self.order.get(self.next) {
             let distance = self.distances.get(first).expect("it was noted when it was put in order");
@@ -153,10 +153,10 @@ impl Walked {
             slots.retain(|slot| *slot != self.other_end);
             let (distances, order, other_end) = (&mut self.distances, &mut self.order, self.other_end);
             steps.each(turn, &slots, |_, _, link| {
-                if distances.get(link.other).is_some() || !admits(link.other, distance + 1) {
+                if distances.get(link.other).is_some() || !is_wanted(link.other, distance + 1) {
                     return Ok(());
                 }
-                if link.other == other_end || steps.admits_all() || steps.admits(link.other)? {
+                if link.other == other_end || steps.may_enter_all() || steps.may_enter(link.other)? {
                     distances.insert(link.other, distance + 1);
                     order.push(link.other);
                     if order.len() > visited_max {

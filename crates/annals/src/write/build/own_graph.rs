@@ -93,7 +93,7 @@ impl OwnGraph {
         if !memory.is_bounded() {
             return Ok(Charge::default());
         }
-        memory.admit(need(&self.indexed.graph, &RecordBody::of(part), &part.changes))
+        memory.charge(need(&self.indexed.graph, &RecordBody::of(part), &part.changes))
     }
 
     /// Checks the conditions that hold at the end of the transaction. Reads do not need it: they may see an unfinished

@@ -48,7 +48,7 @@ pub struct Transaction {
     // True once a change restores an instance.
     pub(in crate::write) has_restored: bool,
     // Contents that a limited writer may name, beside those that it sees.
-    pub(in crate::write) admitted: BTreeSet<Sha256>,
+    pub(in crate::write) allowed_contents: BTreeSet<Sha256>,
     // Author, message and changes so far. The view shares it; `record_mut` drops the view first.
     pub(in crate::write) record: Arc<Record>,
     valid_from: Option<Instant>,
@@ -88,7 +88,7 @@ impl Transaction {
             base,
             rights: None,
             has_restored: false,
-            admitted: BTreeSet::new(),
+            allowed_contents: BTreeSet::new(),
             record: Arc::default(),
             valid_from: None,
             is_always: false,
@@ -323,7 +323,7 @@ impl Transaction {
             self.typed = None;
         }
         let change = Change { valid_from: self.valid_from, ..Change::from(action) };
-        self.admit_returning(&change)?;
+        self.allow_returning(&change)?;
         self.record_mut().changes.push(change);
         Ok(())
     }

@@ -162,7 +162,7 @@ impl Committer {
         if let Some(error) = self.failure() {
             return Some(error);
         }
-        self.refused().or_else(|| self.source.memory().admit(Need::default()).err())
+        self.refused().or_else(|| self.source.memory().charge(Need::default()).err())
     }
 
     /// Why the log refused the last append, unless there is room again.
@@ -239,9 +239,9 @@ impl Committer {
         let memory = self.source.memory();
         // Names are looked up only with a memory budget, which they are charged to.
         work.charge = if memory.is_bounded() {
-            memory.admit(need(&self.publisher.load().graph, &work.body, &work.record.changes))?
+            memory.charge(need(&self.publisher.load().graph, &work.body, &work.record.changes))?
         } else {
-            memory.admit(Need::default())?
+            memory.charge(Need::default())?
         };
         let mut state = self.state();
         loop {

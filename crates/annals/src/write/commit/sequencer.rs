@@ -379,7 +379,7 @@ fn read_on(committer: &Committer, indexed: &mut Indexed, memory: &Memory) -> Res
         for bytes in records {
             let position = graph.position.next();
             let stored = StoredData::Records { done: graph.position.0, all: position.0 };
-            memory.admit_stored(bytes.len(), stored)?;
+            memory.charge_stored(bytes.len(), stored)?;
             crate::maintenance::recover::apply(graph, position, &bytes)?;
         }
     }

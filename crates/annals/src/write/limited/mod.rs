@@ -2,4 +2,4 @@
 
 mod limits;
 pub(super) mod shown;
-mod admitted_contents;
+mod allowed_contents;

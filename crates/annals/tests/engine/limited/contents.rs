@@ -89,7 +89,7 @@ fn bytes_that_a_writer_sends_are_its_own() {
     let seen = repository.snapshot().seen_by(rights().sight()).unwrap();
     assert!(!seen.holds_content(sent.sha256).unwrap());
     limited(&repository, |t| {
-        t.admit_content(&sent);
+        t.allow_content(&sent);
         t.update(&entity("open"), Patch::new().set("content", sent.value()))
     })
     .unwrap();

@@ -149,7 +149,7 @@ proptest! {
         let row = own.row();
         prop_assert!(unpack(row, &nowhere)?.is_same(&instance));
         prop_assert_eq!(row.extra(), (extra != NO_EXTRA).then_some(extra));
-        prop_assert!(limits().admit_own(&own, |_| true));
+        prop_assert!(limits().fits_own(&own, |_| true));
         let names: Vec<Symbol> = instance.properties.iter().map(|(name, _)| name).collect();
         prop_assert_eq!(row.names(), names);
         for (name, value) in instance.properties.iter() {
@@ -203,7 +203,7 @@ proptest! {
         if is_cut {
             row.truncate(cut.index(row.len()));
         }
-        if limits().admit_in_page(&row, |_| None) && !row.is_empty() && !Row::new(&row).has_spilled() {
+        if limits().fits_in_page(&row, |_| None) && !row.is_empty() && !Row::new(&row).has_spilled() {
             prop_assert!(unpack(Row::new(&row), &Spilled::default()).is_ok());
             let mut none = || None;
             let converted = Row::new(&row).converted(Packing::new(usize::MAX, &mut |_| None), &mut none);

@@ -136,7 +136,7 @@ impl ColumnPage {
     }
 
     /// True if it can store a value of this kind at this place: a page keeps its kind while it has another value.
-    pub(crate) fn admits(&self, kind: NumberKind, place: usize) -> bool {
+    pub(crate) fn can_hold(&self, kind: NumberKind, place: usize) -> bool {
         self.is_of(kind) || self.count() == usize::from(self.holds(place))
     }
 
@@ -155,9 +155,9 @@ impl ColumnPage {
         self.find(place).1.word() != ABSENT
     }
 
-    /// Stores a value that it admits.
+    /// Stores a value that it can hold.
     pub(crate) fn hold(&mut self, kind: NumberKind, place: usize, word: i64) {
-        debug_assert!(self.admits(kind, place), "a page has values of one kind");
+        debug_assert!(self.can_hold(kind, place), "a page has values of one kind");
         if !self.is_of(kind) {
             *self = ColumnPage::Few(kind, Arc::default());
         }
@@ -286,10 +286,10 @@ mod tests {
         let mut page = ColumnPage::Empty;
         (0..PAGE_SLOTS).for_each(|place| page.hold(NumberKind::Integer, place, 7));
         (1..PAGE_SLOTS).for_each(|place| page.drop_at(place));
-        assert!(page.admits(NumberKind::Float, 0) && !page.admits(NumberKind::Float, 1));
+        assert!(page.can_hold(NumberKind::Float, 0) && !page.can_hold(NumberKind::Float, 1));
         page.hold(NumberKind::Float, 0, 8);
         assert!(page.is_of(NumberKind::Float) && page.count() == 1 && page.find(0).1.word() == 8);
         page.drop_at(0);
-        assert!(matches!(page, ColumnPage::Empty) && page.admits(NumberKind::Integer, 1));
+        assert!(matches!(page, ColumnPage::Empty) && page.can_hold(NumberKind::Integer, 1));
     }
 }

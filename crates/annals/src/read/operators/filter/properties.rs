@@ -117,18 +117,18 @@ impl Scope<'_> {
     fn may_have(&self, name: &str) -> bool {
         let graph = self.snapshot.graph();
         let symbol = graph.names.find(name);
-        let admits = |declared: &DeclaredType| {
+        let may_be_of = |declared: &DeclaredType| {
             let is_free = !(declared.is_closed && self.is_present);
             symbol.is_some_and(|symbol| is_free || declared.attributes.contains_key(&symbol))
         };
         if let Some(types) = self.types {
             // An instance of an undeclared type may have any property.
             let may_have =
-                |name: &Symbol| graph.types.get(self.kind, *name).is_none_or(|known| admits(known));
+                |name: &Symbol| graph.types.get(self.kind, *name).is_none_or(|known| may_be_of(known));
             return types.is_empty() || types.iter().any(may_have);
         }
         let mut declared = graph.types.of_kind(self.kind).peekable();
-        declared.peek().is_none() || declared.any(|(_, known)| admits(known)) || self.has_undeclared()
+        declared.peek().is_none() || declared.any(|(_, known)| may_be_of(known)) || self.has_undeclared()
     }
 
     /// True if an instance has, or had, an undeclared type.

@@ -164,7 +164,7 @@ impl Test {
                 }
                 subject.with_property(snapshot, name, |value| test.holds(value))
             }
-            Test::AnyText(pattern) => subject.any_text(snapshot, &mut |text| pattern.admits(text)),
+            Test::AnyText(pattern) => subject.any_text(snapshot, &mut |text| pattern.is_match(text)),
             Test::Header(header, test) => test.holds(subject.header(snapshot, *header).as_ref()),
             Test::Type(types) => subject.is_of(snapshot, types),
             Test::Classified(names, matching) => {

@@ -12,17 +12,17 @@ use crate::{Result, StoredContent};
 
 impl Transaction {
     /// Lets a limited writer name a content that it has just sent.
-    pub fn admit_content(&mut self, content: &StoredContent) {
-        self.admitted.insert(content.sha256);
+    pub fn allow_content(&mut self, content: &StoredContent) {
+        self.allowed_contents.insert(content.sha256);
     }
 
-    /// Admits the contents of a change whose values return from versions that the writer sees.
-    pub(in crate::write) fn admit_returning(&mut self, change: &Change) -> Result<()> {
+    /// Allows the contents of a change whose values return from versions that the writer sees.
+    pub(in crate::write) fn allow_returning(&mut self, change: &Change) -> Result<()> {
         if self.rights.is_none() || !self.is_returning {
             return Ok(());
         }
         each_named_content(change, &mut |content| {
-            self.admitted.insert(content.sha256);
+            self.allowed_contents.insert(content.sha256);
             Ok(())
         })
     }
@@ -34,7 +34,7 @@ impl Transaction {
         let mut named: Vec<Sha256> = Vec::new();
         for change in &self.record.changes {
             each_named_content(change, &mut |Content { sha256, .. }| {
-                if !self.admitted.contains(sha256) {
+                if !self.allowed_contents.contains(sha256) {
                     named.push(*sha256);
                 }
                 Ok(())
