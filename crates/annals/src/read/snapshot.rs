@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::past::held::Held;
 use super::past::version::{Version, VersionKey};
-use super::sight::Seen;
+use super::sight::SnapshotSight;
 use super::source::{Pending, Source};
 use crate::cancel::{Cancel, cancelled};
 use crate::graph::indexed::Indexed;
@@ -53,8 +53,8 @@ pub struct Snapshot {
     pending: Option<Pending>,
     // Cancels long reads.
     cancel: Option<Cancel>,
-    // `None`: everything is visible.
-    sight: Option<Arc<Seen>>,
+    // `None`: everything is in sight.
+    sight: Option<Arc<SnapshotSight>>,
 }
 
 impl Snapshot {
@@ -88,11 +88,11 @@ impl Snapshot {
         self.view
     }
 
-    pub(in crate::read) fn sight(&self) -> Option<&Seen> {
+    pub(in crate::read) fn sight(&self) -> Option<&SnapshotSight> {
         self.sight.as_deref()
     }
 
-    pub(super) fn with_sight(self, sight: Arc<Seen>) -> Snapshot {
+    pub(super) fn with_sight(self, sight: Arc<SnapshotSight>) -> Snapshot {
         Snapshot { sight: Some(sight), ..self }
     }
 

@@ -45,7 +45,7 @@ const QUESTIONS: [Question; 12] = [
         way: &[File {
             path: "crates/annals/src/read/find/by_plan.rs",
             named: "`annals/src/read/find/by_plan.rs`",
-            answers: &["snapshot.sight_set(kind)", "domain.of_slots("],
+            answers: &["snapshot.slots_in_sight(kind)", "domain.of_slots("],
         }],
     },
     Question {

@@ -108,10 +108,7 @@ impl WholeRows {
         let extra = |number: u32| self.extras.get(usize::try_from(number).ok()?);
         let is_sound = |known: &Extra| {
             known.past.as_ref().is_none_or(|past| limits.fits_past(past))
-                && known
-                    .row
-                    .as_ref()
-                    .is_none_or(|row| limits.fits_own(row, |number| extra(number).is_some()))
+                && known.row.as_ref().is_none_or(|row| limits.fits_own(row, |number| extra(number).is_some()))
         };
         let has_row = |number: u32| extra(number).map(|known| known.row.is_some());
         if !self.extras.iter().all(is_sound)

@@ -111,8 +111,8 @@ impl<'s, 'f> Search<'s, 'f> {
             }
             _ => true,
         });
-        if let Some(visible) = snapshot.sight_set(kind) {
-            domain.of_slots(visible);
+        if let Some(in_sight) = snapshot.slots_in_sight(kind) {
+            domain.of_slots(in_sight);
         }
         let test = Test::All(tests);
         let search = Search {
@@ -181,7 +181,12 @@ impl<'s, 'f> Search<'s, 'f> {
         Ok(true)
     }
 
-    fn verify_of_any_time(&self, slot: u32, asked: &Asked<'_, 's>, steps: &mut Steps) -> Result<Option<Held>> {
+    fn verify_of_any_time(
+        &self,
+        slot: u32,
+        asked: &Asked<'_, 's>,
+        steps: &mut Steps,
+    ) -> Result<Option<Held>> {
         let table = asked.places.table;
         let Some(in_force) = table.row(slot).map(Row::in_force) else { return Ok(None) };
         let view = self.snapshot.view();

@@ -167,7 +167,7 @@ impl Snapshot {
             Some(Held::Read(version)) => {
                 sorting.write_key(self, kind, slot, Subject::Read(kind, slot, version.row()), &mut key);
             }
-            // An instance that a walk reached is visible.
+            // An instance that a walk reached is in sight.
             Some(Held::InForce) | None => {
                 sorting.write_key(self, kind, slot, Subject::InForce(kind, slot), &mut key)
             }

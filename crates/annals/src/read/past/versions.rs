@@ -175,7 +175,7 @@ impl Snapshot {
         let in_force = self.version_seen(&instance).map(|seen| seen.version);
         let mut versions = self.known_versions(&instance);
         self.keep_between(&mut versions, history);
-        self.retain_seen(kind_of(id), slot, &mut versions)?;
+        self.retain_in_sight(kind_of(id), slot, &mut versions)?;
         let (count, skip) = (versions.len(), history.skip.min(versions.len()));
         let shown = history.limit.min(count - skip);
         let page =
@@ -271,7 +271,7 @@ impl Snapshot {
         let (slot, instance) = self.known_ever(id)?;
         let found = instance.version_numbered(version);
         let mut found = Vec::from_iter(found.filter(|version| version.place.position <= self.position().0));
-        self.retain_seen(kind_of(id), slot, &mut found)?;
+        self.retain_in_sight(kind_of(id), slot, &mut found)?;
         found.pop().map(|found| Ok((slot, self.content(kind_of(id), slot, found)?))).transpose()
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::rules::below;
+use super::resolved_grants::below;
 use crate::Result;
 use crate::graph::structures::slot_set::SlotSet;
 use crate::model::TypeKind;

@@ -1,4 +1,4 @@
-//! Grants: which entities and relationships a reader may see, and the fewest conditions that say the same.
+//! Grants: which entities and relationships a reader may see, and the fewest conditions that admit the same.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use crate::model::{Id, Value};
 use crate::search::{Condition, Expression, Find, Operator};
 use crate::{Error, ErrorKind, Result};
 
-/// Entities that a reader may see, and relationships between visible entities.
+/// Entities that a reader may see, and relationships between them.
 ///
 /// A grant that names a type, a classification or a container that does not exist admits nothing.
 #[derive(Clone, Debug, Default, PartialEq)]

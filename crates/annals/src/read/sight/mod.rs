@@ -1,11 +1,11 @@
 //! Sights: the part of a snapshot that a reader with some grants sees.
 //!
-//! A sight is two sets of slots, so that every operator asks with one bit whether it may show an instance.
+//! A sight is two sets of slots, so that every operator asks with one bit whether an instance is in it.
 
 mod grant;
-pub(super) mod rules;
-pub(super) mod sighted;
-mod shown_record;
+pub(super) mod resolved_grants;
+pub(super) mod snapshot_sight;
+mod record_in_sight;
 mod displaced;
 mod rights;
 
@@ -17,16 +17,16 @@ use crate::read::source::Source;
 use crate::{Error, ErrorKind, Position, Result};
 pub use grant::Grant;
 use grant::{Merged, merged};
+pub(crate) use resolved_grants::internal_types;
 pub(crate) use rights::hidden;
 pub use rights::{Right, Rights};
-pub(crate) use rules::internal_types;
 
 /// Most grants of one sight.
 pub const GRANTS_MAX: usize = 100_000;
 
-/// The rights of a reader: an entity is visible if a grant admits it as it is now and, in a read of the past, also as it
-/// was then. A relationship is visible if a grant admits its type and both its ends are visible. Entities of types whose
-/// names begin with `annals.` or `annals-` are what the repository stores about itself, and never visible.
+/// The grants of a reader. An entity is in sight if a grant admits it as it is now and, in a read of the past, also as it
+/// was then. A relationship is in sight if a grant admits its type and both its ends are in sight. Entities of types whose
+/// names begin with `annals.` or `annals-` are what the repository stores about itself, and never in sight.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -50,20 +50,20 @@ pub struct Sight {
     kept: Mutex<Option<Kept>>,
 }
 
-/// The visible instances of one position.
+/// The instances in sight at one position.
 #[derive(Clone)]
 pub(super) struct Kept {
     /// That of the repository, because positions of others mean something else.
     pub(super) source: Weak<Source>,
     pub(super) generation: u64,
     pub(super) position: Position,
-    pub(super) sets: Arc<Visible>,
+    pub(super) sets: Arc<InSight>,
 }
 
-/// Slots of visible instances, deleted ones and proxies included.
+/// The slots of the instances in sight, deleted ones and proxies included.
 #[derive(Clone)]
-pub(super) struct Visible {
-    // Tells sights apart, for walks that are kept.
+pub(super) struct InSight {
+    // Differs between sights, for walks that are kept.
     pub(super) number: u64,
     // The containers that the grants name. For each grant with some.
     pub(super) roots: Vec<Vec<u32>>,
@@ -74,12 +74,12 @@ pub(super) struct Visible {
 }
 
 /// The sight of a snapshot.
-pub(super) struct Seen {
+pub(super) struct SnapshotSight {
     pub(super) sight: Arc<Sight>,
     /// In the present.
-    pub(super) present: Arc<Visible>,
+    pub(super) present: Arc<InSight>,
     /// In the view of the snapshot.
-    pub(super) visible: Arc<Visible>,
+    pub(super) in_sight: Arc<InSight>,
 }
 
 impl Sight {

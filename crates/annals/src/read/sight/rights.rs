@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::Sight;
 use super::displaced::displaced;
 use super::grant::Grant;
-use super::rules::Rules;
+use super::resolved_grants::ResolvedGrants;
 use crate::graph::instance::headers::RowHeader;
 use crate::graph::instance_id;
 use crate::graph::structures::symbols::Symbol;
@@ -24,7 +24,7 @@ impl Sight {
     pub fn admits(&self, snapshot: &Snapshot, entity: &Id) -> Result<bool> {
         let whole = snapshot.unsighted();
         match whole.slot_ever(TypeKind::Entity, entity) {
-            Some(slot) => Rules::for_few(&whole, self)?.admit_entity(&whole, slot),
+            Some(slot) => ResolvedGrants::for_few(&whole, self)?.admit_entity(&whole, slot),
             None => Ok(false),
         }
     }
@@ -60,7 +60,7 @@ impl Right {
 
 /// The rights of a writer: it sees what its grants admit, and changes what grants with the right to do so admit.
 ///
-/// An entity must be admitted before and after a change. A relationship must be visible, and a grant must admit one of its
+/// An entity must be admitted before and after a change. A relationship must be in sight, and a grant must admit one of its
 /// ends for the change, with the type of the relationship. The container must be admitted to put something into it, and
 /// everything that moves, by [`Right::Update`], before and after.
 ///
@@ -133,7 +133,7 @@ struct Check<'c> {
     rights: &'c Rights,
     before: &'c Snapshot,
     after: &'c Snapshot,
-    /// True if something hidden is refused. Order: refusals of visible instances come first, so that these are refused as
+    /// True if something hidden is refused. Order: refusals of instances in sight come first, so that these are refused as
     /// if nothing hidden belonged to them.
     has_hidden: Cell<bool>,
 }
@@ -189,10 +189,10 @@ impl Check<'_> {
     fn moved(&self, touched: &[Slot]) -> Result<()> {
         let moved = displaced(self.before, self.after, touched)?;
         for snapshot in [self.before, self.after].into_iter().filter(|_| moved.len() > 0) {
-            let rules = Rules::for_few(snapshot, self.rights.to(Right::Update))?;
+            let grants = ResolvedGrants::for_few(snapshot, self.rights.to(Right::Update))?;
             for slot in moved.iter() {
                 snapshot.check_cancelled()?;
-                if !rules.admit_entity(snapshot, slot)? {
+                if !grants.admit_entity(snapshot, slot)? {
                     self.admitted(Right::Update, snapshot, slot)?;
                 }
             }
@@ -201,10 +201,10 @@ impl Check<'_> {
     }
 
     fn admitted(&self, right: Right, snapshot: &Snapshot, slot: u32) -> Result<()> {
-        if Rules::for_few(snapshot, self.rights.to(right))?.admit_entity(snapshot, slot)? {
+        if ResolvedGrants::for_few(snapshot, self.rights.to(right))?.admit_entity(snapshot, slot)? {
             return Ok(());
         }
-        let is_seen = Rules::for_few(snapshot, &self.rights.sight)?.admit_entity(snapshot, slot)?;
+        let is_seen = ResolvedGrants::for_few(snapshot, &self.rights.sight)?.admit_entity(snapshot, slot)?;
         self.refused(right, snapshot, (TypeKind::Entity, slot), is_seen)
     }
 
@@ -236,18 +236,18 @@ impl Check<'_> {
     /// Checks a relationship in one state. `is_placing`: it may put its end into another container.
     fn linked(&self, right: Right, snapshot: &Snapshot, slot: u32, is_placing: bool) -> Result<()> {
         let (type_name, ends) = self.shape(snapshot, slot)?;
-        let sight = Rules::for_few(snapshot, &self.rights.sight)?;
+        let sight = ResolvedGrants::for_few(snapshot, &self.rights.sight)?;
         let is_seen = sight.admit_link(type_name)
             && sight.admit_entity(snapshot, ends[0])?
             && sight.admit_entity(snapshot, ends[1])?;
-        let rules = Rules::for_few(snapshot, self.rights.to(right))?;
+        let grants = ResolvedGrants::for_few(snapshot, self.rights.to(right))?;
         let is_container = is_placing && snapshot.graph().containment(type_name).is_some();
         let deciding = if is_container { &ends[..1] } else { &ends[..] };
         let mut is_admitted = false;
         for end in deciding {
-            is_admitted = is_admitted || rules.admit_entity(snapshot, *end)?;
+            is_admitted = is_admitted || grants.admit_entity(snapshot, *end)?;
         }
-        if is_seen && is_admitted && rules.admit_link(type_name) {
+        if is_seen && is_admitted && grants.admit_link(type_name) {
             return Ok(());
         }
         self.refused(right, snapshot, (TypeKind::Relationship, slot), is_seen)

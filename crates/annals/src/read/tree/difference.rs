@@ -10,7 +10,7 @@ use crate::graph::structures::child::{Child, ChildGroup};
 use crate::graph::structures::link::Link;
 use crate::model::{Id, TypeKind};
 use crate::read::past::compare::{Difference, INSTANCES_MAX};
-use crate::read::sight::rules::below;
+use crate::read::sight::resolved_grants::below;
 use crate::read::snapshot::{AsOf, Snapshot};
 use crate::read::taken_along::Slot;
 use crate::tree::{TreePath, TreeStep};

@@ -55,7 +55,7 @@ impl Transaction {
     /// Removes from `wanted` the contents of instances that the writer sees, live or deleted, as they are in the base.
     fn find_contents(&mut self, wanted: &mut BTreeSet<Sha256>) -> Result<()> {
         let (base, record) = (self.base.unsighted(), Arc::clone(&self.record));
-        let shown = self.shown()?;
+        let writer = self.writer_graph()?;
         base.find_default_contents(wanted)?;
         let slot_of = |instance: InstanceId| {
             let kind = kind_of(&instance);
@@ -67,7 +67,7 @@ impl Transaction {
             let table = base.graph().table(kind);
             table.live_slots().iter().chain(table.dead_slots().iter()).map(move |slot| (kind, slot))
         });
-        for (kind, slot) in named.chain(all).filter(|(kind, slot)| shown.has(*kind, *slot)) {
+        for (kind, slot) in named.chain(all).filter(|(kind, slot)| writer.sees(*kind, *slot)) {
             if wanted.is_empty() {
                 break;
             }

@@ -130,10 +130,10 @@ impl Transaction {
 
     /// True if the writer sees the instance, live or deleted, or has created it in this transaction.
     fn knows(&mut self, kind: TypeKind, id: &Id) -> Result<bool> {
-        let shown = self.shown()?;
-        let table = shown.graph.table(kind);
+        let writer = self.writer_graph()?;
+        let table = writer.graph.table(kind);
         let slot = table.slot(id).or_else(|| table.former_ids.slot(id));
-        Ok(slot.is_some_and(|slot| shown.has(kind, slot)))
+        Ok(slot.is_some_and(|slot| writer.sees(kind, slot)))
     }
 
     fn check_end(&mut self, end: &Id) -> Result<()> {

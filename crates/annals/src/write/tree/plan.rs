@@ -17,7 +17,7 @@ use crate::read::ChildSlot;
 use crate::structures::order::spread;
 use crate::tree::{Branch, Item};
 use crate::write::build::created::{Containing, Created, Parent};
-use crate::write::limited::shown::Shown;
+use crate::write::limited::writer_graph::WriterGraph;
 use crate::{Error, ErrorKind};
 
 /// The fate of existing properties and children that the item does not have.
@@ -31,7 +31,7 @@ pub(super) enum Rest {
 
 /// Collects changes.
 pub(super) struct Plan<'g> {
-    pub(super) shown: Shown<'g>,
+    pub(super) writer: WriterGraph<'g>,
     pub(super) graph: &'g Graph,
     pub(super) rest: Rest,
     pub(super) actions: Vec<Action>,
@@ -40,8 +40,8 @@ pub(super) struct Plan<'g> {
 }
 
 impl<'g> Plan<'g> {
-    pub(super) fn new(shown: Shown<'g>, rest: Rest, created: Created) -> Plan<'g> {
-        Plan { shown, graph: shown.graph, rest, actions: Vec::new(), created }
+    pub(super) fn new(writer: WriterGraph<'g>, rest: Rest, created: Created) -> Plan<'g> {
+        Plan { writer, graph: writer.graph, rest, actions: Vec::new(), created }
     }
 
     /// The entity at `slot` as a parent.
@@ -79,7 +79,7 @@ impl<'g> Plan<'g> {
             self.change_created(&known, item, kind.properties)?;
             return Ok(known);
         }
-        match parent.slot.and_then(|slot| child_of(self.shown, slot, &kind.name)) {
+        match parent.slot.and_then(|slot| child_of(self.writer, slot, &kind.name)) {
             Some(child) => {
                 let known = self.parent(child.entity);
                 if let Some(insert) = insert {
@@ -100,7 +100,7 @@ impl<'g> Plan<'g> {
         item: &Item,
     ) -> Result<bool> {
         let kind = self.kind(name, is_listed, item)?;
-        let is_there = |slot| child_of(self.shown, slot, &kind.name).is_some();
+        let is_there = |slot| child_of(self.writer, slot, &kind.name).is_some();
         Ok(self.created.child(&parent.id, &kind.name).is_some() || parent.slot.is_some_and(is_there))
     }
 
@@ -156,7 +156,7 @@ impl<'g> Plan<'g> {
         let last = self.created.last_order(&parent.id, group);
         let found = match (insert.unwrap_or(&Insert::Last), last, parent.slot) {
             (Insert::Last, Some(last), _) => Gap { before: Some(last.clone()), after: None },
-            (insert, _, Some(slot)) => gap(self.shown, slot, ChildGroup(group), insert)?,
+            (insert, _, Some(slot)) => gap(self.writer, slot, ChildGroup(group), insert)?,
             (_, _, None) => Gap { before: None, after: None },
         };
         let order = found.order(step_of(child))?;
@@ -181,7 +181,7 @@ impl<'g> Plan<'g> {
         let slot = parent.slot.expect("it has a child");
         let relationship = self.graph.relationships.id(child.relationship).clone();
         let order =
-            gap(self.shown, slot, ChildGroup(kind.name.group), insert)?.order(step_of(&Id::random()))?;
+            gap(self.writer, slot, ChildGroup(kind.name.group), insert)?.order(step_of(&Id::random()))?;
         self.set_order(relationship, order);
         Ok(())
     }
@@ -267,7 +267,7 @@ impl<'g> Plan<'g> {
         let mut kinds = Vec::with_capacity(branches.len());
         for Branch { name, is_listed, item } in branches {
             let kind = self.kind(name, *is_listed, item)?;
-            let known = parent.slot.and_then(|slot| child_of(self.shown, slot, &kind.name));
+            let known = parent.slot.and_then(|slot| child_of(self.writer, slot, &kind.name));
             kinds.push((kind, known));
         }
         let mut seen = HashSet::with_capacity(branches.len());
@@ -283,7 +283,7 @@ impl<'g> Plan<'g> {
         {
             let kept: HashSet<u32> =
                 kinds.iter().filter_map(|(_, known)| known.map(|child| child.entity)).collect();
-            for link in self.shown.child_links(slot).filter(|link| !kept.contains(&link.other)) {
+            for link in self.writer.child_links(slot).filter(|link| !kept.contains(&link.other)) {
                 let instance = InstanceId::Entity(self.graph.entities.id(link.other).clone());
                 self.actions.push(action::Delete { instance }.into());
             }

@@ -25,7 +25,7 @@ impl Transaction {
         let before = match known.version_numbered(known.base) {
             // Its content would come back.
             Some(before) if is_live && before.status != Status::Deleted => {
-                snapshot.shows(kind_of(instance), slot, before)?.then_some(before)
+                snapshot.is_version_in_sight(kind_of(instance), slot, before)?.then_some(before)
             }
             before => before,
         };
@@ -71,7 +71,7 @@ impl Transaction {
                 return Err(Error::new(ErrorKind::InvalidArgument, text));
             };
             snapshot.check_cancelled()?;
-            if before.status != Status::Deleted && snapshot.shows(kind, slot, before)? {
+            if before.status != Status::Deleted && snapshot.is_version_in_sight(kind, slot, before)? {
                 let content = snapshot.instance(kind, slot, snapshot.content(kind, slot, before)?)?;
                 if content.properties != known.properties {
                     break snapshot.named_properties(&content.properties);

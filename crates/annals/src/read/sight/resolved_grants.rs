@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::{Sight, Visible, next_number};
+use super::{InSight, Sight, next_number};
 use crate::graph::Graph;
 use crate::graph::integrity::types::TypeNames;
 use crate::graph::structures::slot_set::SlotSet;
@@ -22,7 +22,7 @@ const ASKED_UNCHECKED: u32 = 4_096;
 const INTERNAL_TYPES: [&str; 2] = ["annals.", "annals-"];
 
 /// A grant with its names looked up.
-struct Rule {
+struct ResolvedGrant {
     types: Option<Vec<Symbol>>,
     filter: Filter,
     under: Option<Under>,
@@ -36,9 +36,9 @@ enum Under {
     Roots(BTreeSet<u32>),
 }
 
-pub(super) struct Rules {
-    rules: Vec<Rule>,
-    /// The containers that each rule names.
+pub(super) struct ResolvedGrants {
+    grants: Vec<ResolvedGrant>,
+    /// The containers that each grant names.
     roots: Vec<Vec<u32>>,
     /// The numbers of the grants, as merged, with a name in their conditions that is unknown: they admit nothing.
     unknown: Vec<usize>,
@@ -48,22 +48,26 @@ pub(super) struct Rules {
     links: Option<TypeNames>,
 }
 
-impl Rules {
+impl ResolvedGrants {
     /// The grants in the view of `snapshot`, which has no sight, for questions about all instances.
-    pub(super) fn for_all(snapshot: &Snapshot, sight: &Sight) -> Result<Rules> {
-        Rules::of(snapshot, sight, |roots| Ok(Under::All(below(snapshot, roots)?)))
+    pub(super) fn for_all(snapshot: &Snapshot, sight: &Sight) -> Result<ResolvedGrants> {
+        ResolvedGrants::of(snapshot, sight, |roots| Ok(Under::All(below(snapshot, roots)?)))
     }
 
     /// The same for questions about a few instances.
-    pub(super) fn for_few(snapshot: &Snapshot, sight: &Sight) -> Result<Rules> {
-        Rules::of(snapshot, sight, |roots| Ok(Under::Roots(roots.into_iter().collect())))
+    pub(super) fn for_few(snapshot: &Snapshot, sight: &Sight) -> Result<ResolvedGrants> {
+        ResolvedGrants::of(snapshot, sight, |roots| Ok(Under::Roots(roots.into_iter().collect())))
     }
 
-    fn of(snapshot: &Snapshot, sight: &Sight, under: impl Fn(Vec<u32>) -> Result<Under>) -> Result<Rules> {
+    fn of(
+        snapshot: &Snapshot,
+        sight: &Sight,
+        under: impl Fn(Vec<u32>) -> Result<Under>,
+    ) -> Result<ResolvedGrants> {
         let root = |id: &Id| {
             snapshot.slot_of(TypeKind::Entity, id).filter(|slot| snapshot.sees(TypeKind::Entity, *slot))
         };
-        let mut rules = Vec::with_capacity(sight.merged.len());
+        let mut grants = Vec::with_capacity(sight.merged.len());
         let (mut all_roots, mut unknown) = (Vec::new(), Vec::new());
         for (number, merged) in sight.merged.iter().enumerate() {
             let named = |names: &Vec<Arc<str>>| {
@@ -84,7 +88,7 @@ impl Rules {
                 merged.under.as_ref().map(|roots| roots.iter().filter_map(root).collect());
             all_roots.extend(roots.clone());
             let under = roots.map(&under).transpose()?;
-            rules.push(Rule { types: merged.types.as_ref().map(named), filter, under });
+            grants.push(ResolvedGrant { types: merged.types.as_ref().map(named), filter, under });
         }
         let links = sight.grants.iter().all(|grant| !grant.relationships.is_empty()).then(|| {
             let names: BTreeSet<&Arc<str>> =
@@ -96,7 +100,7 @@ impl Rules {
             types
         });
         let internal_types = internal_types(snapshot.graph());
-        Ok(Rules { rules, roots: all_roots, unknown, internal_types, links })
+        Ok(ResolvedGrants { grants, roots: all_roots, unknown, internal_types, links })
     }
 
     pub(super) fn admit_link(&self, type_name: Symbol) -> bool {
@@ -109,16 +113,16 @@ impl Rules {
         if self.internal_types.binary_search(&row.type_name()).is_ok() {
             return Ok(false);
         }
-        for rule in &self.rules {
+        for grant in &self.grants {
             let is_of_type =
-                rule.types.as_ref().is_none_or(|types| types.binary_search(&row.type_name()).is_ok());
+                grant.types.as_ref().is_none_or(|types| types.binary_search(&row.type_name()).is_ok());
             let is_there = |under: &Under| match under {
                 Under::All(below) => Ok(below.contains(slot)),
                 Under::Roots(roots) => is_below(snapshot, slot, roots),
             };
             if is_of_type
-                && rule.under.as_ref().map_or(Ok(true), is_there)?
-                && rule.filter.holds(snapshot, slot, held)?
+                && grant.under.as_ref().map_or(Ok(true), is_there)?
+                && grant.filter.holds(snapshot, slot, held)?
             {
                 return Ok(true);
             }
@@ -144,13 +148,13 @@ impl Rules {
         self.admit_link(type_name) && ends.iter().all(|end| entities.contains(*end))
     }
 
-    fn made_visible(&self, entities: SlotSet, relationships: SlotSet) -> Visible {
+    fn made(&self, entities: SlotSet, relationships: SlotSet) -> InSight {
         let (roots, unknown) = (self.roots.clone(), self.unknown.clone());
-        Visible { number: next_number(), roots, unknown, entities, relationships }
+        InSight { number: next_number(), roots, unknown, entities, relationships }
     }
 
-    /// The visible instances of `snapshot`, among those visible in the present.
-    pub(super) fn visible(&self, snapshot: &Snapshot, present: Option<&Visible>) -> Result<Visible> {
+    /// The instances in sight in `snapshot`, among those in sight in the present.
+    pub(super) fn all_in_sight(&self, snapshot: &Snapshot, present: Option<&InSight>) -> Result<InSight> {
         let graph = snapshot.graph();
         let mut entities = SlotSet::new();
         for slot in 0..narrow::<u32, usize>(graph.entities.slots_count()) {
@@ -164,16 +168,16 @@ impl Rules {
             }
         }
         let relationships = self.links(snapshot, &entities)?;
-        Ok(self.made_visible(entities, relationships))
+        Ok(self.made(entities, relationships))
     }
 
-    /// The visible ones among some instances of `snapshot`, and among the ends of relationships among them.
-    pub(super) fn visible_of(
+    /// The ones in sight among some instances of `snapshot`, and among the ends of relationships among them.
+    pub(super) fn few_in_sight(
         &self,
         snapshot: &Snapshot,
-        present: &Visible,
+        present: &InSight,
         instances: &[Slot],
-    ) -> Result<Visible> {
+    ) -> Result<InSight> {
         let (mut entities, mut relationships) = (SlotSet::new(), SlotSet::new());
         let add = |slot: u32, entities: &mut SlotSet| {
             if present.entities.contains(slot) && self.admit_entity(snapshot, slot)? {
@@ -197,7 +201,7 @@ impl Rules {
                 relationships.insert(slot);
             }
         }
-        Ok(self.made_visible(entities, relationships))
+        Ok(self.made(entities, relationships))
     }
 
     fn links(&self, snapshot: &Snapshot, entities: &SlotSet) -> Result<SlotSet> {
@@ -213,15 +217,15 @@ impl Rules {
         Ok(relationships)
     }
 
-    /// The visible instances of the present, from those as of `from`, after which records wrote the instances `touched`;
+    /// The instances in sight in the present, from those as of `from`, after which records wrote the instances `touched`;
     /// `None` if all must be asked again.
     pub(super) fn updated(
         &self,
         snapshot: &Snapshot,
-        known: &Visible,
+        known: &InSight,
         from: Position,
         touched: Vec<Slot>,
-    ) -> Result<Option<Visible>> {
+    ) -> Result<Option<InSight>> {
         let graph = snapshot.graph();
         let changes = &graph.type_changes;
         let last = changes.len().checked_sub(1).and_then(|last| changes.get(last));
@@ -232,11 +236,11 @@ impl Rules {
         if self.unknown != known.unknown {
             return Ok(None);
         }
-        let Visible { mut entities, mut relationships, .. } = Visible::clone(known);
+        let InSight { mut entities, mut relationships, .. } = InSight::clone(known);
         let mut has_flipped = false;
         let (links, mut changed): (Vec<_>, Vec<_>) =
             touched.into_iter().partition(|(kind, _)| *kind == TypeKind::Relationship);
-        if self.rules.iter().any(|rule| rule.under.is_some()) {
+        if self.grants.iter().any(|grant| grant.under.is_some()) {
             // Ids are names: another entity may have that of a container now. A purged relationship is not among those touched.
             if self.roots != known.roots || graph.has_purged_containment_since(from.next().0) {
                 return Ok(None);
@@ -245,9 +249,9 @@ impl Rules {
             changed.extend(placed);
         }
         for (_, slot) in changed {
-            let is_visible = self.admit_entity(snapshot, slot)?;
+            let is_in_sight = self.admit_entity(snapshot, slot)?;
             let is_new = graph.entities.birth(slot).is_some_and(|birth| birth > from.0);
-            let has_changed = if is_visible { entities.insert(slot) } else { entities.remove(slot) };
+            let has_changed = if is_in_sight { entities.insert(slot) } else { entities.remove(slot) };
             has_flipped |= has_changed && !is_new;
         }
         if has_flipped {
@@ -260,7 +264,7 @@ impl Rules {
                 };
             }
         }
-        Ok(Some(self.made_visible(entities, relationships)))
+        Ok(Some(self.made(entities, relationships)))
     }
 }
 
