@@ -163,36 +163,36 @@ impl Answer {
     /// The next line, without its end.
     ///
     /// Errors: the problem that ended the answer.
-    pub fn line(&mut self) -> Outcome<Option<Line>> {
+    pub fn line(&mut self) -> Outcome<Option<AnswerLine>> {
         let mut searched = self.at;
         loop {
             if let Some(length) = self.read[searched..].iter().position(|byte| *byte == b'\n') {
                 let end = searched + length;
                 let line = self.read[self.at..end].to_vec();
                 self.at = end + 1;
-                return Line::of(line).map(Some);
+                return AnswerLine::of(line).map(Some);
             }
             self.read.drain(..self.at);
             (self.at, searched) = (0, self.read.len());
             match self.part()? {
                 Some(part) => self.read.extend_from_slice(&part),
                 None if self.read.is_empty() => return Ok(None),
-                None => return Line::of(std::mem::take(&mut self.read)).map(Some),
+                None => return AnswerLine::of(std::mem::take(&mut self.read)).map(Some),
             }
         }
     }
 }
 
 /// A line of an answer.
-pub enum Line {
+pub enum AnswerLine {
     /// An item, in JSON.
     Item(Vec<u8>),
     /// The last line, if there is more: the cursor.
     Next(String),
 }
 
-impl Line {
-    fn of(line: Vec<u8>) -> Outcome<Line> {
+impl AnswerLine {
+    fn of(line: Vec<u8>) -> Outcome<AnswerLine> {
         // No item begins with these members.
         let member = |name: &str| {
             let json: serde_json::Value = serde_json::from_slice(&line).ok()?;
@@ -201,13 +201,13 @@ impl Line {
         if line.starts_with(b"{\"next\":")
             && let Some(next) = member("next").as_ref().and_then(serde_json::Value::as_str)
         {
-            return Ok(Line::Next(next.to_owned()));
+            return Ok(AnswerLine::Next(next.to_owned()));
         }
         if line.starts_with(b"{\"error\":")
             && let Some(problem) = member("error")
         {
             return Err(Told::from_problem(&problem).into());
         }
-        Ok(Line::Item(line))
+        Ok(AnswerLine::Item(line))
     }
 }

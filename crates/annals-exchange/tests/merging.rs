@@ -48,7 +48,7 @@ fn load(repository: &Repository, text: &[u8], report: &mut Report) -> Outcome {
         batch_bytes_max: 1 << 20,
         author: String::new(),
         message: String::new(),
-        permit: None,
+        check: None,
     };
     let file = JsonlOptions {
         load: &load,

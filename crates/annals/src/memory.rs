@@ -15,7 +15,7 @@ const SHARE: u64 = 16;
 /// Share of the budget that is read, decoded or written before the next check of the resident set: 1/1,024, because in
 /// memory it may take ten times as much.
 const STEP_SHARE: u64 = 1_024;
-/// The resident set is checked after this much, or a step of the budget, was admitted since the last check. Units:
+/// The resident set is checked after this much, or a step of the budget, was charged since the last check. Units:
 /// bytes.
 const LOOK_BYTES_MAX: usize = 4 << 20;
 /// Fixed part of the size of a change: row, id, entry in the map of ids, keys. Units: bytes.
@@ -46,7 +46,7 @@ pub(crate) struct Memory {
     bytes_max: Option<u64>,
     /// The statistics of the system on this process; `None` if the system has none.
     statistics: Option<File>,
-    /// Bytes admitted since the last check.
+    /// Bytes charged since the last check.
     unlooked: AtomicU64,
     /// Expected memory of writes in progress, which the resident set may not include yet. Units: bytes.
     expected: AtomicU64,
@@ -89,7 +89,7 @@ impl Need {
 
 /// The kind of data that is opened, for the text of a refusal.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Stored {
+pub(crate) enum StoredData {
     /// Records of the log: those in memory, and all of them.
     Records { done: u64, all: u64 },
     /// A checkpoint of this size, without long values.
@@ -101,12 +101,14 @@ pub(crate) enum Stored {
 /// Source: 220 to 240 measured with values of 60 bytes, with relationships and without.
 const CHECKPOINT_PERCENT: u64 = 250;
 
-impl Stored {
+impl StoredData {
     /// Upper estimate of the memory needed in all, if the process holds `resident` now. Units: bytes.
     fn needed_bytes(self, resident: u64) -> u64 {
         let needed = match self {
-            Stored::Records { done, all } => u128::from(resident) * u128::from(all) / u128::from(done.max(1)),
-            Stored::Checkpoint { bytes } => u128::from(bytes) * u128::from(CHECKPOINT_PERCENT) / 100,
+            StoredData::Records { done, all } => {
+                u128::from(resident) * u128::from(all) / u128::from(done.max(1))
+            }
+            StoredData::Checkpoint { bytes } => u128::from(bytes) * u128::from(CHECKPOINT_PERCENT) / 100,
         };
         u64::try_from(needed).unwrap_or(u64::MAX).max(resident)
     }
@@ -134,7 +136,7 @@ impl Memory {
         Memory {
             bytes_max,
             statistics: File::open("/proc/self/statm").ok(),
-            // The first admission is checked.
+            // The first charge is checked.
             unlooked: AtomicU64::new(LOOK_BYTES_MAX as u64),
             expected: AtomicU64::new(0),
             is_spent: AtomicBool::new(false),
@@ -179,11 +181,11 @@ impl Memory {
         bytes.min(usize::try_from(part).unwrap_or(usize::MAX))
     }
 
-    /// Admits a write before any work for it; it counts until the charge is dropped. Checks the resident set at
+    /// Charges a write before any work for it; it counts until the charge is dropped. Checks the resident set at
     /// intervals, and at every write while the budget is spent.
     ///
     /// Errors: `NoRoom` if the process would hold more than the budget; `Io` after a spill file could not be written.
-    pub(crate) fn admit(self: &Arc<Memory>, need: Need) -> Result<Charge> {
+    pub(crate) fn charge(self: &Arc<Memory>, need: Need) -> Result<Charge> {
         if self.has_failed() {
             let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
             return failure.as_ref().map_or(Ok(Charge::default()), |error| Err(error.duplicate()));
@@ -223,16 +225,16 @@ impl Memory {
         ))
     }
 
-    /// As [`Memory::admit`], for memory that a door takes.
+    /// As [`Memory::charge`], for memory that a door takes.
     pub(crate) fn reserve(self: &Arc<Memory>, bytes: usize) -> Result<ReservedMemory> {
-        self.admit(Need { bytes, ..Need::default() }).map(ReservedMemory)
+        self.charge(Need { bytes, ..Need::default() }).map(ReservedMemory)
     }
 
-    /// Admits bytes of the log, or of a checkpoint, before they are applied. The bound is a fifth above the budget,
+    /// Charges bytes of the log, or of a checkpoint, before they are applied. The bound is a fifth above the budget,
     /// because a process must be able to open what another process has written under the same budget.
     ///
-    /// Errors: `TooLarge`; `Io` as [`Memory::admit`].
-    pub(crate) fn admit_stored(&self, bytes: usize, stored: Stored) -> Result<()> {
+    /// Errors: `TooLarge`; `Io` as [`Memory::charge`].
+    pub(crate) fn charge_stored(&self, bytes: usize, stored: StoredData) -> Result<()> {
         if self.has_failed() {
             let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
             return failure.as_ref().map_or(Ok(()), |error| Err(error.duplicate()));
@@ -267,7 +269,7 @@ impl Memory {
         ))
     }
 
-    // Counts `bytes` as admitted; true if the resident set must be checked first.
+    // Counts `bytes` as charged; true if the resident set must be checked first.
     fn is_look_due(&self, bytes: u64) -> bool {
         let unlooked = self.unlooked.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
         if unlooked < self.step(LOOK_BYTES_MAX) as u64 && !self.is_spent() {
@@ -287,7 +289,7 @@ impl Memory {
     /// Refuses work that needs the memory of a second graph if the budget has no room for one.
     ///
     /// Errors: `TooLarge`.
-    pub(crate) fn admit_second_graph(&self) -> Result<()> {
+    pub(crate) fn check_second_graph(&self) -> Result<()> {
         let Some(bytes_max) = self.bytes_max else { return Ok(()) };
         let resident = self.resident_bytes();
         if resident.saturating_mul(2) <= bytes_max {
@@ -346,22 +348,22 @@ mod tests {
     use super::*;
 
     const NOTHING: Need = Need { bytes: 0, changes: 0, along: 0, new_names: 0, known_names: 0 };
-    const STORED: Stored = Stored::Records { done: 30, all: 90 };
+    const STORED: StoredData = StoredData::Records { done: 30, all: 90 };
 
     fn budget(bytes_max: Option<u64>) -> Arc<Memory> {
         Arc::new(Memory::new(bytes_max))
     }
 
     fn refusal(memory: &Arc<Memory>, need: Need) -> Error {
-        memory.admit(need).err().expect("there is no room")
+        memory.charge(need).err().expect("there is no room")
     }
 
     #[test]
-    fn without_a_budget_everything_is_admitted() {
+    fn without_a_budget_everything_has_room() {
         let memory = budget(None);
         assert_eq!((memory.share(7 << 30), memory.step(7 << 30)), (7 << 30, 7 << 30));
-        assert!(memory.check().is_ok() && memory.admit(Need { bytes: usize::MAX / 2, ..NOTHING }).is_ok());
-        assert!(memory.admit_second_graph().is_ok() && memory.admit_stored(usize::MAX / 2, STORED).is_ok());
+        assert!(memory.check().is_ok() && memory.charge(Need { bytes: usize::MAX / 2, ..NOTHING }).is_ok());
+        assert!(memory.check_second_graph().is_ok() && memory.charge_stored(usize::MAX / 2, STORED).is_ok());
     }
 
     #[test]
@@ -371,8 +373,8 @@ mod tests {
         let error = refusal(&memory, NOTHING);
         assert_eq!(error.kind(), ErrorKind::NoRoom);
         assert!(error.text().contains("MiB"), "{error}");
-        assert!(memory.admit(NOTHING).is_err() && memory.is_spent(), "looked at again");
-        let error = memory.admit_stored(0, STORED).unwrap_err();
+        assert!(memory.charge(NOTHING).is_err() && memory.is_spent(), "looked at again");
+        let error = memory.charge_stored(0, STORED).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::TooLarge);
         assert!(
             error.text().contains("opening needs up to about") && error.text().contains("larger budget"),
@@ -383,16 +385,16 @@ mod tests {
     #[test]
     fn what_an_opening_needs_is_told_from_how_far_it_came() {
         assert_eq!(STORED.needed_bytes(100), 300);
-        assert_eq!(Stored::Records { done: 0, all: 1 }.needed_bytes(100), 100);
-        assert_eq!(Stored::Checkpoint { bytes: 1_000 }.needed_bytes(100), 2_500);
-        assert_eq!(Stored::Checkpoint { bytes: 0 }.needed_bytes(100), 100);
+        assert_eq!(StoredData::Records { done: 0, all: 1 }.needed_bytes(100), 100);
+        assert_eq!(StoredData::Checkpoint { bytes: 1_000 }.needed_bytes(100), 2_500);
+        assert_eq!(StoredData::Checkpoint { bytes: 0 }.needed_bytes(100), 100);
     }
 
     #[test]
-    fn a_budget_with_room_admits_and_is_shared_out() {
+    fn a_budget_with_room_is_charged_and_shared_out() {
         let memory = budget(Some(1 << 40));
         assert!(memory.resident_bytes() > 1 << 20);
-        assert!((0..100).all(|_| memory.admit(Need { bytes: 1 << 20, ..NOTHING }).is_ok()));
+        assert!((0..100).all(|_| memory.charge(Need { bytes: 1 << 20, ..NOTHING }).is_ok()));
         let memory = budget(Some(512 << 20));
         assert_eq!((memory.share(128 << 20), memory.step(4 << 20)), (32 << 20, 512 << 10));
     }
@@ -401,13 +403,13 @@ mod tests {
     fn what_writes_under_way_will_take_counts_until_they_are_done() {
         let memory = budget(Some(1 << 40));
         let half = Need { known_names: 300 << 20, ..NOTHING };
-        let first = memory.admit(half).unwrap_or_else(|error| panic!("{error}"));
+        let first = memory.charge(half).unwrap_or_else(|error| panic!("{error}"));
         let error = refusal(&memory, half);
         assert!(error.text().contains("1200.00 GiB"), "{error}");
         assert!(!memory.is_spent(), "a smaller one fits");
-        assert!(memory.admit(Need { changes: 1_000, ..NOTHING }).is_ok());
+        assert!(memory.charge(Need { changes: 1_000, ..NOTHING }).is_ok());
         drop(first);
-        assert!(memory.admit(half).is_ok());
+        assert!(memory.charge(half).is_ok());
         assert_eq!(memory.expected.load(Ordering::Relaxed), 0);
     }
 }

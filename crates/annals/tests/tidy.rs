@@ -14,6 +14,8 @@ mod titles;
 mod folders;
 #[path = "tidy/names.rs"]
 mod names;
+#[path = "tidy/questions.rs"]
+mod questions;
 #[path = "tidy/words.rs"]
 mod words;
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io::Write;
 
 use annals::{Id, Position, Repository};
-use annals_exchange::import::fuzz::{Told, assert_sound, create, files, import};
+use annals_exchange::import::fuzz::{Imported, assert_sound, create, files, import};
 use annals_exchange::import::{Loader, Run};
 
 use crate::packages::{PackageReader, compare_versions};
@@ -47,7 +47,7 @@ pub fn import_debian(case: &[u8]) {
 /// Records that stand around a release: one at its beginning, one at its end.
 const MARKS: u64 = 2;
 
-fn import_release(repository: &Repository, file: &[u8]) -> Told {
+fn import_release(repository: &Repository, file: &[u8]) -> Imported {
     // A release is read three times, so it has to be a file.
     let mut place = tempfile::NamedTempFile::new().expect("a place for a small file");
     place.write_all(file).expect("room for a small file");

@@ -108,7 +108,7 @@ fn run(arguments: &Arguments) -> Outcome<u64> {
         batch_bytes_max: BATCH_BYTES_MAX,
         author: arguments.author.clone(),
         message: arguments.message.clone(),
-        permit: None,
+        check: None,
     };
     let mut report = Report::new(Arc::new(Errors), false);
     for (((name, date), survey), step) in releases.into_iter().zip(surveys).zip(steps) {

@@ -9,7 +9,7 @@ use super::content::{self, is_id};
 use super::listing::json_of_line;
 use super::tree_path::{ReadArguments, nothing, or_nothing, path};
 use crate::context::Context;
-use crate::place::Line;
+use crate::place::AnswerLine;
 use crate::shown::{Shown, value_of, value_text};
 use crate::stop::Outcome;
 
@@ -47,7 +47,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     // A property may hold a content, and text shows each kind of value in its way.
     let found = arguments.of.root.request("/v1/tree-find", &path).flag("typed", true).with("limit", 1);
     let found = match context.ask_at(found.lines(), as_of)?.line()? {
-        Some(Line::Item(line)) => json_of_line(&line)?,
+        Some(AnswerLine::Item(line)) => json_of_line(&line)?,
         _ => return Err(nothing(&path).into()),
     };
     let found = Shown(&found);

@@ -13,7 +13,7 @@ use super::selection::InstanceArgument;
 use super::tree_path::{RootArgument, path};
 use super::tree_times::{FromArguments, ToArguments};
 use crate::context::{AsOfArguments, Context};
-use crate::place::Line;
+use crate::place::AnswerLine;
 use crate::request::Request;
 use crate::shown::{Shown, value_text};
 use crate::stop::Outcome;
@@ -108,7 +108,7 @@ fn changes(context: &mut Context, arguments: &Arguments) -> Outcome {
         None => tree(context, arguments)?,
     };
     let mut answer = context.ask(request.lines())?;
-    while let Some(Line::Item(line)) = answer.line()? {
+    while let Some(AnswerLine::Item(line)) = answer.line()? {
         if context.output.is_json() {
             context.output.json_line(&line)?;
             continue;

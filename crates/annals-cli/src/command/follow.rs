@@ -5,7 +5,7 @@ use clap::Args;
 
 use super::listing::json_of_line;
 use crate::context::Context;
-use crate::place::Line;
+use crate::place::AnswerLine;
 use crate::request::Request;
 use crate::shown::Shown;
 use crate::stop::Outcome;
@@ -46,7 +46,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
         let mut is_error = false;
         while let Some(line) = answer.line()? {
             // Other lines are those of comments, and of the ids of events, which their data have, too.
-            let Line::Item(line) = line else { continue };
+            let AnswerLine::Item(line) = line else { continue };
             is_error |= line == b"event: error";
             let Some(event) = line.strip_prefix(b"data:") else { continue };
             let event = json_of_line(event)?;

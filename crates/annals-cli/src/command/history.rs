@@ -9,7 +9,7 @@ use super::listing::{after_skipped, json_of_line};
 use super::selection::InstanceArgument;
 use crate::context::{AsOfArguments, Context, instant};
 use crate::output::Table;
-use crate::place::Line;
+use crate::place::AnswerLine;
 use crate::request::Request;
 use crate::shown::Shown;
 use crate::stop::Outcome;
@@ -86,7 +86,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     };
     let (_, mut answer) = instance.ask(context, request)?;
     let mut versions = Vec::new();
-    while let Some(Line::Item(line)) = answer.line()?.filter(|_| *limit > 0) {
+    while let Some(AnswerLine::Item(line)) = answer.line()?.filter(|_| *limit > 0) {
         if context.output.is_json() || *content {
             context.output.json_line(&line)?;
         } else {

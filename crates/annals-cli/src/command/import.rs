@@ -434,7 +434,7 @@ fn load_options(arguments: &Arguments) -> LoadOptions {
         batch_bytes_max: BATCH_BYTES_MAX,
         author: arguments.author(),
         message: arguments.message.clone(),
-        permit: None,
+        check: None,
     }
 }
 

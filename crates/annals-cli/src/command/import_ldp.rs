@@ -12,7 +12,7 @@ use hyper::header::HeaderValue;
 use serde_json::json;
 
 use crate::context::Context;
-use crate::ldp_import::{Options, Report, import};
+use crate::ldp_import::{CopyOptions, CopyReport, import};
 use crate::output::bytes;
 use crate::progress::Progress;
 use crate::stop::{Outcome, REFUSED_LINES, Stop};
@@ -83,7 +83,7 @@ pub fn run(context: &mut Context, arguments: &LdpArguments, common: &Common<'_>)
     let is_json = context.output.is_json();
     let started = std::time::Instant::now();
     let progress = Progress::new("import", "resources");
-    let mut report = Report::default();
+    let mut report = CopyReport::default();
     let mut told_count = 0;
     let mut tell = |iri: &str, reason: &str| {
         told_count += 1;
@@ -139,7 +139,7 @@ pub fn run(context: &mut Context, arguments: &LdpArguments, common: &Common<'_>)
     if report.refused_count > 0 { Err(Stop::Silent(REFUSED_LINES)) } else { Ok(()) }
 }
 
-fn options(arguments: &LdpArguments, common: &Common<'_>) -> Result<Options> {
+fn options(arguments: &LdpArguments, common: &Common<'_>) -> Result<CopyOptions> {
     let [from, to] = common.addresses else {
         let text = format!(
             "import ldp: expected the addresses of two root containers, such as http://localhost:8080/rest \
@@ -154,7 +154,7 @@ fn options(arguments: &LdpArguments, common: &Common<'_>) -> Result<Options> {
         value.set_sensitive(true);
         value
     });
-    Ok(Options {
+    Ok(CopyOptions {
         from: address(from)?,
         to: address(to)?,
         authorization,

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::context::Context;
 use crate::output::Table;
-use crate::place::{Answer, Line};
+use crate::place::{Answer, AnswerLine};
 use crate::shown::Shown;
 use crate::stop::Outcome;
 
@@ -49,9 +49,9 @@ impl Listing {
     pub fn take(&mut self, context: &mut Context, answer: &mut Answer) -> Outcome<Option<String>> {
         while let Some(line) = answer.line()? {
             match line {
-                Line::Next(next) => return Ok(Some(next)),
-                Line::Item(line) if context.output.is_json() => context.output.json_line(&line)?,
-                Line::Item(line) => self.item(context, Shown(&json_of_line(&line)?))?,
+                AnswerLine::Next(next) => return Ok(Some(next)),
+                AnswerLine::Item(line) if context.output.is_json() => context.output.json_line(&line)?,
+                AnswerLine::Item(line) => self.item(context, Shown(&json_of_line(&line)?))?,
             }
         }
         Ok(None)

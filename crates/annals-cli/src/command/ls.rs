@@ -8,7 +8,7 @@ use super::listing::{json_of_line, print_next};
 use super::tree_path::{ReadArguments, or_nothing, path};
 use crate::context::Context;
 use crate::output::{Table, properties_summary};
-use crate::place::Line;
+use crate::place::AnswerLine;
 use crate::request::Request;
 use crate::shown::{Shown, value_of, value_text};
 use crate::stop::Outcome;
@@ -82,9 +82,9 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     let mut answer = context.ask_at(request, as_of).map_err(|stop| or_nothing(stop, &path))?;
     while let Some(line) = answer.line()? {
         match line {
-            Line::Next(cursor) => next = Some(cursor),
-            Line::Item(line) if context.output.is_json() => context.output.json_line(&line)?,
-            Line::Item(line) => {
+            AnswerLine::Next(cursor) => next = Some(cursor),
+            AnswerLine::Item(line) if context.output.is_json() => context.output.json_line(&line)?,
+            AnswerLine::Item(line) => {
                 let row = row(Shown(&json_of_line(&line)?), is_find)?;
                 context.output.row(&mut table, row)?;
             }

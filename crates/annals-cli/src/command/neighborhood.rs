@@ -8,7 +8,7 @@ use super::graph_format::GraphFormatArguments;
 use super::listing::{Listing, json_of_line};
 use super::path::WalkArguments;
 use crate::context::{AsOfArguments, Context};
-use crate::place::Line;
+use crate::place::AnswerLine;
 use crate::request::Request;
 use crate::shown::Shown;
 use crate::stop::Outcome;
@@ -53,7 +53,7 @@ pub fn show(context: &mut Context, request: Request, format: GraphFormatArgument
     let (mut entities, mut relationships) = (Listing::of_reached(), Listing::of_relationships());
     let (mut entities_count, mut relationships_count) = (0, 0);
     // All entities come before all relationships.
-    while let Some(Line::Item(line)) = answer.line()? {
+    while let Some(AnswerLine::Item(line)) = answer.line()? {
         let json = json_of_line(&line)?;
         match json.get("relationship") {
             None => {

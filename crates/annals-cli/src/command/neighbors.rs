@@ -8,7 +8,7 @@ use super::listing::json_of_line;
 use super::selection::{DirectionArgument, arrow, direction_name};
 use crate::context::{AsOfArguments, Context};
 use crate::output::Table;
-use crate::place::Line;
+use crate::place::AnswerLine;
 use crate::request::Request;
 use crate::shown::Shown;
 use crate::stop::Outcome;
@@ -102,14 +102,14 @@ fn page(
     let mut answer = context.ask(request)?;
     while let Some(line) = answer.line()? {
         match line {
-            Line::Next(next) => return Ok((arguments.limit > 0).then_some(next)),
-            Line::Item(_) if arguments.limit == 0 => {}
+            AnswerLine::Next(next) => return Ok((arguments.limit > 0).then_some(next)),
+            AnswerLine::Item(_) if arguments.limit == 0 => {}
             // The line has no direction, because the request has it.
-            Line::Item(line) if context.output.is_json() => {
+            AnswerLine::Item(line) if context.output.is_json() => {
                 let head = format!("{{\"direction\":\"{}\",", direction_name(direction));
                 context.output.json_line(&[head.as_bytes(), &line[1..]].concat())?;
             }
-            Line::Item(line) => {
+            AnswerLine::Item(line) => {
                 let json = json_of_line(&line)?;
                 let (relationship, entity) = (Shown(&json).of("relationship"), Shown(&json).of("entity"));
                 table.row([

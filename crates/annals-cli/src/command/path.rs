@@ -7,7 +7,7 @@ use super::graph_format::GraphFormatArguments;
 use super::listing::json_of_line;
 use super::selection::DirectionArgument;
 use crate::context::{AsOfArguments, Context};
-use crate::place::Line;
+use crate::place::AnswerLine;
 use crate::request::Request;
 use crate::shown::Shown;
 use crate::stop::{Outcome, Stop};
@@ -135,7 +135,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     };
     let mut is_any = false;
     while let Some(line) = answer.line()? {
-        let Line::Item(line) = line else { break };
+        let AnswerLine::Item(line) = line else { break };
         let json = json_of_line(&line)?;
         if arguments.count == 0 || Shown(&json).of("found").0 == false {
             continue;

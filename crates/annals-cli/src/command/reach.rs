@@ -9,7 +9,7 @@ use super::listing::{Listing, json_of_line};
 use super::path::WalkArguments;
 use crate::context::{AsOfArguments, Context};
 use crate::output::Table;
-use crate::place::Line;
+use crate::place::AnswerLine;
 use crate::request::Request;
 use crate::shown::{Shown, value_text};
 use crate::stop::Outcome;
@@ -80,7 +80,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
         if context.output.is_json() {
             return listing.take(context, &mut answer).map(drop);
         }
-        while let Some(Line::Item(line)) = answer.line()? {
+        while let Some(AnswerLine::Item(line)) = answer.line()? {
             let json = json_of_line(&line)?;
             (entities_count, distance_max) = (entities_count + 1, Shown(&json).number("distance"));
             listing.item(context, Shown(&json))?;
@@ -105,7 +105,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
 fn groups(context: &mut Context, request: Request) -> Outcome {
     let mut answer = context.ask(request)?;
     let mut table = Table::new(&["VALUE", "COUNT"]);
-    while let Some(Line::Item(line)) = answer.line()? {
+    while let Some(AnswerLine::Item(line)) = answer.line()? {
         if context.output.is_json() {
             context.output.json_line(&line)?;
             continue;

@@ -16,7 +16,7 @@ pub use walk::import;
 
 /// The source and target of a copy, and its bounds.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct CopyOptions {
     /// Address of the root container of the source.
     pub from: String,
     /// Address of the container that becomes the same.
@@ -41,7 +41,7 @@ pub struct Options {
 
 /// The outcome of an import.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Report {
+pub struct CopyReport {
     /// Resources that are new at the target.
     pub created_count: u64,
     /// Resources that were there with other content.
@@ -58,7 +58,7 @@ pub struct Report {
     pub unproven_count: u64,
 }
 
-impl Report {
+impl CopyReport {
     /// Resources that were seen.
     pub fn seen_count(&self) -> u64 {
         self.created_count + self.updated_count + self.unchanged_count + self.refused_count

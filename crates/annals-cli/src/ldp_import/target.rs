@@ -11,7 +11,7 @@ use hyper::{Method, Response, StatusCode};
 use oxrdf::Triple;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
-use super::Options;
+use super::CopyOptions;
 use super::answer::{self, LDP};
 use super::client::{Ask, Client, Trouble};
 use super::equality::is_same;
@@ -19,7 +19,7 @@ use super::graph::{Roots, Statements, n_triples};
 
 /// The outcome of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Written {
+pub enum PutOutcome {
     Created,
     Updated,
     Unchanged,
@@ -35,14 +35,14 @@ pub struct Stated {
 }
 
 /// The target.
-pub struct Target<'c> {
+pub struct TargetServer<'c> {
     client: &'c Client,
     /// The headers of each write: author and message.
     signature: HeaderMap,
 }
 
-impl<'c> Target<'c> {
-    pub fn new(client: &'c Client, options: &Options) -> Target<'c> {
+impl<'c> TargetServer<'c> {
+    pub fn new(client: &'c Client, options: &CopyOptions) -> TargetServer<'c> {
         let mut signature = HeaderMap::new();
         for (name, text) in [("annals-author", &options.author), ("annals-message", &options.message)] {
             let value = utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
@@ -50,7 +50,7 @@ impl<'c> Target<'c> {
                 signature.insert(name, value);
             }
         }
-        Target { client, signature }
+        TargetServer { client, signature }
     }
 
     async fn ask(
@@ -72,12 +72,12 @@ impl<'c> Target<'c> {
         own: &[Triple],
         model: Option<&str>,
         is_kept: bool,
-    ) -> Result<Written, Trouble> {
+    ) -> Result<PutOutcome, Trouble> {
         let mut headers = self.signature.clone();
         let known = self.graph(iri).await?;
         if let Some((there, tag)) = &known {
             if is_same(there, own) || (is_kept && own.is_empty()) {
-                return Ok(Written::Unchanged);
+                return Ok(PutOutcome::Unchanged);
             }
             if is_kept && !there.is_empty() {
                 let text = "the root of the target has other statements, which stay; the import writes only below it";
@@ -96,13 +96,13 @@ impl<'c> Target<'c> {
         self.outcome(response, known.is_some()).await
     }
 
-    async fn outcome(&self, response: Response<Incoming>, was_there: bool) -> Result<Written, Trouble> {
+    async fn outcome(&self, response: Response<Incoming>, was_there: bool) -> Result<PutOutcome, Trouble> {
         if !response.status().is_success() {
             return Err(self.client.refusal("target", response).await);
         }
         // Read, so that the connection serves the next request.
         self.client.read(response, usize::MAX).await?;
-        Ok(if was_there { Written::Updated } else { Written::Created })
+        Ok(if was_there { PutOutcome::Updated } else { PutOutcome::Created })
     }
 
     /// The statements of clients about a resource, with its tag; `None` if it is not there.
@@ -140,7 +140,7 @@ impl<'c> Target<'c> {
         source: Response<Incoming>,
         about: Stated,
         bytes_max: u64,
-    ) -> Result<(Written, u64), Trouble> {
+    ) -> Result<(PutOutcome, u64), Trouble> {
         let stated = about.digests;
         let mut headers = self.signature.clone();
         for name in [CONTENT_TYPE, CONTENT_LENGTH, CONTENT_DISPOSITION] {
@@ -166,7 +166,7 @@ impl<'c> Target<'c> {
         };
         let is_same_type = there.headers().get(CONTENT_TYPE) == source.headers().get(CONTENT_TYPE);
         if was_there && is_same_type && answer::is_equal(&stated, &answer::digests(there.headers())) {
-            return Ok((Written::Unchanged, 0));
+            return Ok((PutOutcome::Unchanged, 0));
         }
         if !stated.is_empty() {
             let value = HeaderValue::try_from(answer::digests_text(&stated)).expect("it is ASCII");
@@ -182,11 +182,11 @@ impl<'c> Target<'c> {
     }
 
     /// Puts what clients say about a binary into its description.
-    pub async fn put_description(&self, iri: &str, own: &[Triple]) -> Result<Written, Trouble> {
+    pub async fn put_description(&self, iri: &str, own: &[Triple]) -> Result<PutOutcome, Trouble> {
         let there = self.ask(Method::HEAD, iri, HeaderMap::new(), Vec::new()).await?;
         match answer::description(there.headers()) {
             Some(description) => self.put_graph(&description, own, None, false).await,
-            None if own.is_empty() => Ok(Written::Unchanged),
+            None if own.is_empty() => Ok(PutOutcome::Unchanged),
             None => Err(Trouble::Refused("the target has no description of the binary".to_owned())),
         }
     }

@@ -13,8 +13,8 @@ use hyper::{Method, Response, StatusCode};
 use super::answer::{self, LDP};
 use super::client::{Ask, Client, Trouble};
 use super::graph::{Roots, Statements};
-use super::target::{Stated, Target, Written};
-use super::{Options, Report};
+use super::target::{PutOutcome, Stated, TargetServer};
+use super::{CopyOptions, CopyReport};
 
 /// How often a resource is tried whose connections fail while its bytes flow.
 const ATTEMPTS_MAX: usize = 4;
@@ -38,11 +38,11 @@ fn limits() -> RdfLimits {
 }
 
 struct Walk<'c> {
-    options: &'c Options,
+    options: &'c CopyOptions,
     client: &'c Client,
-    target: Target<'c>,
+    target: TargetServer<'c>,
     roots: Roots,
-    report: &'c mut Report,
+    report: &'c mut CopyReport,
     /// Paths behind the root whose children are to be copied, with their depths.
     waiting: Vec<(String, usize)>,
     /// Paths behind the root, without slashes at their ends.
@@ -55,8 +55,8 @@ struct Walk<'c> {
 /// Errors: `Io` if a server does not answer; `TooLarge` over `resources_max`. An import that is repeated skips what is
 /// there.
 pub async fn import(
-    options: &Options,
-    report: &mut Report,
+    options: &CopyOptions,
+    report: &mut CopyReport,
     tell: &mut dyn FnMut(&str, &str),
     show: &mut dyn FnMut(u64),
 ) -> Result<()> {
@@ -67,16 +67,16 @@ pub async fn import(
         to: trimmed(&options.to),
         are_pairs_short: options.are_pairs_short,
     };
-    let target = Target::new(&client, options);
+    let target = TargetServer::new(&client, options);
     let waiting = vec![(String::new(), 0)];
     let mut walk = Walk { options, client: &client, target, roots, report, waiting, seen: HashSet::new() };
     walk.seen.insert(String::new());
     while let Some((rest, depth)) = walk.waiting.pop() {
         let iri = format!("{}{rest}", walk.roots.from);
         match walk.copy(&rest, depth, tell).await {
-            Ok(Written::Created) => walk.report.created_count += 1,
-            Ok(Written::Updated) => walk.report.updated_count += 1,
-            Ok(Written::Unchanged) => walk.report.unchanged_count += 1,
+            Ok(PutOutcome::Created) => walk.report.created_count += 1,
+            Ok(PutOutcome::Updated) => walk.report.updated_count += 1,
+            Ok(PutOutcome::Unchanged) => walk.report.unchanged_count += 1,
             Err(Trouble::Broken(text)) => {
                 let text = format!("{text}; repeat the import: it skips what is there");
                 return Err(Error::new(ErrorKind::Io, text));
@@ -107,7 +107,7 @@ impl Walk<'_> {
         rest: &str,
         depth: usize,
         tell: &mut dyn FnMut(&str, &str),
-    ) -> std::result::Result<Written, Trouble> {
+    ) -> std::result::Result<PutOutcome, Trouble> {
         let mut attempt = 1;
         loop {
             match self.copy_once(rest, depth, tell).await {
@@ -125,7 +125,7 @@ impl Walk<'_> {
         rest: &str,
         depth: usize,
         tell: &mut dyn FnMut(&str, &str),
-    ) -> std::result::Result<Written, Trouble> {
+    ) -> std::result::Result<PutOutcome, Trouble> {
         let iri = if rest.is_empty() {
             format!("{}/", self.roots.from)
         } else {
@@ -205,7 +205,7 @@ impl Walk<'_> {
         &mut self,
         to: &str,
         response: Response<Incoming>,
-    ) -> std::result::Result<Written, Trouble> {
+    ) -> std::result::Result<PutOutcome, Trouble> {
         let bytes_max = self.options.binary_bytes_max;
         let length =
             answer::text(response.headers(), &CONTENT_LENGTH).and_then(|length| length.parse::<u64>().ok());
@@ -228,13 +228,13 @@ impl Walk<'_> {
         let is_proven = !stated.is_empty();
         let about = Stated { digests: stated, file_name };
         let (written, bytes) = self.target.put_binary(to, response, about, bytes_max).await?;
-        if written != Written::Unchanged {
+        if written != PutOutcome::Unchanged {
             self.report.binaries_count += 1;
             self.report.bytes += bytes;
             self.report.unproven_count += u64::from(!is_proven);
         }
         Ok(match (written, self.target.put_description(to, &own).await?) {
-            (Written::Unchanged, Written::Created | Written::Updated) => Written::Updated,
+            (PutOutcome::Unchanged, PutOutcome::Created | PutOutcome::Updated) => PutOutcome::Updated,
             (written, _) => written,
         })
     }

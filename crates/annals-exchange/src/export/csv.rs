@@ -9,7 +9,7 @@ use annals_json::{LINE_COLUMN, line_beside, value_to_json};
 use csv::WriterBuilder;
 
 use super::graph_text::{TypeNames, is_json, note_types};
-use super::instance_line::Lines;
+use super::instance_line::InstanceLines;
 use super::{PAGE, Selection, each_entity, each_relationship, instances_count};
 use crate::Progress;
 use crate::text::{one_line, value_to_text};
@@ -29,7 +29,7 @@ pub fn export_csv(
 ) -> Result<()> {
     std::fs::create_dir_all(folder).map_err(|error| file_error(folder, error))?;
     let total = 2 * instances_count(snapshot);
-    let lines = Lines::new(snapshot);
+    let lines = InstanceLines::new(snapshot);
     let mut done = 0;
     let mut tick = || {
         done += 1;
@@ -73,7 +73,7 @@ fn types(snapshot: &Snapshot, kind: TypeKind) -> Result<BTreeSet<String>> {
 
 fn write_nodes(
     snapshot: &Snapshot,
-    lines: &Lines,
+    lines: &InstanceLines,
     type_name: &str,
     writer: &mut Writer,
     tick: &mut dyn FnMut(),
@@ -105,7 +105,7 @@ fn write_nodes(
 
 fn write_relationships(
     snapshot: &Snapshot,
-    lines: &Lines,
+    lines: &InstanceLines,
     type_name: &str,
     writer: &mut Writer,
     tick: &mut dyn FnMut(),

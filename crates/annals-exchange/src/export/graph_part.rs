@@ -8,7 +8,7 @@ use super::{Selection, each_entity, each_relationship};
 use crate::Outcome;
 
 /// A node of the written graph.
-pub struct Node<'n> {
+pub struct GraphNode<'n> {
     /// Id of the entity.
     pub id: &'n Id,
     /// The entity; `None` for an end of a relationship that is not listed itself, such as a proxy.
@@ -18,7 +18,7 @@ pub struct Node<'n> {
 }
 
 /// Takes the nodes one by one.
-pub type TakeNode<'t> = &'t mut dyn FnMut(Node) -> Outcome;
+pub type TakeNode<'t> = &'t mut dyn FnMut(GraphNode) -> Outcome;
 /// Takes the relationships one by one.
 pub type TakeEdge<'t> = &'t mut dyn FnMut(&Relationship) -> Outcome;
 
@@ -37,13 +37,13 @@ impl GraphPart for Subgraph<'_> {
         for reached in self.entities() {
             known.insert(reached.id().clone());
             let entity = reached.entity()?;
-            take(Node { id: reached.id(), entity: Some(&entity), distance: Some(reached.distance) })?;
+            take(GraphNode { id: reached.id(), entity: Some(&entity), distance: Some(reached.distance) })?;
         }
         for crossed in self.relationships() {
             let relationship = crossed.relationship()?;
             for id in [relationship.from(), relationship.to()] {
                 if known.insert(id.clone()) {
-                    take(Node { id, entity: None, distance: None })?;
+                    take(GraphNode { id, entity: None, distance: None })?;
                 }
             }
         }
@@ -62,7 +62,7 @@ impl GraphPart for [Path<'_>] {
             let ends = path.steps.iter().map(|step| &step.entity);
             for entity in std::iter::once(&path.start).chain(ends) {
                 if known.insert(entity.id()) {
-                    take(Node { id: entity.id(), entity: Some(entity), distance: None })?;
+                    take(GraphNode { id: entity.id(), entity: Some(entity), distance: None })?;
                 }
             }
         }
@@ -88,7 +88,7 @@ pub struct Selected<'s> {
 impl GraphPart for Selected<'_> {
     fn each_node(&self, take: TakeNode) -> Outcome {
         each_entity(self.snapshot, self.selection.find().with_proxies(), |entity| {
-            take(Node { id: entity.id(), entity: Some(entity), distance: None })
+            take(GraphNode { id: entity.id(), entity: Some(entity), distance: None })
         })
     }
 

@@ -9,17 +9,17 @@ use serde_json::{Value as Json, json};
 use super::valid_from;
 
 /// The state that holds for all lines of one export.
-pub struct Lines<'s> {
+pub struct InstanceLines<'s> {
     snapshot: &'s Snapshot,
     // Without initial statuses, the lines leave `active` out.
     tells_status: bool,
 }
 
-impl<'s> Lines<'s> {
+impl<'s> InstanceLines<'s> {
     /// Lines of the content of this snapshot.
-    pub fn new(snapshot: &'s Snapshot) -> Lines<'s> {
+    pub fn new(snapshot: &'s Snapshot) -> InstanceLines<'s> {
         let tells_status = snapshot.types().iter().any(|known| known.initial_status.is_some());
-        Lines { snapshot, tells_status }
+        InstanceLines { snapshot, tells_status }
     }
 
     /// The line of an entity.

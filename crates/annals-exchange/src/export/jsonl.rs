@@ -8,7 +8,7 @@ use annals::{Position, Repository, Snapshot, TypeDefinition, TypeKind};
 use annals_json::{record_to_json, type_to_json};
 use serde_json::{Value as Json, json};
 
-use super::instance_line::Lines;
+use super::instance_line::InstanceLines;
 use super::{Selection, each_entity, each_relationship, instances_count};
 use crate::{Outcome, Progress};
 
@@ -27,7 +27,7 @@ pub fn export_jsonl(
         progress.set(done, Some(total));
         write_line(writer, json)
     };
-    let lines = Lines::new(snapshot);
+    let lines = InstanceLines::new(snapshot);
     if selection.is_everything() {
         if let Some(name) = snapshot.collection() {
             write_line(writer, &json!({ "collection": name }))?;

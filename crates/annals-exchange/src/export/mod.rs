@@ -13,7 +13,7 @@ use annals::{Entity, Find, Relationship, Result, Snapshot};
 
 pub use csv::export_csv;
 pub use graph_file::GraphFormat;
-pub use graph_part::{GraphPart, Node, Selected, TakeEdge, TakeNode};
+pub use graph_part::{GraphNode, GraphPart, Selected, TakeEdge, TakeNode};
 pub use jsonl::{export_history, export_jsonl};
 
 /// Instances read together.

@@ -2,9 +2,9 @@
 
 use annals::{Result, Ticket, Transaction};
 
+use super::change_check::ChangeCheck;
 use super::merge::Merge;
 use super::operation::{Effect, Operation};
-use super::permit::Permit;
 use super::returning;
 use super::unit::{Unit, Written};
 
@@ -49,10 +49,10 @@ impl Batch {
         returning::restores(&self.operations)
     }
 
-    /// Submits the transaction, if the permit allows it; without one, every transaction is allowed.
+    /// Submits the transaction, if the check allows it; without one, every transaction is allowed.
     ///
     /// Errors: those of the operations.
-    pub fn hand_over(self, permit: Option<&Permit>) -> Result<Ticket> {
+    pub fn hand_over(self, check: Option<&ChangeCheck>) -> Result<Ticket> {
         let Batch { mut transaction, operations } = self;
         let links = returning::restore(&operations, &mut transaction)?;
         let base = transaction.base().clone();
@@ -61,7 +61,7 @@ impl Batch {
                 operation.push(&mut transaction)?;
             }
         }
-        permit.map_or(Ok(()), |permit| permit.check(&transaction))?;
+        check.map_or(Ok(()), |check| check.check(&transaction))?;
         transaction.submit()
     }
 }

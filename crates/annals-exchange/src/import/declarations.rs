@@ -8,7 +8,7 @@ use std::sync::Arc;
 use annals::{Action, Error, ErrorKind, Repository, Result, TypeKind};
 use annals_json::Object;
 
-use super::jsonl::{Item, LineReader, parse_line};
+use super::jsonl::{JsonItem, LineReader, parse_line};
 use super::loader::{LoadOptions, Loader};
 use super::mark::Run;
 use super::operation::Operation;
@@ -53,7 +53,7 @@ impl Declarations {
                 continue;
             }
             match parse_line(text, None) {
-                Ok(Item::Operations(operations)) if operations.iter().all(Operation::is_definition) => {
+                Ok(JsonItem::Operations(operations)) if operations.iter().all(Operation::is_definition) => {
                     self.found.push((file, Unit::new(place, follows, operations)));
                     follows = Some(place.last);
                 }

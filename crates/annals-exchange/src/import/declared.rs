@@ -9,7 +9,7 @@ use annals::{
 use annals_json::{json_from_str, value_from_json};
 use serde_json::json;
 
-use super::csv::{CellType, Field};
+use super::csv::{CellType, CsvField};
 use super::refused::quote;
 
 /// Turns the cells of a file into values. Texts and lists become what the type of their row declares.
@@ -41,7 +41,7 @@ impl DeclaredValues {
         &mut self,
         kind: TypeKind,
         type_name: &str,
-        fields: Vec<(Arc<str>, Field)>,
+        fields: Vec<(Arc<str>, CsvField)>,
     ) -> Result<Vec<(Arc<str>, Value)>> {
         let attributes = self.attributes(kind, type_name);
         fields
@@ -49,8 +49,8 @@ impl DeclaredValues {
             .map(|(name, field)| {
                 let attribute = attributes.as_ref().and_then(|attributes| attributes.get(&name));
                 let value = match (attribute, field) {
-                    (Some(attribute), Field::Text(cell)) => self.declared(attribute, &cell)?,
-                    (Some(attribute), Field::List(fields)) if attribute.is_many => {
+                    (Some(attribute), CsvField::Text(cell)) => self.declared(attribute, &cell)?,
+                    (Some(attribute), CsvField::List(fields)) if attribute.is_many => {
                         Value::set(fields.into_iter().map(value).collect::<Result<Vec<_>>>()?)?
                     }
                     (_, field) => value(field)?,
@@ -144,16 +144,18 @@ fn from_json(cell: &str) -> std::result::Result<Value, String> {
 }
 
 /// A cell as its header says.
-fn value(field: Field) -> Result<Value> {
+fn value(field: CsvField) -> Result<Value> {
     Ok(match field {
-        Field::Boolean(boolean) => Value::Boolean(boolean),
-        Field::Integer(number) => Value::Integer(number),
-        Field::Float(number) => Value::Float(number),
-        Field::Text(text) => Value::from(text.as_str()),
-        Field::Date(text) => Value::Date(text.parse()?),
-        Field::Timestamp(text) => Value::Timestamp(text.parse()?),
-        Field::Duration(text) => Value::Duration(text.parse()?),
-        Field::List(fields) => Value::List(fields.into_iter().map(value).collect::<Result<Vec<_>>>()?.into()),
+        CsvField::Boolean(boolean) => Value::Boolean(boolean),
+        CsvField::Integer(number) => Value::Integer(number),
+        CsvField::Float(number) => Value::Float(number),
+        CsvField::Text(text) => Value::from(text.as_str()),
+        CsvField::Date(text) => Value::Date(text.parse()?),
+        CsvField::Timestamp(text) => Value::Timestamp(text.parse()?),
+        CsvField::Duration(text) => Value::Duration(text.parse()?),
+        CsvField::List(fields) => {
+            Value::List(fields.into_iter().map(value).collect::<Result<Vec<_>>>()?.into())
+        }
     })
 }
 
@@ -185,7 +187,7 @@ mod tests {
         repository
     }
 
-    fn read(type_name: &str, name: &str, field: Field) -> std::result::Result<Value, String> {
+    fn read(type_name: &str, name: &str, field: CsvField) -> std::result::Result<Value, String> {
         let mut values = DeclaredValues::new(repository().snapshot(), ';');
         let read = values.properties(TypeKind::Entity, type_name, vec![(name.into(), field)]);
         read.map(|properties| properties[0].1.clone()).map_err(|error| error.to_string())
@@ -195,7 +197,7 @@ mod tests {
     fn cells_become_what_the_type_or_its_supertype_declares() {
         const FRENCH: &str = r#"{"$literal": "chat", "language": "fr"}"#;
         let content = CONTENT_EXAMPLE.replace("64 hexadecimal digits", &"0".repeat(64));
-        let text = |cell: &str| Field::Text(cell.to_owned());
+        let text = |cell: &str| CsvField::Text(cell.to_owned());
         for (name, cell, expected) in [
             ("boolean", "true", json!(true)),
             ("integer", " 007 ", json!(7)),
@@ -226,7 +228,7 @@ mod tests {
             }
             assert_eq!(read("unknown", name, text(cell)), Ok(Value::from(cell)), "{name}");
         }
-        let list = Field::List(vec![text("b"), text("a")]);
+        let list = CsvField::List(vec![text("b"), text("a")]);
         assert_eq!(read("part", "tags", list), read("part", "tags", text("a;b")));
     }
 
@@ -250,7 +252,7 @@ mod tests {
             })
             .unwrap();
         let mut values = DeclaredValues::new(repository.snapshot(), ';');
-        let fields = vec![("n".into(), Field::Text("7".to_owned()))];
+        let fields = vec![("n".into(), CsvField::Text("7".to_owned()))];
         let read = values.properties(TypeKind::Entity, "b29", fields).unwrap();
         let expected: Vec<(Arc<str>, Value)> = vec![("n".into(), Value::Integer(7))];
         assert_eq!(read, expected);
@@ -258,7 +260,7 @@ mod tests {
 
     #[test]
     fn a_cell_that_is_not_what_is_declared_is_refused_with_its_property() {
-        let problem = |name, cell: &str| read("part", name, Field::Text(cell.to_owned())).unwrap_err();
+        let problem = |name, cell: &str| read("part", name, CsvField::Text(cell.to_owned())).unwrap_err();
         assert_eq!(problem("boolean", "yes"), "property `boolean`: expected `true` or `false`, found `yes`");
         let expected = format!("property `literal`: expected JSON such as {LITERAL_EXAMPLE}, found `chat`");
         assert_eq!(problem("literal", "chat"), expected);

@@ -64,7 +64,7 @@ pub fn import_csv(case: &[u8]) {
 }
 
 /// The result of an import.
-pub struct Told {
+pub struct Imported {
     /// Its summary.
     pub summary: Summary,
     /// The lines that it refused.
@@ -109,13 +109,13 @@ pub fn files(case: &[u8]) -> Vec<&[u8]> {
 }
 
 /// Runs an import in small batches, and checks its result.
-pub fn import(repository: &Repository, work: impl FnOnce(&LoadOptions, &mut Report) -> Outcome) -> Told {
+pub fn import(repository: &Repository, work: impl FnOnce(&LoadOptions, &mut Report) -> Outcome) -> Imported {
     let load = LoadOptions {
         batch_changes: BATCH_CHANGES,
         batch_bytes_max: BATCH_BYTES_MAX,
         author: "fuzz".into(),
         message: "case".into(),
-        permit: None,
+        check: None,
     };
     let refusals = Arc::new(Refusals::default());
     let mut report = Report::new(Arc::clone(&refusals) as _, false);
@@ -132,7 +132,7 @@ pub fn import(repository: &Repository, work: impl FnOnce(&LoadOptions, &mut Repo
     }
     let refused = std::mem::take(&mut *refusals.lines());
     assert_eq!(refused.len() as u64, report.summary.refused_count);
-    Told { summary: report.summary, refused: refused.into_iter().collect(), ended }
+    Imported { summary: report.summary, refused: refused.into_iter().collect(), ended }
 }
 
 /// True for errors that no input may cause, because the log in memory never fails.
@@ -158,10 +158,10 @@ fn written_lines(file: &[u8]) -> BTreeSet<u64> {
 
 fn is_history(file: &[u8]) -> bool {
     let first = super::jsonl::LineReader::new(file).next();
-    matches!(first, Some(Ok(line)) if matches!(line.item, Ok(super::jsonl::Item::Record(_))))
+    matches!(first, Some(Ok(line)) if matches!(line.item, Ok(super::jsonl::JsonItem::Record(_))))
 }
 
-fn import_lines(repository: &Repository, file: &[u8]) -> Told {
+fn import_lines(repository: &Repository, file: &[u8]) -> Imported {
     import(repository, |load, report| {
         let options = JsonlOptions {
             load,

@@ -10,7 +10,7 @@ use annals_json::{Object, line_with, value_to_json};
 use serde_json::{Value as Json, json};
 
 use super::Refused;
-use super::csv::{self, Edge, Field, Node, Row, RowReader};
+use super::csv::{self, CsvField, Edge, Node, Row, RowReader};
 use super::declared::DeclaredValues;
 use super::instance_line::{entity_operations, relationship_operations};
 use super::loader::Loader;
@@ -48,7 +48,7 @@ pub fn load_csv(
     Ok(())
 }
 
-fn properties_of(row: &Row) -> &[(Arc<str>, Field)] {
+fn properties_of(row: &Row) -> &[(Arc<str>, CsvField)] {
     match row {
         Row::Node(node) => &node.properties,
         Row::Edge(edge) => &edge.properties,

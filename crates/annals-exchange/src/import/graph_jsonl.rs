@@ -6,7 +6,7 @@ use std::io::BufRead;
 use annals::{Error, ErrorKind, Instant, Repository};
 
 use super::history::HistoryLoader;
-use super::jsonl::{Item, LineBounds, LineReader};
+use super::jsonl::{JsonItem, LineBounds, LineReader};
 use super::loader::{LoadOptions, Loader};
 use super::mark::Run;
 use super::plain_object::PlainObjects;
@@ -51,7 +51,7 @@ pub fn load_jsonl(
 ) -> Outcome {
     let lines = LineReader::bounded(input, options.line_bounds).with_plain(options.plain.cloned());
     let mut lines = lines.peekable();
-    let is_history = matches!(lines.peek(), Some(Ok(line)) if matches!(line.item, Ok(Item::Record(_))));
+    let is_history = matches!(lines.peek(), Some(Ok(line)) if matches!(line.item, Ok(JsonItem::Record(_))));
     if is_history && options.is_shared {
         let text = "line 1: expected a type, an entity or a relationship, found a record; a history needs the repository for \
                     itself: load it with `annals import` while no server writes to it";
@@ -63,7 +63,7 @@ pub fn load_jsonl(
             progress();
             let line = line.map_err(|error| loader.end(error.into()))?;
             match line.item {
-                Ok(Item::Record(record)) => loader.add(line.place.line, record)?,
+                Ok(JsonItem::Record(record)) => loader.add(line.place.line, record)?,
                 Ok(_) => {
                     return Err(loader.stop_at(
                         line.place.line,
@@ -81,13 +81,13 @@ pub fn load_jsonl(
         progress();
         let line = line?;
         let operations = line.item.and_then(|item| match item {
-            Item::Operations(mut operations) => {
+            JsonItem::Operations(mut operations) => {
                 for operation in &mut operations {
                     operation.valid_from = operation.valid_from.or(options.valid_from);
                 }
                 Ok(operations)
             }
-            Item::Record(_) => Err(Refused::new(
+            JsonItem::Record(_) => Err(Refused::new(
                 line.place.line,
                 "expected no record behind lines without history; keep the two in separate files",
             )),

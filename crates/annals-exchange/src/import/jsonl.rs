@@ -40,16 +40,16 @@ impl Default for LineBounds {
 
 /// A line that is not empty.
 #[derive(Debug)]
-pub struct Line {
+pub struct JsonLine {
     /// Its place.
     pub place: Place,
     /// Its content.
-    pub item: Checked<Item>,
+    pub item: Checked<JsonItem>,
 }
 
 /// The content of a line.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Item {
+pub enum JsonItem {
     /// Changes: a type, an entity or a relationship, or the name of the collection.
     Operations(Vec<Operation>),
     /// A commit with all its changes.
@@ -111,11 +111,11 @@ impl<R: BufRead> LineReader<R> {
     }
 
     /// Reads the next line that is not empty.
-    fn read(&mut self) -> Result<Option<Line>> {
+    fn read(&mut self) -> Result<Option<JsonLine>> {
         let plain = self.plain.take();
         let line = self.read_text()?.map(|(place, text)| {
             let refused = |reason| Refused::new(place.line, reason);
-            Line { place, item: text.and_then(|text| parse_line(text, plain.as_ref()).map_err(refused)) }
+            JsonLine { place, item: text.and_then(|text| parse_line(text, plain.as_ref()).map_err(refused)) }
         });
         self.plain = plain;
         Ok(line)
@@ -202,9 +202,9 @@ impl<R: BufRead> LineReader<R> {
 }
 
 impl<R: BufRead> Iterator for LineReader<R> {
-    type Item = Result<Line>;
+    type Item = Result<JsonLine>;
 
-    fn next(&mut self) -> Option<Result<Line>> {
+    fn next(&mut self) -> Option<Result<JsonLine>> {
         if self.is_broken {
             return None;
         }
@@ -215,7 +215,7 @@ impl<R: BufRead> Iterator for LineReader<R> {
 }
 
 /// Reads one line without blanks around it. Errors: the reason.
-pub fn parse_line(text: &[u8], plain: Option<&PlainObjects>) -> std::result::Result<Item, String> {
+pub fn parse_line(text: &[u8], plain: Option<&PlainObjects>) -> std::result::Result<JsonItem, String> {
     // For the parser the line is always 1, and the caller knows the real one; only the column helps.
     let json: Json = json_from_slice(text).map_err(|fault| {
         format!("expected JSON, found a fault at column {}: {}", fault.column, fault.reason())
@@ -223,11 +223,11 @@ pub fn parse_line(text: &[u8], plain: Option<&PlainObjects>) -> std::result::Res
     item_from_json(&json, plain).map_err(|error| error.to_string())
 }
 
-fn item_from_json(json: &Json, plain: Option<&PlainObjects>) -> Result<Item> {
+fn item_from_json(json: &Json, plain: Option<&PlainObjects>) -> Result<JsonItem> {
     let expected = "expected one of the keys type, entity, relationship, record, collection";
     let fields = object(json, "line")?;
     if let Some(plain) = plain.filter(|_| PlainObjects::is_plain(fields)) {
-        return plain.operation(fields).map(|operation| Item::Operations(vec![operation]));
+        return plain.operation(fields).map(|operation| JsonItem::Operations(vec![operation]));
     }
     let mut entries = fields.iter();
     let (Some((key, inner)), None) = (entries.next(), entries.next()) else {
@@ -236,15 +236,15 @@ fn item_from_json(json: &Json, plain: Option<&PlainObjects>) -> Result<Item> {
             fields.len()
         )));
     };
-    let operation = |action| Item::Operations(vec![Operation::new(action, None)]);
+    let operation = |action| JsonItem::Operations(vec![Operation::new(action, None)]);
     Ok(match key.as_str() {
         "collection" => operation(Action::NameCollection(action::NameCollection {
             name: text(fields, "line", "collection")?.into(),
         })),
         "type" => operation(Action::DefineType(Box::new(type_from_json(inner)?))),
-        "entity" => Item::Operations(entity_operations(inner)?),
-        "relationship" => Item::Operations(relationship_operations(inner)?),
-        "record" => Item::Record(record(inner)?),
+        "entity" => JsonItem::Operations(entity_operations(inner)?),
+        "relationship" => JsonItem::Operations(relationship_operations(inner)?),
+        "record" => JsonItem::Record(record(inner)?),
         unknown => return Err(invalid(format!("line: {expected}, found {unknown:?}"))),
     })
 }

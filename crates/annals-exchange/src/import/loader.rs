@@ -7,11 +7,11 @@ use std::time::Duration;
 use annals::{Action, Error, ErrorKind, Repository, Result, Snapshot, Ticket};
 
 use super::batch::Batch;
+use super::change_check::ChangeCheck;
 use super::declarations::{order_of_need, type_names};
 use super::exchanged::{Clash, groups};
 use super::mark::{Run, Stretch, marked_message};
 use super::operation::{Effect, Operation};
-use super::permit::Permit;
 use super::report::Report;
 use super::unit::{Place, Unit, Written};
 use super::{Checked, Refused};
@@ -49,7 +49,7 @@ pub struct LoadOptions {
     /// The reason.
     pub message: String,
     /// The writes that are allowed; `None` for all.
-    pub permit: Option<Permit>,
+    pub check: Option<ChangeCheck>,
 }
 
 struct InFlight {
@@ -314,7 +314,7 @@ impl<'r> Loader<'r> {
             self.settle(0, 0)?;
             batch = self.prepare(&mut units);
         }
-        match batch.and_then(|batch| batch.hand_over(self.options.permit.as_ref())) {
+        match batch.and_then(|batch| batch.hand_over(self.options.check.as_ref())) {
             Ok(ticket) => {
                 self.in_flight.push_back(InFlight { ticket, units, bytes });
                 self.in_flight_bytes += bytes;
@@ -480,7 +480,7 @@ impl<'r> Loader<'r> {
 
     /// Commits units together, and waits until they are durable.
     fn commit(&mut self, units: &mut [Unit]) -> Result<()> {
-        self.prepare(units)?.hand_over(self.options.permit.as_ref())?.wait().map(drop)
+        self.prepare(units)?.hand_over(self.options.check.as_ref())?.wait().map(drop)
     }
 
     /// True if a smaller part may succeed: the memory budget has no room for the whole, but is not spent.

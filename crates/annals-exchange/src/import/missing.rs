@@ -201,7 +201,7 @@ impl Missing {
                 }
             }
             deleted.roots.iter().try_for_each(|instance| transaction.delete(instance))?;
-            load.permit.as_ref().map_or(Ok(()), |permit| permit.check(transaction))?;
+            load.check.as_ref().map_or(Ok(()), |check| check.check(transaction))?;
             Ok(deleted)
         })?;
         let count = deleted.roots.len() as u64;

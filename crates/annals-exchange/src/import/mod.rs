@@ -13,7 +13,7 @@ mod instance_line;
 mod plain_object;
 pub mod csv;
 mod operation;
-mod permit;
+mod change_check;
 mod unit;
 mod report;
 mod mark;
@@ -31,6 +31,7 @@ mod graph_csv;
 #[cfg(any(test, feature = "fuzz"))]
 pub mod fuzz;
 
+pub use change_check::ChangeCheck;
 pub use declarations::Declarations;
 pub use graph_csv::load_csv;
 pub use graph_jsonl::{JsonlOptions, load_jsonl};
@@ -40,7 +41,6 @@ pub use mark::Run;
 pub use merge::{Merge, MergeOptions, last_version};
 pub use missing::{DeleteMax, Missing};
 pub use operation::Operation;
-pub use permit::Permit;
 pub use plain_object::PlainObjects;
 pub use refused::{Checked, Refused, quote};
 pub use report::{Report, Summary};

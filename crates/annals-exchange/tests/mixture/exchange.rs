@@ -114,7 +114,7 @@ fn load(
         batch_bytes_max: 1 << 20,
         author: String::new(),
         message: String::new(),
-        permit: None,
+        check: None,
     };
     let mut report = Report::new(Arc::new(()), false);
     report.merge = merge;

@@ -300,7 +300,7 @@ impl World {
         let found = self.repository().transact(|t| {
             t.limit_to(&writer.rights)?;
             let sent = stored.iter().flat_map(|(_, contents)| contents).filter(|_| has_sent);
-            sent.for_each(|content| t.admit_content(content));
+            sent.for_each(|content| t.allow_content(content));
             push_all(t, &stored)?;
             let view = of_snapshot(self.repository(), t.view()?);
             t.check_rights()?;

@@ -143,7 +143,7 @@ async fn put(mut call: Box<Call>) -> Outcome {
             true => !transaction.base().holds_content(sent.sha256)?,
             false => sent.is_new(),
         };
-        transaction.admit_content(&sent);
+        transaction.allow_content(&sent);
         let is_new = order.check(transaction.view()?)?;
         order.push(transaction, &sent.value(), is_new)?;
         Ok((is_new, are_new))

@@ -8,7 +8,7 @@ use annals::{Error, ErrorKind, Repository, Transaction};
 use annals_exchange::Stop;
 use annals_exchange::import::csv::Plain;
 use annals_exchange::import::{
-    DeleteMax, GZIP_MAGIC, JsonlOptions, LineBounds, LoadOptions, Merge, MergeOptions, Missing, Permit,
+    ChangeCheck, DeleteMax, GZIP_MAGIC, JsonlOptions, LineBounds, LoadOptions, Merge, MergeOptions, Missing,
     PlainObjects, Report, Run, Source, load_jsonl,
 };
 use axum::body::Body;
@@ -120,7 +120,7 @@ impl Order {
                 batch_bytes_max: bytes / 64,
                 author,
                 message,
-                permit: permit(&call.principal),
+                check: change_check(&call.principal),
             },
             valid_from,
             line_bounds: LineBounds {
@@ -136,7 +136,7 @@ impl Order {
 }
 
 /// Lets lines write only what the roles of the client allow; `None` if they allow everything.
-fn permit(principal: &Arc<Principal>) -> Option<Permit> {
+fn change_check(principal: &Arc<Principal>) -> Option<ChangeCheck> {
     if principal.verbs == Verbs::ALL {
         return None;
     }
@@ -145,7 +145,7 @@ fn permit(principal: &Arc<Principal>) -> Option<Permit> {
         let allowed = check_changes(&by, transaction).and_then(|()| check_acls(&by, transaction));
         allowed.map_err(|problem| Error::new(ErrorKind::Refused, problem.detail()))
     };
-    Some(Permit(Arc::new(check)))
+    Some(ChangeCheck(Arc::new(check)))
 }
 
 /// How plain objects are read, if the request says so.

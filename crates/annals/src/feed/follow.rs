@@ -11,7 +11,7 @@ use crate::record::decode_record;
 use crate::write::Committer;
 use crate::{Position, Result};
 
-/// Most records without a visible change that one call reads.
+/// Most records without a change in sight that one call reads.
 const SKIPPED_RECORDS_MAX: usize = 1_000;
 
 /// Follows the log from a position. Made by [`Repository::follow`](crate::Repository::follow).
@@ -63,7 +63,7 @@ impl Follow {
                 return Ok(None);
             }
             let Some((position, record)) = self.poll()? else { return Ok(None) };
-            match snapshot.shown_record(position, record) {
+            match snapshot.record_in_sight(position, record) {
                 Ok(None) => {}
                 Ok(Some(record)) => return Ok(Some((position, record))),
                 Err(error) => {

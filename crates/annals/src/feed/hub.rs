@@ -17,7 +17,7 @@ const CHANGES_MAX: usize = 1_000_000;
 
 /// The effects of the records between two positions on a watched part.
 #[derive(Clone, PartialEq)]
-pub(super) struct Asked {
+pub(super) struct AskedWatch {
     pub(super) records: Records,
     pub(super) watch: Arc<Watch>,
 }
@@ -58,7 +58,11 @@ struct Shared {
 
 impl Hub {
     /// The event for a key; the first caller makes it with `make`, and concurrent callers wait for that.
-    pub(super) fn event(&self, asked: &Asked, make: impl FnOnce() -> Result<Event>) -> Result<Arc<Event>> {
+    pub(super) fn event(
+        &self,
+        asked: &AskedWatch,
+        make: impl FnOnce() -> Result<Event>,
+    ) -> Result<Arc<Event>> {
         let answer = self.lock().answer(asked);
         let mut changes_count = 0;
         let event = answer.get_or_init(|| {
@@ -81,7 +85,7 @@ impl Hub {
 }
 
 impl Kept {
-    fn answer(&mut self, asked: &Asked) -> Answer {
+    fn answer(&mut self, asked: &AskedWatch) -> Answer {
         let of_records = self.events.entry(asked.records).or_default();
         if let Some(known) = of_records.iter().find(|known| known.watch == asked.watch) {
             return Arc::clone(&known.answer);
@@ -95,7 +99,7 @@ impl Kept {
     }
 
     /// Counts the changes of an event that was just made, if it was not dropped meanwhile.
-    fn note(&mut self, asked: &Asked, changes_count: usize) {
+    fn note(&mut self, asked: &AskedWatch, changes_count: usize) {
         let of_records = self.events.get_mut(&asked.records).into_iter().flatten();
         for known in of_records.filter(|known| known.watch == asked.watch) {
             self.changes_count = self.changes_count - known.changes_count + changes_count;
@@ -116,7 +120,7 @@ impl Kept {
     }
 
     /// Failures are not kept: the next caller tries again.
-    fn forget(&mut self, asked: &Asked) {
+    fn forget(&mut self, asked: &AskedWatch) {
         let Some(of_records) = self.events.get_mut(&asked.records) else { return };
         let Some(at) = of_records.iter().position(|known| known.watch == asked.watch) else { return };
         self.changes_count -= of_records.remove(at).changes_count;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant as Clock};
 
-use super::hub::{Asked, Hub, Records};
+use super::hub::{AskedWatch, Hub, Records};
 use crate::model::Instant;
 use crate::read::{Snapshot, Watch, WatchedChange};
 use crate::write::Committer;
@@ -79,7 +79,7 @@ impl Subscription {
         let snapshot = self.committer.snapshot();
         while self.position < snapshot.position() {
             let records = records_together(self.position, snapshot.position());
-            let shared = |asked: &Asked| self.hub.event(asked, || event(&snapshot, asked));
+            let shared = |asked: &AskedWatch| self.hub.event(asked, || event(&snapshot, asked));
             let event = self.event(&snapshot, records, shared)?;
             self.position = event.position;
             if !event.changes.is_empty() {
@@ -115,13 +115,13 @@ impl Subscription {
         &self,
         snapshot: &Snapshot,
         mut records: u64,
-        ask: impl Fn(&Asked) -> Result<Arc<Event>>,
+        ask: impl Fn(&AskedWatch) -> Result<Arc<Event>>,
     ) -> Result<Arc<Event>> {
         loop {
             let (watch, from) = (Arc::clone(&self.watch), self.position);
             let to = Position(from.0 + records);
             let generation = snapshot.graph().generation;
-            let asked = Asked { records: Records { from, to, generation }, watch };
+            let asked = AskedWatch { records: Records { from, to, generation }, watch };
             match ask(&asked) {
                 Err(error) if error.kind() == ErrorKind::TooLarge && records > 1 => records /= 2,
                 outcome => return outcome,
@@ -158,8 +158,8 @@ fn records_together(from: Position, last: Position) -> u64 {
     block - from.0 % RECORDS_BEHIND_MAX
 }
 
-fn event(snapshot: &Snapshot, asked: &Asked) -> Result<Event> {
-    let Asked { records: Records { from, to, .. }, watch } = asked;
+fn event(snapshot: &Snapshot, asked: &AskedWatch) -> Result<Event> {
+    let AskedWatch { records: Records { from, to, .. }, watch } = asked;
     let changes = snapshot.watched(watch, *from, *to)?;
     let instant = snapshot.instant_of(*to).unwrap_or_default();
     Ok(Event { from: *from, position: *to, instant, changes })

@@ -6,7 +6,7 @@ use super::index::key::{append_value_key, for_each_indexed};
 use super::indexed::Indexed;
 use super::instance::row::Row;
 use super::instance::unpacked::Instance;
-use super::report::Report;
+use super::report::Differences;
 use super::structures::link::Link;
 use super::structures::symbols::Symbols;
 use super::table::Table;
@@ -17,7 +17,7 @@ use crate::structures::key_set::KeySet;
 pub(crate) fn differences(expected: &Indexed, found: &Indexed) -> Vec<String> {
     let indexes = [&expected.indexes, &found.indexes];
     let (expected, found) = (&expected.graph, &found.graph);
-    let mut report = Report::default();
+    let mut report = Differences::default();
     if expected.position != found.position {
         report.add(|| format!("position: expected {}, found {}", expected.position, found.position));
     }
@@ -63,13 +63,13 @@ pub(crate) fn differences(expected: &Indexed, found: &Indexed) -> Vec<String> {
     report.into_lines()
 }
 
-fn compare_symbols(report: &mut Report, what: &str, expected: &Symbols, found: &Symbols) {
+fn compare_symbols(report: &mut Differences, what: &str, expected: &Symbols, found: &Symbols) {
     if !expected.iter().eq(found.iter()) {
         report.add(|| format!("{what}: expected {} of them, found {}", expected.len(), found.len()));
     }
 }
 
-fn compare_tables(report: &mut Report, what: &str, expected: &Table, found: &Table) {
+fn compare_tables(report: &mut Differences, what: &str, expected: &Table, found: &Table) {
     let counts = (expected.slots_count(), found.slots_count());
     if counts.0 != counts.1 {
         report.add(|| format!("{what} slots: expected {}, found {}", counts.0, counts.1));
@@ -108,7 +108,7 @@ fn compare_tables(report: &mut Report, what: &str, expected: &Table, found: &Tab
 /// The entries that a graph's indexes lack, or have in excess, compared with its live instances.
 pub(crate) fn inconsistencies(indexed: &Indexed) -> Vec<String> {
     let graph = &indexed.graph;
-    let mut report = Report::default();
+    let mut report = Differences::default();
     for kind in [TypeKind::Entity, TypeKind::Relationship] {
         check_table(&mut report, graph, kind, indexed.indexes(kind));
     }
@@ -136,7 +136,7 @@ pub(crate) fn inconsistencies(indexed: &Indexed) -> Vec<String> {
     report.into_lines()
 }
 
-fn check_table(report: &mut Report, graph: &Graph, kind: TypeKind, indexes: &TableIndexes) {
+fn check_table(report: &mut Differences, graph: &Graph, kind: TypeKind, indexes: &TableIndexes) {
     let table = graph.table(kind);
     let (mut live, mut classified) = (0, 0);
     let mut values_counts: Vec<usize> = vec![0; graph.names.len()];

@@ -3,7 +3,7 @@
 use super::instance::unpacked::Instance;
 use super::integrity::types::ContainmentRule;
 use super::structures::child::{
-    Child, Group, NAME_PROPERTY, NAMED_GROUP, ORDER_PROPERTY, append_name, group_of_type,
+    Child, ChildGroup, NAME_PROPERTY, NAMED_GROUP, ORDER_PROPERTY, append_name, group_of_type,
 };
 use super::structures::link::Link;
 use super::structures::symbols::Symbol;
@@ -107,7 +107,7 @@ impl Graph {
         relationship: &Instance,
         slot: u32,
         child: Option<&Instance>,
-    ) -> Result<Option<(Group, Vec<u8>)>> {
+    ) -> Result<Option<(ChildGroup, Vec<u8>)>> {
         let type_name = match (child, self.entities.row(slot)) {
             (Some(child), _) => child.type_name,
             (None, Some(row)) => row.type_name(),

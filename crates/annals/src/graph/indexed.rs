@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Graph;
 use super::index::event::{Event, MADE_TOGETHER, Told};
 use super::index::{Indexes, TableIndexes};
-use super::put::Batch;
+use super::put::EventBatch;
 use crate::model::TypeKind;
 
 /// A graph, and indexes to find its instances: the indexes of this graph or of an earlier one, and the events since
@@ -17,7 +17,7 @@ pub(crate) struct Indexed {
     pub(crate) graph: Graph,
     pub(crate) indexes: Arc<Indexes>,
     /// The events after the position of the indexes, the oldest first.
-    tail: Arc<[Arc<Batch>]>,
+    tail: Arc<[Arc<EventBatch>]>,
 }
 
 impl Indexed {
@@ -27,7 +27,7 @@ impl Indexed {
     }
 
     /// The same with one more batch, which leads to `graph`.
-    pub(crate) fn with(&self, graph: Graph, batch: Arc<Batch>) -> Indexed {
+    pub(crate) fn with(&self, graph: Graph, batch: Arc<EventBatch>) -> Indexed {
         let tail = self.tail.iter().cloned().chain([batch]).collect();
         Indexed { graph, indexes: Arc::clone(&self.indexes), tail }
     }
@@ -41,7 +41,7 @@ impl Indexed {
     /// The indexes with all records.
     pub(crate) fn settled_indexes(&self) -> Indexes {
         let mut indexes = Indexes::clone(&self.indexes);
-        indexes.take(&self.tail);
+        indexes.update(&self.tail);
         indexes
     }
 
@@ -54,8 +54,8 @@ impl Indexed {
     }
 
     /// Adds the events since the last call to the tail; if the tail then has more than `tail_len_max` events, the
-    /// indexes take them. The events of one position, that of a transaction, stay in one batch.
-    pub(crate) fn take_events(&mut self, tail_len_max: usize) {
+    /// indexes are updated with them. The events of one position, that of a transaction, stay in one batch.
+    pub(crate) fn pass_events(&mut self, tail_len_max: usize) {
         let batch = self.graph.take_events();
         if batch.events_count == 0 {
             return;
@@ -69,7 +69,7 @@ impl Indexed {
         }
         if self.tail_len() > tail_len_max {
             let tail = std::mem::take(&mut self.tail);
-            Arc::make_mut(&mut self.indexes).take(&tail);
+            Arc::make_mut(&mut self.indexes).update(&tail);
         }
     }
 
@@ -108,7 +108,7 @@ impl Indexed {
 
 impl Indexes {
     /// Applies batches, the oldest first.
-    pub(crate) fn take(&mut self, batches: &[Arc<Batch>]) {
+    pub(crate) fn update(&mut self, batches: &[Arc<EventBatch>]) {
         for (kind, indexes) in
             [(TypeKind::Entity, &mut self.entities), (TypeKind::Relationship, &mut self.relationships)]
         {
@@ -121,14 +121,14 @@ impl Indexes {
                             waiting.in_order.push(None);
                             waiting.made.push(event);
                             if waiting.made.len() == MADE_TOGETHER {
-                                indexes.take(&waiting.all());
+                                indexes.update(&waiting.all());
                                 waiting = Waiting::default();
                             }
                         }
                     }
                 }
             }
-            indexes.take(&waiting.all());
+            indexes.update(&waiting.all());
         }
         if let Some(last) = batches.last() {
             self.position = last.position;
@@ -151,7 +151,7 @@ impl Waiting<'_> {
     }
 }
 
-impl Batch {
+impl EventBatch {
     /// The events of the instances of a table, in order.
     pub(crate) fn events(&self, kind: TypeKind) -> &crate::structures::vector::Vector<Told> {
         match kind {
@@ -161,7 +161,7 @@ impl Batch {
     }
 
     /// Adds the events of `later`, of the same position.
-    fn append(&mut self, later: &Batch) {
+    fn append(&mut self, later: &EventBatch) {
         later.entities.iter().for_each(|event| self.entities.push(event.clone()));
         later.relationships.iter().for_each(|event| self.relationships.push(event.clone()));
         self.events_count += later.events_count;

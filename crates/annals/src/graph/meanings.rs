@@ -7,17 +7,17 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::Graph;
-use super::instance::headers::{Header, HeaderNumber, Identity, Shape};
+use super::instance::headers::{HeaderNumber, Identity, RowHeader, Shape};
 use super::instance::past::PastVersion;
 use super::instance::properties::Properties;
-use super::instance::unpacked::{Classification, Instance, NO_ENDS, Stamp};
-use super::report::Report;
+use super::instance::unpacked::{Classification, Instance, NO_ENDS, RowStamp};
+use super::report::Differences;
 use super::structures::symbols::{Symbol, Symbols};
 use crate::model::TypeKind;
 
 /// The differences of `found` from `expected`: at most a hundred lines, none if they are equal.
 pub(crate) fn meanings(expected: &Graph, found: &Graph) -> Vec<String> {
-    let mut report = Report::default();
+    let mut report = Differences::default();
     let are_same = expected.position == found.position
         && expected.instants.iter().eq(found.instants.iter())
         && expected.type_changes.iter().eq(found.type_changes.iter())
@@ -61,7 +61,7 @@ impl<'g> Translation<'g> {
     }
 
     /// Instances keep their order when others between them are removed.
-    fn compare_table(&mut self, kind: TypeKind, report: &mut Report) {
+    fn compare_table(&mut self, kind: TypeKind, report: &mut Differences) {
         let (expected, found) = (self.expected.table(kind), self.found.table(kind));
         let slots = |count: usize| 0..u32::try_from(count).unwrap_or(u32::MAX);
         let mut others = slots(found.slots_count()).filter(|slot| found.row(*slot).is_some());
@@ -147,9 +147,9 @@ impl<'g> Translation<'g> {
         self.names.get(symbol.index()).copied().flatten()
     }
 
-    fn stamp(&self, stamp: Stamp) -> Option<Stamp> {
+    fn stamp(&self, stamp: RowStamp) -> Option<RowStamp> {
         let author = self.authors.get(stamp.author.index()).copied().flatten()?;
-        Some(Stamp { author, ..stamp })
+        Some(RowStamp { author, ..stamp })
     }
 
     fn ends(&self, ends: [u32; 2]) -> Option<[u32; 2]> {
@@ -171,7 +171,7 @@ impl<'g> Translation<'g> {
         translated
     }
 
-    fn translated(&self, header: &Header) -> Option<Header> {
+    fn translated(&self, header: &RowHeader) -> Option<RowHeader> {
         let identity = match &header.identity {
             None => None,
             Some(identity) => {
@@ -181,9 +181,9 @@ impl<'g> Translation<'g> {
         };
         let created = match header.created {
             None => None,
-            Some((micros, author)) => Some((micros, self.stamp(Stamp { micros, author })?.author)),
+            Some((micros, author)) => Some((micros, self.stamp(RowStamp { micros, author })?.author)),
         };
-        Some(Header { identity, created, ..header.clone() })
+        Some(RowHeader { identity, created, ..header.clone() })
     }
 
     fn shape(&self, shape: &Shape) -> Option<Shape> {

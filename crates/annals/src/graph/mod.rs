@@ -26,7 +26,7 @@ use std::sync::Arc;
 use crate::structures::key_set::KeySet;
 use crate::structures::vector::Vector;
 use instance::headers::{HeaderNumber, Headers, PLAIN, Shape};
-use instance::past::Place;
+use instance::past::ChangePlace;
 use instance::spill::Spill;
 use instance::unpacked::Instance;
 use integrity::types::Types;
@@ -49,7 +49,7 @@ pub(crate) use actions::apply::{
 #[derive(Clone)]
 pub(crate) struct PurgedVersion {
     /// The place where it was written.
-    pub(crate) place: Place,
+    pub(crate) place: ChangePlace,
     /// The instance with its id in that version.
     pub(crate) instance: InstanceId,
     /// The slot of its child.

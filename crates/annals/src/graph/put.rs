@@ -35,7 +35,7 @@ pub(crate) struct Later {
 
 /// The events of both tables since the indexes took them the last time.
 #[derive(Clone, Default)]
-pub(crate) struct Batch {
+pub(crate) struct EventBatch {
     /// The position of its last record.
     pub(crate) position: Position,
     pub(crate) entities: Vector<Told>,
@@ -106,7 +106,7 @@ impl Graph {
             }
             let table = self.table_mut(kind);
             table.replace_sorted(later.iter().map(|later| (later.slot, &*later.after)));
-            table.lists.take(&events.iter().collect::<Vec<_>>());
+            table.lists.update(&events.iter().collect::<Vec<_>>());
             events.into_iter().for_each(|event| table.events.push(Told::One(event)));
         }
         Ok(())
@@ -165,16 +165,16 @@ impl Graph {
     }
 
     /// The events since the last call.
-    pub(crate) fn take_events(&mut self) -> Batch {
+    pub(crate) fn take_events(&mut self) -> EventBatch {
         let [entities, relationships] =
             [&mut self.entities, &mut self.relationships].map(|table| std::mem::take(&mut table.events));
         let events_count = entities.iter().chain(relationships.iter()).map(Told::count).sum();
-        Batch { position: self.position, entities, relationships, events_count, bytes: 0 }
+        EventBatch { position: self.position, entities, relationships, events_count, bytes: 0 }
     }
 
     fn tell(&mut self, kind: TypeKind, event: Event) {
         let table = self.table_mut(kind);
-        table.lists.take(&[&event]);
+        table.lists.update(&[&event]);
         table.events.push(Told::One(event));
     }
 

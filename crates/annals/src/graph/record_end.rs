@@ -70,13 +70,13 @@ impl Graph {
         // With such rules, nothing is created or deleted together, unless the record declared them after that.
         for told in self.entities.events.iter_from(entities) {
             match told {
-                Told::One(event) => concerned.take_entity(event),
+                Told::One(event) => concerned.note_entity(event),
                 Told::Created(together) => concerned.entities.extend(&together.slots),
                 Told::Deleted(_) => {}
             }
         }
         for event in self.relationships.events.iter_from(relationships).filter_map(Told::one) {
-            concerned.take_relationship(event);
+            concerned.note_relationship(event);
         }
         if !self.types.referring.is_empty() {
             concerned.follow_moved()?;
@@ -213,7 +213,7 @@ impl Graph {
 }
 
 impl Concerned<'_> {
-    fn take_entity(&mut self, event: &Event) {
+    fn note_entity(&mut self, event: &Event) {
         match event {
             Event::Put(put) => {
                 self.entities.push(put.slot);
@@ -235,15 +235,15 @@ impl Concerned<'_> {
         }
     }
 
-    fn take_relationship(&mut self, event: &Event) {
+    fn note_relationship(&mut self, event: &Event) {
         match event {
-            Event::Put(put) => self.take_child(put),
-            Event::Purge(purge) => self.take_left(purge.last.child.as_deref(), &purge.last),
+            Event::Put(put) => self.note_child(put),
+            Event::Purge(purge) => self.note_left(purge.last.child.as_deref(), &purge.last),
             Event::Correct(_) | Event::Reindex(_) => {}
         }
     }
 
-    fn take_child(&mut self, put: &Put) {
+    fn note_child(&mut self, put: &Put) {
         let (before, after) = (put.before.as_ref(), &put.after);
         let was = before.and_then(|before| before.child.as_deref());
         let is = after.child.as_deref();
@@ -257,7 +257,7 @@ impl Concerned<'_> {
         if was.map(place) == is.map(place) {
             return;
         }
-        before.into_iter().for_each(|before| self.take_left(was, before));
+        before.into_iter().for_each(|before| self.note_left(was, before));
         if is.is_some() {
             let slot = after.instance.ends[1];
             self.former.entry(slot).or_insert(None);
@@ -267,7 +267,7 @@ impl Concerned<'_> {
     }
 
     /// Notes that a child left its place.
-    fn take_left(&mut self, child: Option<&Child>, relationship: &Known) {
+    fn note_left(&mut self, child: Option<&Child>, relationship: &Known) {
         let Some(child) = child else { return };
         let slot = relationship.instance.ends[1];
         self.former.entry(slot).or_insert(Some(child.parent));

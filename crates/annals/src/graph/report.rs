@@ -9,13 +9,13 @@ pub(crate) const DIFFERENCES_MAX: usize = 100;
 
 /// Collects differences up to the bound.
 #[derive(Default)]
-pub(crate) struct Report {
+pub(crate) struct Differences {
     differences: Vec<String>,
     // The subject of the next differences, e.g. "entity ".
     about: &'static str,
 }
 
-impl Report {
+impl Differences {
     pub(crate) fn into_lines(self) -> Vec<String> {
         self.differences
     }

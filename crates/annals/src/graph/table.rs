@@ -152,11 +152,11 @@ impl Table {
     pub(crate) fn version_in(&self, slot: u32, view: View) -> Option<PastVersion> {
         let row = self.row(slot)?;
         // Invariant: no version has a later valid time than the one in force.
-        if view.admits(row.place(), row.valid_from()) {
+        if view.covers(row.place(), row.valid_from()) {
             return Some(row.in_force());
         }
         if let Some(before) = row.before_deletion()
-            && view.admits(before.place(), before.valid_from())
+            && view.covers(before.place(), before.valid_from())
         {
             return Some(before.in_force());
         }

@@ -20,7 +20,7 @@ type OpenHandle = Box<dyn Fn() -> Arc<dyn Log>>;
 type Reopen = Box<dyn Fn(Arc<dyn Log>) -> Arc<dyn Log>>;
 
 /// An empty log under test, and the ways to open it again.
-pub struct Subject {
+pub struct TestedLog {
     log: Arc<dyn Log>,
     handle: Option<OpenHandle>,
     reopen: Option<Reopen>,
@@ -28,29 +28,29 @@ pub struct Subject {
     _keep: Option<Box<dyn Any>>,
 }
 
-impl Subject {
+impl TestedLog {
     /// A subject whose only handle is `log`, which must be empty.
-    pub fn new(log: impl Log + 'static) -> Subject {
-        Subject { log: Arc::new(log), handle: None, reopen: None, _keep: None }
+    pub fn new(log: impl Log + 'static) -> TestedLog {
+        TestedLog { log: Arc::new(log), handle: None, reopen: None, _keep: None }
     }
 
     /// Sets how to open another handle onto the same records. Without it, clones of the one handle race.
     #[must_use]
-    pub fn with_handle(mut self, handle: impl Fn() -> Arc<dyn Log> + 'static) -> Subject {
+    pub fn with_handle(mut self, handle: impl Fn() -> Arc<dyn Log> + 'static) -> TestedLog {
         self.handle = Some(Box::new(handle));
         self
     }
 
     /// Sets how to open the log again after the given handle, the last one, was dropped.
     #[must_use]
-    pub fn with_reopen(mut self, reopen: impl Fn(Arc<dyn Log>) -> Arc<dyn Log> + 'static) -> Subject {
+    pub fn with_reopen(mut self, reopen: impl Fn(Arc<dyn Log>) -> Arc<dyn Log> + 'static) -> TestedLog {
         self.reopen = Some(Box::new(reopen));
         self
     }
 
     /// Keeps `thing` for as long as the subject.
     #[must_use]
-    pub fn keeping(mut self, thing: impl Any) -> Subject {
+    pub fn keeping(mut self, thing: impl Any) -> TestedLog {
         self._keep = Some(Box::new(thing));
         self
     }
@@ -120,14 +120,14 @@ fn refused(log: &dyn Log, at: u64, records: &[&[u8]]) -> ErrorKind {
 }
 
 /// The tail of an empty log is zero, and nothing can be read.
-pub fn empty_log_has_tail_zero(subject: Subject) {
+pub fn empty_log_has_tail_zero(subject: TestedLog) {
     assert_eq!(subject.log.tail().expect("tail"), Position::ZERO);
     assert_eq!(read_all(&*subject.log), Vec::<Vec<u8>>::new());
     assert!(!subject.log.describe().is_empty());
 }
 
 /// Appended records are read back byte by byte.
-pub fn appended_records_read_back(subject: Subject) {
+pub fn appended_records_read_back(subject: TestedLog) {
     let all_bytes: Vec<u8> = (0..=255).collect();
     append(&*subject.log, 1, &[b"first", &all_bytes, b"\0\0\0\0"]);
     assert_eq!(subject.log.tail().expect("tail"), Position(3));
@@ -135,7 +135,7 @@ pub fn appended_records_read_back(subject: Subject) {
 }
 
 /// Positions count 1, 2, 3 … over all appends, and reading may start anywhere.
-pub fn positions_are_dense_across_appends(subject: Subject) {
+pub fn positions_are_dense_across_appends(subject: TestedLog) {
     let mut expected: Vec<Vec<u8>> = Vec::new();
     for call in 0..40u64 {
         let records: Vec<Vec<u8>> =
@@ -153,7 +153,7 @@ pub fn positions_are_dense_across_appends(subject: Subject) {
 }
 
 /// An append at a taken position is a `Conflict` and changes nothing.
-pub fn conflict_leaves_log_unchanged(subject: Subject) {
+pub fn conflict_leaves_log_unchanged(subject: TestedLog) {
     append(&*subject.log, 1, &[b"a", b"b"]);
     for at in [1, 2] {
         assert_eq!(refused(&*subject.log, at, &[b"x", b"y", b"z"]), ErrorKind::Conflict);
@@ -163,7 +163,7 @@ pub fn conflict_leaves_log_unchanged(subject: Subject) {
 }
 
 /// An append beyond the next position would leave a gap: `InvalidArgument`, and nothing changes.
-pub fn gap_is_refused(subject: Subject) {
+pub fn gap_is_refused(subject: TestedLog) {
     assert_eq!(refused(&*subject.log, 2, &[b"x"]), ErrorKind::InvalidArgument);
     assert_eq!(subject.log.tail().expect("tail"), Position::ZERO);
     append(&*subject.log, 1, &[b"a"]);
@@ -172,20 +172,20 @@ pub fn gap_is_refused(subject: Subject) {
 }
 
 /// Position zero does not exist, neither to read nor to append.
-pub fn position_zero_is_refused(subject: Subject) {
+pub fn position_zero_is_refused(subject: TestedLog) {
     let read = subject.log.read(Position::ZERO, ReadLimit::default()).expect_err("read is refused");
     assert_eq!(read.kind(), ErrorKind::InvalidArgument);
     assert_eq!(refused(&*subject.log, 0, &[b"x"]), ErrorKind::InvalidArgument);
 }
 
 /// An append of nothing is a mistake of the caller.
-pub fn empty_append_is_refused(subject: Subject) {
+pub fn empty_append_is_refused(subject: TestedLog) {
     assert_eq!(refused(&*subject.log, 1, &[]), ErrorKind::InvalidArgument);
     assert_eq!(subject.log.tail().expect("tail"), Position::ZERO);
 }
 
 /// One record beyond the bound refuses the whole call.
-pub fn too_large_append_is_refused_whole(subject: Subject) {
+pub fn too_large_append_is_refused_whole(subject: TestedLog) {
     let large = vec![0; RECORD_BYTES_MAX + 1];
     assert_eq!(refused(&*subject.log, 1, &[b"small", &large]), ErrorKind::TooLarge);
     assert_eq!(subject.log.tail().expect("tail"), Position::ZERO);
@@ -193,7 +193,7 @@ pub fn too_large_append_is_refused_whole(subject: Subject) {
 }
 
 /// A read returns at most as many records and bytes as asked for.
-pub fn limits_are_respected(subject: Subject) {
+pub fn limits_are_respected(subject: TestedLog) {
     let records: Vec<Vec<u8>> = (0..20u8).map(|number| vec![number; 100]).collect();
     let slices: Vec<&[u8]> = records.iter().map(Vec::as_slice).collect();
     append(&*subject.log, 1, &slices);
@@ -211,7 +211,7 @@ pub fn limits_are_respected(subject: Subject) {
 }
 
 /// However small the limit, one record is returned, so that reading always advances.
-pub fn a_record_beyond_the_byte_limit_is_read_alone(subject: Subject) {
+pub fn a_record_beyond_the_byte_limit_is_read_alone(subject: TestedLog) {
     append(&*subject.log, 1, &[&[1; 1000], &[2; 1000]]);
     for limit in [ReadLimit { bytes: 0, records: 10 }, ReadLimit { bytes: 10, records: 0 }] {
         assert_eq!(subject.log.read(Position(1), limit).expect("read"), [vec![1; 1000]]);
@@ -219,7 +219,7 @@ pub fn a_record_beyond_the_byte_limit_is_read_alone(subject: Subject) {
 }
 
 /// Records without a byte and records of megabytes are stored in one log.
-pub fn large_and_empty_records_read_back(subject: Subject) {
+pub fn large_and_empty_records_read_back(subject: TestedLog) {
     let large: Vec<u8> = (0..3_000_000u32).map(|number| (number % 251) as u8).collect();
     append(&*subject.log, 1, &[b"", &large, b""]);
     append(&*subject.log, 4, &[&large]);
@@ -228,7 +228,7 @@ pub fn large_and_empty_records_read_back(subject: Subject) {
 }
 
 /// Reading after the tail is not an error: the result is empty.
-pub fn reading_beyond_the_tail_is_empty(subject: Subject) {
+pub fn reading_beyond_the_tail_is_empty(subject: TestedLog) {
     append(&*subject.log, 1, &[b"a"]);
     for from in [2, 3, u64::MAX] {
         let read = subject.log.read(Position(from), ReadLimit::default()).expect("read");
@@ -237,7 +237,7 @@ pub fn reading_beyond_the_tail_is_empty(subject: Subject) {
 }
 
 /// Two writers append wherever the tail is; every position goes to exactly one of them.
-pub fn two_handles_race_and_each_position_has_one_winner(subject: Subject) {
+pub fn two_handles_race_and_each_position_has_one_winner(subject: TestedLog) {
     const WINS: u64 = 100;
     let handles = [subject.log.clone(), subject.second_handle()];
     let won: Vec<Vec<(u64, Vec<u8>)>> = std::thread::scope(|scope| {
@@ -268,7 +268,7 @@ fn race(who: usize, log: &Arc<dyn Log>, wins: u64) -> Vec<(u64, Vec<u8>)> {
 }
 
 /// A reader beside a writer sees the records in order, whole, and never one beyond the tail.
-pub fn reads_beside_appends_are_dense_and_whole(subject: Subject) {
+pub fn reads_beside_appends_are_dense_and_whole(subject: TestedLog) {
     const RECORDS: u64 = 300;
     let record = |position: u64| position.to_le_bytes().repeat(1 + (position % 50) as usize);
     let is_done = AtomicBool::new(false);
@@ -297,8 +297,8 @@ pub fn reads_beside_appends_are_dense_and_whole(subject: Subject) {
 }
 
 /// A log that can be reopened has kept everything and continues at its tail. Other logs pass.
-pub fn reopening_keeps_everything(subject: Subject) {
-    let Subject { mut log, handle, reopen, _keep } = subject;
+pub fn reopening_keeps_everything(subject: TestedLog) {
+    let TestedLog { mut log, handle, reopen, _keep } = subject;
     drop(handle);
     let Some(reopen) = reopen else { return };
     let mut expected = Vec::new();

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::{
-    Batch, Log, ReadLimit, Rewrite, RewriteRecord, RewriteReport, Rewritten, check_append, check_next,
+    Log, ReadBatch, ReadLimit, Rewrite, RewriteRecord, RewriteReport, Rewritten, check_append, check_next,
     check_read, refuse_prepared,
 };
 use crate::storage::widen;
@@ -71,7 +71,7 @@ impl Log for MemoryLog {
 /// The records from `from` on, up to `limit`.
 fn batch_of(records: &[Vec<u8>], from: Position, limit: ReadLimit) -> Vec<Vec<u8>> {
     let start = usize::try_from(from.0 - 1).unwrap_or(usize::MAX);
-    let mut batch = Batch::new(limit);
+    let mut batch = ReadBatch::new(limit);
     for record in records.get(start..).unwrap_or_default() {
         if !batch.offer(record) || batch.is_full() {
             break;

@@ -304,17 +304,17 @@ fn refuse_prepared(log: &dyn Log) -> Error {
 
 /// Collects records until a [`ReadLimit`] is reached. Only this type decides "at least one, then up to the limit".
 #[derive(Debug)]
-pub struct Batch {
+pub struct ReadBatch {
     limit: ReadLimit,
     records: Vec<Vec<u8>>,
     bytes: usize,
     is_full: bool,
 }
 
-impl Batch {
+impl ReadBatch {
     /// An empty batch that fills up to `limit`.
-    pub fn new(limit: ReadLimit) -> Batch {
-        Batch { limit, records: Vec::new(), bytes: 0, is_full: false }
+    pub fn new(limit: ReadLimit) -> ReadBatch {
+        ReadBatch { limit, records: Vec::new(), bytes: 0, is_full: false }
     }
 
     /// Adds `record` if the limit allows it; otherwise the batch is full.

@@ -51,7 +51,7 @@ impl Repository {
     /// As [`Repository::check`], reporting at intervals how many of all records are replayed.
     pub fn check_with(&self, mut progress: impl FnMut(Position, Position)) -> Result<CheckReport> {
         let _one = self.inner().maintenance.lock().unwrap_or_else(PoisonError::into_inner);
-        self.snapshot().source().memory().admit_second_graph()?;
+        self.snapshot().source().memory().check_second_graph()?;
         let (snapshot, rebuilt) = self.rebuilt(&mut progress)?;
         let position = snapshot.position();
         let found = snapshot.indexed().settled();

@@ -67,7 +67,7 @@ impl Repository {
             Error::new(ErrorKind::InvalidArgument, text)
         })?;
         let _one = inner.maintenance.lock().unwrap_or_else(PoisonError::into_inner);
-        inner.committer.source().memory().admit_second_graph()?;
+        inner.committer.source().memory().check_second_graph()?;
         let mut report = CompactReport { bytes_before: inner.log_bytes(), ..CompactReport::default() };
         self.take_out(rewrite, &mut report)?;
         if inner.checkpoints.is_some() {

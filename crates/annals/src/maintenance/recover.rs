@@ -5,9 +5,9 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 
 use crate::graph::Graph;
 use crate::graph::indexed::Indexed;
-use crate::graph::put::Batch;
+use crate::graph::put::EventBatch;
 use crate::log::{Log, ReadLimit};
-use crate::memory::{Memory, Stored};
+use crate::memory::{Memory, StoredData};
 use crate::model::Record;
 use crate::options::ReplayProgress;
 use crate::record::decode_record;
@@ -61,7 +61,7 @@ pub(crate) fn replay_to(
     memory: &Memory,
     mut progress: impl FnMut(Position),
 ) -> Result<()> {
-    indexed.take_events(0);
+    indexed.pass_events(0);
     let Indexed { graph, indexes, .. } = indexed;
     let indexes = Arc::make_mut(indexes);
     let first = graph.position.next();
@@ -71,11 +71,11 @@ pub(crate) fn replay_to(
         let ahead_bytes = memory.step(AHEAD_BYTES);
         scope.spawn(move || read_ahead(log, first, end, ahead_bytes, &batches_in));
         // Events that wait for the indexes take memory, too: at most one batch waits.
-        let (events_in, events) = sync_channel::<Arc<Batch>>(if memory.is_bounded() { 0 } else { 1 });
-        let mut index = Some(move || events.iter().for_each(|batch| indexes.take(&[batch])));
+        let (events_in, events) = sync_channel::<Arc<EventBatch>>(if memory.is_bounded() { 0 } else { 1 });
+        let mut index = Some(move || events.iter().for_each(|batch| indexes.update(&[batch])));
         for batch in batches {
-            let stored = Stored::Records { done: graph.position.0, all: end.0 };
-            memory.admit_stored(ahead_bytes, stored)?;
+            let stored = StoredData::Records { done: graph.position.0, all: end.0 };
+            memory.charge_stored(ahead_bytes, stored)?;
             let outcome = batch.into_iter().try_for_each(|record| {
                 apply_decoded(graph, graph.position.next(), &record?)?;
                 if graph.position.0.is_multiple_of(REPORT_RECORDS) {

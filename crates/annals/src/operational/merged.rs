@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::Result;
 use crate::graph::Graph;
 use crate::model::{Id, Value};
-use crate::read::{ChildName, Snapshot, Target};
+use crate::read::{ChildName, PathTarget, Snapshot};
 use crate::tree::{Branch, Item, NameTest, TreePath, TreeStep};
 
 /// The origin of a part of the operational view.
@@ -107,7 +107,7 @@ impl<'a> Merging<'a> {
 
     fn is_same(&self, a: &TreeStep, b: &TreeStep) -> bool {
         match (self.graph.target(a), self.graph.target(b)) {
-            (Target::Child(a), Target::Child(b)) => a == b,
+            (PathTarget::Child(a), PathTarget::Child(b)) => a == b,
             _ => a == b,
         }
     }
@@ -169,7 +169,7 @@ fn name_of<'v>(
 }
 
 fn child_of(graph: &Graph, item: Item, step: &TreeStep) -> Option<Item> {
-    let Target::Child(wanted) = graph.target(step) else { return None };
+    let PathTarget::Child(wanted) = graph.target(step) else { return None };
     let is_it = |child: &Branch| {
         name_of(graph, &child.name, child.is_listed, |key| child.item.get(key)).as_ref() == Some(&wanted)
     };

@@ -1,11 +1,11 @@
 //! Entities and relationships for callers.
 
-use super::held::Held;
+use super::past::held::Held;
 use std::fmt;
 
 use super::snapshot::Snapshot;
 use crate::graph::instance::classified::Classified;
-use crate::graph::instance::headers::Header;
+use crate::graph::instance::headers::RowHeader;
 use crate::graph::instance::row::Row;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::{
@@ -58,7 +58,7 @@ macro_rules! instance_methods {
                 }
             }
 
-            fn header(&self) -> &'s Header {
+            fn header(&self) -> &'s RowHeader {
                 self.snapshot.graph().headers.get(self.row().header())
             }
 

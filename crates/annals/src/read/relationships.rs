@@ -3,7 +3,6 @@
 use std::iter::Peekable;
 
 use super::cursor;
-use super::find::check_order;
 use super::instance::Relationship;
 use super::operators::expand::{Expand, SeenLinks};
 use super::operators::page::{Filling, Page, Size};
@@ -13,6 +12,7 @@ use super::walk::VISITED_MAX;
 use crate::graph::structures::link::Link;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::{Direction, Id, TypeKind};
+use crate::read::operators::filter::properties::check_order;
 use crate::read::operators::filter::status::Statuses;
 use crate::read::operators::link_types::LinkTypes;
 use crate::search::OrderBy;
@@ -233,7 +233,7 @@ impl Snapshot {
         while let Some(link) = links.next()? {
             let held = self.fetch(TypeKind::Relationship, link.relationship)?;
             let make = |slot, held| Relationship::new(self, slot, held);
-            if page.take(link.relationship, held, |_| key_of(link), make) {
+            if page.add(link.relationship, held, |_| key_of(link), make) {
                 break;
             }
         }
@@ -265,7 +265,7 @@ impl Snapshot {
                 ));
             }
             let key = self.sort_key(TypeKind::Relationship, link.relationship, sorting)?;
-            if after.as_ref().is_none_or(|after| key > *after) && firsts.admits(&key) {
+            if after.as_ref().is_none_or(|after| key > *after) && firsts.has_room_for(&key) {
                 firsts.put(key, link.relationship);
             }
         }
@@ -273,7 +273,7 @@ impl Snapshot {
         for Placed { key, item: slot } in firsts.into_sorted().into_iter().skip(of.skip) {
             let held = self.fetch(TypeKind::Relationship, slot)?;
             let make = |slot, held| Relationship::new(self, slot, held);
-            if page.take(slot, held, |_| key, make) {
+            if page.add(slot, held, |_| key, make) {
                 break;
             }
         }

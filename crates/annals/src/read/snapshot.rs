@@ -4,10 +4,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::held::Held;
-use super::sight::Seen;
+use super::past::held::Held;
+use super::past::version::{Version, VersionKey};
+use super::sight::SnapshotSight;
 use super::source::{Pending, Source};
-use super::version::{Version, VersionKey};
 use crate::cancel::{Cancel, cancelled};
 use crate::graph::indexed::Indexed;
 use crate::graph::instance::headers::Shape;
@@ -53,8 +53,8 @@ pub struct Snapshot {
     pending: Option<Pending>,
     // Cancels long reads.
     cancel: Option<Cancel>,
-    // `None`: everything is visible.
-    sight: Option<Arc<Seen>>,
+    // `None`: everything is in sight.
+    sight: Option<Arc<SnapshotSight>>,
 }
 
 impl Snapshot {
@@ -88,11 +88,11 @@ impl Snapshot {
         self.view
     }
 
-    pub(in crate::read) fn sight(&self) -> Option<&Seen> {
+    pub(in crate::read) fn sight(&self) -> Option<&SnapshotSight> {
         self.sight.as_deref()
     }
 
-    pub(super) fn with_sight(self, sight: Arc<Seen>) -> Snapshot {
+    pub(super) fn with_sight(self, sight: Arc<SnapshotSight>) -> Snapshot {
         Snapshot { sight: Some(sight), ..self }
     }
 
@@ -363,7 +363,7 @@ impl Snapshot {
         Revision { birth: self.birth_at(kind, slot), version, base }
     }
 
-    pub(crate) fn stamp(&self, stamp: crate::graph::instance::unpacked::Stamp) -> StampRef<'_> {
+    pub(crate) fn stamp(&self, stamp: crate::graph::instance::unpacked::RowStamp) -> StampRef<'_> {
         let author = self.indexed.graph.authors.name(stamp.author);
         StampRef { instant: Instant::from_checked_micros(stamp.micros), author }
     }

@@ -3,11 +3,11 @@
 use crate::graph::actions as action;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::recent::Recent;
-use super::version::{Version, VersionKey, Versions};
+use super::past::recent::Recent;
+use super::past::version::{Version, VersionKey, Versions};
 use super::walk::KeptWalks;
 use crate::graph::Graph;
-use crate::graph::instance::past::Place;
+use crate::graph::instance::past::ChangePlace;
 use crate::log::{Log, ReadLimit};
 use crate::memory::Memory;
 use crate::model::{Action, Change, Instant, Record};
@@ -69,7 +69,7 @@ impl Source {
     }
 
     /// The record (without its other changes) and the change at `place`.
-    pub(crate) fn change(&self, place: Place, pending: Option<&Pending>) -> Result<(Record, Change)> {
+    pub(crate) fn change(&self, place: ChangePlace, pending: Option<&Pending>) -> Result<(Record, Change)> {
         if let Some(pending) = pending.filter(|pending| pending.position == place.position) {
             let Record { instant, author, message, valid_from, changes } = &*pending.record;
             let (author, message) = (Arc::clone(author), Arc::clone(message));

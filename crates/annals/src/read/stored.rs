@@ -1,7 +1,7 @@
 //! The stored size of instances, for the bounds of pages.
 
-use super::compare::Difference;
 use super::instance::{Entity, Relationship};
+use super::past::compare::Difference;
 use crate::graph::instance::row::Row;
 use crate::model::{TypeKind, Value};
 

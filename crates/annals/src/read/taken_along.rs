@@ -7,7 +7,7 @@ use foldhash::{HashSet, HashSetExt};
 
 use super::snapshot::Snapshot;
 use crate::Result;
-use crate::graph::instance::past::Place;
+use crate::graph::instance::past::ChangePlace;
 use crate::graph::past_link_prefix;
 use crate::graph::structures::wide::link_of_key;
 use crate::model::{Direction, TypeKind};
@@ -19,7 +19,7 @@ impl Snapshot {
     /// The instances that the change at `place` wrote in addition to the named entity at `slot`, as far as
     /// relationships still lead there. If the container has or had more than `most` relationships below it, only that
     /// many are checked.
-    pub(super) fn taken_along(&self, slot: u32, place: Place, most: usize) -> Result<Vec<Slot>> {
+    pub(super) fn taken_along(&self, slot: u32, place: ChangePlace, most: usize) -> Result<Vec<Slot>> {
         let graph = self.graph();
         let (mut found, mut looked_at) = (Vec::new(), 0);
         let (mut entities, mut relationships) = (HashSet::from_iter([slot]), HashSet::new());
@@ -53,7 +53,7 @@ impl Snapshot {
 
     /// All instances that the changes at `places` wrote, found by checking every instance that was changed since the
     /// first of them: for changes whose named instance was purged.
-    pub(super) fn written_by(&self, places: &BTreeSet<Place>) -> Result<Vec<Slot>> {
+    pub(super) fn written_by(&self, places: &BTreeSet<ChangePlace>) -> Result<Vec<Slot>> {
         let mut found = Vec::new();
         let Some(first) = places.first() else { return Ok(found) };
         for kind in [TypeKind::Relationship, TypeKind::Entity] {
@@ -73,7 +73,7 @@ impl Snapshot {
     }
 
     /// True if the change at `place` wrote a version of this instance.
-    pub(super) fn is_written_at(&self, kind: TypeKind, slot: u32, place: Place) -> Result<bool> {
+    pub(super) fn is_written_at(&self, kind: TypeKind, slot: u32, place: ChangePlace) -> Result<bool> {
         let known = self.graph().table(kind).get(slot)?;
         Ok(known.is_some_and(|known| known.written_at(place).is_some()))
     }

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::compare::{Difference, InstanceChange};
 use super::operators::filter::condition::Filter;
+use super::past::compare::{Difference, InstanceChange};
 use super::snapshot::{AsOf, Snapshot};
 use super::taken_along::Slot;
-use super::tree::{Target, TreeChange, TreeChangeKind};
+use super::tree::{PathTarget, TreeChange, TreeChangeKind};
 use crate::graph::structures::symbols::Symbol;
 use crate::model::{Id, InstanceId, TypeKind};
 use crate::search::Find;
@@ -140,7 +140,7 @@ impl Snapshot {
     fn part(&self, path: &TreePath, root: &Id, sides: [&Snapshot; 2]) -> Result<Part> {
         let Some((above, step)) = path.split_last() else { return Ok(Part::Item) };
         let NameTest::Name(name) = &step.name else { return Ok(Part::Item) };
-        if step.filters.is_empty() && !matches!(self.graph().target(step), Target::Child(_)) {
+        if step.filters.is_empty() && !matches!(self.graph().target(step), PathTarget::Child(_)) {
             return Ok(Part::List { above, name: Arc::clone(name) });
         }
         for side in sides {

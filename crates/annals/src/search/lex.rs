@@ -22,7 +22,7 @@ pub(super) enum Token {
 
 /// A token and its offset. Units: bytes.
 #[derive(Clone, Debug)]
-pub(super) struct Placed {
+pub(super) struct PlacedToken {
     pub(super) token: Token,
     pub(super) at: usize,
 }
@@ -46,7 +46,7 @@ pub(super) fn error_at(text: &str, at: usize, what: &str) -> Error {
 }
 
 /// All tokens, the last of which is [`Token::End`].
-pub(super) fn tokens(text: &str) -> Result<Vec<Placed>> {
+pub(super) fn tokens(text: &str) -> Result<Vec<PlacedToken>> {
     let mut tokens = Vec::new();
     let mut at = 0;
     while let Some(first) = text[at..].chars().next() {
@@ -86,9 +86,9 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Placed>> {
             at += length;
             Token::Word(rest[..length].to_owned())
         };
-        tokens.push(Placed { token, at: start });
+        tokens.push(PlacedToken { token, at: start });
     }
-    tokens.push(Placed { token: Token::End, at: text.len() });
+    tokens.push(PlacedToken { token: Token::End, at: text.len() });
     Ok(tokens)
 }
 

@@ -58,11 +58,11 @@ impl Matcher {
     }
 
     /// True if the text matches. False for all texts after it has stopped: call [`Matcher::check`].
-    pub(super) fn admits(&self, text: &str) -> bool {
+    pub(super) fn is_match(&self, text: &str) -> bool {
         if text.len() <= TEXT_BYTES_AT_ONCE {
             return self.regex.is_match(text);
         }
-        self.failed.load(Ordering::Relaxed) == 0 && self.admits_long(text)
+        self.failed.load(Ordering::Relaxed) == 0 && self.is_long_match(text)
     }
 
     /// Errors: `Cancelled` if a match was cancelled; `TooLarge` if a text was too long for the expression.
@@ -81,9 +81,9 @@ impl Matcher {
         }
     }
 
-    fn admits_long(&self, text: &str) -> bool {
+    fn is_long_match(&self, text: &str) -> bool {
         let steps = self.steps.get_or_init(|| Steps::new(self.regex.as_str()));
-        let found = steps.as_ref().map(|steps| steps.admits(text, self.cancel.as_ref()));
+        let found = steps.as_ref().map(|steps| steps.is_match(text, self.cancel.as_ref()));
         match found {
             Some(Ok(found)) => found,
             Some(Err(Stopped::CalledOff)) => self.fail(CALLED_OFF),
@@ -125,7 +125,7 @@ impl Steps {
         Some(Steps { automaton, states_count, cache })
     }
 
-    fn admits(&self, text: &str, cancel: Option<&Cancel>) -> std::result::Result<bool, Stopped> {
+    fn is_match(&self, text: &str, cancel: Option<&Cancel>) -> std::result::Result<bool, Stopped> {
         let automaton = &self.automaton;
         let no_step = || Stopped::NoStep(self.states_count);
         let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
@@ -184,7 +184,7 @@ mod tests {
             for text in &texts {
                 let text = format!("{long}{text}");
                 assert_eq!(
-                    matcher.admits(&text),
+                    matcher.is_match(&text),
                     matcher.regex.is_match(&text),
                     "{source:?} {:?}",
                     &text[4_090..]
@@ -206,7 +206,7 @@ mod tests {
         let text: String = (0..4 << 20).map(|_| bit()).collect();
         let start = Instant::now();
         matcher.watch(Cancel::after(Duration::from_millis(200)));
-        assert!(!matcher.admits(&text));
+        assert!(!matcher.is_match(&text));
         assert_eq!(matcher.check().unwrap_err().kind(), ErrorKind::Cancelled);
         assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
     }
@@ -215,7 +215,7 @@ mod tests {
     fn what_cannot_be_called_off_is_refused() {
         let matcher = matcher("(?:é|\\b\\w{20}\\b|.)*");
         let text = "é".repeat(1 << 20);
-        assert!(!matcher.admits(&text));
+        assert!(!matcher.is_match(&text));
         assert_eq!(matcher.check().unwrap_err().kind(), ErrorKind::TooLarge);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::expression::{Condition, Expression, Field, Header, LinkDirection, Operator};
 use super::find::{Deleted, Find, Order, OrderBy};
-use super::lex::{Placed, Token, error_at, tokens};
+use super::lex::{PlacedToken, Token, error_at, tokens};
 use super::refusals::DEPTH_MAX;
 use crate::{Error, ErrorKind, Result};
 
@@ -71,7 +71,7 @@ pub(super) fn expression(text: &str) -> Result<Expression> {
 
 pub(super) struct Parser<'t> {
     text: &'t str,
-    tokens: Vec<Placed>,
+    tokens: Vec<PlacedToken>,
     next: usize,
 }
 

@@ -88,14 +88,14 @@ impl Pattern {
 
     /// True if `text` matches.
     #[inline]
-    pub(crate) fn admits(&self, text: &str) -> bool {
+    pub(crate) fn is_match(&self, text: &str) -> bool {
         match self {
             Pattern::Equal(wanted) => text == &**wanted,
             Pattern::Prefix(prefix) => text.starts_with(&**prefix),
             Pattern::Suffix(suffix) => text.ends_with(&**suffix),
             Pattern::Contains(part) => text.contains(&**part),
-            Pattern::OneLine(pattern) => pattern.admits(text) && !text.contains('\n'),
-            Pattern::Matches(matcher) => matcher.admits(text),
+            Pattern::OneLine(pattern) => pattern.is_match(text) && !text.contains('\n'),
+            Pattern::Matches(matcher) => matcher.is_match(text),
         }
     }
 
@@ -258,12 +258,12 @@ mod tests {
             ("\\\\Q", "\\Q", true),
             ("", "", true),
         ] {
-            assert_eq!(pattern(source).unwrap().admits(text), is_match, "{source} {text}");
+            assert_eq!(pattern(source).unwrap().is_match(text), is_match, "{source} {text}");
         }
     }
 
     #[test]
-    fn a_simple_one_admits_what_the_automaton_does() {
+    fn a_simple_one_matches_what_the_automaton_does() {
         let texts = ["", "ab", "xab", "abx", "xabx", "a\nb", "ab\n", "\nab", "x\nabx", "AB", "\n"];
         for source in [
             "ab",
@@ -292,7 +292,7 @@ mod tests {
             let regex = Regex::new(&format!("^(?:{})$", unquoted(source))).unwrap();
             for text in texts {
                 assert_eq!(
-                    pattern(source).unwrap().admits(text),
+                    pattern(source).unwrap().is_match(text),
                     regex.is_match(text),
                     "{source:?} {text:?}"
                 );

@@ -1,53 +1,25 @@
 //! Writing: transactions, and the queue that turns them into records.
 
-mod transaction;
-mod anchoring;
-mod classifications;
-mod correction;
-mod properties;
-mod new_values;
-mod reads;
-mod reading;
-mod expectations;
-mod ticket;
-mod clock;
-mod queue;
-mod sequencer;
-mod leader;
-mod lifecycle;
+// Each room imports only the rooms before it.
+mod commit;
+mod build;
 mod limited;
-mod shown;
-mod internal;
-mod admitted_contents;
-mod declarations;
-mod declared;
-mod undo;
-mod historic;
-mod request;
-mod outcome;
-mod publisher;
-mod upsert;
-mod own_graph;
-mod merge;
-mod touched;
 mod tree;
-mod built_on;
-mod taken_back;
-mod retry;
-mod validation;
+mod undo;
 mod candidate;
 
-pub use built_on::BuiltOn;
+pub(crate) use build::retry::transact;
+pub use build::transaction::{RETRIES_MAX, TRANSACTION_BYTES_MAX, Transaction};
 pub(crate) use candidate::start as start_confirming;
 pub use candidate::{
     CANDIDATES_MAX, CONFIRM_WITHIN_MAX, Candidate, CandidateCommit, CandidateConflict, Candidates, HeldTimer,
-    Keep, Unconfirmed,
+    Unconfirmed,
 };
-pub(crate) use leader::{prepare, start};
-pub(crate) use queue::{Committer, Limits};
-pub(crate) use retry::transact;
-pub(crate) use sequencer::catch_up;
-pub use ticket::{Receipt, Ticket};
-pub use transaction::{RETRIES_MAX, TRANSACTION_BYTES_MAX, Transaction};
+pub(crate) use commit::leader::{prepare, start};
+pub(crate) use commit::queue::{Committer, Limits};
+pub(crate) use commit::sequencer::catch_up;
+pub use commit::ticket::{Receipt, Ticket};
+pub use commit::validation::{Proposal, Validator};
 pub use tree::{Insert, TreeEdit};
-pub use validation::{Proposal, Validator};
+pub use undo::built_on::BuiltOn;
+pub use undo::taken_back::Keep;

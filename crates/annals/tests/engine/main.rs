@@ -4,75 +4,30 @@
 #[path = "../support/mod.rs"]
 mod support;
 
-// The log alone.
-mod log_conformance;
-mod log_recovery;
-mod log_crash;
-mod log_maintenance;
-mod log_reader;
-mod log_speed;
-mod stores;
-mod leaders;
-
-// The operations of a repository.
 mod smoke;
-mod types;
-mod type_model;
-mod constraints;
-mod validation;
-mod unchanged;
-mod lifecycle;
-mod lifecycle_races;
-mod containment;
-mod containment_model;
-mod contents;
-mod tree;
-mod tree_history;
-mod valid_time_trees;
-mod tree_speed;
-mod members_speed;
-mod many;
-mod undo;
-mod history;
+
+// A room for each room of the sources.
+mod log;
+mod record;
+mod graph;
+mod read;
+mod sight;
+mod build;
+mod commit;
 mod limited;
-mod limited_trees;
-mod limited_reverts;
-mod limited_contents;
-mod logged;
-mod operational;
-mod clock;
-mod limits;
-mod iris;
-
-// Searches and walks.
-mod candidates;
-mod searches;
-mod sights;
-mod kept_sights;
-mod shown_changes;
-mod shown_trees;
-mod graph_queries;
-mod graph_proxies;
-mod graph_speed;
-
-// Writers, readers and threads.
-mod isolation;
-mod own_changes;
-mod writers;
-mod tickets;
-mod retry;
-mod subscriptions;
-mod take_back;
-mod taken_places;
-mod taken_back_at_once;
-
-// Durability, maintenance and crashes.
-mod durability;
+mod tree;
+mod undo;
 mod maintenance;
+
+// Rooms of the sources with one file of tests.
+mod candidates;
+mod contents;
+mod operational;
+
+// Whole repositories. `.config/nextest.toml` and CONTRIBUTING.md name these files.
+mod history;
+mod log_crash;
 mod other_logs;
-mod compaction;
-mod golden_records;
-mod fuzz_decoder;
 mod repository_crash;
 
 // Random histories beside a plain model.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use annals::log::{Batch, Log, ReadLimit, check_append, check_next, check_read};
+use annals::log::{Log, ReadBatch, ReadLimit, check_append, check_next, check_read};
 use annals::{Error, ErrorKind, Position, Result};
 
 /// Objects by the position of their first record. Clones share them, as processes share a bucket.
@@ -75,7 +75,7 @@ impl Log for ObjectLog {
     fn read(&self, from: Position, limit: ReadLimit) -> Result<Vec<Vec<u8>>> {
         check_read(self, from)?;
         let objects = self.objects.lock().unwrap();
-        let mut batch = Batch::new(limit);
+        let mut batch = ReadBatch::new(limit);
         let start = objects.range(..=from.0).next_back().map_or(1, |(first, _)| *first);
         'objects: for (first, object) in objects.range(start..) {
             let skipped = from.0.saturating_sub(*first) as usize;

@@ -18,14 +18,14 @@ const KINDS: &str = ":ID (nodes) or :START_ID and :END_ID (edges), found neither
 
 /// The meaning of the columns of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Header {
+pub struct CsvHeader {
     pub(super) columns: Vec<Column>,
-    pub(super) kind: Kind,
+    pub(super) kind: CsvKind,
 }
 
 /// The kind of the rows of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum CsvKind {
     /// Nodes: there is a column of ids.
     Nodes,
     /// Edges: there are columns of both ends.
@@ -66,7 +66,7 @@ pub(super) enum Role {
     Untitled,
 }
 
-impl Header {
+impl CsvHeader {
     /// Parses the titles of all columns. `has_type` says that the type of edges is known without a column; `plain` which
     /// columns of a plain header are special.
     /// Errors: `InvalidArgument` that names every problem of the header at once.
@@ -74,7 +74,7 @@ impl Header {
         titles: impl IntoIterator<Item = &'a str>,
         has_type: bool,
         plain: Option<&Plain>,
-    ) -> Result<Header> {
+    ) -> Result<CsvHeader> {
         let mut problems = Vec::new();
         let mut columns: Vec<Column> = Vec::new();
         for title in titles.into_iter().map(str::trim) {
@@ -90,14 +90,14 @@ impl Header {
         let kind = find_kind(&columns, has_type, &mut problems);
         find_duplicates(&columns, &mut problems);
         match kind {
-            Some(kind) if problems.is_empty() => Ok(Header { columns, kind }),
+            Some(kind) if problems.is_empty() => Ok(CsvHeader { columns, kind }),
             _ => Err(invalid(&problems)),
         }
     }
 
     /// The kind of the rows.
     #[cfg(test)]
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> CsvKind {
         self.kind
     }
 }
@@ -149,7 +149,7 @@ fn parse_property(name: &str, keyword: &str) -> std::result::Result<Role, String
 }
 
 /// Tells nodes from edges, and what misses or does not belong.
-fn find_kind(columns: &[Column], has_type: bool, problems: &mut Vec<String>) -> Option<Kind> {
+fn find_kind(columns: &[Column], has_type: bool, problems: &mut Vec<String>) -> Option<CsvKind> {
     let count =
         |is_wanted: fn(&Role) -> bool| columns.iter().filter(|column| is_wanted(&column.role)).count();
     let ids = count(|role| matches!(role, Role::Id { .. }));
@@ -178,7 +178,7 @@ fn find_kind(columns: &[Column], has_type: bool, problems: &mut Vec<String>) -> 
                 ));
             }
         }
-        return Some(Kind::Nodes);
+        return Some(CsvKind::Nodes);
     }
     if starts + ends == 0 {
         problems.push(format!("expected {KINDS}"));
@@ -198,7 +198,7 @@ fn find_kind(columns: &[Column], has_type: bool, problems: &mut Vec<String>) -> 
             "a file of edges (it has :START_ID or :END_ID) has no :LABEL column; use :TYPE".to_string(),
         );
     }
-    Some(Kind::Edges)
+    Some(CsvKind::Edges)
 }
 
 fn find_duplicates(columns: &[Column], problems: &mut Vec<String>) {
@@ -224,8 +224,8 @@ impl Role {
 mod tests {
     use super::*;
 
-    fn parse(line: &str) -> Header {
-        Header::parse(line.split(','), false, None).unwrap()
+    fn parse(line: &str) -> CsvHeader {
+        CsvHeader::parse(line.split(','), false, None).unwrap()
     }
 
     fn roles(line: &str) -> Vec<Role> {
@@ -233,7 +233,7 @@ mod tests {
     }
 
     fn problem(line: &str) -> String {
-        let error = Header::parse(line.split(','), false, None).unwrap_err();
+        let error = CsvHeader::parse(line.split(','), false, None).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidArgument);
         error.text().strip_prefix("csv header: ").unwrap().to_string()
     }
@@ -258,7 +258,7 @@ mod tests {
             Role::Ignored,
             property("a:b", CellType::Boolean, false),
         ];
-        assert_eq!((parse(header).kind(), roles(header)), (Kind::Nodes, expected.to_vec()));
+        assert_eq!((parse(header).kind(), roles(header)), (CsvKind::Nodes, expected.to_vec()));
     }
 
     #[test]
@@ -270,7 +270,7 @@ mod tests {
             Role::End { group: "a:b".into() },
             Role::Type,
         ];
-        assert_eq!((parse(header).kind(), roles(header)), (Kind::Edges, expected.to_vec()));
+        assert_eq!((parse(header).kind(), roles(header)), (CsvKind::Edges, expected.to_vec()));
     }
 
     #[test]
@@ -282,7 +282,7 @@ mod tests {
     #[test]
     fn the_type_of_edges_may_be_known_without_a_column() {
         let titles = [":START_ID", ":END_ID"];
-        assert_eq!(Header::parse(titles, true, None).unwrap().kind(), Kind::Edges);
+        assert_eq!(CsvHeader::parse(titles, true, None).unwrap().kind(), CsvKind::Edges);
         assert_eq!(
             problem(":START_ID,:END_ID"),
             "expected a :TYPE column or a type given with --type, found neither"

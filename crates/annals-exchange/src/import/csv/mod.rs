@@ -14,12 +14,12 @@ use std::io::BufRead;
 use annals::{Error, ErrorKind, Result};
 
 pub use delimiter::parse as parse_delimiter;
-use header::{Header, Kind};
+use header::{CsvHeader, CsvKind};
 pub use plain::Plain;
 use record::RecordReader;
 use row::decode;
 pub use row::{Edge, Id, Node, Row};
-pub use value::{CellType, Field};
+pub use value::{CellType, CsvField};
 
 use crate::import::Checked;
 use crate::import::unit::Place;
@@ -43,7 +43,7 @@ pub struct Options {
 /// The layout of rows, by their header and the options.
 #[derive(Clone, Debug)]
 pub struct Layout {
-    header: Header,
+    header: CsvHeader,
     field_delimiter: char,
     array_delimiter: char,
     labels: Vec<String>,
@@ -72,11 +72,11 @@ impl Layout {
         let array_delimiter = delimiter::of_lists(field_delimiter, options.array_delimiter)?;
         let has_type = options.type_name.is_some();
         let header = match records.read()? {
-            Some(Ok(record)) => Header::parse(record.fields(), has_type, options.plain.as_ref())?,
+            Some(Ok(record)) => CsvHeader::parse(record.fields(), has_type, options.plain.as_ref())?,
             Some(Err(refused)) => return Err(invalid(format!("csv header: {refused}"))),
             None => return Err(invalid("csv header: expected a header line, found an empty file")),
         };
-        let is_typed = options.plain.is_some() && header.kind == Kind::Nodes;
+        let is_typed = options.plain.is_some() && header.kind == CsvKind::Nodes;
         let type_name = options.type_name.iter().filter(|_| is_typed);
         Ok(Layout {
             header,

@@ -95,15 +95,15 @@ fn group(named: &str, title: &str) -> Option<Arc<str>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::import::csv::header::Header;
+    use crate::import::csv::header::CsvHeader;
 
     fn roles(plain: &Plain, line: &str) -> Vec<Role> {
-        let header = Header::parse(line.split(';'), true, Some(plain)).unwrap();
+        let header = CsvHeader::parse(line.split(';'), true, Some(plain)).unwrap();
         header.columns.into_iter().map(|column| column.role).collect()
     }
 
     fn problem(plain: &Plain, line: &str) -> String {
-        let error = Header::parse(line.split(';'), false, Some(plain)).unwrap_err();
+        let error = CsvHeader::parse(line.split(';'), false, Some(plain)).unwrap_err();
         error.text().strip_prefix("csv header: ").unwrap().to_string()
     }
 

@@ -27,13 +27,13 @@ pub struct RecordReader<R> {
 }
 
 /// One record, valid until the next is read.
-pub struct Record<'a> {
+pub struct CsvRecord<'a> {
     /// The line it starts on.
     pub line: u64,
     fields: &'a StringRecord,
 }
 
-impl<'a> Record<'a> {
+impl<'a> CsvRecord<'a> {
     /// The fields without their quotes, at least one.
     pub fn fields(&self) -> &'a StringRecord {
         self.fields
@@ -72,7 +72,7 @@ impl<R: BufRead> RecordReader<R> {
 
     /// The next record; `None` at the end. A refused record is skipped as a whole.
     /// Errors: `Io` if the input breaks.
-    pub fn read(&mut self) -> Result<Option<Checked<Record<'_>>>> {
+    pub fn read(&mut self) -> Result<Option<Checked<CsvRecord<'_>>>> {
         let parser = self.parser.as_mut().expect(PARSER);
         let bytes_taken = parser.position().byte();
         let begun = parser.get_mut().begin_record(bytes_taken);
@@ -100,7 +100,7 @@ impl<R: BufRead> RecordReader<R> {
         self.place = Place { line, last, sum: Some(sum), bytes: self.record.as_slice().len() };
         Ok(Some(match refused {
             Some(reason) => Err(Refused::new(line, reason)),
-            None => Ok(Record { line, fields: &self.record }),
+            None => Ok(CsvRecord { line, fields: &self.record }),
         }))
     }
 }

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::Layout;
-use super::header::{Column, Kind, Role};
-use super::record::Record;
-use super::value::{CellType, Field};
+use super::header::{Column, CsvKind, Role};
+use super::record::CsvRecord;
+use super::value::{CellType, CsvField};
 use crate::import::refused::quote;
 use crate::import::{Checked, Refused};
 
@@ -30,7 +30,7 @@ pub struct Node {
     /// Everything else that an export of Annals writes about it, in JSON.
     pub line_cell: Option<String>,
     /// Its properties in the order of the columns; an empty cell sets none.
-    pub properties: Vec<(Arc<str>, Field)>,
+    pub properties: Vec<(Arc<str>, CsvField)>,
     /// The properties whose cells are empty.
     pub empty: Vec<Arc<str>>,
 }
@@ -49,7 +49,7 @@ pub struct Edge {
     /// Everything else that an export of Annals writes about it, in JSON.
     pub line_cell: Option<String>,
     /// Its properties in the order of the columns; an empty cell sets none.
-    pub properties: Vec<(Arc<str>, Field)>,
+    pub properties: Vec<(Arc<str>, CsvField)>,
     /// The properties whose cells are empty.
     pub empty: Vec<Arc<str>>,
 }
@@ -64,7 +64,7 @@ pub struct Id {
 }
 
 /// The row of a record, by the header of its file.
-pub(super) fn decode(record: &Record<'_>, layout: &Layout) -> Checked<Row> {
+pub(super) fn decode(record: &CsvRecord<'_>, layout: &Layout) -> Checked<Row> {
     let line = record.line;
     let cells = record.fields();
     let Layout { header, array_delimiter, .. } = layout;
@@ -91,7 +91,7 @@ pub(super) fn decode(record: &Record<'_>, layout: &Layout) -> Checked<Row> {
             Role::Id { group, property } => {
                 id = Some(decode_id(line, column, group, cell)?);
                 let property =
-                    property.as_ref().map(|name| (Arc::clone(name), Field::Text(cell.trim().to_string())));
+                    property.as_ref().map(|name| (Arc::clone(name), CsvField::Text(cell.trim().to_string())));
                 properties.extend(property);
             }
             Role::Start { group } => start = Some(decode_id(line, column, group, cell)?),
@@ -108,11 +108,11 @@ pub(super) fn decode(record: &Record<'_>, layout: &Layout) -> Checked<Row> {
         }
     }
     match header.kind {
-        Kind::Nodes => {
+        CsvKind::Nodes => {
             let id = id.expect("a header of nodes has an id column");
             Ok(Row::Node(Node { line, id, labels, line_cell, properties, empty }))
         }
-        Kind::Edges => {
+        CsvKind::Edges => {
             let start = start.expect("a header of edges has a start column");
             let end = end.expect("a header of edges has an end column");
             let no_type = || Refused::new(line, "column `:TYPE`: expected a type, found an empty cell");
@@ -146,7 +146,7 @@ fn decode_value(
     cell_type: CellType,
     list_delimiter: Option<char>,
     cell: &str,
-) -> Checked<Field> {
+) -> Checked<CsvField> {
     let decode_one = |cell: &str| {
         cell_type.decode(cell).ok_or_else(|| {
             let (title, expected) = (&column.title, cell_type.expected());
@@ -155,6 +155,6 @@ fn decode_value(
     };
     match list_delimiter {
         None => decode_one(cell),
-        Some(delimiter) => Ok(Field::List(cell.split(delimiter).map(decode_one).collect::<Checked<_>>()?)),
+        Some(delimiter) => Ok(CsvField::List(cell.split(delimiter).map(decode_one).collect::<Checked<_>>()?)),
     }
 }

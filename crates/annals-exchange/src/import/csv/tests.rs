@@ -25,15 +25,15 @@ fn id(group: &str, key: &str) -> Id {
     Id { group: group.into(), key: key.to_string() }
 }
 
-fn text(text: &str) -> Field {
-    Field::Text(text.to_string())
+fn text(text: &str) -> CsvField {
+    CsvField::Text(text.to_string())
 }
 
-fn properties(properties: &[(&str, Field)]) -> Vec<(Arc<str>, Field)> {
+fn properties(properties: &[(&str, CsvField)]) -> Vec<(Arc<str>, CsvField)> {
     properties.iter().map(|(name, field)| ((*name).into(), field.clone())).collect()
 }
 
-fn node(line: u64, key: &str, labels: &[&str], fields: &[(&str, Field)]) -> Checked<Row> {
+fn node(line: u64, key: &str, labels: &[&str], fields: &[(&str, CsvField)]) -> Checked<Row> {
     let labels = labels.iter().map(|label| label.to_string()).collect();
     let properties = properties(fields);
     Ok(Row::Node(Node { line, id: id("", key), labels, line_cell: None, properties, empty: Vec::new() }))
@@ -51,8 +51,8 @@ fn nodes_have_ids_labels_and_typed_properties() {
     let fields = [
         ("id", text("1")),
         ("name", text("Reeves, K")),
-        ("born", Field::Integer(1964)),
-        ("tags", Field::List(vec![text("a"), text("b")])),
+        ("born", CsvField::Integer(1964)),
+        ("tags", CsvField::List(vec![text("a"), text("b")])),
     ];
     let expected = Node {
         line: 2,
@@ -83,15 +83,15 @@ fn edges_have_ends_of_their_groups_and_a_type() {
 #[test]
 fn an_empty_cell_is_an_absent_property() {
     let text = ":ID,a:int,b,c:int[],d\n1,,,,x\n";
-    assert_eq!(read(text), [node(2, "1", &[], &[("d", Field::Text("x".to_owned()))])]);
+    assert_eq!(read(text), [node(2, "1", &[], &[("d", CsvField::Text("x".to_owned()))])]);
     let row = RowReader::new(text.as_bytes(), &Options::default()).unwrap().next().unwrap().unwrap().unwrap();
     assert!(matches!(row, Row::Node(node) if node.empty == ["a", "b", "c"].map(Arc::from)));
 }
 
 #[test]
 fn values_of_a_list_are_decoded_one_by_one() {
-    let list = |fields: Vec<Field>| node(2, "1", &[], &[("a", Field::List(fields))]);
-    assert_eq!(read(":ID,a:int[]\n1,1; 2\n"), [list(vec![Field::Integer(1), Field::Integer(2)])]);
+    let list = |fields: Vec<CsvField>| node(2, "1", &[], &[("a", CsvField::List(fields))]);
+    assert_eq!(read(":ID,a:int[]\n1,1; 2\n"), [list(vec![CsvField::Integer(1), CsvField::Integer(2)])]);
     assert_eq!(read(":ID,a:string[]\n1,;x\n"), [list(vec![text(""), text("x")])]);
     let reason = "column `a:int[]`: expected a whole number from -2147483648 to 2147483647, found ``";
     assert_eq!(read(":ID,a:int[]\n1,1;;2\n"), [refused(2, reason)]);
@@ -102,11 +102,11 @@ fn a_bad_row_is_refused_with_line_and_column_and_reading_goes_on() {
     let rows = read(":ID,age:int\n1,old\n2,\"3\n\"\n,4\n5\n6,6,6\n7,\"7\"\n\"8");
     let expected = [
         refused(2, "column `age:int`: expected a whole number from -2147483648 to 2147483647, found `old`"),
-        node(3, "2", &[], &[("age", Field::Integer(3))]),
+        node(3, "2", &[], &[("age", CsvField::Integer(3))]),
         refused(5, "column `:ID`: expected an id, found an empty cell"),
         refused(6, "expected 2 columns, found 1"),
         refused(7, "expected 2 columns, found 3"),
-        node(8, "7", &[], &[("age", Field::Integer(7))]),
+        node(8, "7", &[], &[("age", CsvField::Integer(7))]),
         refused(9, "expected a closing quote, found the end of the file"),
     ];
     assert_eq!(rows, expected);
@@ -128,7 +128,7 @@ fn delimiters_can_be_chosen() {
     for delimiter in [';', '\t', '|'] {
         let options = Options { array_delimiter: Some('/'), ..Options::default() };
         let input = ":ID,a:int[],b\n1,1/2,\"x,y\"\n".replace(',', &delimiter.to_string());
-        let list = Field::List(vec![Field::Integer(1), Field::Integer(2)]);
+        let list = CsvField::List(vec![CsvField::Integer(1), CsvField::Integer(2)]);
         let quoted = text(&format!("x{delimiter}y"));
         assert_eq!(read_with(&input, options), [node(2, "1", &[], &[("a", list), ("b", quoted)])]);
     }
@@ -155,7 +155,7 @@ fn rows_below_a_plain_header_are_nodes_or_edges() {
         ..Options::default()
     };
     let rows = read_with("Table Name;Owner;rows:int;\norders;Ada;7;\ncosts; B;;\nx;;;y\n", options);
-    let table = |line, key: &str, fields: &[(&str, Field)]| {
+    let table = |line, key: &str, fields: &[(&str, CsvField)]| {
         let mut fields = properties(fields);
         fields.insert(0, ("Table Name".into(), text(key)));
         let labels = vec!["table".to_owned(), "pii".to_owned()];
@@ -163,7 +163,7 @@ fn rows_below_a_plain_header_are_nodes_or_edges() {
         Ok(Row::Node(Node { line, id: id("t", key), labels, line_cell, properties: fields, empty }))
     };
     let expected = [
-        table(2, "orders", &[("Owner", text("Ada")), ("rows", Field::Integer(7))]),
+        table(2, "orders", &[("Owner", text("Ada")), ("rows", CsvField::Integer(7))]),
         table(3, "costs", &[("Owner", text(" B"))]),
         refused(4, "column 4: expected nothing below an empty title, found `y`"),
     ];
@@ -187,7 +187,7 @@ fn a_header_may_stand_in_a_file_of_its_own() {
     let layout = Layout::read(&b":ID\ta:int\n\n"[..], &Options::default()).unwrap();
     let rows = RowReader::without_header(&b"\xef\xbb\xbf1\t2\n"[..], &layout).unwrap();
     let rows: Vec<_> = rows.map(|row| row.unwrap()).collect();
-    assert_eq!(rows, [node(1, "1", &[], &[("a", Field::Integer(2))])]);
+    assert_eq!(rows, [node(1, "1", &[], &[("a", CsvField::Integer(2))])]);
     let problem = Layout::read(&b":ID,a:int\n\n1,2\n"[..], &Options::default()).unwrap_err();
     assert_eq!(problem.to_string(), "csv header: expected nothing behind the header, found line 3");
 }

@@ -7,7 +7,7 @@ use jiff::{Span, Timestamp};
 
 /// A value of a cell.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Field {
+pub enum CsvField {
     /// `boolean`
     Boolean(bool),
     /// `byte`, `short`, `int`, `long`
@@ -23,7 +23,7 @@ pub enum Field {
     /// `duration`, in ISO 8601, as `P14DT16H12M`
     Duration(String),
     /// `type[]`; its values have one type, at least one
-    List(Vec<Field>),
+    List(Vec<CsvField>),
 }
 
 /// The type of a property column, in the words of neo4j-admin.
@@ -115,23 +115,23 @@ impl CellType {
 
     /// Decodes a cell that is not empty. Blanks around it do not matter, except for text and characters.
     /// Errors: `None` if it is not [`CellType::expected`].
-    pub fn decode(self, cell: &str) -> Option<Field> {
+    pub fn decode(self, cell: &str) -> Option<CsvField> {
         let trimmed = cell.trim();
         match self {
-            CellType::Boolean => parse_boolean(trimmed).map(Field::Boolean),
-            CellType::Byte => trimmed.parse().ok().map(|number: i8| Field::Integer(number.into())),
-            CellType::Short => trimmed.parse().ok().map(|number: i16| Field::Integer(number.into())),
-            CellType::Int => trimmed.parse().ok().map(|number: i32| Field::Integer(number.into())),
-            CellType::Long => trimmed.parse().ok().map(Field::Integer),
-            CellType::Float | CellType::Double => parse_float(trimmed).map(Field::Float),
-            CellType::Char => (cell.chars().count() == 1).then(|| Field::Text(cell.to_string())),
-            CellType::String => Some(Field::Text(cell.to_string())),
-            CellType::Date => parse_date(trimmed).map(|date| Field::Date(date.to_string())),
-            CellType::LocalTime => parse_time(trimmed).map(|_| Field::Text(trimmed.to_string())),
-            CellType::Time => is_time_with_offset(trimmed).then(|| Field::Text(trimmed.to_string())),
-            CellType::LocalDateTime => parse_local(trimmed).map(Field::Timestamp),
-            CellType::DateTime => parse_instant(trimmed).map(Field::Timestamp),
-            CellType::Duration => parse_duration(trimmed).map(|span| Field::Duration(span.to_string())),
+            CellType::Boolean => parse_boolean(trimmed).map(CsvField::Boolean),
+            CellType::Byte => trimmed.parse().ok().map(|number: i8| CsvField::Integer(number.into())),
+            CellType::Short => trimmed.parse().ok().map(|number: i16| CsvField::Integer(number.into())),
+            CellType::Int => trimmed.parse().ok().map(|number: i32| CsvField::Integer(number.into())),
+            CellType::Long => trimmed.parse().ok().map(CsvField::Integer),
+            CellType::Float | CellType::Double => parse_float(trimmed).map(CsvField::Float),
+            CellType::Char => (cell.chars().count() == 1).then(|| CsvField::Text(cell.to_string())),
+            CellType::String => Some(CsvField::Text(cell.to_string())),
+            CellType::Date => parse_date(trimmed).map(|date| CsvField::Date(date.to_string())),
+            CellType::LocalTime => parse_time(trimmed).map(|_| CsvField::Text(trimmed.to_string())),
+            CellType::Time => is_time_with_offset(trimmed).then(|| CsvField::Text(trimmed.to_string())),
+            CellType::LocalDateTime => parse_local(trimmed).map(CsvField::Timestamp),
+            CellType::DateTime => parse_instant(trimmed).map(CsvField::Timestamp),
+            CellType::Duration => parse_duration(trimmed).map(|span| CsvField::Duration(span.to_string())),
         }
     }
 }
@@ -196,12 +196,12 @@ fn parse_duration(text: &str) -> Option<Span> {
 mod tests {
     use super::*;
 
-    fn decode(keyword: &str, cell: &str) -> Option<Field> {
+    fn decode(keyword: &str, cell: &str) -> Option<CsvField> {
         CellType::parse(keyword).unwrap().decode(cell)
     }
 
-    fn text(text: &str) -> Option<Field> {
-        Some(Field::Text(text.to_string()))
+    fn text(text: &str) -> Option<CsvField> {
+        Some(CsvField::Text(text.to_string()))
     }
 
     #[test]
@@ -212,8 +212,8 @@ mod tests {
             ("int", i64::from(i32::MIN), i64::from(i32::MAX)),
             ("long", i64::MIN, i64::MAX),
         ] {
-            assert_eq!(decode(keyword, &format!(" {least} ")), Some(Field::Integer(least)));
-            assert_eq!(decode(keyword, &most.to_string()), Some(Field::Integer(most)));
+            assert_eq!(decode(keyword, &format!(" {least} ")), Some(CsvField::Integer(least)));
+            assert_eq!(decode(keyword, &most.to_string()), Some(CsvField::Integer(most)));
             let (below, above) = (i128::from(least) - 1, i128::from(most) + 1);
             assert_eq!(
                 (decode(keyword, &below.to_string()), decode(keyword, &above.to_string())),
@@ -230,9 +230,9 @@ mod tests {
         for (cell, number) in
             [("1", 1.0), (" -2.5e3 ", -2500.0), ("Infinity", f64::INFINITY), ("-inf", -f64::INFINITY)]
         {
-            assert_eq!(decode("double", cell), Some(Field::Float(number)), "{cell}");
+            assert_eq!(decode("double", cell), Some(CsvField::Float(number)), "{cell}");
         }
-        assert!(matches!(decode("float", "NaN"), Some(Field::Float(number)) if number.is_nan()));
+        assert!(matches!(decode("float", "NaN"), Some(CsvField::Float(number)) if number.is_nan()));
         for cell in ["1e999", "-1e999", "1,5", "", "1 2"] {
             assert_eq!(decode("double", cell), None, "{cell}");
         }
@@ -240,8 +240,8 @@ mod tests {
 
     #[test]
     fn a_boolean_is_true_or_false_in_any_case() {
-        assert_eq!(decode("boolean", " TRUE "), Some(Field::Boolean(true)));
-        assert_eq!(decode("boolean", "false"), Some(Field::Boolean(false)));
+        assert_eq!(decode("boolean", " TRUE "), Some(CsvField::Boolean(true)));
+        assert_eq!(decode("boolean", "false"), Some(CsvField::Boolean(false)));
         assert_eq!((decode("boolean", "1"), decode("boolean", "yes")), (None, None));
     }
 
@@ -255,7 +255,7 @@ mod tests {
 
     #[test]
     fn a_date_is_a_day_that_exists() {
-        assert_eq!(decode("date", " 2024-02-29 "), Some(Field::Date("2024-02-29".to_string())));
+        assert_eq!(decode("date", " 2024-02-29 "), Some(CsvField::Date("2024-02-29".to_string())));
         for cell in ["2023-02-29", "2024-13-01", "2024-02-29T10:00", "29.02.2024", "2024-02", "-", "+2024"] {
             assert_eq!(decode("date", cell), None, "{cell}");
         }
@@ -277,7 +277,7 @@ mod tests {
 
     #[test]
     fn a_date_and_time_becomes_an_instant_in_utc() {
-        let instant = |text: &str| Some(Field::Timestamp(text.to_string()));
+        let instant = |text: &str| Some(CsvField::Timestamp(text.to_string()));
         assert_eq!(decode("datetime", "2015-06-24T12:50:35.556+01:00"), instant("2015-06-24T11:50:35.556Z"));
         assert_eq!(
             decode("datetime", "2015-06-24T12:50:35+0100[Europe/London]"),
@@ -296,7 +296,7 @@ mod tests {
 
     #[test]
     fn a_duration_is_iso_8601() {
-        let duration = |text: &str| Some(Field::Duration(text.to_string()));
+        let duration = |text: &str| Some(CsvField::Duration(text.to_string()));
         assert_eq!(decode("duration", "P1Y2M14DT16H12M0.5S"), duration("P1Y2M14DT16H12M0.5S"));
         assert_eq!(decode("duration", "-PT5M"), duration("-PT5M"));
         for cell in ["3 days", "P", "PT", "5", "P1X", "--P1D"] {

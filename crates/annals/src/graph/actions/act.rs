@@ -7,7 +7,7 @@ use super::context::Context;
 use super::draft::Draft;
 use crate::Result;
 use crate::graph::Graph;
-use crate::graph::instance::headers::{Header, Shape};
+use crate::graph::instance::headers::{RowHeader, Shape};
 use crate::model::{ClassificationContent, Id, InstanceId, TypeKind};
 
 /// An action: everything about it except its `Transaction` method and its doors.
@@ -72,7 +72,7 @@ pub(crate) trait Act: Sized {
     }
 
     /// The action that undoes `step`, if this kind of action can.
-    fn take_back(_: &Step) -> Option<Self> {
+    fn undo(_: &VersionStep) -> Option<Self> {
         None
     }
 
@@ -157,13 +157,13 @@ pub(crate) enum Touches {
 }
 
 /// A version of an instance and the next one: a step that may have to be undone.
-pub(crate) struct Step<'s> {
+pub(crate) struct VersionStep<'s> {
     pub(crate) graph: &'s Graph,
     pub(crate) instance: &'s InstanceId,
     /// Id, type and ends before and after.
     pub(crate) was: Shape,
     pub(crate) is: Shape,
     /// The header before and after.
-    pub(crate) before: &'s Header,
-    pub(crate) now: &'s Header,
+    pub(crate) before: &'s RowHeader,
+    pub(crate) now: &'s RowHeader,
 }

@@ -6,10 +6,10 @@
 use super::context::Context;
 use std::sync::Arc;
 
-use crate::graph::instance::past::Place;
+use crate::graph::instance::past::ChangePlace;
 use crate::graph::instance::properties::Properties;
 use crate::graph::instance::row::Row;
-use crate::graph::instance::unpacked::{Instance, Stamp};
+use crate::graph::instance::unpacked::{Instance, RowStamp};
 use crate::graph::structures::child::Child;
 use crate::graph::structures::symbols::Symbol;
 use crate::graph::{Graph, kind_of};
@@ -49,8 +49,8 @@ impl Graph {
     pub(crate) fn amend(&mut self, number: u32, action: &Action, stamp: (Instant, &Arc<str>)) -> Result<()> {
         let (micros, author) = (stamp.0.micros(), stamp.1);
         self.within_bounds(|graph| {
-            let place = Place { position: graph.position.0, change: number };
-            let stamp = Stamp { micros, author: graph.authors.intern(author) };
+            let place = ChangePlace { position: graph.position.0, change: number };
+            let stamp = RowStamp { micros, author: graph.authors.intern(author) };
             let context = Context { place, stamp, valid_from: micros, is_anchored: false, is_amending: true };
             action.apply(graph, context)
         })
@@ -93,11 +93,11 @@ impl Graph {
     /// Errors: as [`Graph::apply`].
     pub(crate) fn apply_changes(&mut self, position: Position, record: &Record, applied: u32) -> Result<()> {
         let micros = record.instant.micros();
-        let stamp = Stamp { micros, author: self.authors.intern(&record.author) };
+        let stamp = RowStamp { micros, author: self.authors.intern(&record.author) };
         let is_remembering = record.changes.len() > FEW_CHANGES_MAX && self.names.remember();
         let context_of = |number: u32, change: &Change| {
             let valid_from = change.valid_from.or(record.valid_from).map_or(micros, Instant::micros);
-            let place = Place { position: position.0, change: number };
+            let place = ChangePlace { position: position.0, change: number };
             Context { place, stamp, valid_from, is_anchored: change.anchor.is_some(), is_amending: false }
         };
         let mut number = applied;

@@ -1,13 +1,13 @@
 //! The data that all changes of one record have in common.
 
-use crate::graph::instance::past::Place;
-use crate::graph::instance::unpacked::Stamp;
+use crate::graph::instance::past::ChangePlace;
+use crate::graph::instance::unpacked::RowStamp;
 
 /// The data that all changes of one record have in common, and the number of the present change.
 #[derive(Clone, Copy)]
 pub(crate) struct Context {
-    pub(crate) place: Place,
-    pub(crate) stamp: Stamp,
+    pub(crate) place: ChangePlace,
+    pub(crate) stamp: RowStamp,
     /// The valid time of the change.
     pub(crate) valid_from: i64,
     /// True if the log has the whole content after the change.

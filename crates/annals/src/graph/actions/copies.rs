@@ -5,9 +5,9 @@ use std::sync::Arc;
 use super::context::Context;
 use super::lifecycle::check_not_before;
 use super::version::first_version;
-use crate::graph::instance::headers::{Header, HeaderNumber};
+use crate::graph::instance::headers::{HeaderNumber, RowHeader};
 use crate::graph::instance::past::{Past, PastVersion};
-use crate::graph::instance::unpacked::{Classification, Instance, Stamp};
+use crate::graph::instance::unpacked::{Classification, Instance, RowStamp};
 use crate::graph::structures::symbols::Symbol;
 use crate::graph::{Graph, kind_of};
 use crate::model::{ClassificationCopy, CopyHeader, Id, InstanceId, Provenance, Status, TypeKind};
@@ -69,14 +69,14 @@ impl Graph {
         let kind = if ends == [u32::MAX; 2] { TypeKind::Entity } else { TypeKind::Relationship };
         check_version(id, given.version)?;
         let (created, updated) = (self.stamp_from(&given.created), self.stamp_from(&given.updated));
-        let mut header = Header {
+        let mut header = RowHeader {
             status: self.new_status(
                 kind,
                 type_name,
                 given.status.as_ref().or(Some(&crate::graph::integrity::status::ACTIVE.into())),
             )?,
             provenance: Some(Arc::new(given.provenance.clone())),
-            ..Header::default()
+            ..RowHeader::default()
         };
         let Some((_, before)) = known else {
             let first = first_version(
@@ -89,7 +89,7 @@ impl Graph {
             let header = self.enter_header(header);
             return Ok(Instance { created, updated, ends, header, ..first });
         };
-        let known = Header::clone(self.headers.get(before.header));
+        let known = RowHeader::clone(self.headers.get(before.header));
         let before = if before.created == created {
             Arc::clone(before)
         } else {
@@ -124,7 +124,7 @@ impl Graph {
         let mut told = |number: HeaderNumber| {
             let header = Arc::clone(self.headers.get(number));
             let created = header.created.or(said);
-            self.enter_header(Header { created, ..Header::clone(&header) })
+            self.enter_header(RowHeader { created, ..RowHeader::clone(&header) })
         };
         let mut versions: Vec<PastVersion> =
             instance.past.iter().flat_map(|past| past.iter().copied()).collect();
@@ -135,8 +135,8 @@ impl Graph {
         Instance { header: told(instance.header), past, ..instance.clone() }
     }
 
-    pub(super) fn stamp_from(&mut self, given: &crate::model::Stamp) -> Stamp {
-        Stamp { micros: given.instant.micros(), author: self.authors.intern(&given.author) }
+    pub(super) fn stamp_from(&mut self, given: &crate::model::Stamp) -> RowStamp {
+        RowStamp { micros: given.instant.micros(), author: self.authors.intern(&given.author) }
     }
 
     /// The copied classifications of an entity, each name once.
@@ -182,7 +182,7 @@ impl Graph {
 
     /// The header of a classification.
     pub(crate) fn provenance_header(&mut self, provenance: Option<Arc<Provenance>>) -> HeaderNumber {
-        self.enter_header(Header { provenance, ..Header::default() })
+        self.enter_header(RowHeader { provenance, ..RowHeader::default() })
     }
 }
 

@@ -174,7 +174,7 @@ impl Graph {
         let instances = Box::new(DeletedInstances { kind, table: table.instances(), types });
         let deleted = Together { slots, instances };
         if !table.lists.unique.is_empty() {
-            deleted.each(&mut |events| table.lists.unique.take(events));
+            deleted.each(&mut |events| table.lists.unique.update(events));
         }
         table.events.push(Told::Deleted(Arc::new(deleted)));
     }

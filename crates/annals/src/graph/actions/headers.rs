@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::context::Context;
 use super::lifecycle::check_not_before;
 use crate::graph::Graph;
-use crate::graph::instance::headers::{Header, HeaderNumber, Identity, PLAIN, Shape};
+use crate::graph::instance::headers::{HeaderNumber, Identity, PLAIN, RowHeader, Shape};
 use crate::graph::instance::unpacked::Instance;
 use crate::graph::integrity::status::check_status_name;
 use crate::graph::structures::symbols::Symbol;
@@ -30,12 +30,12 @@ impl Graph {
         let status = self.new_status(kind, type_name, status)?;
         provenance.map_or(Ok(()), |given| given.check_of_instance())?;
         let provenance = provenance.map(|given| self.own_provenance(given)).transpose()?.flatten();
-        let header = Header { status, provenance, ..Header::default() };
+        let header = RowHeader { status, provenance, ..RowHeader::default() };
         Ok(self.enter_header(header))
     }
 
     /// Interns a header, with the name of its home.
-    pub(crate) fn enter_header(&mut self, header: Header) -> HeaderNumber {
+    pub(crate) fn enter_header(&mut self, header: RowHeader) -> HeaderNumber {
         if let Some(home) = header.home() {
             self.names.intern(home);
         }
@@ -143,12 +143,17 @@ impl Graph {
     }
 
     /// The header of `after`, which has another shape than `before`.
-    pub(crate) fn reshaped(&mut self, before: &Instance, after: &Instance, header: Header) -> HeaderNumber {
+    pub(crate) fn reshaped(
+        &mut self,
+        before: &Instance,
+        after: &Instance,
+        header: RowHeader,
+    ) -> HeaderNumber {
         let shape = |of: &Instance| Shape { id: of.id.clone(), type_name: of.type_name, ends: of.ends };
         let known = header.identity.as_ref();
         let original = known.map_or_else(|| shape(before), |identity| identity.original.clone());
         let identity = Some(Arc::new(Identity { own: shape(after), original }));
-        self.enter_header(Header { identity, ..header })
+        self.enter_header(RowHeader { identity, ..header })
     }
 
     /// Moves the links of a relationship to its new ends; reads of the past still find the old ones.

@@ -2,7 +2,7 @@
 //! contains.
 
 use super::context::Context;
-use crate::graph::instance::past::Place;
+use crate::graph::instance::past::ChangePlace;
 use crate::graph::instance::unpacked::Instance;
 use crate::graph::structures::link::Link;
 use crate::graph::structures::symbols::Symbol;
@@ -72,7 +72,7 @@ impl Graph {
     }
 
     /// Slots of the relationships that were deleted with an entity at `place`.
-    pub(crate) fn relationships_deleted_at(&self, slot: u32, place: Place) -> Vec<u32> {
+    pub(crate) fn relationships_deleted_at(&self, slot: u32, place: ChangePlace) -> Vec<u32> {
         let mut slots = self.past_relationships(slot);
         slots.retain(|&relationship| {
             self.relationships.row(relationship).is_some_and(|found| found.place() == place)
@@ -82,7 +82,7 @@ impl Graph {
 
     /// The child of a containing relationship that was deleted with its parent at `place`, unless it is restored or
     /// purged.
-    pub(super) fn child_deleted_at(&self, parent: u32, relationship: u32, place: Place) -> Option<u32> {
+    pub(super) fn child_deleted_at(&self, parent: u32, relationship: u32, place: ChangePlace) -> Option<u32> {
         let found = self.relationships.row(relationship)?;
         self.containment(found.type_name())?;
         let [from, child] = found.ends();

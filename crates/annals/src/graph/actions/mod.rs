@@ -51,7 +51,7 @@ use crate::Result;
 use crate::graph::Graph;
 use crate::model::{ClassificationContent, Id, InstanceId};
 pub use act::Form;
-use act::{Act, Codes, Step, Touches};
+use act::{Act, Codes, Touches, VersionStep};
 pub use bag::{Bag, BagRef, Field, Key};
 use context::Context;
 use draft::Draft;
@@ -204,9 +204,9 @@ macro_rules! actions {
             }
 
             /// The action that undoes `step`, unless it is a change of content.
-            pub(crate) fn take_back(step: &Step) -> Option<Action> {
+            pub(crate) fn undo(step: &VersionStep) -> Option<Action> {
                 $(
-                    if let Some(act) = <$name as Act>::take_back(step) {
+                    if let Some(act) = <$name as Act>::undo(step) {
                         return Some(Action::$name(act));
                     }
                 )*

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::act::{Act, Codes, Step, Touches};
+use super::act::{Act, Codes, Touches, VersionStep};
 use super::bag::{Bag, BagRef, Field, Key};
 use super::context::Context;
 use super::headers::proxy_only;
 use super::lifecycle::check_not_before;
 use crate::Result;
-use crate::graph::instance::headers::Header;
+use crate::graph::instance::headers::RowHeader;
 use crate::graph::instance::unpacked::Instance;
 use crate::graph::{Graph, kind_of};
 use crate::model::{InstanceId, Provenance, ProvenanceKind};
@@ -37,7 +37,7 @@ impl Act for Rehome {
         Some(Rehome { instance: bag.instance()?, home: bag.text? })
     }
 
-    fn take_back(step: &Step) -> Option<Self> {
+    fn undo(step: &VersionStep) -> Option<Self> {
         let home = step.now.home().filter(|_| step.before.home().is_none())?;
         Some(Rehome { instance: step.instance.clone(), home: Arc::clone(home) })
     }
@@ -47,7 +47,7 @@ impl Act for Rehome {
         let kind = kind_of(instance);
         let (slot, before) = graph.live(instance)?;
         check_not_before(context, &before)?;
-        let known = Header::clone(graph.headers.get(before.header));
+        let known = RowHeader::clone(graph.headers.get(before.header));
         graph.check_home(instance, known.home(), home)?;
         if known.is_proxy {
             return Err(proxy_only(instance));
@@ -62,7 +62,7 @@ impl Act for Rehome {
         let next = before.next_version(context);
         // The version numbers of its home continue here, whatever versions of it were made here before.
         let version_offset = known.version_offset + i64::from(before.version) + 1 - i64::from(next.version);
-        let header = graph.enter_header(Header { provenance, version_offset, ..known });
+        let header = graph.enter_header(RowHeader { provenance, version_offset, ..known });
         let after = Instance { header, ..next };
         // From now on the rules for own instances hold for it.
         graph.check_instance(kind, &after, Some(slot))?;

@@ -1,10 +1,10 @@
 //! Changes the id of an instance; its history continues.
 
-use super::act::{Act, Codes, Step, Touches};
+use super::act::{Act, Codes, Touches, VersionStep};
 use super::bag::{Bag, BagRef, Field, Key};
 use super::context::Context;
 use crate::Result;
-use crate::graph::instance::headers::Header;
+use crate::graph::instance::headers::RowHeader;
 use crate::graph::instance::unpacked::Instance;
 use crate::graph::{Graph, kind_of};
 use crate::model::{Id, InstanceId};
@@ -36,7 +36,7 @@ impl Act for Reidentify {
         Some(&self.id)
     }
 
-    fn take_back(step: &Step) -> Option<Self> {
+    fn undo(step: &VersionStep) -> Option<Self> {
         let id = || step.was.id.clone();
         (step.was.id != step.is.id).then(|| Reidentify { instance: step.instance.clone(), id: id() })
     }
@@ -50,9 +50,9 @@ impl Act for Reidentify {
             graph.check_new(kind, id)?;
         }
         let mut after = Instance { id: id.clone(), ..before.next_version(context) };
-        let known = Header::clone(graph.headers.get(before.header));
+        let known = RowHeader::clone(graph.headers.get(before.header));
         let reidentified_from = Some(before.id.clone());
-        after.header = graph.reshaped(&before, &after, Header { reidentified_from, ..known });
+        after.header = graph.reshaped(&before, &after, RowHeader { reidentified_from, ..known });
         // Relationships refer to slots, so they need no change.
         graph.table_mut(kind).set_id(slot, id);
         graph.put(kind, slot, &before, after, Vec::new())?;

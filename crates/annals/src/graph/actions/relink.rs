@@ -1,10 +1,10 @@
 //! Moves the start, the end, or both, of a relationship to other entities.
 
-use super::act::{Act, Codes, Step, Touches};
+use super::act::{Act, Codes, Touches, VersionStep};
 use super::bag::{Bag, BagRef, Field, Key};
 use super::context::Context;
 use crate::graph::Graph;
-use crate::graph::instance::headers::Header;
+use crate::graph::instance::headers::RowHeader;
 use crate::model::{Id, InstanceId, TypeKind};
 use crate::{Error, ErrorKind, Result};
 
@@ -45,7 +45,7 @@ impl Act for Relink {
         Ok(is_asked && is_same(&self.from, known.ends[0]) && is_same(&self.to, known.ends[1]))
     }
 
-    fn take_back(step: &Step) -> Option<Self> {
+    fn undo(step: &VersionStep) -> Option<Self> {
         let (was, is) = (step.was.ends, step.is.ends);
         let end = |side: usize| (was[side] != is[side]).then(|| step.graph.entities.id(was[side]).clone());
         (was != is).then(|| Relink { id: step.instance.id().clone(), from: end(0), to: end(1) })
@@ -66,7 +66,7 @@ impl Act for Relink {
                 *own = graph.live_end(end, context.valid_from)?;
             }
         }
-        let known = Header::clone(graph.headers.get(before.header));
+        let known = RowHeader::clone(graph.headers.get(before.header));
         after.header = graph.reshaped(&before, &after, known);
         graph.move_link(slot, &before, &after)?;
         graph.put(TypeKind::Relationship, slot, &before, after, Vec::new())?;

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::act::{Act, Codes, Step, Touches};
+use super::act::{Act, Codes, Touches, VersionStep};
 use super::bag::{Bag, BagRef, Field, Key};
 use super::context::Context;
-use crate::graph::instance::headers::Header;
+use crate::graph::instance::headers::RowHeader;
 use crate::graph::instance::unpacked::Instance;
 use crate::graph::integrity::status::ACTIVE;
 use crate::graph::structures::symbols::Symbol;
@@ -44,7 +44,7 @@ impl Act for Retype {
         Ok(graph.names.find(&self.type_name) == Some(known.type_name))
     }
 
-    fn take_back(step: &Step) -> Option<Self> {
+    fn undo(step: &VersionStep) -> Option<Self> {
         let type_name = || Arc::clone(step.graph.names.name(step.was.type_name));
         (step.was.type_name != step.is.type_name)
             .then(|| Retype { instance: step.instance.clone(), type_name: type_name() })
@@ -61,7 +61,7 @@ impl Act for Retype {
             let text = format!("{instance}: expected a declared {} type, found {name}", kind.name());
             return Err(Error::new(ErrorKind::WrongType, text));
         }
-        let known = Header::clone(graph.headers.get(before.header));
+        let known = RowHeader::clone(graph.headers.get(before.header));
         graph.new_status(kind, type_name, Some(known.status.as_ref().unwrap_or(&ACTIVE.into())))?;
         let mut after = Instance { type_name, ..before.next_version(context) };
         after.header = graph.reshaped(&before, &after, known);

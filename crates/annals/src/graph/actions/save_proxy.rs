@@ -9,7 +9,7 @@ use super::copies::check_version;
 use super::version::first_version;
 use crate::Result;
 use crate::graph::Graph;
-use crate::graph::instance::headers::Header;
+use crate::graph::instance::headers::RowHeader;
 use crate::graph::instance::unpacked::Instance;
 use crate::model::{EntityProxy, Id, InstanceId, Provenance, TypeKind};
 
@@ -83,12 +83,12 @@ impl Act for SaveProxy {
             Some(status) => graph.new_status(TypeKind::Entity, type_name, Some(status))?,
             None => None,
         };
-        let header = graph.enter_header(Header {
+        let header = graph.enter_header(RowHeader {
             status,
             provenance: Some(Arc::new(proxy.provenance.clone())),
             version_offset: i64::from(version) - 1,
             is_proxy: true,
-            ..Header::default()
+            ..RowHeader::default()
         });
         let first = first_version(context, proxy.id.clone(), type_name, properties);
         let mut proxy = Instance { header, created, updated, ..first };

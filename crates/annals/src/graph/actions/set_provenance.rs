@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::act::{Act, Codes, Step, Touches};
+use super::act::{Act, Codes, Touches, VersionStep};
 use super::bag::{Bag, BagRef, Field, Key};
 use super::context::Context;
 use super::lifecycle::check_not_before;
-use crate::graph::instance::headers::{Header, HeaderNumber};
+use crate::graph::instance::headers::{HeaderNumber, RowHeader};
 use crate::graph::instance::unpacked::Instance;
 use crate::graph::{Graph, kind_of};
 use crate::model::{InstanceId, Provenance};
@@ -42,7 +42,7 @@ impl Act for SetProvenance {
         graph.leaves_provenance(&self.instance, Some(&self.provenance))
     }
 
-    fn take_back(step: &Step) -> Option<Self> {
+    fn undo(step: &VersionStep) -> Option<Self> {
         let is_same =
             (&step.before.provenance, step.before.is_proxy) == (&step.now.provenance, step.now.is_proxy);
         let provenance = || step.before.provenance.as_deref().cloned().unwrap_or_default();
@@ -54,12 +54,12 @@ impl Act for SetProvenance {
         let SetProvenance { instance, provenance: given } = self;
         let kind = kind_of(instance);
         let (slot, before) = graph.own_live(context, instance)?;
-        let known = Header::clone(graph.headers.get(before.header));
+        let known = RowHeader::clone(graph.headers.get(before.header));
         if graph.is_given_back(&known, given) {
             return graph.give_back(context, instance, slot, &before, given);
         }
         let provenance = graph.provenance_after(&known, given)?;
-        let header = graph.enter_header(Header { provenance, ..known });
+        let header = graph.enter_header(RowHeader { provenance, ..known });
         let after = Instance { header, ..before.next_version(context) };
         graph.put(kind, slot, &before, after, Vec::new())?;
         Ok(())
@@ -68,14 +68,14 @@ impl Act for SetProvenance {
 
 impl Graph {
     /// True if `given` names a home that differs from the home in this header.
-    pub(super) fn is_given_back(&self, known: &Header, given: &Provenance) -> bool {
+    pub(super) fn is_given_back(&self, known: &RowHeader, given: &Provenance) -> bool {
         given.home.is_some() && given.home.as_ref() != known.home() && given.home != self.collection
     }
 
     /// The provenance of an instance with this header after `given` is set.
     pub(super) fn provenance_after(
         &self,
-        known: &Header,
+        known: &RowHeader,
         given: &Provenance,
     ) -> Result<Option<Arc<Provenance>>> {
         let given = Arc::new(Provenance { home: known.home().cloned(), ..given.clone() });
@@ -94,7 +94,7 @@ impl Graph {
         given: Option<&Provenance>,
     ) -> Result<HeaderNumber> {
         let Some(given) = given else { return Ok(before.header) };
-        let known = Header::clone(self.headers.get(before.header));
+        let known = RowHeader::clone(self.headers.get(before.header));
         if self.is_given_back(&known, given) {
             let home = given.home.as_deref().unwrap_or_default();
             let text =
@@ -106,7 +106,7 @@ impl Graph {
             return Ok(before.header);
         }
         check_not_before(context, before)?;
-        Ok(self.enter_header(Header { provenance, ..known }))
+        Ok(self.enter_header(RowHeader { provenance, ..known }))
     }
 
     /// True if the instance has this provenance already, or none is given.

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::act::{Act, Codes, Step, Touches};
+use super::act::{Act, Codes, Touches, VersionStep};
 use super::bag::{Bag, BagRef, Field, Key};
 use super::context::Context;
 use crate::Result;
-use crate::graph::instance::headers::Header;
+use crate::graph::instance::headers::RowHeader;
 use crate::graph::instance::unpacked::Instance;
 use crate::graph::{Graph, kind_of};
 use crate::model::{InstanceId, Status};
@@ -43,7 +43,7 @@ impl Act for SetStatus {
         Ok(status == graph.headers.get(known.header).status)
     }
 
-    fn take_back(step: &Step) -> Option<Self> {
+    fn undo(step: &VersionStep) -> Option<Self> {
         let status = || step.before.status.clone().unwrap_or_else(|| Status::Active.name().into());
         (step.before.status != step.now.status)
             .then(|| SetStatus { instance: step.instance.clone(), status: status() })
@@ -54,7 +54,7 @@ impl Act for SetStatus {
         let kind = kind_of(instance);
         let (slot, before) = graph.own_live(context, instance)?;
         let status = graph.new_status(kind, before.type_name, Some(status))?;
-        let header = Header { status, ..Header::clone(graph.headers.get(before.header)) };
+        let header = RowHeader { status, ..RowHeader::clone(graph.headers.get(before.header)) };
         let after = Instance { header: graph.enter_header(header), ..before.next_version(context) };
         graph.put(kind, slot, &before, after, Vec::new())?;
         Ok(())

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::act::{Codes, Step};
+use super::act::{Codes, VersionStep};
 use super::{Action, Bag, Key};
 use crate::graph::Graph;
-use crate::graph::instance::headers::{Header, Shape};
+use crate::graph::instance::headers::{RowHeader, Shape};
 use crate::graph::structures::symbols::Symbol;
 use crate::model::{Id, InstanceId, Provenance, TypeKind};
 
@@ -64,19 +64,19 @@ fn a_step_is_taken_back_by_id_then_type_then_home_then_status_then_provenance() 
             ..Provenance::default()
         }))
     };
-    let before = Header { status: Some("draft".into()), ..Header::default() };
-    let verb = |was: &Shape, before: &Header, now: &Header| {
+    let before = RowHeader { status: Some("draft".into()), ..RowHeader::default() };
+    let verb = |was: &Shape, before: &RowHeader, now: &RowHeader| {
         let is = shape("b", symbols[1]);
-        let step = Step { graph: &graph, instance: &instance, was: was.clone(), is, before, now };
-        Action::take_back(&step).map(|action| action.verb())
+        let step = VersionStep { graph: &graph, instance: &instance, was: was.clone(), is, before, now };
+        Action::undo(&step).map(|action| action.verb())
     };
-    let now = Header { provenance: theirs(Some("h")), ..Header::default() };
+    let now = RowHeader { provenance: theirs(Some("h")), ..RowHeader::default() };
     assert_eq!(verb(&shape("a", symbols[0]), &before, &now), Some("reidentify"));
     assert_eq!(verb(&shape("b", symbols[0]), &before, &now), Some("retype"));
     let was = shape("b", symbols[1]);
     assert_eq!(verb(&was, &before, &now), Some("rehome"));
-    let now = Header { provenance: theirs(None), ..Header::default() };
+    let now = RowHeader { provenance: theirs(None), ..RowHeader::default() };
     assert_eq!(verb(&was, &before, &now), Some("set-status"));
-    assert_eq!(verb(&was, &Header::default(), &now), Some("set-provenance"));
+    assert_eq!(verb(&was, &RowHeader::default(), &now), Some("set-provenance"));
     assert_eq!(verb(&was, &now, &now), None);
 }

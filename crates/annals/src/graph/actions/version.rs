@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::context::Context;
 use crate::graph::Graph;
-use crate::graph::instance::headers::{Header, HeaderNumber, PLAIN};
+use crate::graph::instance::headers::{HeaderNumber, PLAIN, RowHeader};
 use crate::graph::instance::past::{Past, PastVersion, View};
 use crate::graph::instance::properties::Properties;
 use crate::graph::instance::unpacked::{Instance, NO_ENDS};
@@ -82,8 +82,8 @@ impl Graph {
 
     /// The header of a version that changed only classifications.
     fn header_classified(&mut self, header: HeaderNumber) -> HeaderNumber {
-        let header = Header::clone(self.headers.get(header));
-        self.enter_header(Header { content_offset: header.content_offset.saturating_add(1), ..header })
+        let header = RowHeader::clone(self.headers.get(header));
+        self.enter_header(RowHeader { content_offset: header.content_offset.saturating_add(1), ..header })
     }
 
     /// The instance with one more version in its past: a correction that leaves the version in force unchanged.
@@ -131,6 +131,6 @@ impl Graph {
             return base.header;
         }
         let version_offset = header.version_offset + i64::from(base.version) - i64::from(version);
-        self.enter_header(Header { version_offset, ..Header::clone(&header) })
+        self.enter_header(RowHeader { version_offset, ..RowHeader::clone(&header) })
     }
 }

@@ -3,7 +3,7 @@
 use super::event::Event;
 use super::{Index, Stored};
 use crate::Result;
-use crate::graph::report::Report;
+use crate::graph::report::Differences;
 use crate::graph::structures::slot_set::Extents;
 
 /// Instances of other collections, by the symbol of the collection's name.
@@ -18,7 +18,7 @@ pub(crate) struct ByHome {
 impl Index for ByHome {
     const NAME: &'static str = "homes";
 
-    fn take(&mut self, events: &[&Event]) {
+    fn update(&mut self, events: &[&Event]) {
         for event in events {
             match event {
                 Event::Put(put) => {
@@ -62,7 +62,7 @@ impl Index for ByHome {
         Ok(())
     }
 
-    fn compare(&self, found: &ByHome, report: &mut Report) {
+    fn compare(&self, found: &ByHome, report: &mut Differences) {
         report.compare_extents("home extents", &self.homed, &found.homed);
         report.compare_extents("past home extents", &self.past_homed, &found.past_homed);
     }

@@ -3,7 +3,7 @@
 use super::event::{Event, Known, Put};
 use super::{Index, Stored};
 use crate::Result;
-use crate::graph::report::Report;
+use crate::graph::report::Differences;
 use crate::graph::structures::slot_set::{Extents, SlotSet};
 use crate::graph::structures::symbols::Symbol;
 
@@ -77,7 +77,7 @@ impl ByType {
 impl Index for ByType {
     const NAME: &'static str = "types";
 
-    fn take(&mut self, events: &[&Event]) {
+    fn update(&mut self, events: &[&Event]) {
         for event in events {
             match event {
                 Event::Put(put) => self.put(put),
@@ -107,7 +107,7 @@ impl Index for ByType {
         Ok(())
     }
 
-    fn compare(&self, found: &ByType, report: &mut Report) {
+    fn compare(&self, found: &ByType, report: &mut Differences) {
         report.compare_extents("type extents", &self.extents, &found.extents);
         report.compare_extents("past type extents", &self.past_extents, &found.past_extents);
         if (&self.live, &self.dead) != (&found.live, &found.dead) {

@@ -5,9 +5,10 @@
 use super::event::Event;
 use super::key_changes::KeyChanges;
 use super::{Index, LoadSets, SavedSet};
-use crate::graph::report::Report;
+use crate::graph::report::Differences;
 use crate::graph::structures::child::{
-    Child, Group, name_key, name_prefix, order_key, prefix_of, relationship_of, values_key, values_prefix,
+    Child, ChildGroup, name_key, name_prefix, order_key, prefix_of, relationship_of, values_key,
+    values_prefix,
 };
 use crate::graph::structures::symbols::Symbol;
 use crate::structures::key_set::{Key, KeySet};
@@ -32,24 +33,29 @@ pub(crate) struct Children {
 
 impl Children {
     /// Relationships to the children with this name: one, unless copies of other collections have the same name.
-    pub(crate) fn named(&self, parent: u32, group: Group, name: &[u8]) -> impl Iterator<Item = u32> {
+    pub(crate) fn named(&self, parent: u32, group: ChildGroup, name: &[u8]) -> impl Iterator<Item = u32> {
         self.named.prefix(&name_prefix(parent, group, name)).map(relationship_of)
     }
 
     /// Relationships that led to children with this name.
-    pub(crate) fn once_named(&self, parent: u32, group: Group, name: &[u8]) -> impl Iterator<Item = u32> {
+    pub(crate) fn once_named(
+        &self,
+        parent: u32,
+        group: ChildGroup,
+        name: &[u8],
+    ) -> impl Iterator<Item = u32> {
         self.past.prefix(&name_prefix(parent, group, name)).map(relationship_of)
     }
 
     /// The set with the children of a group in their order, and the prefix of their keys.
-    pub(crate) fn listed(&self, parent: u32, group: Group) -> (&KeySet, [u8; 8]) {
+    pub(crate) fn listed(&self, parent: u32, group: ChildGroup) -> (&KeySet, [u8; 8]) {
         let prefix = prefix_of(parent, group);
         let is_ordered = self.ordered.prefix(&prefix).next().is_some();
         (if is_ordered { &self.ordered } else { &self.named }, prefix)
     }
 
     /// Relationships to the children of a group, by name.
-    pub(crate) fn of_group(&self, parent: u32, group: Group) -> impl Iterator<Item = u32> {
+    pub(crate) fn of_group(&self, parent: u32, group: ChildGroup) -> impl Iterator<Item = u32> {
         self.named.prefix(&prefix_of(parent, group)).map(relationship_of)
     }
 
@@ -180,7 +186,7 @@ impl Index for Children {
     const NAME: &'static str = "children";
     const SETS: &'static [u8] = &[NAMED, ORDERED, PAST, VALUES];
 
-    fn take(&mut self, events: &[&Event]) {
+    fn update(&mut self, events: &[&Event]) {
         if let [event] = events {
             return each_change(event, &mut |code, key, is_added| self.change(code, key, is_added));
         }
@@ -215,7 +221,7 @@ impl Index for Children {
             .then_some(())
     }
 
-    fn compare(&self, found: &Children, report: &mut Report) {
+    fn compare(&self, found: &Children, report: &mut Differences) {
         report.compare_keys("children by name", &self.named, &found.named);
         report.compare_keys("children by order", &self.ordered, &found.ordered);
         report.compare_keys("past children", &self.past, &found.past);

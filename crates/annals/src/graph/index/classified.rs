@@ -5,7 +5,7 @@ use super::key::slot_of_key;
 use super::{Index, LoadSets, SavedSet, Stored};
 use crate::Result;
 use crate::graph::instance::classified;
-use crate::graph::report::Report;
+use crate::graph::report::Differences;
 use crate::graph::structures::slot_set::Extents;
 use crate::graph::structures::symbols::Symbol;
 use crate::structures::key_set::KeySet;
@@ -75,7 +75,7 @@ impl Index for Classified {
     const NAME: &'static str = "classifications";
     const SETS: &'static [u8] = &[PAST_SET];
 
-    fn take(&mut self, events: &[&Event]) {
+    fn update(&mut self, events: &[&Event]) {
         for event in events {
             match event {
                 Event::Put(put) => self.put(put),
@@ -120,7 +120,7 @@ impl Index for Classified {
         Some(())
     }
 
-    fn compare(&self, found: &Classified, report: &mut Report) {
+    fn compare(&self, found: &Classified, report: &mut Differences) {
         report.compare_extents("classification extents", &self.present, &found.present);
         report.compare_extents("past classification extents", &self.past, &found.past);
         report.compare_keys("past classifications by entity", &self.past_of, &found.past_of);

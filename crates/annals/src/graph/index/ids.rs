@@ -8,7 +8,7 @@ use super::key::{append_id_key, slot_of_key};
 use super::key_changes::KeyChanges;
 use super::{Index, LoadSets, SavedSet, Stored};
 use crate::Result;
-use crate::graph::report::Report;
+use crate::graph::report::Differences;
 use crate::graph::structures::slot_set::SlotSet;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::Id;
@@ -92,7 +92,7 @@ impl Index for Ids {
     const NAME: &'static str = "ids";
     const SETS: &'static [u8] = &[SET, LAST_SET];
 
-    fn take(&mut self, events: &[&Event]) {
+    fn update(&mut self, events: &[&Event]) {
         let (mut changes, last) = (KeyChanges::default(), self.last);
         for event in events {
             match event {
@@ -135,7 +135,7 @@ impl Index for Ids {
         Some(())
     }
 
-    fn compare(&self, found: &Ids, report: &mut Report) {
+    fn compare(&self, found: &Ids, report: &mut Differences) {
         report.compare_sets(Self::NAME, &self.keys, &found.keys);
         if self.ordered != found.ordered {
             report.add(|| "ids: others are in the order of their slots".into());

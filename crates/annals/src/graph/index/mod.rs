@@ -21,7 +21,7 @@ mod unique;
 mod values;
 
 use crate::graph::instance::row::Row;
-use crate::graph::report::Report;
+use crate::graph::report::Differences;
 use crate::graph::structures::slot_set::Extents;
 use crate::graph::structures::symbols::Symbol;
 use crate::graph::table::Table;
@@ -40,7 +40,7 @@ pub(crate) trait Index: Clone + Default {
     const SETS: &'static [u8] = &[];
 
     /// Applies events, in order.
-    fn take(&mut self, events: &[&Event]);
+    fn update(&mut self, events: &[&Event]);
 
     /// Adds data derived from some rows of a checkpoint; the next call has the next rows.
     ///
@@ -60,7 +60,7 @@ pub(crate) trait Index: Clone + Default {
     }
 
     /// Reports the differences of `found` from this index, which was rebuilt from the same records.
-    fn compare(&self, found: &Self, report: &mut Report);
+    fn compare(&self, found: &Self, report: &mut Differences);
 }
 
 /// A set of keys in a checkpoint.
@@ -132,8 +132,8 @@ macro_rules! indexes {
             }
 
             /// Applies events, in order.
-            pub(crate) fn take(&mut self, events: &[&Event]) {
-                $(self.$file.take(events);)*
+            pub(crate) fn update(&mut self, events: &[&Event]) {
+                $(self.$file.update(events);)*
             }
 
             /// Adds data derived from some rows of a checkpoint. Errors: those of reading spilled values.
@@ -156,7 +156,7 @@ macro_rules! indexes {
             }
 
             /// Reports the differences of `found` from these.
-            pub(crate) fn compare(&self, found: &Self, report: &mut Report) {
+            pub(crate) fn compare(&self, found: &Self, report: &mut Differences) {
                 $(self.$file.compare(&found.$file, report);)*
             }
         }

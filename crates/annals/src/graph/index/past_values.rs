@@ -7,7 +7,7 @@ use super::key::{append_value_key, for_each_indexed, slot_of_key, without_slot};
 use super::key_changes::KeyChanges;
 use super::past_keys::PastKeys;
 use super::{Index, LoadSets, SavedSet};
-use crate::graph::report::Report;
+use crate::graph::report::Differences;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::{INDEX_KEY_BYTES_MAX, Value};
 use crate::structures::key_set::{Key, KeySet};
@@ -58,7 +58,7 @@ impl Index for PastValues {
     const NAME: &'static str = "past values";
     const SETS: &'static [u8] = &[SET];
 
-    fn take(&mut self, events: &[&Event]) {
+    fn update(&mut self, events: &[&Event]) {
         let mut changes = KeyChanges::default();
         let mut add = |slot: u32, name: Symbol, value: &Value| {
             for_each_indexed(value, |scalar| {
@@ -117,7 +117,7 @@ impl Index for PastValues {
         Some(())
     }
 
-    fn compare(&self, found: &PastValues, report: &mut Report) {
+    fn compare(&self, found: &PastValues, report: &mut Differences) {
         report.compare_sets(Self::NAME, &self.by_value, &found.by_value);
         let (mut slots, mut counts) = (HashSet::new(), Vec::new());
         for set in self.by_value.iter() {
@@ -167,7 +167,7 @@ mod tests {
         let mut past = PastValues::default();
         for value in ["a", "b", "a"] {
             let events = [correct(3, &[(1, value), (1, value)]), correct(4, &[(1, "c")])];
-            past.take(&events.each_ref());
+            past.update(&events.each_ref());
         }
         assert_eq!(count(&past), (2, 1));
         let mut loaded = load(past.by_value.clone(), 5).expect("all slots are there");
@@ -180,10 +180,10 @@ mod tests {
     fn very_many_values_of_one_instance_are_compared_and_a_lost_one_is_found() {
         let mut past = PastValues::default();
         for number in 0..20_000 {
-            past.take(&[&correct(3, &[(1, &number.to_string())])]);
+            past.update(&[&correct(3, &[(1, &number.to_string())])]);
         }
         let lines = |found: &PastValues| {
-            let mut report = Report::default();
+            let mut report = Differences::default();
             past.compare(found, &mut report);
             report.into_lines()
         };

@@ -3,7 +3,7 @@
 use super::event::Event;
 use super::{Index, Stored};
 use crate::Result;
-use crate::graph::report::Report;
+use crate::graph::report::Differences;
 use crate::graph::structures::slot_set::SlotSet;
 
 /// Proxies. They are live for relationships, but in no list of types or classifications.
@@ -18,7 +18,7 @@ pub(crate) struct Proxies {
 impl Index for Proxies {
     const NAME: &'static str = "proxies";
 
-    fn take(&mut self, events: &[&Event]) {
+    fn update(&mut self, events: &[&Event]) {
         for event in events {
             match event {
                 Event::Put(put) if put.after.is_live_proxy() => {
@@ -49,7 +49,7 @@ impl Index for Proxies {
         Ok(())
     }
 
-    fn compare(&self, found: &Proxies, report: &mut Report) {
+    fn compare(&self, found: &Proxies, report: &mut Differences) {
         if (&self.present, &self.ever) != (&found.present, &found.ever) {
             report.add(|| "proxies: other entities are, or were, some".into());
         }

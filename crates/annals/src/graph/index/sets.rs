@@ -2,7 +2,7 @@
 
 use super::event::Event;
 use super::{Index, LoadSets, SavedSet};
-use crate::graph::report::Report;
+use crate::graph::report::Differences;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::Value;
 use crate::structures::key_set::KeySet;
@@ -34,7 +34,7 @@ impl Index for Sets {
     const NAME: &'static str = "sets";
     const SETS: &'static [u8] = &[SET];
 
-    fn take(&mut self, events: &[&Event]) {
+    fn update(&mut self, events: &[&Event]) {
         for event in events {
             match event {
                 Event::Put(put) => {
@@ -57,7 +57,7 @@ impl Index for Sets {
         Some(())
     }
 
-    fn compare(&self, found: &Sets, report: &mut Report) {
+    fn compare(&self, found: &Sets, report: &mut Differences) {
         report.compare_keys("properties with sets", &self.properties, &found.properties);
     }
 }

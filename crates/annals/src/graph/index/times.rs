@@ -8,7 +8,7 @@ use super::key::{append_time_key, slot_of_key, time_key, without_slot};
 use super::key_changes::KeyChanges;
 use super::{Index, LoadSets, SavedSet};
 use crate::graph::instance::unpacked::Instance;
-use crate::graph::report::Report;
+use crate::graph::report::Differences;
 use crate::graph::structures::slot_set::SlotSet;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::{Value, decode_key};
@@ -117,13 +117,13 @@ impl Times {
             return;
         };
         if before.0 != after.0 {
-            changes.take(CREATED, before.0, slot);
+            changes.remove(CREATED, before.0, slot);
             self.unordered.insert(slot);
             changes.add(CREATED, after.0, slot);
         }
         if before != after {
             if self.changed.contains(slot) {
-                changes.take(UPDATED, before.1, slot);
+                changes.remove(UPDATED, before.1, slot);
             }
             let is_first = self.changed.insert(slot);
             // The slot is the place of the first version.
@@ -143,7 +143,7 @@ impl Changes {
         self.0.push(set, |key| append_time_key(micros, slot, key), true);
     }
 
-    fn take(&mut self, set: Symbol, micros: i64, slot: u32) {
+    fn remove(&mut self, set: Symbol, micros: i64, slot: u32) {
         self.0.push(set, |key| append_time_key(micros, slot, key), false);
     }
 }
@@ -152,7 +152,7 @@ impl Index for Times {
     const NAME: &'static str = "times";
     const SETS: &'static [u8] = &[UPDATED_SET, PAST_UPDATED_SET, CREATED_SET, LAST_SET];
 
-    fn take(&mut self, events: &[&Event]) {
+    fn update(&mut self, events: &[&Event]) {
         let (mut changes, last) = (Changes::default(), self.last);
         for event in events {
             match event {
@@ -161,10 +161,10 @@ impl Index for Times {
                 Event::Purge(purge) => {
                     let (created, updated) = times(&purge.last.instance);
                     if self.unordered.remove(purge.slot) {
-                        changes.take(CREATED, created, purge.slot);
+                        changes.remove(CREATED, created, purge.slot);
                     }
                     if self.changed.remove(purge.slot) {
-                        changes.take(UPDATED, updated, purge.slot);
+                        changes.remove(UPDATED, updated, purge.slot);
                     }
                 }
                 Event::Reindex(_) => {}
@@ -205,7 +205,7 @@ impl Index for Times {
         Some(())
     }
 
-    fn compare(&self, found: &Times, report: &mut Report) {
+    fn compare(&self, found: &Times, report: &mut Differences) {
         report.compare_sets(Self::NAME, &self.keys, &found.keys);
         report.compare_keys("times, the last creation", &self.last_key, &found.last_key);
         if (&self.unordered, &self.changed) != (&found.unordered, &found.changed) {

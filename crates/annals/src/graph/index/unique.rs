@@ -7,7 +7,7 @@ use super::key::{append_value_key, for_each_indexed, slot_of_key};
 use super::key_changes::set_of;
 use super::{Index, Stored};
 use crate::Result;
-use crate::graph::report::Report;
+use crate::graph::report::Differences;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::{Value, append_index_key};
 use crate::structures::key_set::KeySet;
@@ -68,7 +68,7 @@ fn change(sets: &mut Vector<KeySet>, slot: u32, name: Symbol, value: &Value, is_
 impl Index for Unique {
     const NAME: &'static str = "unique values";
 
-    fn take(&mut self, events: &[&Event]) {
+    fn update(&mut self, events: &[&Event]) {
         if self.properties.is_empty() {
             return;
         }
@@ -104,7 +104,7 @@ impl Index for Unique {
         Ok(())
     }
 
-    fn compare(&self, found: &Unique, report: &mut Report) {
+    fn compare(&self, found: &Unique, report: &mut Differences) {
         if self.properties != found.properties {
             report.add(|| "unique values: those of other properties".into());
         }

@@ -4,7 +4,7 @@ use super::event::{Event, Known, Way};
 use super::key::{append_value_key, for_each_indexed};
 use super::key_changes::KeyChanges;
 use super::{Index, LoadSets, SavedSet};
-use crate::graph::report::Report;
+use crate::graph::report::Differences;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::Value;
 use crate::structures::key_set::KeySet;
@@ -34,7 +34,7 @@ impl Index for Values {
     const NAME: &'static str = "values";
     const SETS: &'static [u8] = &[SET];
 
-    fn take(&mut self, events: &[&Event]) {
+    fn update(&mut self, events: &[&Event]) {
         let mut changes = KeyChanges::default();
         let mut change = |slot: u32, name: Symbol, value: &Value, is_added: bool| {
             for_each_indexed(value, |scalar| {
@@ -72,7 +72,7 @@ impl Index for Values {
         Some(())
     }
 
-    fn compare(&self, found: &Values, report: &mut Report) {
+    fn compare(&self, found: &Values, report: &mut Differences) {
         report.compare_sets(Self::NAME, &self.sets, &found.sets);
     }
 }

@@ -6,7 +6,7 @@
 use super::headers::{HeaderNumber, PLAIN};
 use super::row_list::List;
 use super::row_value::{Reader, u32_at, u64_at};
-use super::unpacked::{Classification, Stamp};
+use super::unpacked::{Classification, RowStamp};
 use crate::Result;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::{Value, ValueRef};
@@ -50,15 +50,15 @@ impl<'g> Classified<'g> {
         if self.has_header() { HeaderNumber(u32_at(self.bytes, HEAD_BYTES)) } else { PLAIN }
     }
 
-    fn stamp(self, at: usize) -> Stamp {
-        Stamp { author: Symbol(u32_at(self.bytes, at)), micros: u64_at(self.bytes, at + 4).cast_signed() }
+    fn stamp(self, at: usize) -> RowStamp {
+        RowStamp { author: Symbol(u32_at(self.bytes, at)), micros: u64_at(self.bytes, at + 4).cast_signed() }
     }
 
-    pub(crate) fn created(self) -> Stamp {
+    pub(crate) fn created(self) -> RowStamp {
         self.stamp(CREATED)
     }
 
-    pub(crate) fn updated(self) -> Stamp {
+    pub(crate) fn updated(self) -> RowStamp {
         self.stamp(UPDATED)
     }
 
@@ -85,9 +85,9 @@ impl<'g> Classified<'g> {
         self.properties().text(name)
     }
 
-    /// True if `admits` holds for a text of a property: a string, or a string in a set.
-    pub(crate) fn any_text(self, admits: &mut dyn FnMut(&str) -> bool) -> bool {
-        self.properties().any_text(admits)
+    /// True if `matches` holds for a text of a property: a string, or a string in a set.
+    pub(crate) fn any_text(self, matches: &mut dyn FnMut(&str) -> bool) -> bool {
+        self.properties().any_text(matches)
     }
 
     /// The properties one by one, with their names.

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::past::Place;
-use super::unpacked::Stamp;
+use super::past::ChangePlace;
+use super::unpacked::RowStamp;
 use crate::structures::number::narrow;
 use crate::structures::vector::Vector;
 
@@ -16,8 +16,8 @@ const NO_DELETION: u32 = u32::MAX;
 /// The version that a deletion gave each of its instances, as far as it differs from the version before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Deletion {
-    pub(crate) place: Place,
-    pub(crate) stamp: Stamp,
+    pub(crate) place: ChangePlace,
+    pub(crate) stamp: RowStamp,
     /// Units: microseconds since 1970.
     pub(crate) valid_from: i64,
 }
@@ -43,7 +43,7 @@ enum Page {
 
 /// Adjacent slots with one deletion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Run {
+pub(crate) struct SlotRun {
     pub(crate) first: u32,
     pub(crate) len: u32,
     /// The number of the deletion.
@@ -117,19 +117,19 @@ impl Deletions {
     }
 
     /// The slots with a deletion, ascending.
-    pub(crate) fn runs(&self) -> impl Iterator<Item = Run> {
+    pub(crate) fn runs(&self) -> impl Iterator<Item = SlotRun> {
         let of_page = |(page, numbers): (usize, &Page)| {
             let first: u32 = narrow(page * PAGE_SLOTS);
             let mut runs = Vec::new();
             match numbers {
                 Page::None => {}
-                Page::All(number) => runs.push(Run { first, len: narrow(PAGE_SLOTS), number: *number }),
+                Page::All(number) => runs.push(SlotRun { first, len: narrow(PAGE_SLOTS), number: *number }),
                 Page::Each(numbers) => {
                     let mut next = first;
                     for same in numbers.chunk_by(|one, other| one == other) {
                         let len = narrow(same.len());
                         if same[0] != NO_DELETION {
-                            runs.push(Run { first: next, len, number: same[0] });
+                            runs.push(SlotRun { first: next, len, number: same[0] });
                         }
                         next += len;
                     }
@@ -177,8 +177,8 @@ mod tests {
     use proptest::prelude::*;
 
     fn deletion(number: u32) -> Deletion {
-        let stamp = Stamp { author: Symbol(number), micros: 7 };
-        Deletion { place: Place { position: 1, change: number }, stamp, valid_from: 7 }
+        let stamp = RowStamp { author: Symbol(number), micros: 7 };
+        Deletion { place: ChangePlace { position: 1, change: number }, stamp, valid_from: 7 }
     }
 
     proptest! {
@@ -213,9 +213,9 @@ mod tests {
                 for deletion in &list {
                     loaded.push(*deletion);
                 }
-                let runs: Vec<Run> = deletions.runs().collect();
+                let runs: Vec<SlotRun> = deletions.runs().collect();
                 prop_assert!(runs.windows(2).all(|pair| pair[0].first + pair[0].len <= pair[1].first));
-                for Run { first, len, number } in runs {
+                for SlotRun { first, len, number } in runs {
                     let slots: Vec<(u32, u32)> = (first..first + len).map(|slot| (slot, number)).collect();
                     loaded.put_sorted(&slots);
                 }

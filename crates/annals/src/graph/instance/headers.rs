@@ -20,7 +20,7 @@ pub(crate) const PLAIN: HeaderNumber = HeaderNumber(0);
 
 /// The fields of a version beyond the usual ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) struct Header {
+pub(crate) struct RowHeader {
     /// `None`: active.
     pub(crate) status: Option<Arc<str>>,
     pub(crate) provenance: Option<Arc<Provenance>>,
@@ -54,7 +54,7 @@ pub(crate) struct Shape {
     pub(crate) ends: [u32; 2],
 }
 
-impl Header {
+impl RowHeader {
     /// The name of its collection, if it is not this repository's own.
     pub(crate) fn home(&self) -> Option<&Arc<str>> {
         self.provenance.as_ref()?.home.as_ref()
@@ -69,7 +69,7 @@ impl Header {
 /// All headers of a graph by number, and numbers by header.
 #[derive(Clone)]
 pub(crate) struct Headers {
-    list: Vector<Arc<Header>>,
+    list: Vector<Arc<RowHeader>>,
     numbers: IdMap,
     has_proxy: bool,
     has_identity: bool,
@@ -85,7 +85,7 @@ impl Headers {
             has_identity: false,
             has_creation: false,
         };
-        headers.list.push(Arc::new(Header::default()));
+        headers.list.push(Arc::new(RowHeader::default()));
         headers
     }
 
@@ -93,7 +93,7 @@ impl Headers {
         self.list.len()
     }
 
-    pub(crate) fn get(&self, number: HeaderNumber) -> &Arc<Header> {
+    pub(crate) fn get(&self, number: HeaderNumber) -> &Arc<RowHeader> {
         &self.list[number.0 as usize]
     }
 
@@ -113,8 +113,8 @@ impl Headers {
     }
 
     /// The number of `header`.
-    pub(crate) fn find(&self, header: &Header) -> Option<HeaderNumber> {
-        if *header == Header::default() {
+    pub(crate) fn find(&self, header: &RowHeader) -> Option<HeaderNumber> {
+        if *header == RowHeader::default() {
             return Some(PLAIN);
         }
         let is_it = |number: u32| self.list.get(number as usize).is_some_and(|known| **known == *header);
@@ -122,7 +122,7 @@ impl Headers {
     }
 
     /// The number of `header`, a new one if it has none.
-    pub(crate) fn intern(&mut self, header: Header) -> HeaderNumber {
+    pub(crate) fn intern(&mut self, header: RowHeader) -> HeaderNumber {
         if let Some(number) = self.find(&header) {
             return number;
         }
@@ -137,7 +137,7 @@ impl Headers {
     }
 
     /// All headers but the plain one, in the order of their numbers.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<Header>> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<RowHeader>> {
         self.list.iter().skip(1)
     }
 }

@@ -9,7 +9,7 @@ use crate::model::Status;
 
 /// The place where a version was written: the record, and the change in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct Place {
+pub(crate) struct ChangePlace {
     pub(crate) position: u64,
     pub(crate) change: u32,
 }
@@ -23,7 +23,7 @@ pub(crate) struct PastVersion {
     pub(crate) status: Status,
     // Uses the padding of the other fields: most versions have none.
     pub(crate) header: HeaderNumber,
-    pub(crate) place: Place,
+    pub(crate) place: ChangePlace,
     /// Units: microseconds since 1970.
     pub(crate) valid_from: i64,
 }
@@ -38,7 +38,7 @@ pub(crate) struct View {
 }
 
 impl View {
-    pub(crate) fn admits(self, place: Place, valid_from: i64) -> bool {
+    pub(crate) fn covers(self, place: ChangePlace, valid_from: i64) -> bool {
         place.position <= self.position && valid_from <= self.valid
     }
 }
@@ -109,18 +109,18 @@ impl Past {
         &self.versions[self.versions.len() - 1]
     }
 
-    /// Of the versions that `view` admits, the one with the latest valid time; among equal ones the latest written.
+    /// Of the versions that `view` covers, the one with the latest valid time; among equal ones the latest written.
     pub(crate) fn find(&self, view: View) -> Option<&PastVersion> {
         let mut best: Option<&PastVersion> = None;
         let mut at = Some(self);
         while let Some(past) = at {
             if past.is_ordered {
-                let found = past.find_ordered(|version| view.admits(version.place, version.valid_from));
+                let found = past.find_ordered(|version| view.covers(version.place, version.valid_from));
                 return later(best, found);
             }
-            let admitted =
-                past.versions.iter().filter(|version| view.admits(version.place, version.valid_from));
-            best = admitted.fold(best, |best, version| later(best, Some(version)));
+            let covered =
+                past.versions.iter().filter(|version| view.covers(version.place, version.valid_from));
+            best = covered.fold(best, |best, version| later(best, Some(version)));
             at = past
                 .previous
                 .as_deref()
@@ -149,7 +149,7 @@ impl Past {
     }
 
     /// The past version that was written at this place.
-    pub(crate) fn written_at(&self, place: Place) -> Option<&PastVersion> {
+    pub(crate) fn written_at(&self, place: ChangePlace) -> Option<&PastVersion> {
         if self.is_ordered {
             return self
                 .find_ordered(|version| version.place <= place)
@@ -240,7 +240,7 @@ mod tests {
             base: number - 1,
             status: Status::Active,
             header: HeaderNumber(0),
-            place: Place { position, change: 0 },
+            place: ChangePlace { position, change: 0 },
             valid_from,
         }
     }
@@ -265,7 +265,7 @@ mod tests {
                 let view = View { position, valid };
                 let expected = versions
                     .iter()
-                    .filter(|version| view.admits(version.place, version.valid_from))
+                    .filter(|version| view.covers(version.place, version.valid_from))
                     .max_by_key(|version| (version.valid_from, version.place));
                 prop_assert_eq!(chain.find(view), expected);
             }
@@ -277,7 +277,7 @@ mod tests {
                 );
                 prop_assert_eq!(chain.version(known.version), Some(known));
                 prop_assert_eq!(chain.written_at(known.place), Some(known));
-                prop_assert_eq!(chain.written_at(Place { change: 1, ..known.place }), None);
+                prop_assert_eq!(chain.written_at(ChangePlace { change: 1, ..known.place }), None);
             }
         }
     }

@@ -157,12 +157,12 @@ impl PartialEq for Properties {
     }
 }
 
-/// True if `admits` holds for the text of a string or of a literal with a language, also in a set.
-pub(crate) fn any_text(value: &Value, admits: &mut dyn FnMut(&str) -> bool) -> bool {
+/// True if `matches` holds for the text of a string or of a literal with a language, also in a set.
+pub(crate) fn any_text(value: &Value, matches: &mut dyn FnMut(&str) -> bool) -> bool {
     match value {
-        Value::String(text) => admits(text),
-        Value::Literal(literal) => literal.text_in_language().is_some_and(admits),
-        Value::Set(values) => values.iter().any(|value| any_text(&value, admits)),
+        Value::String(text) => matches(text),
+        Value::Literal(literal) => literal.text_in_language().is_some_and(matches),
+        Value::Set(values) => values.iter().any(|value| any_text(&value, matches)),
         _ => false,
     }
 }

@@ -9,10 +9,10 @@ use std::sync::Arc;
 use super::classified::Classified;
 use super::deletions::Deletion;
 use super::headers::{HeaderNumber, PLAIN};
-use super::past::{Past, PastVersion, Place};
+use super::past::{ChangePlace, Past, PastVersion};
 use super::row_list::List;
 use super::row_value::{Reader, length_at, u32_at, u64_at};
-use super::unpacked::{Classification, Instance, NO_ENDS, Stamp};
+use super::unpacked::{Classification, Instance, NO_ENDS, RowStamp};
 use crate::Result;
 use crate::graph::structures::spill_file::SpillPlace;
 use crate::graph::structures::symbols::Symbol;
@@ -151,8 +151,8 @@ impl<'g> Row<'g> {
         u64_at(self.bytes, at).cast_signed()
     }
 
-    fn stamp(self, at: usize) -> Stamp {
-        Stamp { author: Symbol(self.u32(at)), micros: self.i64(at + 4) }
+    fn stamp(self, at: usize) -> RowStamp {
+        RowStamp { author: Symbol(self.u32(at)), micros: self.i64(at + 4) }
     }
 
     #[inline]
@@ -253,23 +253,23 @@ impl<'g> Row<'g> {
         self.later_u32(SINCE_ANCHOR, 0).saturating_add(self.deletion.is_some().into())
     }
 
-    pub(crate) fn place(self) -> Place {
+    pub(crate) fn place(self) -> ChangePlace {
         match self.deletion {
             Some(deletion) => deletion.place,
-            None => Place { position: u64_at(self.bytes, POSITION), change: self.u32(CHANGE) },
+            None => ChangePlace { position: u64_at(self.bytes, POSITION), change: self.u32(CHANGE) },
         }
     }
 
-    pub(crate) fn updated(self) -> Stamp {
+    pub(crate) fn updated(self) -> RowStamp {
         self.deletion.map_or_else(|| self.stamp(AUTHOR), |deletion| deletion.stamp)
     }
 
-    pub(crate) fn created(self) -> Stamp {
+    pub(crate) fn created(self) -> RowStamp {
         if !self.has(IS_LATER) {
             return self.stamp(AUTHOR);
         }
         let at = self.later();
-        Stamp { micros: self.i64(at + CREATED_MICROS), author: Symbol(self.u32(at + CREATED_AUTHOR)) }
+        RowStamp { micros: self.i64(at + CREATED_MICROS), author: Symbol(self.u32(at + CREATED_AUTHOR)) }
     }
 
     pub(crate) fn valid_from(self) -> i64 {
@@ -320,9 +320,9 @@ impl<'g> Row<'g> {
         self.properties().text(name)
     }
 
-    /// True if `admits` holds for a text of a property. Spilled values must have been read.
-    pub(crate) fn any_text(self, admits: &mut dyn FnMut(&str) -> bool) -> bool {
-        self.properties().any_text(admits)
+    /// True if `matches` holds for a text of a property. Spilled values must have been read.
+    pub(crate) fn any_text(self, matches: &mut dyn FnMut(&str) -> bool) -> bool {
+        self.properties().any_text(matches)
     }
 
     /// A property, also a spilled one.

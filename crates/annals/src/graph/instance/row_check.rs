@@ -6,11 +6,11 @@ use super::past::Past;
 use super::row::{ALL_FLAGS, IS_CLASSIFIED, OwnRow, Row, stub_extra};
 use super::row_list::checked_list;
 use super::row_value::checked_length;
-use super::unpacked::{NO_ENDS, Stamp};
+use super::unpacked::{NO_ENDS, RowStamp};
 use crate::graph::structures::slot_set::SlotSet;
 
 /// The bounds of references in rows: numbers must be below these.
-pub(crate) struct Limits {
+pub(crate) struct RowLimits {
     pub(crate) names: usize,
     pub(crate) authors: usize,
     pub(crate) headers: usize,
@@ -30,29 +30,29 @@ pub(crate) enum Ends {
 /// True if the bytes of a row are consistent, without checking references.
 pub(crate) fn is_sound(row: &[u8]) -> bool {
     let (names, authors, headers) = (usize::MAX, usize::MAX, usize::MAX);
-    let limits = Limits { names, authors, headers, ends: Ends::Unchecked };
-    !row.is_empty() && limits.admitted(Row::new(row), |_| true).is_some()
+    let limits = RowLimits { names, authors, headers, ends: Ends::Unchecked };
+    !row.is_empty() && limits.fits(Row::new(row), |_| true).is_some()
 }
 
-impl Limits {
+impl RowLimits {
     /// True if the bytes of an instance in a page can be read without failure. `has_row` returns whether an extra has a
     /// row; `None` if there is no such extra.
-    pub(crate) fn admit_in_page(&self, bytes: &[u8], has_row: impl Fn(u32) -> Option<bool>) -> bool {
+    pub(crate) fn fits_in_page(&self, bytes: &[u8], has_row: impl Fn(u32) -> Option<bool>) -> bool {
         if bytes.is_empty() {
             return true;
         }
         match stub_extra(bytes) {
             Some(extra) => has_row(extra) == Some(true),
-            None => self.admitted(Row::new(bytes), |extra| has_row(extra).is_some()).is_some(),
+            None => self.fits(Row::new(bytes), |extra| has_row(extra).is_some()).is_some(),
         }
     }
 
     /// The same for a row with its own memory.
-    pub(crate) fn admit_own(&self, own: &OwnRow, is_extra: impl Fn(u32) -> bool) -> bool {
-        self.admitted(own.row(), is_extra).is_some()
+    pub(crate) fn fits_own(&self, own: &OwnRow, is_extra: impl Fn(u32) -> bool) -> bool {
+        self.fits(own.row(), is_extra).is_some()
     }
 
-    fn admitted(&self, row: Row, is_extra: impl Fn(u32) -> bool) -> Option<()> {
+    fn fits(&self, row: Row, is_extra: impl Fn(u32) -> bool) -> Option<()> {
         let is_known = row.bytes.first()? & !ALL_FLAGS == 0;
         let list = row.bytes.get(row.properties_at()..).filter(|_| is_known)?;
         let is_head_sound = row.type_name().index() < self.names
@@ -82,7 +82,7 @@ impl Limits {
     }
 
     /// The same for versions that are not in force.
-    pub(crate) fn admit_past(&self, past: &Past) -> bool {
+    pub(crate) fn fits_past(&self, past: &Past) -> bool {
         past.iter().all(|version| self.is_header(version.header))
     }
 
@@ -90,7 +90,7 @@ impl Limits {
         (header.0 as usize) < self.headers
     }
 
-    fn is_author(&self, stamp: Stamp) -> bool {
+    fn is_author(&self, stamp: RowStamp) -> bool {
         stamp.author.index() < self.authors
     }
 

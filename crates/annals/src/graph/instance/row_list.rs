@@ -162,9 +162,9 @@ impl<'g> List<'g> {
         self.found(name)?.text()
     }
 
-    /// True if `admits` holds for a text of a property: a string, or a string in a set.
-    pub(crate) fn any_text(self, admits: &mut dyn FnMut(&str) -> bool) -> bool {
-        self.each().any(|(_, tagged)| tagged.any_text(admits))
+    /// True if `matches` holds for a text of a property: a string, or a string in a set.
+    pub(crate) fn any_text(self, matches: &mut dyn FnMut(&str) -> bool) -> bool {
+        self.each().any(|(_, tagged)| tagged.any_text(matches))
     }
 
     /// The properties whose values need no memory of their own.

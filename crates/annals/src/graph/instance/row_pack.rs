@@ -8,7 +8,7 @@ use super::row_value::{
     FALSE, FLOAT, INTEGER, LARGE_SET, OTHER, SMALL_INTEGER, SPILLED_OTHER, SPILLED_STRING, STRING, TIMESTAMP,
     TRUE, append_length,
 };
-use super::unpacked::{Instance, NO_ENDS, Stamp};
+use super::unpacked::{Instance, NO_ENDS, RowStamp};
 use crate::graph::structures::spill_file::SpillPlace;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::{Status, Value};
@@ -105,7 +105,7 @@ fn append_row_head(instance: &Instance, extra: u32, out: &mut Vec<u8>) {
     }
 }
 
-fn append_stamp(stamp: Stamp, out: &mut Vec<u8>) {
+fn append_stamp(stamp: RowStamp, out: &mut Vec<u8>) {
     out.extend_from_slice(&stamp.author.0.to_le_bytes());
     out.extend_from_slice(&stamp.micros.to_le_bytes());
 }

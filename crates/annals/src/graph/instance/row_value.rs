@@ -136,12 +136,12 @@ impl<'g> Tagged<'g> {
         (self.tag() == STRING).then(|| std::str::from_utf8(self.content()).expect(IN_MEMORY))
     }
 
-    /// True if `admits` holds for its text: it is a string or a literal with a language, or has one in a set.
-    pub(super) fn any_text(self, admits: &mut dyn FnMut(&str) -> bool) -> bool {
+    /// True if `matches` holds for its text: it is a string or a literal with a language, or has one in a set.
+    pub(super) fn any_text(self, matches: &mut dyn FnMut(&str) -> bool) -> bool {
         match self.tag() {
             STRING | OTHER | LARGE_SET => match self.value_ref() {
-                ValueRef::String(text) => admits(text),
-                ValueRef::Other(value) => any_text(&value, admits),
+                ValueRef::String(text) => matches(text),
+                ValueRef::Other(value) => any_text(&value, matches),
             },
             _ => false,
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::headers::HeaderNumber;
-use super::past::{Past, PastVersion, Place, View};
+use super::past::{ChangePlace, Past, PastVersion, View};
 use super::properties::Properties;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::{Id, Status};
@@ -13,7 +13,7 @@ pub(crate) const NO_ENDS: [u32; 2] = [u32::MAX; 2];
 
 /// An instant and an author.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Stamp {
+pub(crate) struct RowStamp {
     /// Units: microseconds since 1970.
     pub(crate) micros: i64,
     pub(crate) author: Symbol,
@@ -35,13 +35,13 @@ pub(crate) struct Instance {
     pub(crate) ends: [u32; 2],
     /// The valid time of the version in force. Units: microseconds since 1970.
     pub(crate) valid_from: i64,
-    pub(crate) place: Place,
+    pub(crate) place: ChangePlace,
     /// The versions that are not in force.
     pub(crate) past: Option<Arc<Past>>,
     /// Ordered by name.
     pub(crate) classifications: Option<Arc<[Classification]>>,
-    pub(crate) created: Stamp,
-    pub(crate) updated: Stamp,
+    pub(crate) created: RowStamp,
+    pub(crate) updated: RowStamp,
     /// Since when the instance has existed without a break.
     pub(crate) live_from: i64,
     /// Position of the record that wrote the latest version; conflicts depend on it.
@@ -59,8 +59,8 @@ pub(crate) struct Classification {
     pub(crate) version: u32,
     /// Only its provenance counts.
     pub(crate) header: HeaderNumber,
-    pub(crate) created: Stamp,
-    pub(crate) updated: Stamp,
+    pub(crate) created: RowStamp,
+    pub(crate) updated: RowStamp,
     pub(crate) properties: Properties,
 }
 
@@ -84,7 +84,7 @@ impl Instance {
     /// The version that `view` sees; `None` if there is none.
     pub(crate) fn version_in(&self, view: View) -> Option<PastVersion> {
         // Invariant: no version has a later valid time than the one in force.
-        if view.admits(self.place, self.valid_from) {
+        if view.covers(self.place, self.valid_from) {
             return Some(self.in_force());
         }
         self.past.as_ref()?.find(view).copied()
@@ -99,7 +99,7 @@ impl Instance {
     }
 
     /// The version that was written at this place.
-    pub(crate) fn written_at(&self, place: Place) -> Option<PastVersion> {
+    pub(crate) fn written_at(&self, place: ChangePlace) -> Option<PastVersion> {
         if place == self.place {
             return Some(self.in_force());
         }

@@ -62,7 +62,7 @@ impl Adjacency {
             && wide
                 .iter()
                 .flatten()
-                .all(|links| are_ordered(links) && links.iter().all(|link| bounds.admit(link)));
+                .all(|links| are_ordered(links) && links.iter().all(|link| bounds.contain(link)));
         let wide = wide.iter().map(|links| links.as_ref().map(|links| Arc::new(Wide::from_sorted(links))));
         is_sound.then(|| Adjacency { len, pages: pages.into_iter().collect(), wide: wide.collect() })
     }

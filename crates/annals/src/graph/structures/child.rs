@@ -17,8 +17,8 @@ const ORDER_END: [u8; 4] = [0; 4];
 pub(crate) struct Child {
     /// Slot of its parent.
     pub(crate) parent: u32,
-    /// The group of the child: see [`Group`].
-    pub(crate) group: Group,
+    /// The group of the child: see [`ChildGroup`].
+    pub(crate) group: ChildGroup,
     /// Its unique name in the group; the default order of children.
     pub(crate) name: Vec<u8>,
     /// Its order, if users order the children.
@@ -30,14 +30,14 @@ pub(crate) struct Child {
 /// Children with names of one form: those of one entity type with keys, which form a list; or all that have names of
 /// their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct Group(pub(crate) u32);
+pub(crate) struct ChildGroup(pub(crate) u32);
 
 /// The group of all children that have names of their own.
-pub(crate) const NAMED_GROUP: Group = Group(0);
+pub(crate) const NAMED_GROUP: ChildGroup = ChildGroup(0);
 
 /// The group of the children of a type that has keys.
-pub(crate) fn group_of_type(type_name: Symbol) -> Group {
-    Group(type_name.0 + 1)
+pub(crate) fn group_of_type(type_name: Symbol) -> ChildGroup {
+    ChildGroup(type_name.0 + 1)
 }
 
 /// Appends a name in the form for keys: no name is a prefix of another.
@@ -47,7 +47,7 @@ pub(crate) fn append_name(name: &str, out: &mut Vec<u8>) {
 }
 
 /// The common prefix of the keys of a group.
-pub(crate) fn prefix_of(parent: u32, group: Group) -> [u8; 8] {
+pub(crate) fn prefix_of(parent: u32, group: ChildGroup) -> [u8; 8] {
     let mut prefix = [0; 8];
     prefix[..4].copy_from_slice(&parent.to_be_bytes());
     prefix[4..].copy_from_slice(&group.0.to_be_bytes());
@@ -60,8 +60,8 @@ pub(crate) fn relationship_of(key: Key) -> u32 {
 }
 
 /// The group in a key.
-pub(crate) fn group_of(key: Key) -> Group {
-    Group(u32::from_be_bytes(key.bytes_at(4)))
+pub(crate) fn group_of(key: Key) -> ChildGroup {
+    ChildGroup(u32::from_be_bytes(key.bytes_at(4)))
 }
 
 /// The order in a key of the list of orders.
@@ -80,7 +80,7 @@ pub(crate) fn values_key(relationship: u32, parent: u32, values: &[u8]) -> Vec<u
     [&values_prefix(parent, values)[..], &relationship.to_be_bytes()].concat()
 }
 
-pub(crate) fn name_prefix(parent: u32, group: Group, name: &[u8]) -> Vec<u8> {
+pub(crate) fn name_prefix(parent: u32, group: ChildGroup, name: &[u8]) -> Vec<u8> {
     [&prefix_of(parent, group)[..], name].concat()
 }
 
@@ -94,6 +94,6 @@ pub(crate) fn order_key(relationship: u32, child: &Child) -> Option<Vec<u8>> {
     Some(key_of_order(relationship, child.parent, child.group, child.order.as_deref()?))
 }
 
-pub(crate) fn key_of_order(relationship: u32, parent: u32, group: Group, order: &[u8]) -> Vec<u8> {
+pub(crate) fn key_of_order(relationship: u32, parent: u32, group: ChildGroup, order: &[u8]) -> Vec<u8> {
     [&prefix_of(parent, group)[..], order, &ORDER_END, &relationship.to_be_bytes()].concat()
 }

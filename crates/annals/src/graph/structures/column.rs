@@ -7,10 +7,10 @@ use std::sync::Arc;
 use super::symbols::Symbol;
 use crate::model::Value;
 use crate::structures::vector::Vector;
-use page::{ABSENT, Kind, PAGE_SLOTS, Page, value_of, word_of};
+use page::{ABSENT, ColumnPage, NumberKind, PAGE_SLOTS, value_of, word_of};
 
 /// The result for a missing page.
-const NOWHERE: (Kind, i64) = (Kind::Boolean, ABSENT);
+const NOWHERE: (NumberKind, i64) = (NumberKind::Boolean, ABSENT);
 
 /// The present booleans, integers, floats and timestamps of the instances of one table.
 ///
@@ -31,10 +31,10 @@ enum Column {
     // Shape: slot, kind, word; in the order of slots. `None` for no values, which then take no memory.
     Few(Option<Arc<[Entry]>>),
     // A persistent vector of pages; a column that lost its values keeps this form.
-    Many(Vector<Page>),
+    Many(Vector<ColumnPage>),
 }
 
-type Entry = (u32, Kind, i64);
+type Entry = (u32, NumberKind, i64);
 
 impl Columns {
     pub(crate) fn new() -> Columns {
@@ -56,7 +56,7 @@ impl Columns {
 
 impl Column {
     #[inline]
-    fn find(&self, slot: u32) -> (Kind, i64) {
+    fn find(&self, slot: u32) -> (NumberKind, i64) {
         match self {
             Column::Many(pages) => find_in(pages, slot),
             Column::Few(few) => find_among(few.as_deref().unwrap_or_default(), slot),
@@ -85,32 +85,32 @@ impl Column {
 }
 
 #[inline]
-fn find_in(pages: &Vector<Page>, slot: u32) -> (Kind, i64) {
+fn find_in(pages: &Vector<ColumnPage>, slot: u32) -> (NumberKind, i64) {
     let (at, place) = at(slot);
     pages.get(at).map_or(NOWHERE, |page| page.find(place))
 }
 
-fn put_in(pages: &mut Vector<Page>, slot: u32, word: Option<(Kind, i64)>) {
+fn put_in(pages: &mut Vector<ColumnPage>, slot: u32, word: Option<(NumberKind, i64)>) {
     let (at, place) = at(slot);
-    let admits = |kind| pages.get(at).is_none_or(|page| page.admits(kind, place));
-    let word = word.filter(|(kind, _)| admits(*kind));
+    let can_hold = |kind| pages.get(at).is_none_or(|page| page.can_hold(kind, place));
+    let word = word.filter(|(kind, _)| can_hold(*kind));
     if word.is_none() && find_in(pages, slot).1 == ABSENT {
         return;
     }
-    let page = pages.grown_to(at, || Page::Empty);
+    let page = pages.grown_to(at, || ColumnPage::Empty);
     match word {
         Some((kind, word)) => page.hold(kind, place, word),
         None => page.drop_at(place),
     }
 }
 
-fn find_among(few: &[Entry], slot: u32) -> (Kind, i64) {
+fn find_among(few: &[Entry], slot: u32) -> (NumberKind, i64) {
     let found = few.binary_search_by_key(&slot, |(slot, ..)| *slot).map(|at| &few[at]);
     found.map_or(NOWHERE, |(_, kind, word)| (*kind, *word))
 }
 
 // `None` if nothing changes.
-fn with_put(few: &[Entry], slot: u32, word: Option<(Kind, i64)>) -> Option<Vec<Entry>> {
+fn with_put(few: &[Entry], slot: u32, word: Option<(NumberKind, i64)>) -> Option<Vec<Entry>> {
     let (at, end) = match few.binary_search_by_key(&slot, |(slot, ..)| *slot) {
         Ok(at) => (at, at + 1),
         Err(at) => (at, at),

@@ -21,7 +21,7 @@ pub(crate) struct Bounds {
 }
 
 impl Bounds {
-    pub(crate) fn admit(self, link: &Link) -> bool {
+    pub(crate) fn contain(self, link: &Link) -> bool {
         link.type_name.index() < self.types
             && (link.relationship as usize) < self.relationships
             && (link.other as usize) < self.entities

@@ -151,7 +151,7 @@ pub(crate) fn is_sound(page: &[u32], bounds: Bounds, is_wide: impl Fn(u32) -> bo
     (0..PAGE_ENTITIES).all(|place| page[WIDE] >> place & 1 == 0 || has_pseudo_link(place))
         && (0..PAGE_ENTITIES).all(|place| match entry_of(page, place) {
             Err(number) => is_wide(number),
-            Ok(narrow) => narrow.iter().all(|link| bounds.admit(&link)),
+            Ok(narrow) => narrow.iter().all(|link| bounds.contain(&link)),
         })
 }
 

@@ -301,7 +301,7 @@ mod tests {
         std::fs::write(&in_the_way, "").unwrap();
         let files = files(&in_the_way);
         assert!(files.append(b"value").is_none());
-        let refused = files.settings.memory.admit(Need::default()).err();
+        let refused = files.settings.memory.charge(Need::default()).err();
         assert_eq!(refused.map(|error| error.kind()), Some(ErrorKind::Io));
     }
 }

@@ -5,7 +5,7 @@ use super::{Extra, Table};
 use crate::Result;
 use crate::graph::index::{Lists, Stored, StoredVersion, TableIndexes};
 use crate::graph::instance::deletions::Deletions;
-use crate::graph::instance::headers::{Header, Headers};
+use crate::graph::instance::headers::{Headers, RowHeader};
 use crate::graph::instance::spill::Spill;
 use crate::graph::integrity::types::Types;
 use crate::graph::structures::rows::Rows;
@@ -74,7 +74,7 @@ impl Table {
         if headers.len() == 1 {
             return Some(stored);
         }
-        let home = |header: &Header| header.home().and_then(|home| names.find(home));
+        let home = |header: &RowHeader| header.home().and_then(|home| names.find(home));
         let header = headers.get(row.header());
         (stored.is_proxy, stored.home) = (header.is_proxy, home(header));
         let past = self.past(slot);

@@ -21,7 +21,7 @@ pub(super) struct FrameReader<'a> {
 }
 
 /// The bytes at the current offset.
-pub(super) enum Found<'a> {
+pub(super) enum FoundFrame<'a> {
     /// A whole frame that starts at `offset`.
     Frame { offset: u64, header: FrameHeader, payload: &'a [u8] },
     /// No whole frame: `reason` names what was expected and found. The reader stays at its offset.
@@ -58,13 +58,13 @@ impl<'a> FrameReader<'a> {
     /// The next frame.
     ///
     /// Errors: `Io` if the file cannot be read; `NewerFormat` for a whole frame of a newer format.
-    pub fn next(&mut self) -> Result<Found<'_>> {
+    pub fn next(&mut self) -> Result<FoundFrame<'_>> {
         let offset = self.offset;
         let remaining = self.end.saturating_sub(offset);
         if remaining == 0 {
-            return Ok(Found::End);
+            return Ok(FoundFrame::End);
         }
-        let bad = |reason: String| Ok(Found::Bad { offset, reason });
+        let bad = |reason: String| Ok(FoundFrame::Bad { offset, reason });
         if !self.fill(self.framing.header_bytes())? {
             let header_bytes = self.framing.header_bytes();
             return bad(format!("{remaining} bytes, less than a frame header of {header_bytes}"));
@@ -89,7 +89,7 @@ impl<'a> FrameReader<'a> {
         let payload = self.consumed + header.header_bytes..self.consumed + bytes;
         self.consumed += bytes;
         self.offset += widen(bytes);
-        Ok(Found::Frame { offset, header, payload: self.buffer.get(payload).unwrap_or_default() })
+        Ok(FoundFrame::Frame { offset, header, payload: self.buffer.get(payload).unwrap_or_default() })
     }
 
     /// The bytes of the file from `offset` on that are in the buffer.

@@ -32,13 +32,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, TryLockError};
 
 use super::frame::FORMAT;
 use super::identity::LogId;
-use super::{Batch, Log, ReadLimit, Rewrite, Verified, check_append, check_next, check_read};
+use super::{Log, ReadBatch, ReadLimit, Rewrite, Verified, check_append, check_next, check_read};
 use crate::storage::{Disk, RealDisk, widen};
 use crate::{Error, ErrorKind, Position, Result};
 use follower::Follower;
 use manifest::Manifest;
 use segment::{OpenFiles, Segment};
-use writer::Writer;
+use writer::SegmentWriter;
 
 pub use copy::copy_to_files;
 pub(crate) use copy::is_vacant_log;
@@ -88,7 +88,7 @@ struct Listing {
 }
 
 enum Role {
-    Writer(Mutex<Writer>),
+    Writer(Mutex<SegmentWriter>),
     Follower(Mutex<Follower>),
 }
 
@@ -115,7 +115,7 @@ impl FileLog {
         let recovered = recovery::recover(&*disk, folder, options)?;
         let tail = recovered.start.tail;
         let format = recovered.start.active.header.format;
-        let writer = Role::Writer(Mutex::new(Writer::new(recovered.start)));
+        let writer = Role::Writer(Mutex::new(SegmentWriter::new(recovered.start)));
         let log = FileLog::assemble(disk, folder, options, writer);
         log.publish(Listing { manifest: recovered.manifest, segments: recovered.segments }, tail);
         if format < FORMAT {
@@ -197,7 +197,7 @@ impl FileLog {
         &self.folder
     }
 
-    fn start_segment(&self, writer: &mut Writer) -> Result<()> {
+    fn start_segment(&self, writer: &mut SegmentWriter) -> Result<()> {
         let segment = writer.roll(&self.name, self.files.disk(), &self.folder, self.id())?;
         // Order: the sync comes first, so that readers do not wait for the disk. For a moment the last segment in their
         // listing is sealed.
@@ -205,7 +205,7 @@ impl FileLog {
         Ok(())
     }
 
-    fn writer(&self, operation: &str) -> Result<MutexGuard<'_, Writer>> {
+    fn writer(&self, operation: &str) -> Result<MutexGuard<'_, SegmentWriter>> {
         match &self.role {
             Role::Follower(_) => {
                 let text = format!(
@@ -300,7 +300,7 @@ impl Log for FileLog {
             self.refresh(false)?;
         }
         let tail = self.known_tail();
-        let mut batch = Batch::new(limit);
+        let mut batch = ReadBatch::new(limit);
         let mut retries = 0;
         let mut next = from;
         while next <= tail && !batch.is_full() {

@@ -11,7 +11,7 @@ use super::segment::{Segment, SegmentName, io_error, new_salt};
 use super::{FileLog, Listing, segment_of};
 use crate::log::frame::{FORMAT, FRAME_HEADER_BYTES, FramePlace, SegmentHeader, encode_frame};
 use crate::log::{
-    Batch, Log, LogId, RECORD_BYTES_MAX, ReadLimit, Rewrite, RewriteRecord, RewriteReport, Rewritten,
+    Log, LogId, RECORD_BYTES_MAX, ReadBatch, ReadLimit, Rewrite, RewriteRecord, RewriteReport, Rewritten,
     check_read, refuse_prepared,
 };
 use crate::storage::{Disk, DiskFile, widen};
@@ -251,7 +251,7 @@ impl Log for RewrittenFiles<'_> {
         if from > self.last {
             return self.log.read(from, limit);
         }
-        let mut batch = Batch::new(limit);
+        let mut batch = ReadBatch::new(limit);
         let mut next = from;
         while next <= self.last && !batch.is_full() {
             let segment = segment_of(&self.listing.segments, next)?;

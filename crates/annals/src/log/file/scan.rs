@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::frames::{Found, FrameReader, Span};
+use super::frames::{FoundFrame, FrameReader, Span};
 use super::index::SparseIndex;
 use crate::log::frame::{FRAME_MAGIC, FrameHeader, FrameStart, Framing, SegmentHeader};
 use crate::storage::{DiskFile, widen};
@@ -75,7 +75,7 @@ fn walk(
             return Ok(None);
         }
         match frames.next()? {
-            Found::Frame { offset, header, payload } => {
+            FoundFrame::Frame { offset, header, payload } => {
                 let bytes = header.header_bytes + payload.len();
                 let expected = index.last.next();
                 if header.position != expected || header.index != expected_index {
@@ -89,11 +89,11 @@ fn walk(
                     expected_index += 1;
                 }
             }
-            Found::Bad { offset, reason } => {
+            FoundFrame::Bad { offset, reason } => {
                 return Ok(Some(Tear { offset, position: index.last.next(), reason }));
             }
-            Found::End if expected_index == 0 => return Ok(None),
-            Found::End => {
+            FoundFrame::End if expected_index == 0 => return Ok(None),
+            FoundFrame::End => {
                 let reason = "the end of the file within an append call".to_string();
                 return Ok(Some(Tear { offset: index.end, position: index.last.next(), reason }));
             }

@@ -5,12 +5,12 @@ use std::hash::{BuildHasher, RandomState};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, Weak};
 
-use super::frames::{Found, FrameReader, Span};
+use super::frames::{FoundFrame, FrameReader, Span};
 use super::index::SparseIndex;
 use super::scan::{SegmentView, Tear, damaged, scan};
 use crate::log::frame::{FORMAT, SEGMENT_HEADER_BYTES, SegmentHeader, SegmentStart};
 use crate::log::identity::LogId;
-use crate::log::{Batch, ReadLimit};
+use crate::log::{ReadBatch, ReadLimit};
 use crate::storage::{Access, Disk, DiskFile};
 use crate::{Error, ErrorKind, Position, Result};
 
@@ -245,7 +245,7 @@ impl Segment {
         files: &OpenFiles,
         from: Position,
         upto: Position,
-        batch: &mut Batch,
+        batch: &mut ReadBatch,
     ) -> Result<bool> {
         let Some((start, next, end, last)) = self.ask_index(files, |index| {
             let (start, next) = index.find(from);
@@ -262,7 +262,7 @@ impl Segment {
         let upto = upto.min(last);
         while expected.is_none_or(|expected| expected <= upto) && !batch.is_full() {
             match frames.next()? {
-                Found::Frame { offset, header, payload } => {
+                FoundFrame::Frame { offset, header, payload } => {
                     let expected_here = expected.unwrap_or(header.position);
                     if header.position != expected_here || header.position > from && expected.is_none() {
                         let reason = format!("position {}", header.position);
@@ -274,11 +274,11 @@ impl Segment {
                     }
                     expected = Some(header.position.next());
                 }
-                Found::Bad { offset, reason } => {
+                FoundFrame::Bad { offset, reason } => {
                     let position = expected.unwrap_or(from);
                     return Err(damaged(&self.path, &Tear { offset, position, reason }));
                 }
-                Found::End => {
+                FoundFrame::End => {
                     let (position, reason) = (expected.unwrap_or(from), "the end of the file".to_string());
                     return Err(damaged(&self.path, &Tear { offset: end, position, reason }));
                 }

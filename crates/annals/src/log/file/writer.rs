@@ -35,7 +35,7 @@ enum State {
 }
 
 /// The one writer of a file log. A mutex guards it; the thread that holds the mutex may change the active segment.
-pub(super) struct Writer {
+pub(super) struct SegmentWriter {
     state: State,
     active: Arc<Segment>,
     file: Arc<dyn DiskFile>,
@@ -65,10 +65,10 @@ pub(super) struct WriterStart {
     pub lock: Box<dyn DiskLock>,
 }
 
-impl Writer {
-    pub fn new(start: WriterStart) -> Writer {
+impl SegmentWriter {
+    pub fn new(start: WriterStart) -> SegmentWriter {
         let WriterStart { active, file, tail, end, durable, segment_bytes, lock } = start;
-        Writer {
+        SegmentWriter {
             state: State::Open,
             active,
             file,
@@ -106,7 +106,7 @@ impl Writer {
         }
     }
 
-    /// As [`Writer::check_open`]; also refuses if the lock file was removed and another writer could therefore start.
+    /// As [`SegmentWriter::check_open`]; also refuses if the lock file was removed and another writer could therefore start.
     ///
     /// Errors: `Unavailable`, from then on always; `Closed`.
     pub fn check_held(&mut self, name: &str) -> Result<()> {
@@ -194,7 +194,7 @@ impl Writer {
 
     /// Checks for room after the last frame by writing zeros, which the next appends overwrite.
     ///
-    /// Errors: `NoRoom` or `Io` if there is none; as [`Writer::check_open`].
+    /// Errors: `NoRoom` or `Io` if there is none; as [`SegmentWriter::check_open`].
     pub fn probe(&mut self, name: &str) -> Result<()> {
         self.check_held(name)?;
         let reserved = self.reserved.max(self.end + RESERVE_BYTES_MIN);

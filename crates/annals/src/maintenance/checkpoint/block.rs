@@ -17,7 +17,7 @@ const BLOCK_BYTES_MAX: usize = 1 << 30;
 /// The content of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub(crate) enum Kind {
+pub(crate) enum BlockKind {
     Header = 1,
     Instants,
     Names,
@@ -35,45 +35,45 @@ pub(crate) enum Kind {
     Deletions,
 }
 
-impl Kind {
+impl BlockKind {
     #[expect(clippy::as_conversions, reason = "the enum has the representation of a u8")]
     const fn code(self) -> u8 {
         self as u8
     }
 
-    const ALL: [Kind; 15] = [
-        Kind::Header,
-        Kind::Instants,
-        Kind::Names,
-        Kind::Authors,
-        Kind::TypeChanges,
-        Kind::Pages,
-        Kind::Ids,
-        Kind::Extras,
-        Kind::Links,
-        Kind::Wide,
-        Kind::Keys,
-        Kind::End,
-        Kind::Values,
-        Kind::Headers,
-        Kind::Deletions,
+    const ALL: [BlockKind; 15] = [
+        BlockKind::Header,
+        BlockKind::Instants,
+        BlockKind::Names,
+        BlockKind::Authors,
+        BlockKind::TypeChanges,
+        BlockKind::Pages,
+        BlockKind::Ids,
+        BlockKind::Extras,
+        BlockKind::Links,
+        BlockKind::Wide,
+        BlockKind::Keys,
+        BlockKind::End,
+        BlockKind::Values,
+        BlockKind::Headers,
+        BlockKind::Deletions,
     ];
 }
 
 /// Collects items and writes them as blocks.
 pub(crate) struct BlockWriter<W: Write> {
     out: W,
-    kind: Kind,
+    kind: BlockKind,
     pub(crate) payload: Vec<u8>,
 }
 
 impl<W: Write> BlockWriter<W> {
     pub(crate) fn new(out: W) -> BlockWriter<W> {
-        BlockWriter { out, kind: Kind::Header, payload: Vec::with_capacity(BLOCK_BYTES + (64 << 10)) }
+        BlockWriter { out, kind: BlockKind::Header, payload: Vec::with_capacity(BLOCK_BYTES + (64 << 10)) }
     }
 
     /// Starts a block of this kind.
-    pub(crate) fn start(&mut self, kind: Kind) -> io::Result<()> {
+    pub(crate) fn start(&mut self, kind: BlockKind) -> io::Result<()> {
         self.flush_block()?;
         self.kind = kind;
         Ok(())
@@ -173,14 +173,14 @@ pub(crate) fn damaged(what: &str) -> Damage {
 }
 
 /// Reads the next block; `None` at the end of the file.
-pub(crate) fn read_block(input: &mut impl Read, payload: &mut Vec<u8>) -> Loaded<Option<Kind>> {
+pub(crate) fn read_block(input: &mut impl Read, payload: &mut Vec<u8>) -> Loaded<Option<BlockKind>> {
     let mut code = [0];
     match input.read(&mut code) {
         Ok(0) => return Ok(None),
         Ok(_) => {}
         Err(error) => return Err(format!("cannot be read: {error}").into()),
     }
-    let kind = Kind::ALL.into_iter().find(|kind| [kind.code()] == code);
+    let kind = BlockKind::ALL.into_iter().find(|kind| [kind.code()] == code);
     let kind = kind.ok_or_else(|| damaged("block kind"))?;
     let (mut stated, mut checksum) = ([0; 4], [0; 4]);
     input
@@ -212,7 +212,7 @@ pub(crate) fn length_without_values(input: &mut dyn StoreReader) -> u64 {
         if payload == 0 || input.seek(SeekFrom::Current(payload.into())).is_err() {
             break;
         }
-        if kind != Kind::Values.code() {
+        if kind != BlockKind::Values.code() {
             length += u64::from(payload);
         }
     }

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use super::block::{Damage, Loaded, length_without_values};
 use super::load::{load, read_origin};
-use super::save::{Origin, save};
+use super::save::{CheckpointOrigin, save};
 use super::stoppable::Stoppable;
 use crate::graph::indexed::Indexed;
 use crate::graph::structures::spill_file::SpillSettings;
@@ -56,7 +56,7 @@ impl Checkpoints {
         Ok(self.store.open(name).map_err(|error| format!("cannot be opened: {error}"))?)
     }
 
-    fn origin(&self, name: &str) -> Loaded<Origin> {
+    fn origin(&self, name: &str) -> Loaded<CheckpointOrigin> {
         read_origin(self.open(name)?)
     }
 
@@ -144,7 +144,7 @@ impl Checkpoints {
             );
             return Err(Error::new(ErrorKind::Conflict, text));
         }
-        let origin = Origin {
+        let origin = CheckpointOrigin {
             position: graph.position,
             record_checksum: record_checksum(log, graph.position)?,
             log_id: log.id(),
@@ -159,7 +159,7 @@ impl Checkpoints {
     /// Removes, durably, unfinished checkpoints, and the checkpoints of this log from before it was rewritten: they
     /// hold purged instances.
     pub(crate) fn remove_stale(&self, log: &dyn Log) -> Result<()> {
-        let is_stale = |origin: Loaded<Origin>| {
+        let is_stale = |origin: Loaded<CheckpointOrigin>| {
             origin.is_ok_and(|origin| origin.log_id == log.id() && origin.generation != log.generation())
         };
         self.remove_if(is_stale)
@@ -168,13 +168,13 @@ impl Checkpoints {
     /// The same; also removes all others that are not known to belong to the present log: checkpoints of an earlier
     /// version, for example, may hold purged instances, too.
     pub(crate) fn remove_others(&self, log: &dyn Log) -> Result<()> {
-        let is_own = |origin: Loaded<Origin>| {
+        let is_own = |origin: Loaded<CheckpointOrigin>| {
             origin.is_ok_and(|origin| origin.log_id == log.id() && origin.generation == log.generation())
         };
         self.remove_if(|origin| !is_own(origin))
     }
 
-    fn remove_if(&self, is_stale: impl Fn(Loaded<Origin>) -> bool) -> Result<()> {
+    fn remove_if(&self, is_stale: impl Fn(Loaded<CheckpointOrigin>) -> bool) -> Result<()> {
         let unfinished = self.store.remove_unfinished();
         unfinished.map_err(|source| self.failed("remove what is left of a checkpoint", "", source))?;
         let names = self.names()?.into_iter().map(|(_, name)| name);

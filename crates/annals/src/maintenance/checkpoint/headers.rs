@@ -3,9 +3,9 @@
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use super::block::{BlockWriter, Input, Kind, Loaded, damaged};
+use super::block::{BlockKind, BlockWriter, Input, Loaded, damaged};
 use crate::graph::Graph;
-use crate::graph::instance::headers::{Header, Headers, Identity, Shape};
+use crate::graph::instance::headers::{Headers, Identity, RowHeader, Shape};
 use crate::graph::structures::symbols::Symbol;
 use crate::record::{decode_provenance_from, encode_provenance_into};
 
@@ -20,7 +20,7 @@ const CONTENT: u8 = 64;
 
 /// The block begins with the name of the collection; the plain header is omitted.
 pub(crate) fn save_headers(out: &mut BlockWriter<impl Write>, graph: &Graph) -> io::Result<()> {
-    out.start(Kind::Headers)?;
+    out.start(BlockKind::Headers)?;
     out.bytes(graph.collection.as_deref().unwrap_or_default().as_bytes());
     out.end_item()?;
     for header in graph.headers.iter() {
@@ -30,7 +30,7 @@ pub(crate) fn save_headers(out: &mut BlockWriter<impl Write>, graph: &Graph) -> 
     Ok(())
 }
 
-fn save_header(out: &mut BlockWriter<impl Write>, header: &Header) {
+fn save_header(out: &mut BlockWriter<impl Write>, header: &RowHeader) {
     let flag = |is_there: bool, flag: u8| if is_there { flag } else { 0 };
     out.u8(flag(header.status.is_some(), STATUS)
         | flag(header.provenance.is_some(), PROVENANCE)
@@ -76,10 +76,11 @@ pub(crate) fn load_collection(input: &mut Input) -> Loaded<Option<Arc<str>>> {
     Ok((!name.is_empty()).then(|| name.into()))
 }
 
-pub(crate) fn load_header(input: &mut Input) -> Loaded<Header> {
+pub(crate) fn load_header(input: &mut Input) -> Loaded<RowHeader> {
     let flags = input.u8()?;
     let has = |flag: u8| flags & flag != 0;
-    let mut header = Header { version_offset: input.signed()?, is_proxy: has(PROXY), ..Header::default() };
+    let mut header =
+        RowHeader { version_offset: input.signed()?, is_proxy: has(PROXY), ..RowHeader::default() };
     if has(CONTENT) {
         header.content_offset = input.small()?;
     }
@@ -110,7 +111,7 @@ fn load_shape(input: &mut Input) -> Loaded<Shape> {
 
 /// The headers, the plain one first, if everything that they refer to exists. `entities` counts the entities.
 pub(crate) fn loaded_headers(
-    list: Vec<Header>,
+    list: Vec<RowHeader>,
     names: usize,
     authors: usize,
     entities: usize,

@@ -58,7 +58,7 @@ pub(crate) trait Checkpointed: Send + Sync + 'static {
     fn grown_bytes_min(&self) -> u64;
 
     /// Writes a checkpoint of the present graph.
-    fn take_checkpoint(&self) -> Result<Position>;
+    fn write_checkpoint(&self) -> Result<Position>;
 
     /// Reports a failed checkpoint to the user.
     fn warn(&self, text: String);
@@ -89,7 +89,7 @@ fn keep(repository: &Weak<impl Checkpointed>, covered: u64, is_stopping: &Atomic
         if !is_due || is_stopping.load(Ordering::SeqCst) {
             continue;
         }
-        if let Err(error) = repository.take_checkpoint()
+        if let Err(error) = repository.write_checkpoint()
             && error.kind() != ErrorKind::Closed
         {
             repository.warn(format!("the background checkpoint failed: {error}"));

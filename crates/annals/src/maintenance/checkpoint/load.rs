@@ -4,11 +4,11 @@ use std::io::Read;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use super::block::{Damage, Input, Kind, Loaded, damaged, read_block};
+use super::block::{BlockKind, Damage, Input, Loaded, damaged, read_block};
 use super::headers::{load_collection, load_header, loaded_headers};
 use super::load_keys::KeySets;
 use super::load_table::{Message, TableParts};
-use super::save::{FORMAT, MAGIC, NO_TABLE, Origin, PAST_LINKS_SET, codes};
+use super::save::{CheckpointOrigin, FORMAT, MAGIC, NO_TABLE, PAST_LINKS_SET, codes};
 use crate::graph::Graph;
 use crate::graph::index::{Indexes, TableIndexes};
 use crate::graph::indexed::Indexed;
@@ -22,7 +22,7 @@ use crate::graph::structures::spill_file::SpillSettings;
 use crate::graph::structures::symbols::{Symbol, Symbols};
 use crate::graph::table::Table;
 use crate::log::LogId;
-use crate::memory::{Memory, Stored};
+use crate::memory::{Memory, StoredData};
 use crate::model::{Action, TypeDefinition};
 use crate::record::decode_record;
 use crate::{Error, Position};
@@ -40,7 +40,7 @@ const BLOCK_BYTES: usize = 1 << 20;
 
 #[derive(Default)]
 struct Header {
-    origin: Origin,
+    origin: CheckpointOrigin,
     slots_counts: [usize; 2],
 }
 
@@ -53,7 +53,7 @@ struct Parts {
     authors: Symbols,
     type_changes: Vec<(u64, Arc<TypeDefinition>)>,
     collection: Option<Arc<str>>,
-    headers: Vec<headers::Header>,
+    headers: Vec<headers::RowHeader>,
     // True once the tables know that their rows are complete.
     are_rows_whole: bool,
     links: [LinkParts; 2],
@@ -80,42 +80,42 @@ pub(crate) struct Common {
 }
 
 /// Reads the origin of the checkpoint: its log and position. Errors: why the file cannot be used.
-pub(crate) fn read_origin(mut input: impl Read) -> Loaded<Origin> {
+pub(crate) fn read_origin(mut input: impl Read) -> Loaded<CheckpointOrigin> {
     let mut payload = Vec::new();
     let mut parts = Parts::default();
     match read_block(&mut input, &mut payload)? {
-        Some(Kind::Header) => parts.read_header(&mut Input::new(&payload))?,
+        Some(BlockKind::Header) => parts.read_header(&mut Input::new(&payload))?,
         _ => return Err(damaged("it is no checkpoint")),
     }
     Ok(parts.header.origin)
 }
 
 /// The memory budget while a checkpoint is read.
-pub(crate) struct Room<'s> {
+pub(crate) struct LoadBudget<'s> {
     memory: Option<&'s Memory>,
     /// Length of the file without long values. Units: bytes.
     bytes: u64,
-    /// A table locks this while it derives data from its rows, which is much at once: otherwise both would admit the
+    /// A table locks this while it derives data from its rows, which is much at once: otherwise both would use the
     /// same room.
     derives: Mutex<()>,
     /// Why reading stopped: threads that wait for each other only see that another one has ended.
     refusal: OnceLock<Error>,
 }
 
-impl Room<'_> {
-    /// Admits the derived data of `rows`, until the guard is dropped. Errors: as [`Room::admit`].
-    pub(crate) fn admit_derived(&self, rows: usize) -> Loaded<Option<MutexGuard<'_, ()>>> {
+impl LoadBudget<'_> {
+    /// Charges the derived data of `rows`, until the guard is dropped. Errors: as [`LoadBudget::charge`].
+    pub(crate) fn charge_derived(&self, rows: usize) -> Loaded<Option<MutexGuard<'_, ()>>> {
         if self.memory.is_none() {
             return Ok(None);
         }
         let guard = self.derives.lock().unwrap_or_else(PoisonError::into_inner);
-        self.admit(ROW_BYTES * rows).map(|()| Some(guard))
+        self.charge(ROW_BYTES * rows).map(|()| Some(guard))
     }
 
     /// Checks for room for the graph of `bytes`. Errors: there is no room, and [`load`] returns the reason.
-    pub(crate) fn admit(&self, bytes: usize) -> Loaded<()> {
+    pub(crate) fn charge(&self, bytes: usize) -> Loaded<()> {
         let Some(memory) = self.memory else { return Ok(()) };
-        memory.admit_stored(bytes, Stored::Checkpoint { bytes: self.bytes }).map_err(|error| {
+        memory.charge_stored(bytes, StoredData::Checkpoint { bytes: self.bytes }).map_err(|error| {
             let _ = self.refusal.set(error);
             damaged("there is no room for it")
         })
@@ -126,7 +126,7 @@ impl Room<'_> {
 /// long values. Errors: why the file cannot be used.
 pub(crate) fn load(input: impl Read, bytes: u64, spill: Option<&SpillSettings>) -> Loaded<Indexed> {
     let memory = spill.map(|spill| &*spill.memory);
-    let room = Room { memory, bytes, derives: Mutex::new(()), refusal: OnceLock::new() };
+    let room = LoadBudget { memory, bytes, derives: Mutex::new(()), refusal: OnceLock::new() };
     let outcome = load_within(input, spill, &room);
     match room.refusal.into_inner() {
         Some(error) => Err(Damage::TooLarge(error)),
@@ -134,7 +134,7 @@ pub(crate) fn load(input: impl Read, bytes: u64, spill: Option<&SpillSettings>) 
     }
 }
 
-fn load_within(mut input: impl Read, spill: Option<&SpillSettings>, room: &Room) -> Loaded<Indexed> {
+fn load_within(mut input: impl Read, spill: Option<&SpillSettings>, room: &LoadBudget) -> Loaded<Indexed> {
     let waiting = match room.memory {
         // Half for each table.
         Some(memory) => memory.share(2 * WAITING_BLOCKS_SPILLED_MAX * BLOCK_BYTES) / BLOCK_BYTES / 2,
@@ -181,23 +181,27 @@ fn read(
     input: &mut impl Read,
     common: &OnceLock<Common>,
     tables: [SyncSender<Message>; 2],
-    room: &Room,
+    room: &LoadBudget,
 ) -> Loaded<Parts> {
     let mut parts = Parts::default();
     let mut payload = Vec::new();
     let mut is_first = true;
     while let Some(kind) = read_block(input, &mut payload)? {
-        if is_first != (kind == Kind::Header) {
+        if is_first != (kind == BlockKind::Header) {
             return Err(damaged("the order of blocks"));
         }
         is_first = false;
-        room.admit(payload.len())?;
-        if matches!(kind, Kind::Links | Kind::Wide | Kind::Keys | Kind::End) {
+        room.charge(payload.len())?;
+        if matches!(kind, BlockKind::Links | BlockKind::Wide | BlockKind::Keys | BlockKind::End) {
             parts.end_rows(common, &tables)?;
         }
         let is_of_table = match kind {
-            Kind::Ids | Kind::Pages | Kind::Extras | Kind::Values | Kind::Deletions => true,
-            Kind::Keys => payload.first() != Some(&NO_TABLE),
+            BlockKind::Ids
+            | BlockKind::Pages
+            | BlockKind::Extras
+            | BlockKind::Values
+            | BlockKind::Deletions => true,
+            BlockKind::Keys => payload.first() != Some(&NO_TABLE),
             _ => false,
         };
         if is_of_table {
@@ -218,19 +222,19 @@ fn unheard() -> Damage {
 }
 
 impl Parts {
-    fn read(&mut self, kind: Kind, mut input: Input) -> Loaded<()> {
+    fn read(&mut self, kind: BlockKind, mut input: Input) -> Loaded<()> {
         match kind {
-            Kind::Header => return self.read_header(&mut input),
-            Kind::Keys => {
+            BlockKind::Header => return self.read_header(&mut input),
+            BlockKind::Keys => {
                 input.u8()?;
                 return self.keys.read(&mut input);
             }
-            Kind::Links | Kind::Wide => {
+            BlockKind::Links | BlockKind::Wide => {
                 let side = usize::from(input.u8()?);
                 let links = self.links.get_mut(side).ok_or_else(|| damaged("a direction"))?;
                 return links.read(kind, &mut input);
             }
-            Kind::End => {
+            BlockKind::End => {
                 self.keys_count = Some(input.number()?);
                 return Ok(());
             }
@@ -241,17 +245,17 @@ impl Parts {
         }
         while !input.is_empty() {
             match kind {
-                Kind::Instants => {
+                BlockKind::Instants => {
                     let before = self.instants.last().copied().unwrap_or(0);
                     self.instants.push(before.wrapping_add(input.signed()?));
                 }
-                Kind::Names => drop(self.names.intern(&input.text()?.into())),
-                Kind::Authors => drop(self.authors.intern(&input.text()?.into())),
-                Kind::Headers if self.collection.is_none() && self.headers.is_empty() => {
+                BlockKind::Names => drop(self.names.intern(&input.text()?.into())),
+                BlockKind::Authors => drop(self.authors.intern(&input.text()?.into())),
+                BlockKind::Headers if self.collection.is_none() && self.headers.is_empty() => {
                     self.collection = load_collection(&mut input)?;
-                    self.headers.push(headers::Header::default());
+                    self.headers.push(headers::RowHeader::default());
                 }
-                Kind::Headers => self.headers.push(load_header(&mut input)?),
+                BlockKind::Headers => self.headers.push(load_header(&mut input)?),
                 _ => {
                     let position = input.number()?;
                     self.type_changes.push((position, Arc::new(definition(input.bytes()?)?)));
@@ -270,7 +274,7 @@ impl Parts {
             return Err(format!("of format {format}, this version reads {FORMAT}").into());
         }
         self.header = Header {
-            origin: Origin {
+            origin: CheckpointOrigin {
                 position: Position(input.number()?),
                 record_checksum: input.small()?,
                 log_id: LogId(input.take(16)?.try_into().map_err(|_| damaged("the id of the log"))?),
@@ -345,10 +349,10 @@ impl Parts {
 }
 
 impl LinkParts {
-    fn read(&mut self, kind: Kind, input: &mut Input) -> Loaded<()> {
+    fn read(&mut self, kind: BlockKind, input: &mut Input) -> Loaded<()> {
         while !input.is_empty() {
             let length = input.count()?;
-            if kind == Kind::Links {
+            if kind == BlockKind::Links {
                 let (words, _) = input.take(length.saturating_mul(4))?.as_chunks();
                 self.pages.push(words.iter().map(|word| u32::from_le_bytes(*word)).collect());
                 continue;

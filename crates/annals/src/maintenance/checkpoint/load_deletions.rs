@@ -1,16 +1,16 @@
 //! Reads the deletions of a table out of a checkpoint.
 
 use super::block::{Input, Loaded, damaged};
-use crate::graph::instance::deletions::{Deletion, Deletions, Run};
-use crate::graph::instance::past::Place;
-use crate::graph::instance::unpacked::Stamp;
+use crate::graph::instance::deletions::{Deletion, Deletions, SlotRun};
+use crate::graph::instance::past::ChangePlace;
+use crate::graph::instance::unpacked::RowStamp;
 use crate::graph::structures::symbols::Symbol;
 
 /// The deletions of a table, read so far.
 #[derive(Default)]
 pub(crate) struct DeletionParts {
     list: Vec<Deletion>,
-    runs: Vec<Run>,
+    runs: Vec<SlotRun>,
 }
 
 impl DeletionParts {
@@ -18,11 +18,13 @@ impl DeletionParts {
     pub(crate) fn read(&mut self, input: &mut Input) -> Loaded<()> {
         match input.u8()? {
             0 => self.list.push(Deletion {
-                place: Place { position: input.number()?, change: input.small()? },
-                stamp: Stamp { author: Symbol(input.small()?), micros: input.signed()? },
+                place: ChangePlace { position: input.number()?, change: input.small()? },
+                stamp: RowStamp { author: Symbol(input.small()?), micros: input.signed()? },
                 valid_from: input.signed()?,
             }),
-            _ => self.runs.push(Run { first: input.small()?, len: input.small()?, number: input.small()? }),
+            _ => {
+                self.runs.push(SlotRun { first: input.small()?, len: input.small()?, number: input.small()? })
+            }
         }
         Ok(())
     }
@@ -37,7 +39,7 @@ impl DeletionParts {
             deletions.push(*deletion);
         }
         let mut next = 0;
-        for Run { first, len, number } in self.runs {
+        for SlotRun { first, len, number } in self.runs {
             let is_below = |number: u32, count: usize| usize::try_from(number).is_ok_and(|it| it < count);
             let last = first.checked_add(len).and_then(|end| end.checked_sub(1));
             let is_sound = first >= next && len > 0 && is_below(number, self.list.len());

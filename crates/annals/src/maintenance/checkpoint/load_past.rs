@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::block::{Input, Loaded};
 use crate::graph::instance::headers::HeaderNumber;
-use crate::graph::instance::past::{Past, PastVersion, Place};
+use crate::graph::instance::past::{ChangePlace, Past, PastVersion};
 use crate::model::Status;
 
 /// The versions of an instance that are not in force.
@@ -16,7 +16,7 @@ pub(crate) fn past(input: &mut Input) -> Loaded<Option<Arc<Past>>> {
             base: input.small()?,
             status: if input.u8()? == 0 { Status::Active } else { Status::Deleted },
             header: HeaderNumber(input.small()?),
-            place: Place { position: input.number()?, change: input.small()? },
+            place: ChangePlace { position: input.number()?, change: input.small()? },
             valid_from: input.signed()?,
         };
         past = Some(Past::push(past, this));

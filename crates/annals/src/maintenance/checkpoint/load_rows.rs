@@ -146,7 +146,7 @@ mod tests {
     use crate::graph::structures::spill_file::FILE_BYTES_MAX;
     use crate::log::MemoryLog;
     use crate::maintenance::checkpoint::load::load;
-    use crate::maintenance::checkpoint::save::{Origin, save};
+    use crate::maintenance::checkpoint::save::{CheckpointOrigin, save};
     use crate::memory::Memory;
     use crate::{ClassificationContent, InstanceId, NewEntity, Options, Patch, Repository, Result};
 
@@ -185,7 +185,7 @@ mod tests {
         }
         let mut bytes = Vec::new();
         let snapshot = repository.snapshot();
-        let origin = Origin { position: snapshot.position(), ..Origin::default() };
+        let origin = CheckpointOrigin { position: snapshot.position(), ..CheckpointOrigin::default() };
         save(&snapshot.indexed().settled(), origin, &mut bytes).expect("a Vec takes every write");
         Ok(bytes)
     }

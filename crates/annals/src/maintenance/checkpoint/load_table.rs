@@ -3,14 +3,14 @@
 use std::sync::OnceLock;
 use std::sync::mpsc::Receiver;
 
-use super::block::{Input, Kind, Loaded, damaged};
-use super::load::{Common, Room};
+use super::block::{BlockKind, Input, Loaded, damaged};
+use super::load::{Common, LoadBudget};
 use super::load_deletions::DeletionParts;
 use super::load_keys::KeySets;
 use super::load_past::past;
 use super::load_rows::RowParts;
 use crate::graph::index::{LoadSets, TableIndexes};
-use crate::graph::instance::row_check::{Ends, Limits};
+use crate::graph::instance::row_check::{Ends, RowLimits};
 use crate::graph::instance::spill::Spill;
 use crate::graph::structures::rows::Rows;
 use crate::graph::structures::slot_set::SlotSet;
@@ -20,7 +20,7 @@ use crate::model::Id;
 
 /// A message to the thread that reads a table.
 pub(crate) enum Message {
-    Block(Kind, Vec<u8>),
+    Block(BlockKind, Vec<u8>),
     /// The rows are complete: only keys follow.
     RowsEnd,
 }
@@ -48,14 +48,14 @@ impl TableParts {
         spill: Option<&SpillSettings>,
         common: &OnceLock<Common>,
         number: usize,
-        room: &Room,
+        room: &LoadBudget,
     ) -> Loaded<WholeRows> {
         let (parts, deletions) = (RowParts::new(spill), DeletionParts::default());
         let mut table = TableParts { ids: Vec::new(), parts, deletions };
         let next = || messages.recv().map_err(|_| damaged("it is cut off"));
         while let Message::Block(kind, payload) = next()? {
             table.read(kind, &payload)?;
-            room.admit(payload.len())?;
+            room.charge(payload.len())?;
         }
         let TableParts { ids, mut parts, deletions } = table;
         let common = common.get().ok_or_else(|| damaged("it is cut off"))?;
@@ -67,15 +67,15 @@ impl TableParts {
         Ok(WholeRows { ids, extras: parts.extras, spill: parts.spill, rows, deletions })
     }
 
-    fn read(&mut self, kind: Kind, payload: &[u8]) -> Loaded<()> {
+    fn read(&mut self, kind: BlockKind, payload: &[u8]) -> Loaded<()> {
         let mut input = Input::new(payload);
         input.u8()?;
         while !input.is_empty() {
             match kind {
-                Kind::Ids => self.ids.push(input.id()?),
-                Kind::Values => self.parts.read_value(input.bytes()?)?,
-                Kind::Pages => self.parts.read_page(input.bytes()?)?,
-                Kind::Deletions => self.deletions.read(&mut input)?,
+                BlockKind::Ids => self.ids.push(input.id()?),
+                BlockKind::Values => self.parts.read_value(input.bytes()?)?,
+                BlockKind::Pages => self.parts.read_page(input.bytes()?)?,
+                BlockKind::Deletions => self.deletions.read(&mut input)?,
                 _ => self.parts.read_extra(past(&mut input)?, input.bytes()?)?,
             }
         }
@@ -100,42 +100,39 @@ impl WholeRows {
         messages: &Receiver<Message>,
         common: &OnceLock<Common>,
         ends: Ends,
-        room: &Room,
+        room: &LoadBudget,
     ) -> Loaded<(Table, TableIndexes, u64)> {
         let common = common.get().ok_or_else(|| damaged("it is cut off"))?;
         let (names, authors, headers) = (common.names.len(), common.authors.len(), common.headers.len());
-        let limits = Limits { names, authors, headers, ends };
+        let limits = RowLimits { names, authors, headers, ends };
         let extra = |number: u32| self.extras.get(usize::try_from(number).ok()?);
         let is_sound = |known: &Extra| {
-            known.past.as_ref().is_none_or(|past| limits.admit_past(past))
-                && known
-                    .row
-                    .as_ref()
-                    .is_none_or(|row| limits.admit_own(row, |number| extra(number).is_some()))
+            known.past.as_ref().is_none_or(|past| limits.fits_past(past))
+                && known.row.as_ref().is_none_or(|row| limits.fits_own(row, |number| extra(number).is_some()))
         };
         let has_row = |number: u32| extra(number).map(|known| known.row.is_some());
         if !self.extras.iter().all(is_sound)
-            || !self.rows.iter().all(|bytes| limits.admit_in_page(bytes, has_row))
+            || !self.rows.iter().all(|bytes| limits.fits_in_page(bytes, has_row))
         {
             return Err(damaged("an instance refers to what is not there"));
         }
-        let admitted = room.admit_derived(self.rows.len())?;
+        let charged = room.charge_derived(self.rows.len())?;
         let extras = self.extras.into_iter().collect();
         let meanings = Meanings { headers: &common.headers, names: &common.names, types: &common.types };
         let deletions = self.deletions.finish(self.rows.len(), authors)?;
         let (mut table, mut indexes) =
             Table::from_rows(self.rows, extras, self.ids, deletions, self.spill, meanings)
                 .map_err(|error| damaged(error.text()))?;
-        drop(admitted);
+        drop(charged);
         let mut keys = KeySets::default();
         for message in messages {
-            let Message::Block(Kind::Keys, payload) = message else {
+            let Message::Block(BlockKind::Keys, payload) = message else {
                 return Err(damaged("the order of blocks"));
             };
             let mut input = Input::new(&payload);
             input.u8()?;
             keys.read(&mut input)?;
-            room.admit(payload.len())?;
+            room.charge(payload.len())?;
         }
         keys.close();
         // One more, for the keys that belong to no property.

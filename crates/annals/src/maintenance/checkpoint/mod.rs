@@ -15,7 +15,7 @@ mod load_table;
 mod save;
 mod stoppable;
 mod keeper;
-mod take;
+mod write;
 
 pub(crate) use file::Checkpoints;
 pub(crate) use keeper::{Checkpointed, start};

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use super::block::{BlockWriter, Kind};
+use super::block::{BlockKind, BlockWriter};
 use super::headers::save_headers;
 use crate::Position;
 use crate::graph::Graph;
@@ -40,7 +40,7 @@ pub(crate) fn codes() -> Vec<u8> {
 
 /// The log and the position of a checkpoint.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Origin {
+pub(crate) struct CheckpointOrigin {
     pub(crate) position: Position,
     /// CRC-32C of the record at the position.
     pub(crate) record_checksum: u32,
@@ -50,10 +50,10 @@ pub(crate) struct Origin {
 }
 
 /// Writes the whole graph.
-pub(crate) fn save(indexed: &Indexed, origin: Origin, out: impl Write) -> io::Result<()> {
+pub(crate) fn save(indexed: &Indexed, origin: CheckpointOrigin, out: impl Write) -> io::Result<()> {
     let graph = &indexed.graph;
     let mut out = BlockWriter::new(out);
-    out.start(Kind::Header)?;
+    out.start(BlockKind::Header)?;
     out.bytes(MAGIC);
     out.number(FORMAT);
     out.number(origin.position.0);
@@ -64,14 +64,14 @@ pub(crate) fn save(indexed: &Indexed, origin: Origin, out: impl Write) -> io::Re
     out.count(graph.relationships.slots_count());
     out.bytes(&codes());
     save_instants(&mut out, graph)?;
-    for (kind, symbols) in [(Kind::Names, &graph.names), (Kind::Authors, &graph.authors)] {
+    for (kind, symbols) in [(BlockKind::Names, &graph.names), (BlockKind::Authors, &graph.authors)] {
         out.start(kind)?;
         for name in symbols.iter() {
             out.bytes(name.as_bytes());
             out.end_item()?;
         }
     }
-    out.start(Kind::TypeChanges)?;
+    out.start(BlockKind::TypeChanges)?;
     for (position, definition) in graph.type_changes.iter() {
         out.number(*position);
         out.bytes(&type_record((**definition).clone()));
@@ -94,14 +94,14 @@ pub(crate) fn save(indexed: &Indexed, origin: Origin, out: impl Write) -> io::Re
     }
     let past_links = SavedSet { code: PAST_LINKS_SET, number: 0, keys: &graph.past_links };
     keys_count += save_keys(&mut out, NO_TABLE, &past_links)?;
-    out.start(Kind::End)?;
+    out.start(BlockKind::End)?;
     out.count(keys_count);
     out.finish()?;
     Ok(())
 }
 
 fn save_instants(out: &mut BlockWriter<impl Write>, graph: &Graph) -> io::Result<()> {
-    out.start(Kind::Instants)?;
+    out.start(BlockKind::Instants)?;
     let mut before = 0;
     for &micros in graph.instants.iter() {
         // Wrapping, because the first difference may exceed 63 bits.
@@ -123,26 +123,26 @@ fn type_record(definition: crate::TypeDefinition) -> Vec<u8> {
 }
 
 /// Starts a block of a part that exists twice, or continues it in a new block.
-fn start_numbered(out: &mut BlockWriter<impl Write>, kind: Kind, number: u8) -> io::Result<()> {
+fn start_numbered(out: &mut BlockWriter<impl Write>, kind: BlockKind, number: u8) -> io::Result<()> {
     out.start(kind)?;
     out.u8(number);
     Ok(())
 }
 
 fn save_table(out: &mut BlockWriter<impl Write>, number: u8, table: &Table) -> io::Result<()> {
-    start_numbered(out, Kind::Ids, number)?;
+    start_numbered(out, BlockKind::Ids, number)?;
     for id in table.ids.iter() {
         out.id(id);
         if out.end_item()? {
             out.u8(number);
         }
     }
-    start_numbered(out, Kind::Extras, number)?;
+    start_numbered(out, BlockKind::Extras, number)?;
     for extra in table.extras.iter() {
         let row = extra.row.as_ref().map(|row| row.row());
         if let Some(row) = row.filter(|row| row.has_spilled()) {
             save_values(out, number, table, std::iter::once(row))?;
-            start_numbered(out, Kind::Extras, number)?;
+            start_numbered(out, BlockKind::Extras, number)?;
         }
         save_past(out, extra.past.as_ref());
         out.bytes(&row.map(Row::inlined).unwrap_or_default());
@@ -150,7 +150,7 @@ fn save_table(out: &mut BlockWriter<impl Write>, number: u8, table: &Table) -> i
             out.u8(number);
         }
     }
-    start_numbered(out, Kind::Pages, number)?;
+    start_numbered(out, BlockKind::Pages, number)?;
     let mut pages = table.rows.pages().peekable();
     while pages.peek().is_some() {
         let together: Vec<Arc<[u8]>> = pages.by_ref().take(PAGES_TOGETHER).collect();
@@ -158,7 +158,7 @@ fn save_table(out: &mut BlockWriter<impl Write>, number: u8, table: &Table) -> i
             let rows = together.iter().flat_map(|page| rows_of(page));
             let rows = rows.filter(|row| !row.is_empty() && stub_extra(row).is_none()).map(Row::new);
             save_values(out, number, table, rows)?;
-            start_numbered(out, Kind::Pages, number)?;
+            start_numbered(out, BlockKind::Pages, number)?;
         }
         for page in together {
             out.bytes(&page);
@@ -172,7 +172,7 @@ fn save_table(out: &mut BlockWriter<impl Write>, number: u8, table: &Table) -> i
 
 /// The deletions by number, each after a zero; then the runs of their slots, each after a one.
 fn save_deletions(out: &mut BlockWriter<impl Write>, number: u8, table: &Table) -> io::Result<()> {
-    start_numbered(out, Kind::Deletions, number)?;
+    start_numbered(out, BlockKind::Deletions, number)?;
     for Deletion { place, stamp, valid_from } in table.deletions.list() {
         out.u8(0);
         out.number(place.position);
@@ -202,7 +202,7 @@ fn save_values<'r>(
     table: &Table,
     rows: impl Iterator<Item = Row<'r>>,
 ) -> io::Result<()> {
-    start_numbered(out, Kind::Values, number)?;
+    start_numbered(out, BlockKind::Values, number)?;
     for place in rows.flat_map(Row::places) {
         out.bytes(&table.spill.read(place).map_err(io::Error::other)?);
         if out.end_item()? {
@@ -213,7 +213,7 @@ fn save_values<'r>(
 }
 
 fn save_links(out: &mut BlockWriter<impl Write>, number: u8, links: &Adjacency) -> io::Result<()> {
-    start_numbered(out, Kind::Wide, number)?;
+    start_numbered(out, BlockKind::Wide, number)?;
     for wide in links.wide() {
         // One more, so that zero means none.
         out.count(wide.map_or(0, |links| links.degree(None) + 1));
@@ -226,7 +226,7 @@ fn save_links(out: &mut BlockWriter<impl Write>, number: u8, links: &Adjacency) 
             out.u8(number);
         }
     }
-    start_numbered(out, Kind::Links, number)?;
+    start_numbered(out, BlockKind::Links, number)?;
     for page in links.pages() {
         out.count(page.len());
         page.iter().for_each(|word| out.payload.extend_from_slice(&word.to_le_bytes()));
@@ -263,7 +263,7 @@ fn save_keys(
     for next in keys.iter() {
         next.write_to(&mut key);
         if is_new {
-            out.start(Kind::Keys)?;
+            out.start(BlockKind::Keys)?;
             out.u8(table);
             out.u8(*code);
             out.number(*number);

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use crate::Result;
 use crate::graph::actions as action;
-use crate::graph::instance::past::Place;
+use crate::graph::instance::past::ChangePlace;
 use crate::graph::{Graph, instance_id};
 use crate::model::{Action, Change, InstanceId, TypeKind};
 
@@ -18,12 +18,12 @@ fn is_delete(action: &Action) -> bool {
 
 /// The replacements of removed changes; a change without an entry becomes a void.
 #[derive(Default)]
-pub(super) struct Outlived(HashMap<Place, Action>);
+pub(super) struct Outlived(HashMap<ChangePlace, Action>);
 
 impl Outlived {
     /// The versions that remain of the changes in `taking`. `graph` is the one after the last record.
-    pub(super) fn collect(graph: &Graph, taking: HashMap<Place, Action>) -> Result<Outlived> {
-        let mut lists: HashMap<Place, [Vec<InstanceId>; 2]> = HashMap::new();
+    pub(super) fn collect(graph: &Graph, taking: HashMap<ChangePlace, Action>) -> Result<Outlived> {
+        let mut lists: HashMap<ChangePlace, [Vec<InstanceId>; 2]> = HashMap::new();
         if taking.is_empty() {
             return Ok(Outlived::default());
         }
@@ -52,7 +52,7 @@ impl Outlived {
     }
 
     /// The replacement of a change.
-    pub(super) fn instead(&self, place: Place, change: &Change) -> Change {
+    pub(super) fn instead(&self, place: ChangePlace, change: &Change) -> Change {
         match self.0.get(&place) {
             Some(action) => Change { valid_from: change.valid_from, ..Change::from(action.clone()) },
             None => Change::from(Action::Void(action::Void)),

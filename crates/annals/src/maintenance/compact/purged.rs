@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::outlived::Outlived;
 use crate::graph::indexed::Indexed;
-use crate::graph::instance::past::Place;
+use crate::graph::instance::past::ChangePlace;
 use crate::graph::{Graph, PurgedVersion};
 use crate::log::Log;
 use crate::maintenance::records::for_each_record;
@@ -23,7 +23,7 @@ use crate::{Position, Result};
 pub(crate) struct Purged {
     /// The changes that wrote versions of purged instances, with the ids of these instances at that time; and the
     /// purges.
-    changes: BTreeMap<Place, Written>,
+    changes: BTreeMap<ChangePlace, Written>,
     /// The replacements of changes that also wrote versions of existing instances.
     outlived: Outlived,
     changes_count: u64,
@@ -92,11 +92,11 @@ impl Purged {
         &'p self,
         position: Position,
         record: &'p Record,
-    ) -> impl Iterator<Item = (Place, &'p Change)> + 'p {
+    ) -> impl Iterator<Item = (ChangePlace, &'p Change)> + 'p {
         numbered(position, record).filter(|(place, change)| self.is_taken(*place, &change.action))
     }
 
-    fn is_taken(&self, place: Place, action: &Action) -> bool {
+    fn is_taken(&self, place: ChangePlace, action: &Action) -> bool {
         let (purged, left) = match self.changes.get(&place) {
             None => return false,
             Some(Written::Purge) => return true,
@@ -119,13 +119,13 @@ impl Purged {
     /// The record without the changes of purged instances. A void replaces each of them, or its effect on existing
     /// instances, so that the other changes keep their numbers. `None` if the record has no such change.
     pub(crate) fn take_out(&self, position: Position, bytes: &[u8]) -> Result<Option<Vec<u8>>> {
-        let first = |position: u64| Place { position, change: 0 };
+        let first = |position: u64| ChangePlace { position, change: 0 };
         if self.changes.range(first(position.0)..first(position.0 + 1)).next().is_none() {
             return Ok(None);
         }
         let record = decode_record(position, bytes)?;
         let instead =
-            |(place, change): (Place, &Change)| (place.change, self.outlived.instead(place, change));
+            |(place, change): (ChangePlace, &Change)| (place.change, self.outlived.instead(place, change));
         let taken: Vec<(u32, Change)> = self.taken(position, &record).map(instead).collect();
         if taken.is_empty() {
             return Ok(None);
@@ -135,14 +135,14 @@ impl Purged {
 }
 
 /// The id of an existing child in the version that the change at `place` wrote of it.
-fn left_at(graph: &Graph, child: u32, place: Place) -> Result<Option<InstanceId>> {
+fn left_at(graph: &Graph, child: u32, place: ChangePlace) -> Result<Option<InstanceId>> {
     let Some(instance) = graph.entities.get(child)? else { return Ok(None) };
     let version = instance.written_at(place);
     Ok(version.map(|version| InstanceId::Entity(graph.shape_of(&instance, version.header).id)))
 }
 
-fn numbered(position: Position, record: &Record) -> impl Iterator<Item = (Place, &Change)> {
-    let places = (0..).map(move |number| Place { position: position.0, change: number });
+fn numbered(position: Position, record: &Record) -> impl Iterator<Item = (ChangePlace, &Change)> {
+    let places = (0..).map(move |number| ChangePlace { position: position.0, change: number });
     places.zip(&record.changes)
 }
 

@@ -23,7 +23,7 @@ const VERIFIED_COST_THEN: usize = 200;
 
 /// A set of places that contains all hits.
 #[derive(Clone)]
-pub(super) struct Access<'t> {
+pub(super) struct CandidateSet<'t> {
     sources: Vec<Source<'t>>,
     /// About how many candidates it has.
     pub(super) len: usize,
@@ -110,50 +110,50 @@ impl<'s> Places<'s> {
     }
 }
 
-impl<'t> Access<'t> {
+impl<'t> CandidateSet<'t> {
     /// The whole domain.
-    pub(super) fn domain(domain: &Domain) -> Access<'t> {
-        Access { sources: vec![Source::Domain], len: domain.len_max() }
+    pub(super) fn domain(domain: &Domain) -> CandidateSet<'t> {
+        CandidateSet { sources: vec![Source::Domain], len: domain.len_max() }
     }
 
     /// The ways to gather all instances that fulfil a test.
-    pub(super) fn all(places: &Places, test: &'t Test) -> Vec<Access<'t>> {
+    pub(super) fn all(places: &Places, test: &'t Test) -> Vec<CandidateSet<'t>> {
         match test {
             Test::All(parts) => {
-                let mut accesses: Vec<Access> =
-                    parts.iter().filter_map(|part| Access::of(places, part)).collect();
-                accesses.extend(Access::intersected(places, parts));
+                let mut accesses: Vec<CandidateSet> =
+                    parts.iter().filter_map(|part| CandidateSet::of(places, part)).collect();
+                accesses.extend(CandidateSet::intersected(places, parts));
                 accesses
             }
-            one => Access::of(places, one).into_iter().collect(),
+            one => CandidateSet::of(places, one).into_iter().collect(),
         }
     }
 
     /// The best way to gather all instances that fulfil a test; `None` if no index helps.
-    fn of(places: &Places, test: &'t Test) -> Option<Access<'t>> {
+    fn of(places: &Places, test: &'t Test) -> Option<CandidateSet<'t>> {
         match test {
-            Test::All(_) => Access::all(places, test).into_iter().min_by_key(|access| access.len),
+            Test::All(_) => CandidateSet::all(places, test).into_iter().min_by_key(|access| access.len),
             Test::Any(parts) => {
-                let mut union = Access { sources: Vec::new(), len: 0 };
+                let mut union = CandidateSet { sources: Vec::new(), len: 0 };
                 for part in parts {
-                    let access = Access::of(places, part)?;
+                    let access = CandidateSet::of(places, part)?;
                     union.len += access.len;
                     union.sources.extend(access.sources);
                 }
                 Some(union)
             }
             Test::Property(None, test) => {
-                (test.operator != Operator::Missing).then(|| Access { sources: Vec::new(), len: 0 })
+                (test.operator != Operator::Missing).then(|| CandidateSet { sources: Vec::new(), len: 0 })
             }
             Test::Property(Some(name), test) if places.is_indexed(*name) => {
-                Access::of_property(places, *name, test)
+                CandidateSet::of_property(places, *name, test)
             }
             Test::AnyText(pattern) if places.snapshot.graph().types.unindexed.is_empty() => {
-                let mut access = Access { sources: Vec::new(), len: 0 };
+                let mut access = CandidateSet { sources: Vec::new(), len: 0 };
                 let divisor = left_out(pattern);
                 for name in places.properties() {
                     // Free text is in no IRI.
-                    let one = Access::of_pattern(places, name, pattern, divisor, false);
+                    let one = CandidateSet::of_pattern(places, name, pattern, divisor, false);
                     access.len += one.len;
                     access.sources.extend(one.sources);
                 }
@@ -167,20 +167,20 @@ impl<'t> Access<'t> {
                     .filter_map(|text| Id::new(text).ok())
                     .filter_map(|id| places.snapshot.slot_of(places.kind, &id))
                     .collect();
-                Some(Access { len: slots.len(), sources: vec![Source::Ids(slots)] })
+                Some(CandidateSet { len: slots.len(), sources: vec![Source::Ids(slots)] })
             }
             _ => None,
         }
     }
 
-    fn of_property(places: &Places, name: Symbol, test: &'t ValueTest) -> Option<Access<'t>> {
+    fn of_property(places: &Places, name: Symbol, test: &'t ValueTest) -> Option<CandidateSet<'t>> {
         if let Some(stretches) = places.stretches(name, test) {
             let len = stretches.iter().map(|bounds| places.count(name, bounds)).sum();
             let sources = stretches.into_iter().map(|bounds| Source::Values(name, bounds)).collect();
-            return Some(Access { sources, len });
+            return Some(CandidateSet { sources, len });
         }
         let pattern = test.pattern.as_ref().filter(|_| test.is_of_text())?;
-        Some(Access::of_pattern(places, name, pattern, left_out(pattern), true))
+        Some(CandidateSet::of_pattern(places, name, pattern, left_out(pattern), true))
     }
 
     fn of_pattern(
@@ -189,12 +189,12 @@ impl<'t> Access<'t> {
         pattern: &'t Pattern,
         left_out: usize,
         with_iris: bool,
-    ) -> Access<'t> {
+    ) -> CandidateSet<'t> {
         let Some(stretches) = Bounds::of_pattern(pattern) else {
             let len = places.count(name, &Bounds::texts()) / left_out;
-            return Access { sources: vec![Source::Texts(name, pattern)], len };
+            return CandidateSet { sources: vec![Source::Texts(name, pattern)], len };
         };
-        let mut access = Access { sources: Vec::new(), len: 0 };
+        let mut access = CandidateSet { sources: Vec::new(), len: 0 };
         for bounds in stretches.into_iter().take(2 + usize::from(with_iris)) {
             let len = places.count(name, &bounds);
             if len > 0 {
@@ -206,7 +206,7 @@ impl<'t> Access<'t> {
     }
 
     // Several conditions on a single-valued property are one range.
-    fn intersected(places: &Places, parts: &[Test]) -> Vec<Access<'t>> {
+    fn intersected(places: &Places, parts: &[Test]) -> Vec<CandidateSet<'t>> {
         let mut found: Vec<(Symbol, Bounds, usize)> = Vec::new();
         for part in parts {
             let Test::Property(Some(name), test) = part else { continue };
@@ -226,7 +226,7 @@ impl<'t> Access<'t> {
         });
         found
             .into_iter()
-            .map(|(name, bounds, _)| Access {
+            .map(|(name, bounds, _)| CandidateSet {
                 len: places.count(name, &bounds),
                 sources: vec![Source::Values(name, bounds)],
             })
@@ -319,7 +319,7 @@ fn gather_texts(
 ) -> Result<usize> {
     let bounds = Bounds::texts();
     let mut before: Vec<u8> = Vec::new();
-    let mut is_admitted = false;
+    let mut is_match = false;
     let mut text = Vec::new();
     let high = bounds.high.as_deref().expect("texts have a tag behind them");
     set.search_texts(&bounds.low, high, needed, &mut |key| {
@@ -328,11 +328,11 @@ fn gather_texts(
             bound.visit(places.snapshot)?;
             value.write_to(&mut before);
             // The index has only the beginning of a long text.
-            is_admitted = key_is_cut(&before) || {
+            is_match = key_is_cut(&before) || {
                 decode_key_text(&before, &mut text);
-                std::str::from_utf8(&text).is_ok_and(|text| pattern.admits(text))
+                std::str::from_utf8(&text).is_ok_and(|text| pattern.is_match(text))
             };
         }
-        if is_admitted { take(slot_of_key(key)) } else { Ok(()) }
+        if is_match { take(slot_of_key(key)) } else { Ok(()) }
     })
 }

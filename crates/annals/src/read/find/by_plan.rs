@@ -10,13 +10,14 @@ use crate::graph::instance::headers::PLAIN;
 use crate::graph::instance::row::Row;
 use crate::model::{Status, TypeKind};
 use crate::read::cursor;
-use crate::read::held::Held;
+use crate::read::operators::filter::properties::check_search;
 use crate::read::operators::filter::resolve;
 use crate::read::operators::filter::subject::Subject;
 use crate::read::operators::filter::test::{Bound, Test};
 use crate::read::operators::page::{Hits, Size};
 use crate::read::operators::scan::domain::{Domain, Reach};
 use crate::read::operators::sort::{Key, Sorting};
+use crate::read::past::held::Held;
 use crate::read::snapshot::Snapshot;
 use crate::search::{Deleted, Find, Header};
 
@@ -110,8 +111,8 @@ impl<'s, 'f> Search<'s, 'f> {
             }
             _ => true,
         });
-        if let Some(visible) = snapshot.sight_set(kind) {
-            domain.of_slots(visible);
+        if let Some(in_sight) = snapshot.slots_in_sight(kind) {
+            domain.of_slots(in_sight);
         }
         let test = Test::All(tests);
         let search = Search {
@@ -126,7 +127,7 @@ impl<'s, 'f> Search<'s, 'f> {
             bound,
             offset_kept_max: OFFSET_KEPT_MAX,
         };
-        super::properties::check(&search, types.as_deref())?;
+        check_search(snapshot, kind, types.as_deref(), reach.is_exact(), find)?;
         Ok(search)
     }
 
@@ -159,14 +160,14 @@ impl<'s, 'f> Search<'s, 'f> {
 
     /// The version of a candidate of the domain that the snapshot sees, if it fulfils the conditions in `asked`.
     #[inline]
-    pub(super) fn admit(&self, slot: u32, asked: &Asked<'_, 's>, steps: &mut Steps) -> Result<Option<Held>> {
+    pub(super) fn verify(&self, slot: u32, asked: &Asked<'_, 's>, steps: &mut Steps) -> Result<Option<Held>> {
         if !self.reach.is_exact() {
-            return self.admit_of_any_time(slot, asked, steps);
+            return self.verify_of_any_time(slot, asked, steps);
         }
         // The domain has only live instances.
         let held = self.snapshot.in_force(self.kind, slot)?;
-        let is_admitted = asked.tests.is_empty() || self.holds(slot, &held, asked, steps)?;
-        Ok(is_admitted.then_some(held))
+        let is_hit = asked.tests.is_empty() || self.holds(slot, &held, asked, steps)?;
+        Ok(is_hit.then_some(held))
     }
 
     fn holds(&self, slot: u32, held: &Held, asked: &Asked<'_, 's>, steps: &mut Steps) -> Result<bool> {
@@ -180,7 +181,12 @@ impl<'s, 'f> Search<'s, 'f> {
         Ok(true)
     }
 
-    fn admit_of_any_time(&self, slot: u32, asked: &Asked<'_, 's>, steps: &mut Steps) -> Result<Option<Held>> {
+    fn verify_of_any_time(
+        &self,
+        slot: u32,
+        asked: &Asked<'_, 's>,
+        steps: &mut Steps,
+    ) -> Result<Option<Held>> {
         let table = asked.places.table;
         let Some(in_force) = table.row(slot).map(Row::in_force) else { return Ok(None) };
         let view = self.snapshot.view();
@@ -325,7 +331,7 @@ impl<'s, 'f> Search<'s, 'f> {
             if number.is_multiple_of(CANDIDATES_UNCHECKED) {
                 self.snapshot.check_cancelled()?;
             }
-            count += u64::from(self.admit(slot, &asked, steps)?.is_some());
+            count += u64::from(self.verify(slot, &asked, steps)?.is_some());
         }
         self.test.check()?;
         Ok(count)

@@ -84,12 +84,12 @@ impl<'t> Ever<'t> {
             }
             Ever::Text(name, test, pattern) => {
                 test.holds(table.value(slot, *name).as_ref())
-                    || may_have_held(places, slot, Some(*name), |key| admits(pattern, key))
+                    || may_have_held(places, slot, Some(*name), |key| matches(pattern, key))
             }
             Ever::AnyText(pattern) => {
                 let row = table.row(slot);
-                row.is_none_or(|row| row.any_text(&mut |text| pattern.admits(text)))
-                    || may_have_held(places, slot, None, |key| admits(pattern, key))
+                row.is_none_or(|row| row.any_text(&mut |text| pattern.is_match(text)))
+                    || may_have_held(places, slot, None, |key| matches(pattern, key))
             }
             Ever::Type(types) => {
                 let graph = places.snapshot.graph();
@@ -114,11 +114,11 @@ fn may_have_held(places: &Places, slot: u32, name: Option<Symbol>, holds: impl F
 }
 
 /// True if the text of an index key may match the pattern.
-fn admits(pattern: &Pattern, key: &[u8]) -> bool {
+fn matches(pattern: &Pattern, key: &[u8]) -> bool {
     if !is_text_key(key) || key_is_cut(key) {
         return is_text_key(key);
     }
     let mut text = Vec::new();
     decode_key_text(key, &mut text);
-    std::str::from_utf8(&text).is_ok_and(|text| pattern.admits(text))
+    std::str::from_utf8(&text).is_ok_and(|text| pattern.is_match(text))
 }

@@ -3,12 +3,12 @@
 use super::by_plan::CANDIDATES_UNCHECKED;
 use std::cell::RefCell;
 
-use super::access::{Access, Places};
+use super::access::{CandidateSet, Places};
 use super::by_plan::{Asked, Search, Steps};
 use crate::Result;
-use crate::read::held::Held;
 use crate::read::operators::page::{Filling, Hits, Size};
 use crate::read::operators::sort::{Firsts, Placed};
+use crate::read::past::held::Held;
 use crate::read::stored::stored_bytes;
 
 /// An instance that was found.
@@ -42,7 +42,7 @@ impl<'s> Search<'s, '_> {
     /// Finds the page among all candidates of an index.
     pub(super) fn gather<T>(
         &self,
-        access: &Access,
+        access: &CandidateSet,
         places: &Places<'s>,
         after: Option<&[u8]>,
         steps: &mut Steps,
@@ -55,7 +55,7 @@ impl<'s> Search<'s, '_> {
         let found = self.page_of(&candidates, steps)?;
         let mut page = Filling::new(self.snapshot, self.kind, Size { offset: 0, ..self.size() });
         for one in found {
-            if self.take_found(one, &mut page, &make)? {
+            if self.add_found(one, &mut page, &make)? {
                 break;
             }
         }
@@ -121,7 +121,7 @@ impl<'s> Search<'s, '_> {
     ) -> Result<First> {
         let is_before = |key: &[u8]| start.is_some_and(|start| key <= start);
         let (firsts, mut held_bytes, mut before) = (RefCell::new(Firsts::new(count)), 0, 0);
-        let is_wanted = |key: &[u8]| is_before(key) || firsts.borrow().admits(key);
+        let is_wanted = |key: &[u8]| is_before(key) || firsts.borrow().has_room_for(key);
         self.each_hit(candidates, steps, &is_wanted, &mut |key, slot, held| {
             if is_before(key) {
                 before += 1;
@@ -167,7 +167,7 @@ impl<'s> Search<'s, '_> {
             if is_known && !is_wanted(&key) {
                 continue;
             }
-            let Some(held) = self.admit(slot, asked, steps)? else { continue };
+            let Some(held) = self.verify(slot, asked, steps)? else { continue };
             if !is_known {
                 self.write_key(slot, &held, &mut key);
                 if !is_wanted(&key) {
@@ -204,7 +204,7 @@ impl<'s> Search<'s, '_> {
     }
 
     /// Adds a found instance to the page. True if it comes after the page.
-    pub(super) fn take_found<T>(
+    pub(super) fn add_found<T>(
         &self,
         Placed { key, item: Hit { slot, held, .. } }: Found,
         page: &mut Filling<'_, T>,
@@ -214,7 +214,7 @@ impl<'s> Search<'s, '_> {
             Some(held) => held,
             None => self.snapshot.fetch(self.kind, slot)?,
         };
-        Ok(page.take(slot, held, |_| key, make))
+        Ok(page.add(slot, held, |_| key, make))
     }
 }
 

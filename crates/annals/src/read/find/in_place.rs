@@ -8,7 +8,7 @@ use crate::structures::key_set::Key;
 
 /// An order that most slots have already. The other instances have keys in an index.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Order {
+pub(super) enum SlotOrder {
     Created,
     Updated,
     Id,
@@ -17,7 +17,7 @@ pub(super) enum Order {
 /// Slots that are in their place, merged with those that have keys.
 pub(super) struct InPlace<'d, 'g> {
     places: &'d Places<'g>,
-    order: Order,
+    order: SlotOrder,
     ordered: Slots<'g, Domain<'g>>,
     values: Values<'d, 'g>,
     // The keys of the next of each; that of an ordered slot is empty if there is none.
@@ -33,20 +33,20 @@ impl<'d, 'g> InPlace<'d, 'g> {
     pub(super) fn start(
         places: &'d Places<'g>,
         domain: &Domain<'g>,
-        order: Order,
+        order: SlotOrder,
         is_descending: bool,
         after: Option<&[u8]>,
     ) -> InPlace<'d, 'g> {
         let indexes = places.indexes;
         let (current, past) = match order {
-            Order::Created => (indexes.times.created(), None),
-            Order::Updated => {
+            SlotOrder::Created => (indexes.times.created(), None),
+            SlotOrder::Updated => {
                 (indexes.times.updated(), places.with_past.then(|| indexes.times.past_updated()))
             }
-            Order::Id => (indexes.ids.keys(), None),
+            SlotOrder::Id => (indexes.ids.keys(), None),
         };
         let mut domain = domain.clone();
-        if order == Order::Id {
+        if order == SlotOrder::Id {
             domain.of_slots(indexes.ids.ordered());
         }
         let after = after.map(|key| index_key(key, is_descending));
@@ -83,14 +83,16 @@ impl<'d, 'g> InPlace<'d, 'g> {
     fn turn_ordered(&mut self) {
         let (places, order) = (self.places, self.order);
         // In the present only the others are visible at the place of their slot.
-        let leaves_changed_out = order == Order::Updated && !places.with_past;
+        let leaves_changed_out = order == SlotOrder::Updated && !places.with_past;
         let leaves_out = |slot| leaves_changed_out && places.indexes.times.is_changed(slot);
         let next = self.ordered.find(|slot| order.has_place(places, *slot) && !leaves_out(*slot));
         self.next_ordered.clear();
         let Some(slot) = next else { return };
         match order {
             // Nothing to compare it with: a walk by id uses only the slot.
-            Order::Id if self.next_key.is_none() => self.next_ordered.extend_from_slice(&slot.to_be_bytes()),
+            SlotOrder::Id if self.next_key.is_none() => {
+                self.next_ordered.extend_from_slice(&slot.to_be_bytes())
+            }
             _ => order.write_key(places, slot, &mut self.next_ordered),
         }
     }
@@ -117,23 +119,23 @@ impl<'d, 'g> InPlace<'d, 'g> {
     }
 }
 
-impl Order {
+impl SlotOrder {
     /// True if the slot is its place in the order, as far as the indexes know.
     fn has_place(self, places: &Places, slot: u32) -> bool {
         // A walk by id goes only by the ordered slots.
-        let is_ordered = self == Order::Id || places.indexes.times.is_in_order(slot);
+        let is_ordered = self == SlotOrder::Id || places.indexes.times.is_in_order(slot);
         is_ordered && places.is_told(slot)
     }
 
     /// Writes the key of a slot that is its place; nothing for a purged instance.
     fn write_key(self, places: &Places, slot: u32, key: &mut Vec<u8>) {
         match self {
-            Order::Created | Order::Updated => {
+            SlotOrder::Created | SlotOrder::Updated => {
                 let row = places.table.row(slot);
                 row.into_iter().for_each(|row| append_time_key(row.created().micros, slot, key));
             }
             // The set of ordered ids has no purged instance.
-            Order::Id => append_id_key(places.table.id(slot), slot, key),
+            SlotOrder::Id => append_id_key(places.table.id(slot), slot, key),
         }
     }
 
@@ -146,8 +148,8 @@ impl Order {
         };
         let has_place = |slot: &u32| self.has_place(places, *slot);
         match self {
-            Order::Created | Order::Updated => (slot..end).filter(has_place).find_map(key),
-            Order::Id => {
+            SlotOrder::Created | SlotOrder::Updated => (slot..end).filter(has_place).find_map(key),
+            SlotOrder::Id => {
                 let ordered = places.indexes.ids.ordered().iter_from(slot);
                 ordered.take_while(|slot| *slot < end).filter(has_place).find_map(key)
             }

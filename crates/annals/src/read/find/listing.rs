@@ -9,9 +9,9 @@ use super::plan::Walk;
 use super::walk::{Walker, has_value, sort_key};
 use crate::Result;
 use crate::graph::index::key::slot_of_key;
-use crate::read::held::Held;
 use crate::read::operators::page::{Filling, Hits};
 use crate::read::operators::sort::absent_key;
+use crate::read::past::held::Held;
 use crate::structures::key_set::Key;
 
 /// Cost of a step along times or ids. Units: steps over a key of values.
@@ -89,7 +89,7 @@ impl<'s> Search<'s, '_> {
                 continue;
             }
             cost += verified_cost;
-            let Some(held) = self.admit(slot, &asked, steps)? else { continue };
+            let Some(held) = self.verify(slot, &asked, steps)? else { continue };
             let checks_place = checks.place || checks.absence && !has_value(key);
             if checks_place && !self.stands_at(key, &held) {
                 continue;
@@ -97,17 +97,17 @@ impl<'s> Search<'s, '_> {
             if late.peek().is_some() {
                 let place = self.place_of(walk, key, &held);
                 while let Some(before) = late.next_if(|late| late.key < place) {
-                    if self.take_found(before, &mut page, make)? {
+                    if self.add_found(before, &mut page, make)? {
                         return Ok(Some(page.finish()));
                     }
                 }
             }
-            if page.take(slot, held, |held| self.place_of(walk, key, held), make) {
+            if page.add(slot, held, |held| self.place_of(walk, key, held), make) {
                 return Ok(Some(page.finish()));
             }
         }
         for late in late {
-            if self.take_found(late, &mut page, make)? {
+            if self.add_found(late, &mut page, make)? {
                 break;
             }
         }

@@ -2,7 +2,6 @@
 #![expect(clippy::expect_used, reason = "a plan names what exists, and there is always a plan")]
 
 // In the order a newcomer should read them.
-mod properties;
 mod trigram;
 mod access;
 mod ever;
@@ -16,4 +15,3 @@ mod explain;
 mod page;
 
 pub use explain::Explanation;
-pub(super) use properties::{check_filter, check_order};

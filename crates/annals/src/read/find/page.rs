@@ -5,9 +5,9 @@ use super::by_plan::{Search, Steps};
 use super::explain;
 use crate::Result;
 use crate::model::TypeKind;
-use crate::read::held::Held;
 use crate::read::instance::{Entity, Relationship};
 use crate::read::operators::page::Page;
+use crate::read::past::held::Held;
 use crate::read::snapshot::Snapshot;
 use crate::search::Find;
 

@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 
 use smallvec::SmallVec;
 
-use super::access::{Access, Places};
+use super::access::{CandidateSet, Places};
 use crate::graph::index::key::without_slot;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::decode_key;
@@ -27,7 +27,7 @@ pub(super) enum Plan<'p, 's, 't> {
     /// Walks an index in the order of the search, and ends when the page is full.
     Walk(&'p Walk<'s>),
     /// Gathers all candidates, and sorts those that fulfil the conditions.
-    Gather(&'p Access<'t>),
+    Gather(&'p CandidateSet<'t>),
 }
 
 /// An index in the order of the search.
@@ -41,7 +41,7 @@ pub(super) enum Walk<'s> {
     /// All ids.
     Ids { is_descending: bool },
     /// The slots with one value, by age.
-    Run(Box<Run<'s>>),
+    Run(Box<EqualKeys<'s>>),
 }
 
 /// The values of a property within bounds; then the instances without the property, unless a condition needs it.
@@ -55,7 +55,7 @@ pub(super) struct ValueWalk {
 }
 
 /// A range of an index in which all keys have one value.
-pub(super) struct Run<'s> {
+pub(super) struct EqualKeys<'s> {
     pub(super) property: Symbol,
     pub(super) bounds: Bounds,
     pub(super) keys: Range<'s>,
@@ -70,7 +70,7 @@ pub(super) struct Plans<'p, 's, 't> {
     test: &'t Test,
     pub(super) walks: SmallVec<[Walk<'s>; 2]>,
     // Made on demand: many searches need none.
-    accesses: OnceCell<Vec<Access<'t>>>,
+    accesses: OnceCell<Vec<CandidateSet<'t>>>,
 }
 
 impl<'p, 's, 't> Plans<'p, 's, 't> {
@@ -85,12 +85,12 @@ impl<'p, 's, 't> Plans<'p, 's, 't> {
     }
 
     /// The last one is the domain, which always works.
-    pub(super) fn accesses(&self) -> &[Access<'t>] {
+    pub(super) fn accesses(&self) -> &[CandidateSet<'t>] {
         self.accesses.get_or_init(|| {
-            let mut accesses = Access::all(self.places, self.test);
+            let mut accesses = CandidateSet::all(self.places, self.test);
             let proxies = self.places.proxies.map_or(0, |slots| slots.len());
             accesses.iter_mut().for_each(|access| access.len += proxies);
-            accesses.push(Access::domain(self.domain));
+            accesses.push(CandidateSet::domain(self.domain));
             accesses
         })
     }
@@ -104,7 +104,7 @@ impl<'p, 's, 't> Plans<'p, 's, 't> {
     }
 
     /// The way with the fewest candidates to gather everything.
-    pub(super) fn fewest(&self) -> &Access<'t> {
+    pub(super) fn fewest(&self) -> &CandidateSet<'t> {
         self.accesses().iter().min_by_key(|access| access.len).expect("the domain is always there")
     }
 
@@ -190,7 +190,7 @@ fn walks<'s>(places: &Places<'s>, sorting: &Sorting, parts: &[Test]) -> SmallVec
 }
 
 // If all instances with a value have it in the same form, they are in one range of the index, by age.
-fn run<'s>(places: &Places<'s>, parts: &[Test]) -> Option<Run<'s>> {
+fn run<'s>(places: &Places<'s>, parts: &[Test]) -> Option<EqualKeys<'s>> {
     parts.iter().enumerate().find_map(|(number, part)| {
         let Test::Property(Some(property), test) = part else { return None };
         let is_usable = test.operator == Operator::Equal
@@ -207,7 +207,7 @@ fn run<'s>(places: &Places<'s>, parts: &[Test]) -> Option<Run<'s>> {
         // The index has only the beginning of a long value.
         let is_answered =
             decode_key(&without_slot(first).to_vec()).is_some_and(|value| test.holds(Some(&value)));
-        Some(Run { property: *property, bounds, keys, answered: is_answered.then_some(number) })
+        Some(EqualKeys { property: *property, bounds, keys, answered: is_answered.then_some(number) })
     })
 }
 

@@ -1,8 +1,8 @@
 //! Walks indexes in the order of a search.
 
 use super::access::Places;
-use super::in_place::{InPlace, Order};
-use super::plan::{Run, ValueWalk, Walk};
+use super::in_place::{InPlace, SlotOrder};
+use super::plan::{EqualKeys, ValueWalk, Walk};
 use crate::graph::index::key::{slot_of_key, without_slot};
 use crate::read::operators::scan::bounds::{ALL_KEYS, Bounds};
 use crate::read::operators::scan::domain::{Domain, Slots};
@@ -69,11 +69,11 @@ impl<'d, 'g> Walker<'d, 'g> {
                 Source::Run(keys_after(run, set, after))
             }
             Walk::Stamps { is_updated, is_descending } => {
-                let order = if *is_updated { Order::Updated } else { Order::Created };
+                let order = if *is_updated { SlotOrder::Updated } else { SlotOrder::Created };
                 Source::Stamps(Box::new(InPlace::start(places, domain, order, *is_descending, after)))
             }
             Walk::Ids { is_descending } => {
-                Source::Ids(Box::new(InPlace::start(places, domain, Order::Id, *is_descending, after)))
+                Source::Ids(Box::new(InPlace::start(places, domain, SlotOrder::Id, *is_descending, after)))
             }
             Walk::Values(ValueWalk { property, bounds, is_descending, with_absent, .. }) => {
                 let is_behind_values = after.is_some_and(|key| key[0] == ABSENT);
@@ -120,7 +120,7 @@ impl<'d, 'g> Walker<'d, 'g> {
     }
 }
 
-fn keys_after<'g>(run: &Run<'g>, set: &'g KeySet, after: Option<&[u8]>) -> Range<'g> {
+fn keys_after<'g>(run: &EqualKeys<'g>, set: &'g KeySet, after: Option<&[u8]>) -> Range<'g> {
     let (Some(after), Some(first)) = (after, run.keys.clone().next()) else { return run.keys.clone() };
     let mut low = without_slot(first).to_vec();
     low.extend_from_slice(&slot_of(after, false).saturating_add(1).to_be_bytes());

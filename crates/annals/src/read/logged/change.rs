@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use crate::graph::instance::headers::Shape;
-use crate::graph::instance::past::{PastVersion, Place};
+use crate::graph::instance::past::{ChangePlace, PastVersion};
 use crate::graph::instance::unpacked::{Instance, NO_ENDS};
 use crate::graph::structures::symbols::Symbol;
 use crate::graph::{instance_id, kind_of};
 use crate::model::{Action, Change, Id, InstanceId, Instant, Record, Status, TypeDefinition, TypeKind};
-use crate::read::sighted::ShownVersions;
+use crate::read::sight::snapshot_sight::VersionsInSight;
 use crate::read::{AsOf, Difference, Snapshot};
 use crate::tree::TreePath;
 use crate::{Position, Result};
@@ -85,13 +85,17 @@ pub(super) struct Written<'s> {
     /// The version that it is based on, unless it is hidden.
     base: Option<PastVersion>,
     // `None` without a sight.
-    shown: Option<&'s ShownVersions>,
+    versions_in_sight: Option<&'s VersionsInSight>,
 }
 
 impl<'s> Written<'s> {
     /// The version of `id` that was written at `place`; `None` if it was purged since, even if another instance has its
     /// id now.
-    pub(super) fn find(snapshot: &'s Snapshot, id: &InstanceId, place: Place) -> Result<Option<Written<'s>>> {
+    pub(super) fn find(
+        snapshot: &'s Snapshot,
+        id: &InstanceId,
+        place: ChangePlace,
+    ) -> Result<Option<Written<'s>>> {
         let kind = kind_of(id);
         let Some(slot) = snapshot.slot_ever(kind, id.id()) else { return Ok(None) };
         Written::at(snapshot, (kind, slot), place)
@@ -101,17 +105,20 @@ impl<'s> Written<'s> {
     pub(super) fn at(
         snapshot: &'s Snapshot,
         (kind, slot): (TypeKind, u32),
-        place: Place,
+        place: ChangePlace,
     ) -> Result<Option<Written<'s>>> {
         let Some(instance) = snapshot.graph().table(kind).get(slot)? else { return Ok(None) };
         let Some(version) = instance.written_at(place) else { return Ok(None) };
         let base = instance.version_numbered(version.base);
-        Ok(Some(Written { snapshot, kind, slot, instance, version, base, shown: None }))
+        Ok(Some(Written { snapshot, kind, slot, instance, version, base, versions_in_sight: None }))
     }
 
-    /// The same as a sight shows it; `None` if it hides this version.
-    pub(super) fn seen_by(self, shown: Option<&'s ShownVersions>) -> Result<Option<Written<'s>>> {
-        let Some(versions) = shown else { return Ok(Some(self)) };
+    /// The same under a sight; `None` if this version is not in it.
+    pub(super) fn within(
+        self,
+        versions_in_sight: Option<&'s VersionsInSight>,
+    ) -> Result<Option<Written<'s>>> {
+        let Some(versions) = versions_in_sight else { return Ok(Some(self)) };
         if !versions.has(self.kind, self.slot, self.version)? {
             return Ok(None);
         }
@@ -119,7 +126,7 @@ impl<'s> Written<'s> {
             Some(base) if versions.has(self.kind, self.slot, base)? => Some(base),
             _ => None,
         };
-        Ok(Some(Written { base, shown, ..self }))
+        Ok(Some(Written { base, versions_in_sight, ..self }))
     }
 
     /// Its type in this version, and in the version before.
@@ -161,7 +168,7 @@ impl<'s> Written<'s> {
     fn path(&self, shape: &Shape) -> Result<Option<TreePath>> {
         let graph = self.snapshot.graph();
         // To look at the tree of each record under a sight, all instances must be asked.
-        if self.shown.is_some() {
+        if self.versions_in_sight.is_some() {
             return Ok(None);
         }
         let entity = match self.kind {
@@ -185,18 +192,18 @@ impl<'s> Written<'s> {
             return Ok([0, 0]);
         }
         let mut taken = self.snapshot.taken_along(self.slot, self.version.place, TAKEN_ALONG_MAX)?;
-        if let Some(shown) = self.shown {
+        if let Some(versions_in_sight) = self.versions_in_sight {
             let place = self.version.place;
-            let mut visible = Vec::new();
+            let mut kept = Vec::new();
             for (kind, slot) in taken.into_iter().filter(|(kind, slot)| self.snapshot.in_sight(*kind, *slot))
             {
                 let known = self.snapshot.graph().table(kind).get(slot)?;
                 let version = known.and_then(|known| known.written_at(place));
-                if version.map_or(Ok(false), |version| shown.has(kind, slot, version))? {
-                    visible.push((kind, slot));
+                if version.map_or(Ok(false), |version| versions_in_sight.has(kind, slot, version))? {
+                    kept.push((kind, slot));
                 }
             }
-            taken = visible;
+            taken = kept;
         }
         let relationships = taken.iter().filter(|(kind, _)| *kind == TypeKind::Relationship).count();
         Ok([relationships, taken.len() - relationships])

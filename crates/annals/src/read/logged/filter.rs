@@ -3,12 +3,12 @@
 use super::change::{LoggedChange, Written};
 use super::query::LogQuery;
 use crate::graph::actions as action;
-use crate::graph::instance::past::Place;
+use crate::graph::instance::past::ChangePlace;
 use crate::graph::integrity::types::TypeNames;
 use crate::graph::kind_of;
 use crate::model::{Action, InstanceId, TypeKind};
 use crate::read::Snapshot;
-use crate::read::sighted::ShownVersions;
+use crate::read::sight::snapshot_sight::VersionsInSight;
 use crate::record::IndexedRecord;
 use crate::{Error, ErrorKind, Position, Result};
 
@@ -21,7 +21,7 @@ pub(super) struct Filter<'s> {
     // By kind, the types of the query with their subtypes. `None` without a type.
     types: Option<Vec<(TypeKind, TypeNames)>>,
     // `None` without a sight.
-    shown: Option<ShownVersions>,
+    versions_in_sight: Option<VersionsInSight>,
 }
 
 impl<'s> Filter<'s> {
@@ -38,8 +38,13 @@ impl<'s> Filter<'s> {
             let kinds = TypeKind::ALL.into_iter().filter(is_of_kind);
             kinds.map(|kind| (kind, snapshot.types_named(kind, name))).collect()
         });
-        let mut filter =
-            Filter { snapshot, query, instances: None, types, shown: snapshot.shown_versions()? };
+        let mut filter = Filter {
+            snapshot,
+            query,
+            instances: None,
+            types,
+            versions_in_sight: snapshot.versions_in_sight()?,
+        };
         if let Some(id) = &query.id {
             // A change of a classification also changes an entity.
             let kinds = match query.kind {
@@ -66,7 +71,7 @@ impl<'s> Filter<'s> {
             || self.types.is_some()
             || query.kind.is_some()
             || query.verb.is_some()
-            || self.shown.is_some()
+            || self.versions_in_sight.is_some()
     }
 
     pub(super) fn has_author(&self, author: &str) -> bool {
@@ -101,7 +106,9 @@ impl<'s> Filter<'s> {
         }
         let instance = match &change.action {
             // Their records may have hidden changes beside them.
-            Action::DefineType(_) | Action::NameCollection(_) if self.shown.is_some() => return Ok(None),
+            Action::DefineType(_) | Action::NameCollection(_) if self.versions_in_sight.is_some() => {
+                return Ok(None);
+            }
             Action::DefineType(definition) => {
                 let names = &self.snapshot.graph().names;
                 let is_named = |types: &TypeNames| {
@@ -121,7 +128,7 @@ impl<'s> Filter<'s> {
             }
             action => action.instance(),
         };
-        let place = Place { position: position.0, change: number };
+        let place = ChangePlace { position: position.0, change: number };
         if instance.as_ref().is_some_and(|instance| !self.is_of_kind(instance, &change.action)) {
             return Ok(None);
         }
@@ -136,7 +143,7 @@ impl<'s> Filter<'s> {
             },
             None => return Ok(None),
         };
-        let Some(written) = written.seen_by(self.shown.as_ref())? else { return Ok(None) };
+        let Some(written) = written.within(self.versions_in_sight.as_ref())? else { return Ok(None) };
         let mut is_of_type = self.is_of_type(&written, &change.action);
         // Only these can remove a classification without naming it.
         let may_take_off = matches!(
@@ -162,7 +169,7 @@ impl<'s> Filter<'s> {
 
     /// True if the change wrote a version of an instance of the query: of the one it names, or of one that changed with
     /// it.
-    fn is_of_instance(&self, written: &Written, place: Place) -> Result<bool> {
+    fn is_of_instance(&self, written: &Written, place: ChangePlace) -> Result<bool> {
         let Some(instances) = &self.instances else { return Ok(true) };
         for (kind, slot) in instances {
             if (*kind, *slot) == (written.kind, written.slot) {
@@ -170,7 +177,11 @@ impl<'s> Filter<'s> {
             }
             let other = self.snapshot.graph().table(*kind).get(*slot)?;
             let Some(version) = other.and_then(|other| other.written_at(place)) else { continue };
-            if self.shown.as_ref().map_or(Ok(true), |shown| shown.has(*kind, *slot, version))? {
+            if self
+                .versions_in_sight
+                .as_ref()
+                .map_or(Ok(true), |versions_in_sight| versions_in_sight.has(*kind, *slot, version))?
+            {
                 return Ok(true);
             }
         }
@@ -178,7 +189,7 @@ impl<'s> Filter<'s> {
     }
 
     /// The version of an instance of the query that the change wrote.
-    fn asked_for(&self, place: Place) -> Result<Option<Written<'s>>> {
+    fn asked_for(&self, place: ChangePlace) -> Result<Option<Written<'s>>> {
         for instance in self.instances.iter().flatten() {
             if let Some(written) = Written::at(self.snapshot, *instance, place)? {
                 return Ok(Some(written));

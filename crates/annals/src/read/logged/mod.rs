@@ -56,7 +56,7 @@ impl Snapshot {
     /// A page ends early when its changes are too many or too large, and after a bounded part of the log: continue
     /// until there is no next page.
     ///
-    /// Under a sight it shows the records with a visible change, each with those changes: their versions are visible.
+    /// Under a sight it has the records with a change in sight, each with those changes: their versions are in sight.
     /// The difference from a hidden version is that from nothing. Declarations are left out.
     ///
     /// Errors: `NotFound` if `id` is given and no instance has or had it; `InvalidArgument` for an unknown verb, and if

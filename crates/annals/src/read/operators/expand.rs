@@ -71,7 +71,7 @@ impl<'s> Expand<'s> {
         after: Option<Link>,
     ) -> SeenLinks<'s> {
         // A sight hides links one by one.
-        let is_whole = self.snapshot.sight_set(TypeKind::Relationship).is_none();
+        let is_whole = self.snapshot.slots_in_sight(TypeKind::Relationship).is_none();
         match self.present_type(direction).filter(|_| is_whole) {
             None => self.chosen(slot, direction, after),
             Some(type_name) => {
@@ -124,9 +124,9 @@ impl<'s> Expand<'s> {
         mut take: impl FnMut(u32, Direction, Link) -> Result<()>,
     ) -> Result<()> {
         let mut count: usize = 0;
-        let visible = self.snapshot.sight_set(TypeKind::Relationship);
+        let in_sight = self.snapshot.slots_in_sight(TypeKind::Relationship);
         let mut take = |slot, direction, link: Link| {
-            if visible.is_some_and(|visible| !visible.contains(link.relationship)) {
+            if in_sight.is_some_and(|in_sight| !in_sight.contains(link.relationship)) {
                 return Ok(());
             }
             count += 1;

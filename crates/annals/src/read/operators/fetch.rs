@@ -1,8 +1,8 @@
 //! Fetch: the instance at a slot, in the version that a snapshot sees.
 
 use crate::model::TypeKind;
-use crate::read::held::Held;
 use crate::read::instance::{Entity, Relationship};
+use crate::read::past::held::Held;
 use crate::read::snapshot::Snapshot;
 use crate::{Error, ErrorKind, Result};
 

@@ -3,8 +3,8 @@
 use crate::graph::instance::row::SHORT_BYTES_MAX;
 use crate::model::TypeKind;
 use crate::read::cursor;
-use crate::read::held::Held;
 use crate::read::operators::fetch::push_handle;
+use crate::read::past::held::Held;
 use crate::read::snapshot::Snapshot;
 use crate::read::stored::stored_bytes;
 use crate::search::PAGE_BYTES_MAX;
@@ -109,9 +109,9 @@ impl<'s, T> Filling<'s, T> {
         }
     }
 
-    /// Takes the next instance in the order; `place` returns its place. True if it comes after the page.
+    /// Adds the next instance in the order; `place` returns its place. True if it comes after the page.
     #[inline]
-    pub(in crate::read) fn take(
+    pub(in crate::read) fn add(
         &mut self,
         slot: u32,
         held: Held,

@@ -10,10 +10,10 @@ use crate::Result;
 use crate::graph::index::key::{append_id, for_each_indexed};
 use crate::graph::structures::symbols::Symbol;
 use crate::model::{Id, Instant, TypeKind, Value, append_index_key, append_order_key};
-use crate::read::held::Held;
 use crate::read::operators::filter::subject::Subject;
 use crate::read::operators::filter::test::Test;
 use crate::read::operators::scan::bounds::Bounds;
+use crate::read::past::held::Held;
 use crate::read::snapshot::Snapshot;
 use crate::search::{Field, Find, Header, Operator, Order, OrderBy, check_order};
 
@@ -167,7 +167,7 @@ impl Snapshot {
             Some(Held::Read(version)) => {
                 sorting.write_key(self, kind, slot, Subject::Read(kind, slot, version.row()), &mut key);
             }
-            // An instance that a walk reached is visible.
+            // An instance that a walk reached is in sight.
             Some(Held::InForce) | None => {
                 sorting.write_key(self, kind, slot, Subject::InForce(kind, slot), &mut key)
             }
@@ -262,7 +262,7 @@ impl<T> Firsts<T> {
     }
 
     /// True if an item with this place may be one of the first.
-    pub(in crate::read) fn admits(&self, key: &[u8]) -> bool {
+    pub(in crate::read) fn has_room_for(&self, key: &[u8]) -> bool {
         self.heap.len() < self.count || self.heap.peek().is_some_and(|last| *key < last.key[..])
     }
 

@@ -6,14 +6,14 @@ use std::ops::Bound;
 use crate::Result;
 use crate::graph::Graph;
 use crate::graph::structures::child::{
-    Child, Group, group_of, name_key, order_key, prefix_of, relationship_of,
+    Child, ChildGroup, group_of, name_key, order_key, prefix_of, relationship_of,
 };
 use crate::graph::structures::child::{NAMED_GROUP, append_name, group_of_type};
 use crate::graph::structures::link::Link;
 use crate::model::{Direction, TypeKind, Value};
-use crate::read::held::Held;
 use crate::read::operators::expand::Expand;
 use crate::read::operators::link_types::LinkTypes;
+use crate::read::past::held::Held;
 use crate::read::snapshot::Snapshot;
 use crate::structures::key_set::KeySet;
 
@@ -28,7 +28,7 @@ pub(crate) struct ChildSlot {
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Range<'r> {
     /// Only children of one group.
-    pub(crate) group: Option<Group>,
+    pub(crate) group: Option<ChildGroup>,
     /// Only children after this place; backwards, those before it. Shape: as in [`Placed`], with any end.
     pub(crate) after: Option<&'r [u8]>,
     pub(crate) is_back: bool,
@@ -89,7 +89,7 @@ impl Snapshot {
     }
 
     /// Counts the children of an entity, or of one group. Units: children; in the present O(1) for all.
-    pub(crate) fn count_children(&self, parent: u32, group: Option<Group>) -> Result<usize> {
+    pub(crate) fn count_children(&self, parent: u32, group: Option<ChildGroup>) -> Result<usize> {
         if self.is_plain() && group.is_none() {
             return Ok(self.graph().children_count(parent));
         }
@@ -105,7 +105,7 @@ impl Snapshot {
         Ok(self.children_then(parent, group)?.len())
     }
 
-    fn children_then(&self, parent: u32, group: Option<Group>) -> Result<Vec<Placed>> {
+    fn children_then(&self, parent: u32, group: Option<ChildGroup>) -> Result<Vec<Placed>> {
         let types = LinkTypes::Several(self.graph().types.containments.clone());
         let links = Expand::new(self, types).links(parent, Direction::Out, None);
         let mut children = Vec::new();
@@ -146,7 +146,7 @@ impl Snapshot {
         slot: u32,
         entity: &Held,
         own: impl FnOnce() -> Option<Value>,
-    ) -> Option<(Group, Vec<u8>)> {
+    ) -> Option<(ChildGroup, Vec<u8>)> {
         let graph = self.graph();
         let type_name = self.row(TypeKind::Entity, slot, entity).type_name();
         let mut name = Vec::with_capacity(32);
@@ -184,7 +184,7 @@ fn present(
 ) -> Result<()> {
     let children = &graph.relationships.lists.children;
     let first =
-        range.after.and_then(|after| after.first_chunk()).map(|group| Group(u32::from_be_bytes(*group)));
+        range.after.and_then(|after| after.first_chunk()).map(|group| ChildGroup(u32::from_be_bytes(*group)));
     let mut next = match (range.group, first) {
         (Some(group), _) => Some(group),
         (None, Some(group)) => Some(group),
@@ -245,7 +245,7 @@ fn is_ordered(graph: &Graph, relationship: u32) -> bool {
 fn listed(
     graph: &Graph,
     keys: &KeySet,
-    (parent, group): (u32, Group),
+    (parent, group): (u32, ChildGroup),
     after: Option<Vec<u8>>,
     is_back: bool,
     take: &mut dyn FnMut(Placed) -> Result<bool>,
@@ -269,13 +269,13 @@ fn listed(
     Ok(true)
 }
 
-fn prefix_behind(parent: u32, group: Group) -> [u8; 8] {
+fn prefix_behind(parent: u32, group: ChildGroup) -> [u8; 8] {
     let number = u64::from(parent) << 32 | u64::from(group.0);
     (number + 1).to_be_bytes()
 }
 
-fn next_group(named: &KeySet, parent: u32, group: Option<Group>, is_back: bool) -> Option<Group> {
-    let all = [prefix_of(parent, Group(0)), prefix_behind(parent, Group(u32::MAX))];
+fn next_group(named: &KeySet, parent: u32, group: Option<ChildGroup>, is_back: bool) -> Option<ChildGroup> {
+    let all = [prefix_of(parent, ChildGroup(0)), prefix_behind(parent, ChildGroup(u32::MAX))];
     let from = group.map_or(all[0], |group| prefix_behind(parent, group));
     let to = group.map_or(all[1], |group| prefix_of(parent, group));
     let key = if is_back {

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use super::Tree;
 use super::children::{ChildSlot, Range, place_of};
 use crate::graph::containment::DEPTH_MAX;
-use crate::graph::structures::child::{Child, Group};
+use crate::graph::structures::child::{Child, ChildGroup};
 use crate::graph::structures::link::Link;
 use crate::model::{Id, TypeKind};
-use crate::read::compare::{Difference, INSTANCES_MAX};
-use crate::read::rules::below;
+use crate::read::past::compare::{Difference, INSTANCES_MAX};
+use crate::read::sight::resolved_grants::below;
 use crate::read::snapshot::{AsOf, Snapshot};
 use crate::read::taken_along::Slot;
 use crate::tree::{TreePath, TreeStep};
@@ -65,7 +65,7 @@ struct Side<'d> {
     top: Option<u32>,
     spots: HashMap<u32, Option<Arc<Spot>>>,
     /// The item before each child of an ordered list except the first, by relationship.
-    lists: HashMap<(u32, Group), HashMap<u32, ChildSlot>>,
+    lists: HashMap<(u32, ChildGroup), HashMap<u32, ChildSlot>>,
 }
 
 impl Tree<'_> {

@@ -2,9 +2,9 @@
 
 use super::children::{ChildSlot, PLACE_BYTES_MIN, Placed, Range};
 use super::item::TreeItem;
-use super::{Target, Tree};
+use super::{PathTarget, Tree};
 use crate::graph::structures::child::group_of_type;
-use crate::graph::structures::child::{Group, relationship_of};
+use crate::graph::structures::child::{ChildGroup, relationship_of};
 use crate::graph::structures::link::Link;
 use crate::read::cursor;
 use crate::read::operators::page::Page;
@@ -116,7 +116,7 @@ impl<'s> Tree<'s> {
     pub(super) fn child_at(
         &self,
         parent: u32,
-        group: Group,
+        group: ChildGroup,
         place: Option<usize>,
     ) -> Result<Option<ChildSlot>> {
         let snapshot = self.snapshot;
@@ -141,10 +141,10 @@ impl<'s> Tree<'s> {
     }
 
     /// The item whose children a path names, and the list, if it names one.
-    pub(super) fn container(&self, path: &TreePath) -> Result<Option<(u32, Option<Group>)>> {
+    pub(super) fn container(&self, path: &TreePath) -> Result<Option<(u32, Option<ChildGroup>)>> {
         let graph = self.snapshot.graph();
         if let Some((above, last)) = path.split_last()
-            && let Target::List(list) = graph.target(last)
+            && let PathTarget::List(list) = graph.target(last)
         {
             let Some(found) = self.look_up(&above)?.filter(|found| found.property.is_none()) else {
                 return Ok(None);

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::Tree;
 use super::children::ChildSlot;
 use super::item::TreeItem;
-use super::names::Target;
+use super::names::PathTarget;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::{Id, TypeKind};
 use crate::tree::{NameTest, TreePath, TreeStep};
@@ -111,7 +111,7 @@ impl<'s> Tree<'s> {
         let Some(root) = self.root else { return Ok(Some(None)) };
         let mut spot = Spot { entity: root, child: None, property: None };
         for (number, step) in path.steps.iter().enumerate() {
-            let Target::Child(name) = self.snapshot.graph().target(step) else { return Ok(None) };
+            let PathTarget::Child(name) = self.snapshot.graph().target(step) else { return Ok(None) };
             spot = match self.snapshot.child_named(spot.entity, &name)? {
                 Some(child) => Spot::of(child),
                 None if number + 1 == path.steps.len() => match self.property_named(spot.entity, step)? {

@@ -6,7 +6,7 @@ use super::Tree;
 use super::children::{ChildSlot, Range};
 use super::item::TreeItem;
 use super::look_up::Spot;
-use super::names::Target;
+use super::names::PathTarget;
 use crate::Result;
 use crate::graph::structures::child::group_of_type;
 use crate::graph::structures::symbols::Symbol;
@@ -27,7 +27,7 @@ pub struct PathPlan {
 /// A step with its names looked up.
 struct Step<'p> {
     step: &'p TreeStep,
-    target: Target,
+    target: PathTarget,
     filters: Vec<Filter>,
 }
 
@@ -60,20 +60,20 @@ impl<'s> Tree<'s> {
     pub fn explain(&self, path: &TreePath) -> PathPlan {
         let graph = self.snapshot.graph();
         let steps = path.steps.iter().map(|step| match (graph.target(step), step.axis, step.place) {
-            (Target::Child(_), ..) => (true, format!("{step}: looks a child up by its name")),
-            (Target::List(_), ..) => (false, format!("{step}: walks the children of a list")),
-            (Target::Search, Axis::Child, Some(PlaceTest::At(_)))
+            (PathTarget::Child(_), ..) => (true, format!("{step}: looks a child up by its name")),
+            (PathTarget::List(_), ..) => (false, format!("{step}: walks the children of a list")),
+            (PathTarget::Search, Axis::Child, Some(PlaceTest::At(_)))
                 if self.list_of(step).is_some() && step.filters.is_empty() =>
             {
                 (true, format!("{step}: looks a child up by its place"))
             }
-            (Target::Search, Axis::Child, _) if self.list_of(step).is_some() => {
+            (PathTarget::Search, Axis::Child, _) if self.list_of(step).is_some() => {
                 (false, format!("{step}: walks the children of a list and compares each"))
             }
-            (Target::Search, Axis::Child, _) => {
+            (PathTarget::Search, Axis::Child, _) => {
                 (false, format!("{step}: walks all children and compares each"))
             }
-            (Target::Search, Axis::Descendant, _) => {
+            (PathTarget::Search, Axis::Descendant, _) => {
                 (false, format!("{step}: walks everything below and compares each"))
             }
         });
@@ -85,14 +85,14 @@ impl<'s> Tree<'s> {
         let graph = self.snapshot.graph();
         let target = graph.target(step);
         let filters = match target {
-            Target::Search => {
+            PathTarget::Search => {
                 let list = self.list_of(step);
                 let filters = step.filters.iter().map(|filter| typed(filter, graph, list));
                 filters
                     .map(|filter| Filter::new(self.snapshot, TypeKind::Entity, &filter))
                     .collect::<Result<_>>()?
             }
-            Target::Child(_) | Target::List(_) => Vec::new(),
+            PathTarget::Child(_) | PathTarget::List(_) => Vec::new(),
         };
         Ok(Step { step, target, filters })
     }
@@ -117,12 +117,12 @@ impl<'s> Tree<'s> {
         self.snapshot.check_cancelled()?;
         match (&step.target, step.step.axis) {
             (_, Axis::Descendant) => return self.walk_below(spot, step, rest, take),
-            (Target::Child(name), Axis::Child) => {
+            (PathTarget::Child(name), Axis::Child) => {
                 if let Some(child) = self.snapshot.child_named(spot.entity, name)? {
                     return self.walk(Spot::of(child), rest, take);
                 }
             }
-            (Target::List(_) | Target::Search, Axis::Child) => {
+            (PathTarget::List(_) | PathTarget::Search, Axis::Child) => {
                 for child in self.matching(spot.entity, step)? {
                     if !self.walk(Spot::of(child), rest, take)? {
                         return Ok(false);
@@ -141,7 +141,7 @@ impl<'s> Tree<'s> {
         rest: &[Step],
         take: &mut dyn FnMut(TreeItem<'s>) -> Result<bool>,
     ) -> Result<bool> {
-        if !rest.is_empty() || matches!(step.target, Target::List(_)) {
+        if !rest.is_empty() || matches!(step.target, PathTarget::List(_)) {
             return Ok(true);
         }
         let Some(property) = self.property_named(spot.entity, step.step)? else { return Ok(true) };
@@ -193,7 +193,7 @@ impl<'s> Tree<'s> {
             (NameTest::Name(name), None) => Some(crate::graph::Graph::own_name(name)),
             _ => None,
         };
-        let mut admit = |child: ChildSlot| -> Result<()> {
+        let mut add = |child: ChildSlot| -> Result<()> {
             let Some(held) = self.snapshot.seen(TypeKind::Entity, child.entity, false)? else {
                 return Ok(());
             };
@@ -206,12 +206,12 @@ impl<'s> Tree<'s> {
             Ok(())
         };
         match own_name {
-            Some(name) => self.snapshot.child_named(parent, &name)?.into_iter().try_for_each(&mut admit)?,
+            Some(name) => self.snapshot.child_named(parent, &name)?.into_iter().try_for_each(&mut add)?,
             None => {
                 let range = Range { group: list.map(group_of_type), ..Range::default() };
                 self.snapshot.each_child(parent, range, &mut |placed| {
                     self.snapshot.check_cancelled()?;
-                    admit(placed.child).map(|()| true)
+                    add(placed.child).map(|()| true)
                 })?;
             }
         }

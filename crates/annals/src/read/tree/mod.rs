@@ -18,7 +18,7 @@ pub use difference::{TreeChange, TreeChangeKind};
 pub use item::TreeItem;
 pub use listing::ListOptions;
 pub use matching::PathPlan;
-pub(crate) use names::{ChildName, Target};
+pub(crate) use names::{ChildName, PathTarget};
 pub(crate) use whole::ItemsRoom;
 pub use whole::TreeVisitor;
 

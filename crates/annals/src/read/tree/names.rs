@@ -5,14 +5,14 @@ use std::sync::Arc;
 use super::children::ChildSlot;
 use crate::Result;
 use crate::graph::Graph;
-use crate::graph::structures::child::Group;
+use crate::graph::structures::child::ChildGroup;
 use crate::graph::structures::child::{NAMED_GROUP, append_name, group_of_type};
 use crate::graph::structures::link::Link;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::{Direction, TypeKind, Value};
-use crate::read::held::Held;
 use crate::read::operators::expand::Expand;
 use crate::read::operators::link_types::LinkTypes;
+use crate::read::past::held::Held;
 use crate::read::snapshot::Snapshot;
 use crate::tree::{TreeStep, coerced};
 
@@ -24,7 +24,7 @@ pub(crate) struct ChildName {
 }
 
 /// The target of a step.
-pub(crate) enum Target {
+pub(crate) enum PathTarget {
     /// One child.
     Child(ChildName),
     /// All children of a list.
@@ -57,22 +57,22 @@ impl Graph {
     }
 
     /// The target of a step.
-    pub(crate) fn target(&self, step: &TreeStep) -> Target {
-        let Some((name, keys)) = step.keys() else { return Target::Search };
+    pub(crate) fn target(&self, step: &TreeStep) -> PathTarget {
+        let Some((name, keys)) = step.keys() else { return PathTarget::Search };
         match (self.list_type(name), &keys[..]) {
-            (Some(list), []) => Target::List(list),
+            (Some(list), []) => PathTarget::List(list),
             (Some(list), _) => {
                 let is_each_a_key = keys.len() == self.keys_of(list).len();
                 let find = |key: &Arc<str>| {
                     keys.iter().find(|(name, _)| *name == key).map(|(_, value)| (*value).clone())
                 };
                 match self.listed_name(list, find).filter(|_| is_each_a_key) {
-                    Some(name) => Target::Child(name),
-                    None => Target::Search,
+                    Some(name) => PathTarget::Child(name),
+                    None => PathTarget::Search,
                 }
             }
-            (None, []) => Target::Child(Graph::own_name(name)),
-            (None, _) => Target::Search,
+            (None, []) => PathTarget::Child(Graph::own_name(name)),
+            (None, _) => PathTarget::Search,
         }
     }
 }
@@ -82,7 +82,7 @@ impl Snapshot {
     pub(crate) fn child_named(&self, parent: u32, name: &ChildName) -> Result<Option<ChildSlot>> {
         let graph = self.graph();
         let children = &graph.relationships.lists.children;
-        let group = Group(name.group);
+        let group = ChildGroup(name.group);
         let present = children.named(parent, group, &name.name);
         if self.is_plain() {
             let found = { present }.next();

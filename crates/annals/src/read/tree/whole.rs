@@ -131,7 +131,7 @@ impl ItemsRoom {
         ItemsRoom { items_max, left: items_max }
     }
 
-    fn take(&mut self) -> Result<()> {
+    fn use_one(&mut self) -> Result<()> {
         self.left = self.left.checked_sub(1).ok_or_else(|| {
             let text = format!(
                 "tree: expected at most {} items; ask for fewer levels, or for a path further down",
@@ -151,7 +151,7 @@ struct Bounded<'v> {
 
 impl TreeVisitor for Bounded<'_> {
     fn enter(&mut self, name: Option<&str>, is_listed: bool, entity: &Entity<'_>) -> Result<()> {
-        self.room.take()?;
+        self.room.use_one()?;
         self.visitor.enter(name, is_listed, entity)
     }
 
@@ -169,7 +169,7 @@ struct Builder<'r> {
 
 impl TreeVisitor for Builder<'_> {
     fn enter(&mut self, name: Option<&str>, is_listed: bool, entity: &Entity<'_>) -> Result<()> {
-        self.room.take()?;
+        self.room.use_one()?;
         let properties = entity.properties().map(|(name, value)| (name.into(), value)).collect();
         let item = Item {
             id: Some(entity.id().clone()),

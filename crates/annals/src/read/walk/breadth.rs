@@ -49,10 +49,10 @@ impl Breadth {
         let (first, end) = (self.next, level_end.min(self.next + TOGETHER));
         let mut slots = [0; TOGETHER];
         slots[..end - first].copy_from_slice(&self.order[first..end]);
-        let admits_all = steps.admits_all();
+        let may_enter_all = steps.may_enter_all();
         steps.each(Turn::Onward, &slots[..end - first], |from, direction, link| {
             if self.visited.insert(link.other) {
-                if admits_all || steps.admits(link.other)? {
+                if may_enter_all || steps.may_enter(link.other)? {
                     if steps.is_proxy(link.other) {
                         self.proxies.push(self.order.len());
                     }
@@ -63,7 +63,7 @@ impl Breadth {
                 }
             }
             let Some(relationships) = relationships.as_deref_mut() else { return Ok(()) };
-            if !admits_all && self.refused.contains(link.other) {
+            if !may_enter_all && self.refused.contains(link.other) {
                 return Ok(());
             }
             if steps.is_both_ways(link) {
@@ -203,7 +203,7 @@ impl Snapshot {
     /// The neighbourhood of an entity: the start, every entity within a walk of at most `reach.depth_max` steps, and
     /// every relationship on such a walk, each once.
     ///
-    /// An entity that is not admitted is not listed, nor are relationships to it, and the walk does not pass through
+    /// An entity that the walk may not enter is not listed, nor are relationships to it, and the walk does not pass through
     /// it. A relationship between two entities that are both at the greatest depth is one step too far, and not listed.
     /// The start is always listed, unless `reach.depth_min` leaves it out.
     ///

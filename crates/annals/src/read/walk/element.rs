@@ -44,7 +44,7 @@ impl<'s> Reached<'s> {
         self.snapshot.id_of(TypeKind::Entity, self.slot)
     }
 
-    /// The entity, in the version that the snapshot sees; also a deleted one, if the walk admits these.
+    /// The entity, in the version that the snapshot sees; also a deleted one, if the walk enters these.
     ///
     /// Errors: those of reading history.
     pub fn entity(&self) -> Result<Entity<'s>> {
@@ -58,7 +58,7 @@ impl<'s> Crossed<'s> {
         self.snapshot.id_of(TypeKind::Relationship, self.slot)
     }
 
-    /// The relationship, in the version that the snapshot sees; also a deleted one, if the walk admits these.
+    /// The relationship, in the version that the snapshot sees; also a deleted one, if the walk enters these.
     ///
     /// Errors: those of reading history.
     pub fn relationship(&self) -> Result<Relationship<'s>> {

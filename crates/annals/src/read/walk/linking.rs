@@ -65,7 +65,7 @@ impl Snapshot {
 /// An entity that may be on a path: its slot and its distances from both ends. For an unbounded walk in both directions
 /// there is no second distance, because it does not matter.
 #[derive(Clone, Copy)]
-pub(super) struct Candidate {
+pub(super) struct OnPath {
     pub(super) slot: u32,
     pub(super) from_start: u32,
     pub(super) to_goal: u32,
@@ -78,7 +78,7 @@ fn candidates(
     goal: u32,
     depth_max: u32,
     visited_max: usize,
-) -> Result<Option<Vec<Candidate>>> {
+) -> Result<Option<Vec<OnPath>>> {
     let is_both = steps.is_both();
     let mut near = Walked::new(steps.slots_count(), start, goal);
     let mut far = Walked::new(steps.slots_count(), goal, start);
@@ -107,10 +107,10 @@ fn candidates(
         let from_start = near.distances.get(*slot)?;
         let to_goal = if depth_max == u32::MAX && is_both { 0 } else { far.distances.get(*slot)? };
         let is_near = from_start.saturating_add(to_goal) <= depth_max;
-        (is_near && *slot != goal).then_some(Candidate { slot: *slot, from_start, to_goal })
+        (is_near && *slot != goal).then_some(OnPath { slot: *slot, from_start, to_goal })
     };
-    let mut found: Vec<Candidate> = near.order.iter().filter_map(candidate).collect();
-    found.push(Candidate { slot: goal, from_start: way, to_goal: 0 });
+    let mut found: Vec<OnPath> = near.order.iter().filter_map(candidate).collect();
+    found.push(OnPath { slot: goal, from_start: way, to_goal: 0 });
     Ok(Some(found))
 }
 
@@ -131,14 +131,14 @@ impl Walked {
         Walked { distances, order: vec![start], next: 0, other_end }
     }
 
-    /// Continues to at most this many steps, to entities that `admits` accepts by slot and distance.
+    /// Continues to at most this many steps, to entities that `is_wanted` accepts by slot and distance.
     fn go(
         &mut self,
         steps: &Steps,
         turn: Turn,
         depth_max: u32,
         visited_max: usize,
-        admits: impl Fn(u32, u32) -> bool,
+        is_wanted: impl Fn(u32, u32) -> bool,
     ) -> Result<()> {
         while let Some(&first) = self.order.get(self.next) {
             let distance = self.distances.get(first).expect("it was noted when it was put in order");
@@ -153,10 +153,10 @@ impl Walked {
             slots.retain(|slot| *slot != self.other_end);
             let (distances, order, other_end) = (&mut self.distances, &mut self.order, self.other_end);
             steps.each(turn, &slots, |_, _, link| {
-                if distances.get(link.other).is_some() || !admits(link.other, distance + 1) {
+                if distances.get(link.other).is_some() || !is_wanted(link.other, distance + 1) {
                     return Ok(());
                 }
-                if link.other == other_end || steps.admits_all() || steps.admits(link.other)? {
+                if link.other == other_end || steps.may_enter_all() || steps.may_enter(link.other)? {
                     distances.insert(link.other, distance + 1);
                     order.push(link.other);
                     if order.len() > visited_max {

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::linking::{Candidate, too_large};
+use super::linking::{OnPath, too_large};
 use super::path::SlotMap;
 use super::steps::Steps;
 use super::visited::Numbers;
@@ -26,7 +26,7 @@ struct Edge {
 
 /// Candidates, of which the first is the start and the last the goal, and their links.
 pub(super) struct LinksBetween {
-    candidates: Vec<Candidate>,
+    candidates: Vec<OnPath>,
     edges: Vec<Edge>,
     /// True if all edges are walked in both directions.
     is_both: bool,
@@ -71,7 +71,7 @@ impl LinksBetween {
     /// Errors: `TooLarge` beyond `visited_max` relationships; `Cancelled`.
     pub(super) fn new(
         steps: &Steps,
-        candidates: Vec<Candidate>,
+        candidates: Vec<OnPath>,
         depth_max: u32,
         visited_max: usize,
     ) -> Result<LinksBetween> {

@@ -127,7 +127,7 @@ fn between(steps: &Steps, start: u32, goal: u32, reach: &Reach) -> Result<Option
             if meeting.is_some() || side.arrivals.contains_key(&link.other) {
                 return Ok(());
             }
-            if !is_met && !steps.admits_all() && !steps.admits(link.other)? {
+            if !is_met && !steps.may_enter_all() && !steps.may_enter(link.other)? {
                 return Ok(());
             }
             let step = Step { from, relationship: link.relationship, direction, to: link.other };

@@ -9,8 +9,8 @@ pub const VISITED_MAX: usize = 1_000_000;
 
 /// A walk: its relationships, entities, direction and distance.
 ///
-/// An entity that is not admitted is neither listed nor walked through. The start of a walk is always admitted, and so
-/// is the end of a path.
+/// An entity that the walk may not enter is neither listed nor walked through. It always enters its start and
+/// the end of a path.
 ///
 /// ```
 /// use annals::{Direction, NewEntity, NewRelationship, Reach, Repository};
@@ -38,11 +38,11 @@ pub struct Reach {
     /// The relationship types to follow (with subtypes), each in the directions of the walk or in its own; empty means
     /// all. A type that is named several times is followed in all these directions.
     pub types: Vec<Along>,
-    /// Names of the entity types to admit (with subtypes); empty means all.
+    /// Names of the entity types to enter (with subtypes); empty means all.
     pub entity_types: Vec<String>,
-    /// Names of classifications (with subtypes); an admitted entity has at least one of them; empty means all entities.
+    /// Names of classifications (with subtypes); an entered entity has at least one of them; empty means all entities.
     pub classifications: Vec<String>,
-    /// The condition on admitted entities.
+    /// The condition on entered entities.
     pub entity_where: Expression,
     /// The condition on relationships of the walk.
     pub relationship_where: Expression,

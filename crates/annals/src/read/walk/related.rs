@@ -9,7 +9,7 @@ use super::reach::Reach;
 use super::steps::Steps;
 use super::walked::Breadth;
 use crate::model::{Id, TypeKind};
-use crate::read::find::check_order;
+use crate::read::operators::filter::properties::check_order;
 use crate::read::snapshot::Snapshot;
 use crate::search::OrderBy;
 use crate::structures::number::narrow;

@@ -234,7 +234,7 @@ impl ShortestPaths<'_> {
                 let Some(cost) = steps.snapshot.weight(weight, link.relationship)? else { return Ok(()) };
                 let distance = estimate + cost;
                 let is_nearer = nearest.get(&link.other).is_none_or(|known| distance < *known);
-                if is_nearer && (is_end || steps.admits_all() || steps.admits(link.other)?) {
+                if is_nearer && (is_end || steps.may_enter_all() || steps.may_enter(link.other)?) {
                     nearest.insert(link.other, distance);
                     check(nearest.len(), self.visited_max)?;
                     open.push(Open { estimate: distance, number: nearest.len(), slot: link.other });
@@ -284,11 +284,11 @@ impl ShortestPaths<'_> {
                 if !is_nearer || rest.is_infinite() || root.len() as f64 + length + rest > self.depth_max {
                     return Ok(());
                 }
-                let is_admitted = link.other == goal
+                let may_pass = link.other == goal
                     || arrivals.contains_key(&link.other)
-                    || self.steps.admits_all()
-                    || self.steps.admits(link.other)?;
-                if is_admitted {
+                    || self.steps.may_enter_all()
+                    || self.steps.may_enter(link.other)?;
+                if may_pass {
                     let step =
                         Step { from: slot, relationship: link.relationship, direction, to: link.other };
                     arrivals.insert(link.other, (length, Some(step)));

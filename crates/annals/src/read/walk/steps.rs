@@ -20,9 +20,9 @@ pub(super) struct Steps<'s> {
     /// The same relationships, for walking from the end of a path.
     backward: Way<'s>,
     both_ways: BothWays,
-    /// The admitted entities.
+    /// The entities that it may enter.
     filter: EntityFilter<'s>,
-    /// The condition on relationships; `None` if it admits all of their types and statuses.
+    /// The condition on relationships; `None` if it crosses all of their types and statuses.
     crossing: Option<Filter>,
     /// True if there may be proxies: they are walked through and not listed.
     pub(super) has_proxies: bool,
@@ -137,7 +137,7 @@ impl<'s> Steps<'s> {
     ) -> Result<()> {
         let Some(crossing) = &self.crossing else { return way.expand.each(frontier, directions, take) };
         way.expand.each(frontier, directions, |from, direction, link| {
-            if crossing.admits(self.snapshot, link.relationship)? {
+            if crossing.holds_at(self.snapshot, link.relationship)? {
                 take(from, direction, link)
             } else {
                 Ok(())
@@ -162,7 +162,7 @@ impl<'s> Steps<'s> {
 
     /// Slot of an entity where a walk may start or end.
     ///
-    /// Errors: `NotFound` if the snapshot does not see it, live or with an admitted status.
+    /// Errors: `NotFound` if the snapshot does not see it, live or with a status that the walk enters.
     pub(super) fn slot(&self, id: &Id) -> Result<u32> {
         let slot = self.snapshot.slot_of(TypeKind::Entity, id);
         match slot.filter(|slot| self.snapshot.sees_status(TypeKind::Entity, *slot, &self.filter.statuses)) {
@@ -181,17 +181,17 @@ impl<'s> Steps<'s> {
         self.snapshot.graph().entities.slots_count()
     }
 
-    /// True if every entity at the end of a step is admitted, so that none needs a check.
-    pub(super) fn admits_all(&self) -> bool {
-        self.filter.admits_all()
+    /// True if every entity at the end of a step may be entered, so that none needs a check.
+    pub(super) fn may_enter_all(&self) -> bool {
+        self.filter.holds_for_all()
     }
 
-    /// True if the walk admits the entity at `slot`, which is at the end of a step.
+    /// True if the walk may enter the entity at `slot`, which is at the end of a step.
     ///
     /// Errors: those of reading history, for classifications as of an earlier time and for conditions; those of a
     /// condition.
-    pub(super) fn admits(&self, slot: u32) -> Result<bool> {
-        self.filter.admits(slot)
+    pub(super) fn may_enter(&self, slot: u32) -> Result<bool> {
+        self.filter.holds_at(slot)
     }
 }
 

@@ -5,11 +5,11 @@ use super::visited::Visited;
 /// The progress of a walk. It continues with its original steps and bounds.
 pub(super) struct Breadth {
     pub(super) visited: Visited,
-    /// Visited entities that are not admitted; empty if all are admitted.
+    /// Visited entities that the walk may not enter; empty if it may enter all.
     pub(super) refused: Visited,
     /// Entities whose relationships were listed; empty unless relationships are listed.
     pub(super) expanded: Visited,
-    /// The admitted ones, nearest first. The first `next` of them have been expanded.
+    /// The entered ones, nearest first. The first `next` of them have been expanded.
     pub(super) order: Vec<u32>,
     /// Indexes in `order` of proxies, ascending: they are walked through but not listed.
     pub(super) proxies: Vec<usize>,

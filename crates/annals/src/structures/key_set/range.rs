@@ -67,8 +67,8 @@ impl<'a> Range<'a> {
                 }
                 (first, last) => {
                     let (first, last) = (first.branch(), last.branch());
-                    front.take(first.edge(from, 0));
-                    back.take(last.edge(to, last.children_len() - 1));
+                    front.descend(first.edge(from, 0));
+                    back.descend(last.edge(to, last.children_len() - 1));
                 }
             }
         };
@@ -192,7 +192,7 @@ impl<'a> Way<'a> {
     }
 
     #[inline]
-    fn take(&mut self, index: usize) {
+    fn descend(&mut self, index: usize) {
         self.path.set(self.height, index);
         self.height += 1;
         self.node = self.node.child(index);

@@ -43,17 +43,17 @@ impl<T: Clone> Node<T> for Leaf<T> {
 }
 
 #[derive(Clone)]
-pub(crate) struct Branch<N>([Option<Arc<N>>; FAN]);
+pub(crate) struct VectorBranch<N>([Option<Arc<N>>; FAN]);
 
-impl<N> Branch<N> {
-    fn with_first(first: Option<Arc<N>>) -> Branch<N> {
+impl<N> VectorBranch<N> {
+    fn with_first(first: Option<Arc<N>>) -> VectorBranch<N> {
         let mut children = [const { None }; FAN];
         children[0] = first;
-        Branch(children)
+        VectorBranch(children)
     }
 }
 
-impl<T, N: Node<T>> Node<T> for Branch<N> {
+impl<T, N: Node<T>> Node<T> for VectorBranch<N> {
     const BITS: u32 = N::BITS + FAN_BITS;
 
     #[inline(always)]
@@ -66,22 +66,22 @@ impl<T, N: Node<T>> Node<T> for Branch<N> {
         Arc::make_mut(self.0[(index >> N::BITS) % FAN].as_mut().expect(FILLED)).leaf_mut(index)
     }
 
-    fn put(place: &mut Option<Arc<Branch<N>>>, index: usize, leaf: Arc<Leaf<T>>) {
-        let node = place.get_or_insert_with(|| Arc::new(Branch::with_first(None)));
+    fn put(place: &mut Option<Arc<VectorBranch<N>>>, index: usize, leaf: Arc<Leaf<T>>) {
+        let node = place.get_or_insert_with(|| Arc::new(VectorBranch::with_first(None)));
         put_below(Arc::make_mut(node), index, leaf);
     }
 }
 
-fn put_below<T, N: Node<T>>(branch: &mut Branch<N>, index: usize, leaf: Arc<Leaf<T>>) {
+fn put_below<T, N: Node<T>>(branch: &mut VectorBranch<N>, index: usize, leaf: Arc<Leaf<T>>) {
     N::put(&mut branch.0[(index >> N::BITS) % FAN], index, leaf);
 }
 
-type Branch1<T> = Branch<Leaf<T>>;
-type Branch2<T> = Branch<Branch1<T>>;
-type Branch3<T> = Branch<Branch2<T>>;
-type Branch4<T> = Branch<Branch3<T>>;
-type Branch5<T> = Branch<Branch4<T>>;
-type Branch6<T> = Branch<Branch5<T>>;
+type Branch1<T> = VectorBranch<Leaf<T>>;
+type Branch2<T> = VectorBranch<Branch1<T>>;
+type Branch3<T> = VectorBranch<Branch2<T>>;
+type Branch4<T> = VectorBranch<Branch3<T>>;
+type Branch5<T> = VectorBranch<Branch4<T>>;
+type Branch6<T> = VectorBranch<Branch5<T>>;
 
 /// The leaves of a vector in order. Room: 2 to the 35 elements, more than there are slots.
 #[derive(Clone)]
@@ -144,11 +144,11 @@ impl<T: Clone> Tree<T> {
     }
 
     fn higher(&self) -> Tree<T> {
-        fn above<N>(root: &Arc<N>) -> Arc<Branch<N>> {
-            Arc::new(Branch::with_first(Some(Arc::clone(root))))
+        fn above<N>(root: &Arc<N>) -> Arc<VectorBranch<N>> {
+            Arc::new(VectorBranch::with_first(Some(Arc::clone(root))))
         }
         match self {
-            Tree::Empty => Tree::Height1(Arc::new(Branch::with_first(None))),
+            Tree::Empty => Tree::Height1(Arc::new(VectorBranch::with_first(None))),
             Tree::Height1(root) => Tree::Height2(above(root)),
             Tree::Height2(root) => Tree::Height3(above(root)),
             Tree::Height3(root) => Tree::Height4(above(root)),

@@ -6,16 +6,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use super::model::{Candidate, Keep};
-use super::stored::{self, COMMITTED, CONFIRM_BEFORE, FAILURE, Stored};
+use super::model::Candidate;
+use super::stored::{self, COMMITTED, CONFIRM_BEFORE, FAILURE, StoredCandidate};
 use crate::graph::actions as action;
 use crate::log::ReadLimit;
 use crate::model::{Action, InstanceId, Patch};
 use crate::record::decode_record;
 use crate::write::Transaction;
-use crate::write::built_on::BuiltOn;
-use crate::write::queue::Committer;
-use crate::write::retry::transact;
+use crate::write::build::retry::transact;
+use crate::write::commit::queue::Committer;
+use crate::write::undo::built_on::BuiltOn;
+use crate::write::undo::taken_back::Keep;
 use crate::{Error, ErrorKind, Position, Result};
 
 /// How often the thread looks for commits whose time is over.
@@ -29,7 +30,7 @@ const AUTHOR: &str = "annals";
 ///
 /// Shape: the instances that stay as they are, because later records built on them.
 pub(super) fn take_back(t: &mut Transaction, name: &str, keep: Option<Keep>) -> Result<Vec<BuiltOn>> {
-    let stored = Stored::read(t.base(), name)?.unconfirmed()?;
+    let stored = StoredCandidate::read(t.base(), name)?.unconfirmed()?;
     let Some(unconfirmed) = &stored.candidate().unconfirmed else { return Ok(Vec::new()) };
     let position = unconfirmed.position;
     check_is_commit(t, position, &stored)?;
@@ -40,7 +41,7 @@ pub(super) fn take_back(t: &mut Transaction, name: &str, keep: Option<Keep>) -> 
 }
 
 /// Refuses a position whose record did not commit the candidate: another program has written its entity.
-fn check_is_commit(t: &Transaction, position: Position, stored: &Stored) -> Result<()> {
+fn check_is_commit(t: &Transaction, position: Position, stored: &StoredCandidate) -> Result<()> {
     let mut is_commit = false;
     if position <= t.base().position() {
         for bytes in
@@ -108,7 +109,7 @@ fn take_back_late(committer: &Arc<Committer>, failed: &mut Failed) -> Result<()>
         let outcome = transact(committer, |t| {
             // It may have been confirmed, or taken back and committed again, since the list was made.
             let is_late =
-                Stored::read(t.base(), &candidate.name).is_ok_and(|stored| late(stored.candidate()));
+                StoredCandidate::read(t.base(), &candidate.name).is_ok_and(|stored| late(stored.candidate()));
             if !is_late || is_held() {
                 return Ok(());
             }
@@ -135,7 +136,7 @@ fn note_failure(committer: &Arc<Committer>, candidate: &Candidate, error: &Error
     transact(committer, |t| {
         t.author(AUTHOR);
         let position = candidate.unconfirmed.as_ref().map_or(Position::ZERO, |waiting| waiting.position);
-        let now = Stored::read(t.base(), &candidate.name)?;
+        let now = StoredCandidate::read(t.base(), &candidate.name)?;
         if now.candidate().unconfirmed.as_ref().is_none_or(|waiting| waiting.position != position) {
             return Ok(());
         }

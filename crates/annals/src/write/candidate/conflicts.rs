@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use super::model::Keep;
-use super::stored::Stored;
+use super::stored::StoredCandidate;
 use crate::graph::changed_since;
 use crate::model::{Change, InstanceId, Revision};
 use crate::read::Snapshot;
 use crate::tree::TreePath;
 use crate::write::Transaction;
-use crate::write::queue::Committer;
+use crate::write::commit::queue::Committer;
+use crate::write::undo::taken_back::Keep;
 use crate::{Error, ErrorKind, Result};
 
 /// An edit of a candidate that prevents its commit.
@@ -32,7 +32,7 @@ pub struct CandidateConflict {
 /// Refuses if another transaction changed an edited instance since the base; names the first such edit.
 ///
 /// Errors: `PreconditionFailed`.
-pub(super) fn check(stored: &Stored) -> Result<()> {
+pub(super) fn check(stored: &StoredCandidate) -> Result<()> {
     let edits = stored.edits()?;
     let found = edits.iter().find_map(|edit| conflict(stored, edit));
     found.map_or(Ok(()), |conflict| {
@@ -43,7 +43,7 @@ pub(super) fn check(stored: &Stored) -> Result<()> {
 }
 
 /// Why an edit conflicts with later commits. An edit that creates an instance is refused when it is applied.
-fn conflict(stored: &Stored, edit: &Change) -> Option<Error> {
+fn conflict(stored: &StoredCandidate, edit: &Change) -> Option<Error> {
     let base = stored.base();
     let (what, changed) =
         changed_since(stored.snapshot.graph(), base, edit).filter(|_| !edit.action.is_create())?;
@@ -52,7 +52,7 @@ fn conflict(stored: &Stored, edit: &Change) -> Option<Error> {
 }
 
 /// Why an edit must not be applied even if it is to overwrite later changes: another instance has the id now.
-fn stranger(stored: &Stored, edit: &Change) -> Option<Error> {
+fn stranger(stored: &StoredCandidate, edit: &Change) -> Option<Error> {
     let is_later = |found: &Revision| found.birth > stored.base();
     let (instance, found) = edit.action.named_instances().find_map(|instance| {
         let found = stored.snapshot.revision(&instance).filter(is_later)?;
@@ -67,13 +67,13 @@ fn stranger(stored: &Stored, edit: &Change) -> Option<Error> {
 }
 
 /// All conflicts, in the order of the edits.
-pub(super) fn find(stored: &Stored, committer: &Arc<Committer>) -> Result<Vec<CandidateConflict>> {
+pub(super) fn find(stored: &StoredCandidate, committer: &Arc<Committer>) -> Result<Vec<CandidateConflict>> {
     sort(stored, committer, None).map(|(conflicts, _)| conflicts)
 }
 
 /// Rebases the candidate on the snapshot of `t`; returns the dropped edits.
 pub(super) fn rebase(
-    stored: &Stored,
+    stored: &StoredCandidate,
     t: &mut Transaction,
     committer: &Arc<Committer>,
     keep: Option<Keep>,
@@ -96,7 +96,7 @@ pub(super) fn rebase(
 
 /// The edits in conflict, and the others. With [`Keep::Mine`] only edits that cannot be applied are in conflict.
 fn sort(
-    stored: &Stored,
+    stored: &StoredCandidate,
     committer: &Arc<Committer>,
     keep: Option<Keep>,
 ) -> Result<(Vec<CandidateConflict>, Vec<Change>)> {
@@ -129,7 +129,7 @@ fn is_outside(error: &Error) -> bool {
 
 /// As [`sort`], where the edits in `taken` are in conflict as well.
 fn sort_except(
-    stored: &Stored,
+    stored: &StoredCandidate,
     committer: &Arc<Committer>,
     keep: Option<Keep>,
     edits: &[Change],

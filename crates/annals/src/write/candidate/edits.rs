@@ -10,7 +10,7 @@ use crate::{Error, Position, Result};
 
 impl Transaction {
     /// Begins with the edits of a candidate, which have another base.
-    pub(in crate::write) fn take_edits(&mut self, edits: Vec<Change>, base: Position) {
+    pub(in crate::write) fn begin_with_edits(&mut self, edits: Vec<Change>, base: Position) {
         self.edits = Some((base, edits.len()));
         self.defines_types = edits.iter().any(|change| matches!(change.action, Action::DefineType(_)));
         self.record_mut().changes = edits;

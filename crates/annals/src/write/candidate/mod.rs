@@ -10,20 +10,19 @@ mod stored;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::built_on::BuiltOn;
-use super::queue::Committer;
-use super::retry::transact;
-use super::taken_back::check_can_be_taken_back;
-use super::ticket::Receipt;
-use super::transaction::Transaction;
 use crate::model::{Change, Instant, Patch};
 use crate::read::Snapshot;
+use crate::write::build::retry::transact;
+use crate::write::build::transaction::Transaction;
+use crate::write::commit::queue::Committer;
+use crate::write::commit::ticket::Receipt;
+use crate::write::undo::built_on::BuiltOn;
+use crate::write::undo::taken_back::{Keep, check_can_be_taken_back};
 use crate::{Error, ErrorKind, Result};
 pub(crate) use confirm::start;
 pub use conflicts::CandidateConflict;
-pub use model::{CANDIDATES_MAX, CONFIRM_WITHIN_MAX, Candidate, CandidateCommit, Keep, Unconfirmed};
-pub(in crate::write) use stored::is_candidate;
-use stored::{CONFIRM_BEFORE, Stored};
+pub use model::{CANDIDATES_MAX, CONFIRM_WITHIN_MAX, Candidate, CandidateCommit, Unconfirmed};
+use stored::{CONFIRM_BEFORE, StoredCandidate};
 
 /// The candidates of a repository. Made by [`Repository::candidates`](crate::Repository::candidates).
 ///
@@ -65,7 +64,7 @@ impl Candidates {
     ///
     /// Errors: `NotFound`.
     pub fn get(&self, name: &str) -> Result<Candidate> {
-        Stored::read(&self.committer.snapshot(), name).map(Stored::into_candidate)
+        StoredCandidate::read(&self.committer.snapshot(), name).map(StoredCandidate::into_candidate)
     }
 
     /// Opens a candidate: a working copy of the repository as it is now, without edits.
@@ -92,7 +91,7 @@ impl Candidates {
         mut work: impl FnMut(&mut Transaction) -> Result<T>,
     ) -> Result<(T, Receipt)> {
         self.transact(|outer| {
-            let stored = Stored::read(outer.base(), name)?.open()?;
+            let stored = StoredCandidate::read(outer.base(), name)?.open()?;
             let mut inner = self.with_edits(&stored)?;
             inner.is_always = outer.is_always;
             let (before, count) = (inner.current()?.clone(), inner.record.changes.len());
@@ -109,7 +108,7 @@ impl Candidates {
     ///
     /// Errors: as [`Candidates::edit`].
     pub fn view(&self, name: &str) -> Result<Snapshot> {
-        let stored = Stored::read(&self.committer.snapshot(), name)?.open()?;
+        let stored = StoredCandidate::read(&self.committer.snapshot(), name)?.open()?;
         self.with_edits(&stored)?.current().cloned()
     }
 
@@ -117,7 +116,7 @@ impl Candidates {
     ///
     /// Errors: `NotFound`.
     pub fn edits(&self, name: &str) -> Result<Vec<Change>> {
-        Stored::read(&self.committer.snapshot(), name)?.edits()
+        StoredCandidate::read(&self.committer.snapshot(), name)?.edits()
     }
 
     /// The edits that prevent the commit of the candidate: edits of instances that another transaction has changed
@@ -126,7 +125,7 @@ impl Candidates {
     ///
     /// Errors: `NotFound`; `PreconditionFailed` if it waits for a confirmation.
     pub fn conflicts(&self, name: &str) -> Result<Vec<CandidateConflict>> {
-        let stored = Stored::read(&self.committer.snapshot(), name)?.open()?;
+        let stored = StoredCandidate::read(&self.committer.snapshot(), name)?.open()?;
         conflicts::find(&stored, &self.committer)
     }
 
@@ -134,10 +133,10 @@ impl Candidates {
     ///
     /// Errors: as [`Candidates::commit`], including the conditions at the end of a transaction, and refusals of hooks.
     pub fn check(&self, name: &str) -> Result<()> {
-        let stored = Stored::read(&self.committer.snapshot(), name)?.open()?;
+        let stored = StoredCandidate::read(&self.committer.snapshot(), name)?.open()?;
         conflicts::check(&stored)?;
         let mut transaction = Transaction::new(Arc::clone(&self.committer), stored.snapshot.clone());
-        transaction.take_edits(stored.edits()?, stored.base());
+        transaction.begin_with_edits(stored.edits()?, stored.base());
         transaction.dry_run().map(drop)
     }
 
@@ -149,7 +148,7 @@ impl Candidates {
     pub fn rebase(&self, name: &str, keep: Option<Keep>, author: &str) -> Result<Vec<CandidateConflict>> {
         self.transact(|t| {
             t.author(author).message(&format!("candidate {name}: rebased"));
-            let stored = Stored::read(t.base(), name)?.open()?;
+            let stored = StoredCandidate::read(t.base(), name)?.open()?;
             conflicts::rebase(&stored, t, &self.committer, keep)
         })
         .map(|(dropped, _)| dropped)
@@ -163,13 +162,13 @@ impl Candidates {
     pub fn commit(&self, name: &str, how: &CandidateCommit) -> Result<Receipt> {
         let confirm_before = how.confirm_within.map(|within| self.deadline(within)).transpose()?;
         let (outcome, receipt) = self.transact(|t| {
-            let stored = Stored::read(t.base(), name)?.open()?;
+            let stored = StoredCandidate::read(t.base(), name)?.open()?;
             // Order: report the conflict before trying. Trying again does not remove it.
             if let Err(conflict) = conflicts::check(&stored) {
                 return Ok(Err(conflict));
             }
             t.author(&how.author).message(&how.message);
-            t.take_edits(stored.edits()?, stored.base());
+            t.begin_with_edits(stored.edits()?, stored.base());
             if let Some(before) = confirm_before {
                 check_can_be_taken_back(&t.record.changes)?;
                 t.update(&stored.instance, Patch::new().set(CONFIRM_BEFORE, before))?;
@@ -186,7 +185,7 @@ impl Candidates {
     /// Errors: `NotFound`; `PreconditionFailed` if no commit waits: it was not committed, or was undone.
     pub fn confirm(&self, name: &str, author: &str) -> Result<Receipt> {
         self.transact(|t| {
-            let stored = Stored::read(t.base(), name)?.unconfirmed()?;
+            let stored = StoredCandidate::read(t.base(), name)?.unconfirmed()?;
             t.author(author).message(&format!("candidate {name}: confirmed"));
             t.purge(&stored.instance)
         })
@@ -217,7 +216,7 @@ impl Candidates {
     /// Errors: `NotFound`; `PreconditionFailed` if it waits for a confirmation: confirm the commit, or undo it first.
     pub fn discard(&self, name: &str, author: &str) -> Result<Receipt> {
         self.transact(|t| {
-            let stored = Stored::read(t.base(), name)?.open()?;
+            let stored = StoredCandidate::read(t.base(), name)?.open()?;
             t.author(author).message(&format!("candidate {name}: discarded"));
             t.purge(&stored.instance)
         })
@@ -229,9 +228,9 @@ impl Candidates {
     }
 
     /// A transaction with the edits of a candidate, on the snapshot that the candidate was read from.
-    fn with_edits(&self, stored: &Stored) -> Result<Transaction> {
+    fn with_edits(&self, stored: &StoredCandidate) -> Result<Transaction> {
         let mut transaction = Transaction::new(Arc::clone(&self.committer), stored.snapshot.clone());
-        transaction.take_edits(stored.edits()?, stored.base());
+        transaction.begin_with_edits(stored.edits()?, stored.base());
         transaction.current().map_err(|error| {
             let name = &stored.name;
             let text = format!("candidate {name}: its edits cannot be applied any more, {error}; rebase it");

@@ -1,4 +1,4 @@
-//! The state of a candidate, and the options of rebasing and committing it.
+//! The state of a candidate, and the options of committing it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,15 +37,6 @@ pub struct Unconfirmed {
     pub confirm_before: Instant,
     /// Why undoing it failed. The engine tries again.
     pub failure: Option<Arc<str>>,
-}
-
-/// The side whose changes stay in a conflict.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keep {
-    /// The edits of the candidate.
-    Mine,
-    /// The other transactions: the edits in conflict are dropped.
-    Theirs,
 }
 
 /// Options for committing a candidate.

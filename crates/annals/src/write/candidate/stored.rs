@@ -12,11 +12,10 @@ use crate::read::{Entity, Snapshot};
 use crate::record::{RECORDS_PROPERTY as EDITS, decode_record, encode_record};
 use crate::search::Find;
 use crate::write::Transaction;
-use crate::write::built_on::BuiltOn;
+use crate::write::build::internal::CANDIDATE;
+use crate::write::undo::built_on::BuiltOn;
 use crate::{Error, ErrorKind, Position, Result};
 
-/// Type of the entities that hold candidates.
-pub(super) const TYPE: &str = "annals-candidate";
 /// The instant at which a commit is undone unless it is confirmed.
 pub(super) const CONFIRM_BEFORE: &str = "confirm-before";
 /// Position of such a commit, if the candidate was written since.
@@ -40,17 +39,11 @@ pub(super) fn id_of(name: &str) -> Result<Id> {
         );
         return Err(Error::new(ErrorKind::InvalidArgument, text));
     }
-    Id::new(&format!("{TYPE}:{name}"))
-}
-
-/// True if the id is that of an entity that holds a candidate.
-pub(in crate::write) fn is_candidate(instance: &InstanceId) -> bool {
-    let InstanceId::Entity(id) = instance else { return false };
-    id.text().and_then(|text| text.strip_prefix(TYPE)).is_some_and(|rest| rest.starts_with(':'))
+    Id::new(&format!("{CANDIDATE}:{name}"))
 }
 
 /// A candidate as read from its entity.
-pub(super) struct Stored {
+pub(super) struct StoredCandidate {
     pub(super) name: Arc<str>,
     pub(super) instance: InstanceId,
     pub(super) snapshot: Snapshot,
@@ -59,11 +52,11 @@ pub(super) struct Stored {
     edits: Vec<(Arc<str>, Arc<[u8]>)>,
 }
 
-impl Stored {
+impl StoredCandidate {
     /// Errors: `NotFound`.
-    pub(super) fn read(snapshot: &Snapshot, name: &str) -> Result<Stored> {
+    pub(super) fn read(snapshot: &Snapshot, name: &str) -> Result<StoredCandidate> {
         let id = id_of(name)?;
-        let Some(entity) = snapshot.entity(&id)?.filter(|entity| entity.type_name() == TYPE) else {
+        let Some(entity) = snapshot.entity(&id)?.filter(|entity| entity.type_name() == CANDIDATE) else {
             let text = format!("candidate {name}: it does not exist; open it first");
             return Err(Error::new(ErrorKind::NotFound, text).with("candidate", name));
         };
@@ -76,13 +69,13 @@ impl Stored {
         edits.sort();
         let candidate = candidate_of(name.into(), &entity);
         let instance = InstanceId::Entity(id);
-        Ok(Stored { name: name.into(), instance, snapshot: snapshot.clone(), candidate, edits })
+        Ok(StoredCandidate { name: name.into(), instance, snapshot: snapshot.clone(), candidate, edits })
     }
 
     /// The same candidate, if it is open.
     ///
     /// Errors: `PreconditionFailed` if it waits for a confirmation.
-    pub(super) fn open(self) -> Result<Stored> {
+    pub(super) fn open(self) -> Result<StoredCandidate> {
         let Some(unconfirmed) = &self.candidate.unconfirmed else { return Ok(self) };
         let text = format!(
             "candidate {}: it was committed at position {} and waits for its confirmation until {}; confirm it, or take it back",
@@ -94,7 +87,7 @@ impl Stored {
     /// The same candidate, if it waits for a confirmation.
     ///
     /// Errors: `PreconditionFailed`.
-    pub(super) fn unconfirmed(self) -> Result<Stored> {
+    pub(super) fn unconfirmed(self) -> Result<StoredCandidate> {
         if self.candidate.unconfirmed.is_some() {
             return Ok(self);
         }
@@ -212,20 +205,20 @@ pub(super) fn open(t: &mut Transaction, name: &str) -> Result<()> {
     }
     t.message(&format!("candidate {name}: opened"));
     let position = i64::try_from(base.position().0).unwrap_or(i64::MAX);
-    let entity = NewEntity { id, ..NewEntity::new(TYPE) };
+    let entity = NewEntity { id, ..NewEntity::new(CANDIDATE) };
     t.create_entity(entity.property(BASE, position).property(CHANGES, 0)).map(drop)
 }
 
 /// All candidates, by name.
 pub(super) fn all(snapshot: &Snapshot) -> Result<Vec<Candidate>> {
     let graph = snapshot.graph();
-    if !graph.names.find(TYPE).is_some_and(|name| graph.is_type_known(TypeKind::Entity, name)) {
+    if !graph.names.find(CANDIDATE).is_some_and(|name| graph.is_type_known(TypeKind::Entity, name)) {
         return Ok(Vec::new());
     }
-    let found = snapshot.find_entities(&Find::of(TYPE).limit(CANDIDATES_MAX))?;
+    let found = snapshot.find_entities(&Find::of(CANDIDATE).limit(CANDIDATES_MAX))?;
     let named = found.items.iter().filter_map(|entity| {
         let id = entity.id().to_string();
-        let name = id.strip_prefix(TYPE)?.strip_prefix(':')?;
+        let name = id.strip_prefix(CANDIDATE)?.strip_prefix(':')?;
         Some(candidate_of(name.into(), entity))
     });
     let mut all: Vec<Candidate> = named.collect();

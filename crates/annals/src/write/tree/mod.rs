@@ -1,7 +1,6 @@
 //! Changes of trees by path: create, merge, put, move, copy, delete, revert and restore items.
 #![expect(clippy::expect_used, reason = "paths are looked up before changes below them are planned")]
 
-mod created;
 mod moved;
 mod place;
 mod plan;
@@ -12,15 +11,15 @@ pub(super) mod then;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::shown::Shown;
-use super::transaction::Transaction;
 use crate::graph::Graph;
 use crate::graph::structures::child::group_of_type;
 use crate::model::{Action, Id, InstanceId, NewEntity, Patch, PatchStep, TypeDefinition, TypeKind, Value};
-use crate::read::{ChildSlot, Target};
+use crate::read::{ChildSlot, PathTarget};
 use crate::tree::{Item, NameTest, TreePath, TreeStep, coerced};
+use crate::write::build::created::Created;
+use crate::write::build::transaction::Transaction;
+use crate::write::limited::writer_graph::WriterGraph;
 use crate::{Error, ErrorKind, Result};
-pub(super) use created::Created;
 use moved::moved;
 pub use place::Insert;
 use place::child_of;
@@ -244,7 +243,7 @@ impl TreeEdit<'_> {
             Reach::Root(slot) => slot,
             Reach::Property(..) | Reach::Nothing => return Err(missing(&above)),
         };
-        let actions = moved(self.transaction.shown()?, child, parent, step, place)?;
+        let actions = moved(self.transaction.writer_graph()?, child, parent, step, place)?;
         self.push_all(actions)
     }
 
@@ -271,15 +270,15 @@ impl TreeEdit<'_> {
         let is_plain = how.rest == Rest::Stays && how.insert.is_none() && !is_limited;
         if !is_plain || !self.is_all_created() || !self.is_prepared() {
             self.prepare()?;
-            let shown = self.transaction.shown()?;
-            let (id, actions, _) = planned(shown, &self.root, path, item, how, Created::default())?;
+            let writer = self.transaction.writer_graph()?;
+            let (id, actions, _) = planned(writer, &self.root, path, item, how, Created::default())?;
             self.push_all(actions)?;
             return Ok(id);
         }
         // Every looked-up item is in the base, or was created by this transaction.
         let created = std::mem::take(&mut self.transaction.created);
-        let shown = Shown::all(self.transaction.base.graph());
-        let (id, actions, created) = planned(shown, &self.root, path, item, how, created)?;
+        let writer = WriterGraph::all(self.transaction.base.graph());
+        let (id, actions, created) = planned(writer, &self.root, path, item, how, created)?;
         self.make_room(&actions);
         for action in actions {
             match &action {
@@ -311,10 +310,10 @@ impl TreeEdit<'_> {
     /// Creates the root, and a containing relationship type, if the repository has none.
     fn prepare(&mut self) -> Result<()> {
         let root = self.root.clone();
-        let shown = self.transaction.shown()?;
-        let graph = shown.graph;
+        let writer = self.transaction.writer_graph()?;
+        let graph = writer.graph;
         // A hidden one is refused as an id that is taken.
-        let found = graph.entities.slot(&root).filter(|slot| shown.has(TypeKind::Entity, *slot));
+        let found = graph.entities.slot(&root).filter(|slot| writer.sees(TypeKind::Entity, *slot));
         let is_live = found.is_some_and(|slot| graph.entities.is_live(slot));
         let has_containment = graph.types.has_containment;
         if found.is_some() && !is_live {
@@ -333,22 +332,22 @@ impl TreeEdit<'_> {
     /// The target of a look-up path, with the changes so far.
     fn reach(&mut self, path: &TreePath) -> Result<Reach> {
         let root = self.root.clone();
-        let shown = self.transaction.shown()?;
-        let graph = shown.graph;
-        let is_there = |slot: &u32| graph.entities.is_live(*slot) && shown.has(TypeKind::Entity, *slot);
+        let writer = self.transaction.writer_graph()?;
+        let graph = writer.graph;
+        let is_there = |slot: &u32| graph.entities.is_live(*slot) && writer.sees(TypeKind::Entity, *slot);
         let Some(root) = graph.entities.slot(&root).filter(is_there) else {
             return Ok(Reach::Nothing);
         };
         let mut at = Reach::Root(root);
         for (number, step) in path.steps.iter().enumerate() {
-            let Target::Child(name) = graph.target(step) else { return Err(no_look_up(path)) };
+            let PathTarget::Child(name) = graph.target(step) else { return Err(no_look_up(path)) };
             let slot = match &at {
                 Reach::Root(slot) => *slot,
                 Reach::Item(child) => child.entity,
                 Reach::Property(..) | Reach::Nothing => return Ok(Reach::Nothing),
             };
             let is_last = number + 1 == path.steps.len();
-            at = match (child_of(shown, slot, &name), &step.name) {
+            at = match (child_of(writer, slot, &name), &step.name) {
                 (Some(child), _) => Reach::Item(child),
                 (None, NameTest::Name(name)) if is_last && has_property(graph, slot, name)? => {
                     Reach::Property(slot, Arc::clone(name))
@@ -363,17 +362,17 @@ impl TreeEdit<'_> {
     fn list_at(&mut self, path: &TreePath) -> Result<Option<Vec<u32>>> {
         let Some((above, last)) = path.split_last() else { return Ok(None) };
         let graph = self.transaction.own_graph()?.graph();
-        let Target::List(list) = graph.target(last) else { return Ok(None) };
+        let PathTarget::List(list) = graph.target(last) else { return Ok(None) };
         let slot = match self.reach(&above)? {
             Reach::Root(slot) => slot,
             Reach::Item(child) => child.entity,
             Reach::Property(..) | Reach::Nothing => return Ok(Some(Vec::new())),
         };
-        let shown = self.transaction.shown()?;
-        let relationships = &shown.graph.relationships;
+        let writer = self.transaction.writer_graph()?;
+        let relationships = &writer.graph.relationships;
         let links = relationships.lists.children.of_group(slot, group_of_type(list));
         let items = links.map(|link| (link, relationships.known_row(link).ends()[1]));
-        let items = items.filter(|(link, item)| shown.has_child(*link, *item));
+        let items = items.filter(|(link, item)| writer.sees_child(*link, *item));
         Ok(Some(items.map(|(_, item)| item).collect()))
     }
 
@@ -402,16 +401,16 @@ impl TreeEdit<'_> {
 
 /// The changes that turn the target of a path into `item`, and the id of the item after them.
 fn planned(
-    shown: Shown,
+    writer: WriterGraph,
     root: &Id,
     path: &TreePath,
     item: &Item,
     how: &How,
     created: Created,
 ) -> Result<(Id, Vec<Action>, Created)> {
-    let graph = shown.graph;
+    let graph = writer.graph;
     let slot = graph.entities.slot(root).expect("it was prepared");
-    let mut plan = Plan::new(shown, Rest::Stays, created);
+    let mut plan = Plan::new(writer, Rest::Stays, created);
     let mut at = plan.parent(slot);
     let Some((last, above)) = path.steps.split_last() else {
         if how.is_new {

@@ -4,29 +4,30 @@ use std::sync::Arc;
 
 use super::place::{self, Insert};
 use super::plan::{Plan, not_ordered};
-use super::{Created, Rest, named};
+use super::{Rest, named};
 use crate::graph::actions as action;
-use crate::graph::structures::child::{Group, NAME_PROPERTY, ORDER_PROPERTY};
+use crate::graph::structures::child::{ChildGroup, NAME_PROPERTY, ORDER_PROPERTY};
 use crate::model::{Action, Id, InstanceId, NewRelationship, Patch, Value};
 use crate::read::ChildSlot;
 use crate::tree::{Item, TreePath, TreeStep};
-use crate::write::shown::Shown;
+use crate::write::build::created::Created;
+use crate::write::limited::writer_graph::WriterGraph;
 use crate::{Error, ErrorKind, Result};
 
 /// The changes that move a child.
 ///
 /// A new relationship leads to it from another parent, so that purging the old parent leaves the child in place.
 pub(super) fn moved(
-    shown: Shown,
+    writer: WriterGraph,
     child: ChildSlot,
     parent: u32,
     step: &TreeStep,
     place: Option<&Insert>,
 ) -> Result<Vec<Action>> {
-    let graph = shown.graph;
+    let graph = writer.graph;
     let path = TreePath::root().child(step.clone());
     let (name, is_listed, keys) = named(graph, step, &path)?;
-    let mut plan = Plan::new(shown, Rest::Stays, Created::default());
+    let mut plan = Plan::new(writer, Rest::Stays, Created::default());
     let (parent, known) = (plan.parent(parent), plan.parent(child.entity));
     let mut item = Item { type_name: Some(Arc::clone(&known.type_name)), properties: keys, ..Item::new() };
     if is_listed == graph.keys_of(graph.entities.known_row(child.entity).type_name()).is_empty() {
@@ -44,7 +45,7 @@ pub(super) fn moved(
     let mut changed: Vec<(&str, Value)> = Vec::new();
     if containing.is_ordered && (is_elsewhere || place.is_some()) {
         let slot = parent.slot.expect("it is there");
-        let gap = place::gap(shown, slot, Group(kind.name.group), place.unwrap_or(&Insert::Last))?;
+        let gap = place::gap(writer, slot, ChildGroup(kind.name.group), place.unwrap_or(&Insert::Last))?;
         changed.push((ORDER_PROPERTY, Value::Bytes(gap.order(place::step_of(&Id::random()))?.into())));
     } else if place.is_some() && !containing.is_ordered {
         return Err(not_ordered(&containing.type_name));

@@ -4,13 +4,13 @@ use std::ops::Bound;
 
 use crate::graph::Graph;
 use crate::graph::containment::ORDER_BYTES_MAX;
-use crate::graph::structures::child::{Group, order_of, prefix_of, relationship_of};
+use crate::graph::structures::child::{ChildGroup, order_of, prefix_of, relationship_of};
 use crate::model::{Id, Value};
-use crate::read::{ChildName, ChildSlot, Target};
+use crate::read::{ChildName, ChildSlot, PathTarget};
 use crate::structures::key_set::Key;
 use crate::structures::order::between;
 use crate::tree::TreeStep;
-use crate::write::shown::Shown;
+use crate::write::limited::writer_graph::WriterGraph;
 use crate::{Error, ErrorKind, Result};
 
 /// The place of a child in a list that users order.
@@ -62,15 +62,15 @@ impl Gap {
 /// others.
 ///
 /// Errors: `NotFound` if the named sibling does not exist, or is in another list.
-pub(super) fn gap(shown: Shown, parent: u32, group: Group, insert: &Insert) -> Result<Gap> {
-    let orders = shown.graph.relationships.lists.children.by_order();
+pub(super) fn gap(writer: WriterGraph, parent: u32, group: ChildGroup, insert: &Insert) -> Result<Gap> {
+    let orders = writer.graph.relationships.lists.children.by_order();
     let prefix = prefix_of(parent, group);
-    let is_shown = |key: &Key| {
+    let is_in_sight = |key: &Key| {
         let relationship = relationship_of(*key);
-        shown.has_child(relationship, shown.graph.relationships.known_row(relationship).ends()[1])
+        writer.sees_child(relationship, writer.graph.relationships.known_row(relationship).ends()[1])
     };
     let edge = |is_last: bool| {
-        let mut range = orders.prefix(&prefix).filter(is_shown);
+        let mut range = orders.prefix(&prefix).filter(is_in_sight);
         let key = if is_last { range.next_back() } else { range.next() };
         key.map(order_of)
     };
@@ -78,28 +78,34 @@ pub(super) fn gap(shown: Shown, parent: u32, group: Group, insert: &Insert) -> R
         Insert::First => Ok(Gap { before: None, after: edge(false) }),
         Insert::Last => Ok(Gap { before: edge(true), after: None }),
         Insert::Before(step) => {
-            let (key, own) = sibling(shown, parent, group, step)?;
-            let mut before = orders.range(Bound::Included(&prefix), Bound::Excluded(&key)).filter(is_shown);
+            let (key, own) = sibling(writer, parent, group, step)?;
+            let mut before =
+                orders.range(Bound::Included(&prefix), Bound::Excluded(&key)).filter(is_in_sight);
             let before = before.next_back();
             Ok(Gap { before: before.map(order_of), after: Some(own) })
         }
         Insert::After(step) => {
-            let (key, own) = sibling(shown, parent, group, step)?;
+            let (key, own) = sibling(writer, parent, group, step)?;
             let after = orders.range(Bound::Excluded(&key), Bound::Unbounded);
-            let after = after.take_while(|key| key.starts_with(&prefix)).find(is_shown);
+            let after = after.take_while(|key| key.starts_with(&prefix)).find(is_in_sight);
             Ok(Gap { before: Some(own), after: after.map(order_of) })
         }
     }
 }
 
 /// The key of a sibling in the list of orders, and its order.
-fn sibling(shown: Shown, parent: u32, group: Group, step: &TreeStep) -> Result<(Vec<u8>, Vec<u8>)> {
-    let found = match shown.graph.target(step) {
-        Target::Child(name) if name.group == group.0 => child_of(shown, parent, &name),
+fn sibling(
+    writer: WriterGraph,
+    parent: u32,
+    group: ChildGroup,
+    step: &TreeStep,
+) -> Result<(Vec<u8>, Vec<u8>)> {
+    let found = match writer.graph.target(step) {
+        PathTarget::Child(name) if name.group == group.0 => child_of(writer, parent, &name),
         _ => None,
     };
     let order = match found {
-        Some(child) => order_at(shown.graph, child)?,
+        Some(child) => order_at(writer.graph, child)?,
         None => None,
     };
     let (Some(child), Some(order)) = (found, order) else {
@@ -119,11 +125,12 @@ fn sibling(shown: Shown, parent: u32, group: Group, step: &TreeStep) -> Result<(
 }
 
 /// The child with this name in the present, if the writer sees it.
-pub(super) fn child_of(shown: Shown, parent: u32, name: &ChildName) -> Option<ChildSlot> {
-    let relationships = &shown.graph.relationships;
-    let relationship = relationships.lists.children.named(parent, Group(name.group), &name.name).next()?;
+pub(super) fn child_of(writer: WriterGraph, parent: u32, name: &ChildName) -> Option<ChildSlot> {
+    let relationships = &writer.graph.relationships;
+    let relationship =
+        relationships.lists.children.named(parent, ChildGroup(name.group), &name.name).next()?;
     let [_, entity] = relationships.row(relationship)?.ends();
-    shown.has_child(relationship, entity).then_some(ChildSlot { relationship, entity })
+    writer.sees_child(relationship, entity).then_some(ChildSlot { relationship, entity })
 }
 
 /// The order of a child, if users order it.

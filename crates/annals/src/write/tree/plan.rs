@@ -4,20 +4,20 @@ use std::sync::Arc;
 
 use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
 
-use super::created::{Created, Parent};
 use super::place::{Gap, Insert, child_of, gap, order_at, step_of};
-use super::schema::{Containing, Kind, containing, kind_of};
+use super::schema::{ChildKind, containing, kind_of};
 use crate::Result;
 use crate::graph::Graph;
 use crate::graph::actions as action;
-use crate::graph::structures::child::Group;
+use crate::graph::structures::child::ChildGroup;
 use crate::graph::structures::child::ORDER_PROPERTY;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::{Action, Id, InstanceId, NewEntity, NewRelationship, Patch, PatchStep, TypeKind, Value};
 use crate::read::ChildSlot;
 use crate::structures::order::spread;
 use crate::tree::{Branch, Item};
-use crate::write::shown::Shown;
+use crate::write::build::created::{Containing, Created, Parent};
+use crate::write::limited::writer_graph::WriterGraph;
 use crate::{Error, ErrorKind};
 
 /// The fate of existing properties and children that the item does not have.
@@ -31,7 +31,7 @@ pub(super) enum Rest {
 
 /// Collects changes.
 pub(super) struct Plan<'g> {
-    pub(super) shown: Shown<'g>,
+    pub(super) writer: WriterGraph<'g>,
     pub(super) graph: &'g Graph,
     pub(super) rest: Rest,
     pub(super) actions: Vec<Action>,
@@ -40,8 +40,8 @@ pub(super) struct Plan<'g> {
 }
 
 impl<'g> Plan<'g> {
-    pub(super) fn new(shown: Shown<'g>, rest: Rest, created: Created) -> Plan<'g> {
-        Plan { shown, graph: shown.graph, rest, actions: Vec::new(), created }
+    pub(super) fn new(writer: WriterGraph<'g>, rest: Rest, created: Created) -> Plan<'g> {
+        Plan { writer, graph: writer.graph, rest, actions: Vec::new(), created }
     }
 
     /// The entity at `slot` as a parent.
@@ -51,7 +51,7 @@ impl<'g> Plan<'g> {
         Parent { id: self.graph.entities.id(slot).clone(), slot: Some(slot), type_name }
     }
 
-    pub(super) fn kind(&mut self, name: &Arc<str>, is_listed: bool, item: &Item) -> Result<Kind> {
+    pub(super) fn kind(&mut self, name: &Arc<str>, is_listed: bool, item: &Item) -> Result<ChildKind> {
         kind_of(self.graph, &mut self.created.names, name, is_listed, item)
     }
 
@@ -79,7 +79,7 @@ impl<'g> Plan<'g> {
             self.change_created(&known, item, kind.properties)?;
             return Ok(known);
         }
-        match parent.slot.and_then(|slot| child_of(self.shown, slot, &kind.name)) {
+        match parent.slot.and_then(|slot| child_of(self.writer, slot, &kind.name)) {
             Some(child) => {
                 let known = self.parent(child.entity);
                 if let Some(insert) = insert {
@@ -100,14 +100,14 @@ impl<'g> Plan<'g> {
         item: &Item,
     ) -> Result<bool> {
         let kind = self.kind(name, is_listed, item)?;
-        let is_there = |slot| child_of(self.shown, slot, &kind.name).is_some();
+        let is_there = |slot| child_of(self.writer, slot, &kind.name).is_some();
         Ok(self.created.child(&parent.id, &kind.name).is_some() || parent.slot.is_some_and(is_there))
     }
 
     fn create(
         &mut self,
         parent: &Parent,
-        kind: Kind,
+        kind: ChildKind,
         item: &Item,
         insert: Option<&Insert>,
         order: Option<Vec<u8>>,
@@ -156,7 +156,7 @@ impl<'g> Plan<'g> {
         let last = self.created.last_order(&parent.id, group);
         let found = match (insert.unwrap_or(&Insert::Last), last, parent.slot) {
             (Insert::Last, Some(last), _) => Gap { before: Some(last.clone()), after: None },
-            (insert, _, Some(slot)) => gap(self.shown, slot, Group(group), insert)?,
+            (insert, _, Some(slot)) => gap(self.writer, slot, ChildGroup(group), insert)?,
             (_, _, None) => Gap { before: None, after: None },
         };
         let order = found.order(step_of(child))?;
@@ -170,7 +170,7 @@ impl<'g> Plan<'g> {
     pub(super) fn reorder(
         &mut self,
         parent: &Parent,
-        kind: &Kind,
+        kind: &ChildKind,
         child: ChildSlot,
         insert: &Insert,
     ) -> Result<()> {
@@ -180,7 +180,8 @@ impl<'g> Plan<'g> {
         }
         let slot = parent.slot.expect("it has a child");
         let relationship = self.graph.relationships.id(child.relationship).clone();
-        let order = gap(self.shown, slot, Group(kind.name.group), insert)?.order(step_of(&Id::random()))?;
+        let order =
+            gap(self.writer, slot, ChildGroup(kind.name.group), insert)?.order(step_of(&Id::random()))?;
         self.set_order(relationship, order);
         Ok(())
     }
@@ -266,7 +267,7 @@ impl<'g> Plan<'g> {
         let mut kinds = Vec::with_capacity(branches.len());
         for Branch { name, is_listed, item } in branches {
             let kind = self.kind(name, *is_listed, item)?;
-            let known = parent.slot.and_then(|slot| child_of(self.shown, slot, &kind.name));
+            let known = parent.slot.and_then(|slot| child_of(self.writer, slot, &kind.name));
             kinds.push((kind, known));
         }
         let mut seen = HashSet::with_capacity(branches.len());
@@ -282,7 +283,7 @@ impl<'g> Plan<'g> {
         {
             let kept: HashSet<u32> =
                 kinds.iter().filter_map(|(_, known)| known.map(|child| child.entity)).collect();
-            for link in self.shown.child_links(slot).filter(|link| !kept.contains(&link.other)) {
+            for link in self.writer.child_links(slot).filter(|link| !kept.contains(&link.other)) {
                 let instance = InstanceId::Entity(self.graph.entities.id(link.other).clone());
                 self.actions.push(action::Delete { instance }.into());
             }
@@ -314,7 +315,7 @@ impl<'g> Plan<'g> {
     fn orders(
         &mut self,
         parent: &Parent,
-        kinds: &[(Kind, Option<ChildSlot>)],
+        kinds: &[(ChildKind, Option<ChildSlot>)],
     ) -> Result<Vec<Option<Vec<u8>>>> {
         let mut orders = vec![None; kinds.len()];
         if self.rest == Rest::Stays && parent.slot.is_some() {

@@ -31,8 +31,8 @@ impl TreeEdit<'_> {
             return match self.reach(path)? {
                 // The root stays.
                 Reach::Root(slot) => {
-                    let shown = self.transaction.shown()?;
-                    let children = shown.child_links(slot).map(|link| link.other).collect();
+                    let writer = self.transaction.writer_graph()?;
+                    let children = writer.child_links(slot).map(|link| link.other).collect();
                     self.delete_all(children)
                 }
                 _ => self.delete(path),
@@ -66,13 +66,13 @@ impl TreeEdit<'_> {
         let actions = then.contents(graph)?;
         self.push_all(actions)?;
         self.transaction.put_into_places(&then)?;
-        let shown = self.transaction.shown()?;
-        let graph = shown.graph;
+        let writer = self.transaction.writer_graph()?;
+        let graph = writer.graph;
         let is_live = |end: u32| graph.entities.is_live(end);
         let row = |slot: u32| graph.relationships.row(slot).filter(|row| !row.is_live());
         let lost = lost
             .into_iter()
-            .filter(|slot| shown.has(TypeKind::Relationship, *slot))
+            .filter(|slot| writer.sees(TypeKind::Relationship, *slot))
             .filter(|slot| row(*slot).is_some_and(|row| row.ends().into_iter().all(is_live)));
         let instances = lost.map(|slot| InstanceId::Relationship(graph.relationships.id(slot).clone()));
         let restore = |instance| Action::from(action::Restore { instance, with_relationships: false });
@@ -173,8 +173,8 @@ impl TreeEdit<'_> {
     /// Removes items from places where they must not stay, and deletes items that did not exist then.
     fn clear(&mut self, then: &Then, path: &TreePath) -> Result<()> {
         self.transaction.take_out_misplaced(then)?;
-        let shown = self.transaction.shown()?;
-        let children = then.items.iter().flat_map(|was| shown.child_links(was.entity));
+        let writer = self.transaction.writer_graph()?;
+        let children = then.items.iter().flat_map(|was| writer.child_links(was.entity));
         let others = children.map(|link| link.other).filter(|child| !then.entities.contains(child));
         let mut others: Vec<u32> = others.collect();
         if let Reach::Item(child) = self.reach(path)?

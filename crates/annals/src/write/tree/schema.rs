@@ -7,6 +7,7 @@ use crate::graph::structures::symbols::{Recent, Symbol};
 use crate::model::{EndDefinition, TypeKind, Value};
 use crate::read::ChildName;
 use crate::tree::{Item, coerced_leaf};
+use crate::write::build::created::Containing;
 use crate::{Error, ErrorKind, Result};
 
 /// Type of an item whose name is not an entity type.
@@ -15,22 +16,12 @@ pub(super) const CONTAINER: &str = "container";
 pub(super) const CONTAINS: &str = "contains";
 
 /// The kind of a new child.
-pub(super) struct Kind {
+pub(super) struct ChildKind {
     pub(super) type_name: Arc<str>,
     pub(super) name: ChildName,
     /// Its own name, if its keys do not form its name.
     pub(super) own_name: Option<Arc<str>>,
     pub(super) properties: Vec<(Arc<str>, Value)>,
-}
-
-/// The relationship type that contains a child.
-#[derive(Clone)]
-pub(super) struct Containing {
-    pub(super) type_name: Arc<str>,
-    pub(super) is_ordered: bool,
-    /// Its properties with the name and the place of the child.
-    pub(super) name: Arc<str>,
-    pub(super) order: Arc<str>,
 }
 
 /// The kind of the child `name`. `is_listed` means that its keys name it. `known` has the names that were looked up
@@ -43,7 +34,7 @@ pub(super) fn kind_of(
     name: &Arc<str>,
     is_listed: bool,
     item: &Item,
-) -> Result<Kind> {
+) -> Result<ChildKind> {
     let symbol = known.find(&graph.names, name);
     let declared = |symbol: Symbol| graph.types.get(TypeKind::Entity, symbol);
     let type_name = match (&item.type_name, symbol.and_then(declared)) {
@@ -79,7 +70,7 @@ pub(super) fn kind_of(
     }
     let Some(symbol) = type_symbol.filter(|_| is_listed) else {
         let own_name = Some(Arc::clone(name));
-        return Ok(Kind { type_name, name: Graph::own_name(name), own_name, properties });
+        return Ok(ChildKind { type_name, name: Graph::own_name(name), own_name, properties });
     };
     let find =
         |key: &Arc<str>| properties.iter().find(|(name, _)| name == key).map(|(_, value)| value.clone());
@@ -89,7 +80,7 @@ pub(super) fn kind_of(
             format!("item of {name}: expected its keys {}, found {:?}", keys.join(", "), names(&properties));
         return Err(Error::new(ErrorKind::InvalidArgument, text));
     };
-    Ok(Kind { type_name, name: child_name, own_name: None, properties })
+    Ok(ChildKind { type_name, name: child_name, own_name: None, properties })
 }
 
 fn names(properties: &[(Arc<str>, Value)]) -> Vec<&str> {

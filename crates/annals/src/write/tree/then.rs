@@ -13,7 +13,7 @@ use crate::graph::{instance_id, kind_of};
 use crate::model::{Action, InstanceId, NewRelationship, Patch, PatchStep, Status, TypeKind};
 use crate::read::Snapshot;
 use crate::write::Transaction;
-use crate::write::shown::Shown;
+use crate::write::limited::writer_graph::WriterGraph;
 
 /// A step of a relationship on its way back into its earlier place.
 #[derive(Clone, Copy)]
@@ -32,8 +32,8 @@ const WAYS: [&[Step]; 3] = [
 ];
 
 impl Step {
-    /// Takes the step towards `target`, and returns the action; `None` if there is nothing to do.
-    fn take(self, now: &Graph, at: &mut Instance, target: &Instance) -> Option<Action> {
+    /// Goes the step towards `target`, and returns the action; `None` if there is nothing to do.
+    fn go(self, now: &Graph, at: &mut Instance, target: &Instance) -> Option<Action> {
         let instance = InstanceId::Relationship(at.id.clone());
         match self {
             Step::Relink => {
@@ -152,8 +152,8 @@ impl Then {
 
     /// The changes that remove an item from a place where it must not stay: by the relationship that contained it, if that still
     /// leads to it, into its earlier container, so that the relationship stays the same; otherwise out of every container.
-    fn take_out(&self, shown: Shown, was: &Was) -> Result<Vec<Action>> {
-        let now = shown.graph;
+    fn take_out(&self, writer: WriterGraph, was: &Was) -> Result<Vec<Action>> {
+        let now = writer.graph;
         let link = now.container_link(was.entity);
         if let Some(link) = link
             && !self.is_misplaced(now, was, link)?
@@ -161,7 +161,7 @@ impl Then {
             return Ok(Vec::new());
         }
         if let (Some(parent), Some(relationship)) = (was.parent, was.relationship)
-            && shown.has(TypeKind::Relationship, relationship)
+            && writer.sees(TypeKind::Relationship, relationship)
         {
             let ends = [parent, was.entity];
             // One that contains nothing now may have got another type only.
@@ -221,7 +221,7 @@ impl Then {
         for way in WAYS {
             let (mut at, mut actions) = (start.clone(), first.clone());
             let is_open = way.iter().all(|step| {
-                let action = step.take(now, &mut at, &target);
+                let action = step.go(now, &mut at, &target);
                 let is_open = action.is_none() || is_allowed(&at);
                 actions.extend(action);
                 is_open
@@ -316,8 +316,8 @@ impl Then {
 
     /// The changes that contain an item again which nothing contains: through the earlier relationship if its place of now,
     /// and this place with its properties of now, are free; otherwise through a new one.
-    fn link(&self, shown: Shown, was: &Was) -> Result<Vec<Action>> {
-        let now = shown.graph;
+    fn link(&self, writer: WriterGraph, was: &Was) -> Result<Vec<Action>> {
+        let now = writer.graph;
         let (Some(parent), Some(relationship)) = (was.parent, was.relationship) else {
             return Ok(Vec::new());
         };
@@ -328,7 +328,7 @@ impl Then {
         let ends = [parent, was.entity];
         // One that the writer does not see any more stays as it is.
         let is_usable = |held: &Arc<Instance>| {
-            held.type_name == then.type_name && shown.has(TypeKind::Relationship, relationship)
+            held.type_name == then.type_name && writer.sees(TypeKind::Relationship, relationship)
         };
         let held = now.relationships.get(relationship)?.filter(is_usable);
         let properties = match &held {
@@ -378,7 +378,7 @@ impl Transaction {
             if self.own_graph()?.graph().container_link(was.entity).is_some_and(|link| !is_asked(link)) {
                 continue;
             }
-            for action in then.take_out(self.shown()?, was)? {
+            for action in then.take_out(self.writer_graph()?, was)? {
                 self.push_led(action)?;
             }
         }
@@ -389,7 +389,7 @@ impl Transaction {
     pub(in crate::write) fn put_into_places(&mut self, then: &Then) -> Result<()> {
         // Order: one after the other, because each takes a place.
         for was in &then.items {
-            for action in then.link(self.shown()?, was)? {
+            for action in then.link(self.writer_graph()?, was)? {
                 self.push_led(action)?;
             }
         }

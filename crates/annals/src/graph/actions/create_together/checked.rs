@@ -52,7 +52,7 @@ pub(super) struct Checked<'c> {
     levels: HashMap<u32, usize>,
     // Hashes of the names of new children: two that are equal by chance only stop the run.
     names: HashSet<u64>,
-    // Ends that admit only one relationship, with a new one.
+    // Ends that allow only one relationship, with a new one.
     taken: HashSet<(Symbol, u32, Direction)>,
 }
 

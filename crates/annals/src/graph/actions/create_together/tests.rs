@@ -401,8 +401,8 @@ proptest! {
                 }
                 (found, expected) => prop_assert!(false, "expected {:?}, found {:?}", expected.err(), found.err()),
             }
-            single.take_events(0);
-            together.take_events(if is_indexed_late { usize::MAX } else { 0 });
+            single.pass_events(0);
+            together.pass_events(if is_indexed_late { usize::MAX } else { 0 });
             let settled = together.settled();
             prop_assert_eq!(differences(&single, &settled), Vec::<String>::new());
             prop_assert_eq!(inconsistencies(&settled), Vec::<String>::new());

@@ -8,12 +8,12 @@ use super::{NO_EXTRA, OwnRow, Row};
 use crate::Result;
 use crate::graph::instance::deletions::Deletion;
 use crate::graph::instance::headers::HeaderNumber;
-use crate::graph::instance::past::Place;
+use crate::graph::instance::past::ChangePlace;
 use crate::graph::instance::properties::Properties;
-use crate::graph::instance::row_check::{Ends, Limits, is_sound};
+use crate::graph::instance::row_check::{Ends, RowLimits, is_sound};
 use crate::graph::instance::row_convert::SpilledValue;
 use crate::graph::instance::row_pack::{Packing, pack};
-use crate::graph::instance::unpacked::{Classification, Instance, NO_ENDS, Stamp};
+use crate::graph::instance::unpacked::{Classification, Instance, NO_ENDS, RowStamp};
 use crate::graph::structures::spill_file::SpillPlace;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::{Id, Instant, Status, Value, ValueRef};
@@ -54,8 +54,8 @@ fn properties() -> impl Strategy<Value = Properties> {
     })
 }
 
-fn stamp() -> impl Strategy<Value = Stamp> {
-    (any::<i64>(), 0u32..9).prop_map(|(micros, author)| Stamp { micros, author: Symbol(author) })
+fn stamp() -> impl Strategy<Value = RowStamp> {
+    (any::<i64>(), 0u32..9).prop_map(|(micros, author)| RowStamp { micros, author: Symbol(author) })
 }
 
 fn instance() -> impl Strategy<Value = Instance> {
@@ -75,7 +75,7 @@ fn instance() -> impl Strategy<Value = Instance> {
             id: Id::new("instance").unwrap(),
             ends: if has_ends { [3, 4] } else { NO_ENDS },
             valid_from: updated.micros,
-            place: Place { position: 7, change: 8 },
+            place: ChangePlace { position: 7, change: 8 },
             past: None,
             classifications: None,
             created,
@@ -115,8 +115,8 @@ fn unpack(row: Row, spilled: &Spilled) -> Result<Instance> {
     row.unpack(&Id::new("instance").unwrap(), None, &mut |place| Ok(spilled.get(place)))
 }
 
-fn limits() -> Limits {
-    Limits { names: NAMES as usize, authors: 9, headers: 3, ends: Ends::Unchecked }
+fn limits() -> RowLimits {
+    RowLimits { names: NAMES as usize, authors: 9, headers: 3, ends: Ends::Unchecked }
 }
 
 /// Reads all fields of a row without spilled values.
@@ -149,7 +149,7 @@ proptest! {
         let row = own.row();
         prop_assert!(unpack(row, &nowhere)?.is_same(&instance));
         prop_assert_eq!(row.extra(), (extra != NO_EXTRA).then_some(extra));
-        prop_assert!(limits().admit_own(&own, |_| true));
+        prop_assert!(limits().fits_own(&own, |_| true));
         let names: Vec<Symbol> = instance.properties.iter().map(|(name, _)| name).collect();
         prop_assert_eq!(row.names(), names);
         for (name, value) in instance.properties.iter() {
@@ -203,7 +203,7 @@ proptest! {
         if is_cut {
             row.truncate(cut.index(row.len()));
         }
-        if limits().admit_in_page(&row, |_| None) && !row.is_empty() && !Row::new(&row).has_spilled() {
+        if limits().fits_in_page(&row, |_| None) && !row.is_empty() && !Row::new(&row).has_spilled() {
             prop_assert!(unpack(Row::new(&row), &Spilled::default()).is_ok());
             let mut none = || None;
             let converted = Row::new(&row).converted(Packing::new(usize::MAX, &mut |_| None), &mut none);

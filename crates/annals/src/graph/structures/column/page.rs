@@ -21,10 +21,10 @@ pub(crate) const ABSENT: i64 = i64::MIN + 1;
 ///
 /// Invariant: a page that is not empty has a value.
 #[derive(Clone)]
-pub(crate) enum Page {
+pub(crate) enum ColumnPage {
     Empty,
     // For instances of many types in turn, each property has few values. Shape: place, word; in the order of places.
-    Few(Kind, Arc<Vec<(u16, i64)>>),
+    Few(NumberKind, Arc<Vec<(u16, i64)>>),
     Bits8(Head, Arc<All<i8>>),
     Bits16(Head, Arc<All<i16>>),
     Bits32(Head, Arc<All<i32>>),
@@ -33,7 +33,7 @@ pub(crate) enum Page {
 
 #[derive(Clone, Copy)]
 pub(crate) struct Head {
-    kind: Kind,
+    kind: NumberKind,
     // The number of values.
     count: u16,
 }
@@ -42,7 +42,7 @@ pub(crate) struct Head {
 type All<B> = [B; PAGE_SLOTS];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum NumberKind {
     Boolean,
     Integer,
     Float,
@@ -87,12 +87,12 @@ impl Bits for i64 {
 }
 
 /// `None` for values that are only in rows.
-pub(crate) fn word_of(value: &Value) -> Option<(Kind, i64)> {
+pub(crate) fn word_of(value: &Value) -> Option<(NumberKind, i64)> {
     let (kind, word) = match value {
-        Value::Boolean(boolean) => (Kind::Boolean, i64::from(*boolean)),
-        Value::Integer(number) => (Kind::Integer, *number),
-        Value::Float(number) => (Kind::Float, number.to_bits().cast_signed()),
-        Value::Timestamp(instant) => (Kind::Timestamp, instant.micros()),
+        Value::Boolean(boolean) => (NumberKind::Boolean, i64::from(*boolean)),
+        Value::Integer(number) => (NumberKind::Integer, *number),
+        Value::Float(number) => (NumberKind::Float, number.to_bits().cast_signed()),
+        Value::Timestamp(instant) => (NumberKind::Timestamp, instant.micros()),
         _ => return None,
     };
     (word != ABSENT).then_some((kind, word))
@@ -100,15 +100,15 @@ pub(crate) fn word_of(value: &Value) -> Option<(Kind, i64)> {
 
 /// The value for a word of a page.
 #[inline]
-pub(crate) fn value_of(kind: Kind, word: i64) -> Option<Value> {
+pub(crate) fn value_of(kind: NumberKind, word: i64) -> Option<Value> {
     if word == ABSENT {
         return None;
     }
     Some(match kind {
-        Kind::Integer => Value::Integer(word),
-        Kind::Float => Value::Float(f64::from_bits(word.cast_unsigned())),
-        Kind::Boolean => Value::Boolean(word != 0),
-        Kind::Timestamp => Value::Timestamp(Instant::from_checked_micros(word)),
+        NumberKind::Integer => Value::Integer(word),
+        NumberKind::Float => Value::Float(f64::from_bits(word.cast_unsigned())),
+        NumberKind::Boolean => Value::Boolean(word != 0),
+        NumberKind::Timestamp => Value::Timestamp(Instant::from_checked_micros(word)),
     })
 }
 
@@ -116,60 +116,60 @@ pub(crate) fn value_of(kind: Kind, word: i64) -> Option<Value> {
 macro_rules! match_page {
     ($page:expr, $head:pat, $all:pat => $result:expr, $($others:tt)*) => {
         match $page {
-            Page::Bits8($head, $all) => $result,
-            Page::Bits16($head, $all) => $result,
-            Page::Bits32($head, $all) => $result,
-            Page::Bits64($head, $all) => $result,
+            ColumnPage::Bits8($head, $all) => $result,
+            ColumnPage::Bits16($head, $all) => $result,
+            ColumnPage::Bits32($head, $all) => $result,
+            ColumnPage::Bits64($head, $all) => $result,
             $($others)*
         }
     };
 }
 
-impl Page {
+impl ColumnPage {
     /// The word of the value at a place, with its kind; `ABSENT` if there is no value.
     #[inline]
-    pub(crate) fn find(&self, place: usize) -> (Kind, i64) {
+    pub(crate) fn find(&self, place: usize) -> (NumberKind, i64) {
         match_page!(self, head, all => (head.kind, all[place].word()),
-            Page::Few(kind, few) => (*kind, search(few, place).map_or(ABSENT, |at| few[at].1)),
-            Page::Empty => (Kind::Boolean, ABSENT),
+            ColumnPage::Few(kind, few) => (*kind, search(few, place).map_or(ABSENT, |at| few[at].1)),
+            ColumnPage::Empty => (NumberKind::Boolean, ABSENT),
         )
     }
 
     /// True if it can store a value of this kind at this place: a page keeps its kind while it has another value.
-    pub(crate) fn admits(&self, kind: Kind, place: usize) -> bool {
+    pub(crate) fn can_hold(&self, kind: NumberKind, place: usize) -> bool {
         self.is_of(kind) || self.count() == usize::from(self.holds(place))
     }
 
-    fn is_of(&self, kind: Kind) -> bool {
+    fn is_of(&self, kind: NumberKind) -> bool {
         match_page!(self, head, _ => head.kind == kind,
-            Page::Few(known, _) => *known == kind,
-            Page::Empty => false,
+            ColumnPage::Few(known, _) => *known == kind,
+            ColumnPage::Empty => false,
         )
     }
 
     fn count(&self) -> usize {
-        match_page!(self, head, _ => head.count.into(), Page::Few(_, few) => few.len(), Page::Empty => 0)
+        match_page!(self, head, _ => head.count.into(), ColumnPage::Few(_, few) => few.len(), ColumnPage::Empty => 0)
     }
 
     fn holds(&self, place: usize) -> bool {
         self.find(place).1.word() != ABSENT
     }
 
-    /// Stores a value that it admits.
-    pub(crate) fn hold(&mut self, kind: Kind, place: usize, word: i64) {
-        debug_assert!(self.admits(kind, place), "a page has values of one kind");
+    /// Stores a value that it can hold.
+    pub(crate) fn hold(&mut self, kind: NumberKind, place: usize, word: i64) {
+        debug_assert!(self.can_hold(kind, place), "a page has values of one kind");
         if !self.is_of(kind) {
-            *self = Page::Few(kind, Arc::default());
+            *self = ColumnPage::Few(kind, Arc::default());
         }
         let is_held = match_page!(self, head, all => put(head, all, place, word),
-            Page::Few(_, few) => put_among_few(few, place, word),
-            Page::Empty => unreachable!("it is of this kind"),
+            ColumnPage::Few(_, few) => put_among_few(few, place, word),
+            ColumnPage::Empty => unreachable!("it is of this kind"),
         );
         if !is_held {
             // If two are at one place, the second counts, and the first is no wider than the page was.
             let held = (0..PAGE_SLOTS).map(|at| (at, self.find(at).1.word()));
             let values: Vec<_> = held.filter(|(_, word)| *word != ABSENT).chain([(place, word)]).collect();
-            *self = Page::of_all(kind, &values);
+            *self = ColumnPage::of_all(kind, &values);
         }
     }
 
@@ -179,30 +179,30 @@ impl Page {
             return;
         }
         if self.count() == 1 {
-            *self = Page::Empty;
+            *self = ColumnPage::Empty;
             return;
         }
         match_page!(self, head, all => {
                 head.count -= 1;
                 Arc::make_mut(all)[place] = Bits::ABSENT;
             },
-            Page::Few(_, few) => Arc::make_mut(few).retain(|(at, _)| usize::from(*at) != place),
-            Page::Empty => unreachable!("it holds two values"),
+            ColumnPage::Few(_, few) => Arc::make_mut(few).retain(|(at, _)| usize::from(*at) != place),
+            ColumnPage::Empty => unreachable!("it holds two values"),
         );
     }
 
     // A page with room for all, in as many bits as the widest of these values takes. Shape: place, word.
-    fn of_all(kind: Kind, values: &[(usize, i64)]) -> Page {
-        let page = in_bits(kind, values).map(|(head, all)| Page::Bits8(head, all));
-        page.or_else(|| in_bits(kind, values).map(|(head, all)| Page::Bits16(head, all)))
-            .or_else(|| in_bits(kind, values).map(|(head, all)| Page::Bits32(head, all)))
-            .or_else(|| in_bits(kind, values).map(|(head, all)| Page::Bits64(head, all)))
+    fn of_all(kind: NumberKind, values: &[(usize, i64)]) -> ColumnPage {
+        let page = in_bits(kind, values).map(|(head, all)| ColumnPage::Bits8(head, all));
+        page.or_else(|| in_bits(kind, values).map(|(head, all)| ColumnPage::Bits16(head, all)))
+            .or_else(|| in_bits(kind, values).map(|(head, all)| ColumnPage::Bits32(head, all)))
+            .or_else(|| in_bits(kind, values).map(|(head, all)| ColumnPage::Bits64(head, all)))
             .expect("a word has 64 bits")
     }
 }
 
 // `None` if one of them takes more bits.
-fn in_bits<B: Bits>(kind: Kind, values: &[(usize, i64)]) -> Option<(Head, Arc<All<B>>)> {
+fn in_bits<B: Bits>(kind: NumberKind, values: &[(usize, i64)]) -> Option<(Head, Arc<All<B>>)> {
     let mut head = Head { kind, count: 0 };
     let mut all = Arc::new([B::ABSENT; PAGE_SLOTS]);
     let has_room = values.iter().all(|(place, word)| put(&mut head, &mut all, *place, *word));
@@ -236,21 +236,21 @@ fn search(few: &[(u16, i64)], place: usize) -> Result<usize, usize> {
 mod tests {
     use super::*;
 
-    fn bits(page: &Page) -> u32 {
+    fn bits(page: &ColumnPage) -> u32 {
         match page {
-            Page::Empty => 0,
-            Page::Few(..) => 1,
-            Page::Bits8(..) => 8,
-            Page::Bits16(..) => 16,
-            Page::Bits32(..) => 32,
-            Page::Bits64(..) => 64,
+            ColumnPage::Empty => 0,
+            ColumnPage::Few(..) => 1,
+            ColumnPage::Bits8(..) => 8,
+            ColumnPage::Bits16(..) => 16,
+            ColumnPage::Bits32(..) => 32,
+            ColumnPage::Bits64(..) => 64,
         }
     }
 
     #[test]
     fn a_page_takes_the_bits_of_its_widest_value() {
-        let few = (0..FEW_MAX).fold(Page::Empty, |mut page, place| {
-            page.hold(Kind::Integer, place, i64::MIN);
+        let few = (0..FEW_MAX).fold(ColumnPage::Empty, |mut page, place| {
+            page.hold(NumberKind::Integer, place, i64::MIN);
             page
         });
         assert_eq!(bits(&few), 1);
@@ -264,15 +264,16 @@ mod tests {
             (64, [i64::MAX, i64::MIN]),
         ];
         for (bits_before, [word, _]) in of_width {
-            let mut page = Page::Empty;
-            (0..=FEW_MAX).for_each(|place| page.hold(Kind::Integer, place, word - place as i64));
+            let mut page = ColumnPage::Empty;
+            (0..=FEW_MAX).for_each(|place| page.hold(NumberKind::Integer, place, word - place as i64));
             assert_eq!(bits(&page), bits_before);
             for (bits_of, words) in of_width {
                 for word_after in words {
                     let mut after = page.clone();
-                    after.hold(Kind::Integer, 3, word_after);
+                    after.hold(NumberKind::Integer, 3, word_after);
                     assert_eq!((bits(&after), after.count()), (bits_before.max(bits_of), FEW_MAX + 1));
-                    let words = |page: &Page| [3, 4, PAGE_SLOTS - 1].map(|place| page.find(place).1.word());
+                    let words =
+                        |page: &ColumnPage| [3, 4, PAGE_SLOTS - 1].map(|place| page.find(place).1.word());
                     assert_eq!(words(&page), [word - 3, word - 4, ABSENT]);
                     assert_eq!(words(&after), [word_after, word - 4, ABSENT]);
                 }
@@ -282,13 +283,13 @@ mod tests {
 
     #[test]
     fn a_page_that_lost_all_values_but_one_takes_another_kind_in_its_place() {
-        let mut page = Page::Empty;
-        (0..PAGE_SLOTS).for_each(|place| page.hold(Kind::Integer, place, 7));
+        let mut page = ColumnPage::Empty;
+        (0..PAGE_SLOTS).for_each(|place| page.hold(NumberKind::Integer, place, 7));
         (1..PAGE_SLOTS).for_each(|place| page.drop_at(place));
-        assert!(page.admits(Kind::Float, 0) && !page.admits(Kind::Float, 1));
-        page.hold(Kind::Float, 0, 8);
-        assert!(page.is_of(Kind::Float) && page.count() == 1 && page.find(0).1.word() == 8);
+        assert!(page.can_hold(NumberKind::Float, 0) && !page.can_hold(NumberKind::Float, 1));
+        page.hold(NumberKind::Float, 0, 8);
+        assert!(page.is_of(NumberKind::Float) && page.count() == 1 && page.find(0).1.word() == 8);
         page.drop_at(0);
-        assert!(matches!(page, Page::Empty) && page.admits(Kind::Integer, 1));
+        assert!(matches!(page, ColumnPage::Empty) && page.can_hold(NumberKind::Integer, 1));
     }
 }

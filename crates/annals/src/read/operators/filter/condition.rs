@@ -1,13 +1,13 @@
 //! A condition for single instances, for reads other than searches.
 
+use super::properties::check_filter;
 use super::resolve;
 use super::subject::Subject;
 use super::test::{Bound, Test};
 use crate::Result;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::TypeKind;
-use crate::read::find::check_filter;
-use crate::read::held::Held;
+use crate::read::past::held::Held;
 use crate::read::snapshot::Snapshot;
 use crate::search::{Expression, FIND_VISITED_MAX};
 
@@ -56,7 +56,7 @@ impl Filter {
     /// visited.
     ///
     /// Errors: those of reading history; `TooLarge` after too many visits; `Cancelled`.
-    pub(in crate::read) fn admits(&self, snapshot: &Snapshot, slot: u32) -> Result<bool> {
+    pub(in crate::read) fn holds_at(&self, snapshot: &Snapshot, slot: u32) -> Result<bool> {
         self.bound.visit(snapshot)?;
         match snapshot.seen(self.kind, slot, true)? {
             Some(held) => self.holds(snapshot, slot, &held),
@@ -91,8 +91,8 @@ mod tests {
         let condition = "size > 0".parse().unwrap();
         let filter = Filter::of_some(&snapshot, TypeKind::Entity, None, &condition).unwrap().unwrap();
         let filter = Filter { bound: Bound::new(3), ..filter };
-        (0..3).for_each(|_| assert!(filter.admits(&snapshot, 0).unwrap()));
-        assert_eq!(filter.admits(&snapshot, 0).unwrap_err().kind(), ErrorKind::TooLarge);
+        (0..3).for_each(|_| assert!(filter.holds_at(&snapshot, 0).unwrap()));
+        assert_eq!(filter.holds_at(&snapshot, 0).unwrap_err().kind(), ErrorKind::TooLarge);
         let everything = Expression::everything();
         assert!(Filter::of_some(&snapshot, TypeKind::Entity, None, &everything).unwrap().is_none());
     }

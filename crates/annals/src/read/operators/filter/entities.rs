@@ -1,4 +1,4 @@
-//! The entities that a read admits: by type, classification and status.
+//! The entities that a read holds_at: by type, classification and status.
 
 use crate::graph::structures::symbols::Symbol;
 use crate::model::TypeKind;
@@ -11,12 +11,12 @@ use crate::{Error, ErrorKind, Result};
 /// Most names of one kind.
 const NAMES_MAX: usize = 1_024;
 
-/// The entities that a read admits.
+/// The entities that a read holds_at.
 pub(in crate::read) struct EntityFilter<'s> {
     pub(in crate::read) snapshot: &'s Snapshot,
     /// Ascending; `None` for any.
     pub(in crate::read) types: Option<Vec<Symbol>>,
-    /// Ascending; `None` admits every entity.
+    /// Ascending; `None` holds_at every entity.
     pub(in crate::read) classifications: Option<Vec<Symbol>>,
     pub(in crate::read) statuses: Statuses,
     /// `None` if all entities fulfil it.
@@ -24,21 +24,21 @@ pub(in crate::read) struct EntityFilter<'s> {
 }
 
 impl EntityFilter<'_> {
-    /// True if every entity at the end of a link is admitted, so that none needs a check.
-    pub(in crate::read) fn admits_all(&self) -> bool {
+    /// True if every entity at the end of a link fulfils it, so that none needs a check.
+    pub(in crate::read) fn holds_for_all(&self) -> bool {
         let is_any = self.types.is_none() && self.classifications.is_none() && self.condition.is_none();
         is_any && self.statuses.is_live()
     }
 
-    /// True if the read admits the entity at `slot`, which is at the end of a link.
+    /// True if the read holds_at the entity at `slot`, which is at the end of a link.
     ///
     /// Errors: those of reading history, for classifications as of an earlier time and for a condition; for a condition
     /// also `TooLarge` and `Cancelled`.
-    pub(in crate::read) fn admits(&self, slot: u32) -> Result<bool> {
+    pub(in crate::read) fn holds_at(&self, slot: u32) -> Result<bool> {
         // Order: the condition last, because it reads the row; the other checks only look slots up.
         match &self.condition {
             None => self.is_of(slot),
-            Some(condition) => Ok(self.is_of(slot)? && condition.admits(self.snapshot, slot)?),
+            Some(condition) => Ok(self.is_of(slot)? && condition.holds_at(self.snapshot, slot)?),
         }
     }
 

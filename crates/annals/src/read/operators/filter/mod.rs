@@ -7,4 +7,5 @@ pub(in crate::read) mod value_test;
 pub(in crate::read) mod subject;
 pub(in crate::read) mod test;
 pub(in crate::read) mod resolve;
+pub(in crate::read) mod properties;
 pub(in crate::read) mod condition;

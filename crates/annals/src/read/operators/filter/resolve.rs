@@ -38,9 +38,9 @@ pub(in crate::read) fn types(snapshot: &Snapshot, kind: TypeKind, find: &Find) -
     for name in &find.subtypes {
         known_types(snapshot, kind, name)?;
         let symbol = snapshot.graph().names.find(name);
-        let is_admitted =
+        let is_allowed =
             find.types.is_empty() || symbol.is_none_or(|symbol| types.binary_search(&symbol).is_ok());
-        if !is_admitted {
+        if !is_allowed {
             let of: Vec<&str> = find.types.iter().map(|name| &**name).collect();
             return Err(Error::new(
                 ErrorKind::InvalidExpression,

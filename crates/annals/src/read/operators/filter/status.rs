@@ -1,4 +1,4 @@
-//! The statuses that a read admits.
+//! The statuses of the instances that a read returns.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::{Error, ErrorKind, Result};
 /// Most statuses of one filter.
 const STATUSES_MAX: usize = 64;
 
-/// The admitted statuses.
+/// The statuses that it returns.
 #[derive(Clone, Default)]
 pub(in crate::read) enum Statuses {
     /// All but deleted.

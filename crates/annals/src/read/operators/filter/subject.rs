@@ -64,11 +64,11 @@ impl<'s> Subject<'s> {
     pub(in crate::read) fn any_text(
         self,
         snapshot: &'s Snapshot,
-        admits: &mut dyn FnMut(&str) -> bool,
+        matches: &mut dyn FnMut(&str) -> bool,
     ) -> bool {
         match self {
-            Subject::Classification(known) => known.any_text(admits),
-            instance => instance.row(snapshot).is_some_and(|row| row.any_text(admits)),
+            Subject::Classification(known) => known.any_text(matches),
+            instance => instance.row(snapshot).is_some_and(|row| row.any_text(matches)),
         }
     }
 

@@ -5,11 +5,11 @@ use std::cell::Cell;
 use crate::cancel::Cancel;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::{Direction, TypeKind};
-use crate::read::held::Held;
 use crate::read::operators::expand::Expand;
 use crate::read::operators::filter::subject::Subject;
 use crate::read::operators::filter::value_test::ValueTest;
 use crate::read::operators::link_types::LinkTypes;
+use crate::read::past::held::Held;
 use crate::read::snapshot::Snapshot;
 use crate::search::{Header, Pattern};
 use crate::{Error, ErrorKind, Result};
@@ -164,7 +164,7 @@ impl Test {
                 }
                 subject.with_property(snapshot, name, |value| test.holds(value))
             }
-            Test::AnyText(pattern) => subject.any_text(snapshot, &mut |text| pattern.admits(text)),
+            Test::AnyText(pattern) => subject.any_text(snapshot, &mut |text| pattern.is_match(text)),
             Test::Header(header, test) => test.holds(subject.header(snapshot, *header).as_ref()),
             Test::Type(types) => subject.is_of(snapshot, types),
             Test::Classified(names, matching) => {

@@ -82,7 +82,7 @@ impl ValueTest {
 
     fn is_equal(&self, value: &Value) -> bool {
         match &self.pattern {
-            Some(pattern) if self.ignores_case => value.as_str().is_some_and(|text| pattern.admits(text)),
+            Some(pattern) if self.ignores_case => value.as_str().is_some_and(|text| pattern.is_match(text)),
             _ => self.values.first().is_some_and(|wanted| is_equal(value, wanted)),
         }
     }
@@ -90,7 +90,7 @@ impl ValueTest {
     /// True if one scalar fulfils the condition.
     pub(in crate::read) fn holds_for(&self, value: &Value) -> bool {
         if let Some(pattern) = &self.pattern {
-            return self.text_of(value).is_some_and(|text| pattern.admits(text));
+            return self.text_of(value).is_some_and(|text| pattern.is_match(text));
         }
         let order = |at: usize| self.values.get(at).and_then(|wanted| value.compare(wanted));
         match self.operator {
@@ -133,7 +133,7 @@ impl ValueTest {
     #[inline]
     pub(in crate::read) fn holds_for_text(&self, text: &str) -> bool {
         let is_of_kind = self.operator != Operator::Prefix || !self.is_of_iris();
-        is_of_kind && self.pattern.as_ref().is_some_and(|pattern| pattern.admits(text))
+        is_of_kind && self.pattern.as_ref().is_some_and(|pattern| pattern.is_match(text))
     }
 }
 

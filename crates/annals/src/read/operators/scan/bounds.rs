@@ -136,7 +136,7 @@ fn successor(key: &[u8]) -> Option<Vec<u8>> {
 }
 
 impl Bounds {
-    /// The keys of the strings, of the literals and of the IRIs that a pattern admits; a range may contain others, but
+    /// The keys of the strings, of the literals and of the IRIs that a pattern matches; a range may contain others, but
     /// no match is outside. `None` if they are not adjacent.
     pub(in crate::read) fn of_pattern(pattern: &Pattern) -> Option<[Bounds; 3]> {
         let (text, is_prefix) = match pattern {

@@ -1,0 +1,21 @@
+//! Transactions until they are committed: what one collects, its own view, what it leaves out, refuses and adds.
+
+// In the order a newcomer should read them.
+pub(super) mod transaction;
+pub(super) mod retry;
+mod lifecycle;
+mod upsert;
+mod declarations;
+mod declared;
+mod merge;
+mod touched;
+pub(super) mod created;
+mod own_graph;
+mod reading;
+mod properties;
+mod classifications;
+mod new_values;
+mod correction;
+mod anchoring;
+mod historic;
+pub(super) mod internal;

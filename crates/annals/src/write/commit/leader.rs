@@ -1,0 +1,168 @@
+//! Commits: sequences the queue, appends, publishes and reports outcomes, one batch after the other.
+//!
+//! A thread of the repository does this. While it appends one batch, callers queue the next; so batches grow when the
+//! log is slow, without a setting. If nothing is queued or in progress, a caller commits its own transaction on its own
+//! thread, without a switch of threads.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, PoisonError};
+use std::time::Instant as Clock;
+
+use super::outcome::{refuse, tell};
+use super::queue::Committer;
+use super::request::{Work, panicked};
+use super::sequencer::{Batch, Sequencer};
+use super::ticket::{Receipt, Ticket};
+use crate::{Error, ErrorKind, Result};
+
+impl Committer {
+    /// Commits a transaction on this thread if nothing is queued or in progress, and queues it otherwise.
+    pub(in crate::write) fn enqueue_or_lead(&self, work: Box<Work>) -> Result<Ticket> {
+        let (mut state, ticket) = self.push(work, true)?;
+        let is_alone = state.requests.len() == 1 && state.replacement.is_none();
+        match state.sequencer.take_if(|_| is_alone) {
+            Some(sequencer) => {
+                // Only this transaction: a callback of another one may close the repository, and closing waits for the
+                // sequencer.
+                let own = sequencer.take(&mut state);
+                state.gate = Arc::default();
+                drop(state);
+                self.lead(sequencer, |sequencer| tell(sequencer.sequence_all(own)));
+            }
+            None => self.call(state),
+        }
+        Ok(ticket)
+    }
+
+    /// Commits one batch, which `gather` sequences, and returns the sequencer.
+    fn lead(&self, mut sequencer: Box<Sequencer>, gather: impl FnOnce(&mut Sequencer)) {
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            gather(&mut sequencer);
+            if !sequencer.is_empty() {
+                append(self, &mut sequencer);
+            }
+        }));
+        // Even after a panic in this code, no thread may wait for ever.
+        if outcome.is_err() {
+            return self.fail(&panicked());
+        }
+        let mut state = self.state();
+        state.sequencer = Some(sequencer);
+        self.call(state);
+    }
+
+    /// Waits for work. Shape: `None` if no more work will come.
+    fn next_work(&self) -> Option<Box<Sequencer>> {
+        let mut state = self.state();
+        while !state.is_over() {
+            if state.has_work()
+                && let Some(sequencer) = state.sequencer.take()
+            {
+                return Some(sequencer);
+            }
+            state = self.work.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        None
+    }
+}
+
+/// Lets callers commit on their own threads. Without the committing thread only one of them may do so at a time.
+pub(crate) fn prepare(committer: &Arc<Committer>) {
+    committer.state().sequencer = Some(Box::new(Sequencer::new(committer)));
+}
+
+/// Starts the committing thread. It ends after [`Committer::close`], when the log has every accepted transaction, or
+/// after the log failed.
+pub(crate) fn start(committer: &Arc<Committer>) -> Result<Vec<std::thread::JoinHandle<()>>> {
+    prepare(committer);
+    let name = "annals-commit";
+    let committer = Arc::clone(committer);
+    let thread = std::thread::Builder::new()
+        .name(name.into())
+        .spawn(move || run(&committer))
+        .map_err(|source| Error::io(format!("start the thread {name}"), source))?;
+    Ok(vec![thread])
+}
+
+/// Commits queued transactions until the repository is closed or the log fails.
+pub(super) fn run(committer: &Committer) {
+    while let Some(sequencer) = committer.next_work() {
+        committer.lead(sequencer, |sequencer| sequence(committer, sequencer));
+    }
+}
+
+/// Sequences the queue, and transactions that arrive meanwhile, up to the bounds of the batch.
+fn sequence(committer: &Committer, sequencer: &mut Sequencer) {
+    let replacement = committer.state().replacement.take();
+    if let Some((graph, done)) = replacement {
+        // The caller may be gone.
+        let _ = done.send(sequencer.replace_graph(committer, graph));
+    }
+    loop {
+        let mut state = committer.state();
+        if state.requests.is_empty() || sequencer.is_full() {
+            state.gate = Arc::default();
+            break;
+        }
+        let taken = sequencer.take(&mut state);
+        drop(state);
+        committer.room.notify_all();
+        tell(sequencer.sequence_all(taken));
+    }
+}
+
+/// Appends, publishes, reports: in this order, so that no reader sees a record that is not durable.
+fn append(committer: &Committer, sequencer: &mut Sequencer) {
+    let Batch { sequenced, graph, events } = sequencer.hand_over();
+    if let Err(error) = committer.publisher.wait_for_room() {
+        committer.fail(&error);
+        return refuse(sequenced.into_iter().map(|sequenced| sequenced.request), &error);
+    }
+    let records: Vec<&[u8]> =
+        sequenced.iter().map(|sequenced| sequenced.request.work.body.record()).collect();
+    let at = sequenced[0].position;
+    let start = Clock::now();
+    // The log may be code of the application, and it may panic.
+    let outcome = catch_unwind(AssertUnwindSafe(|| committer.source.log().append(at, &records)));
+    match outcome.unwrap_or_else(|_| Err(panicked())) {
+        Ok(()) => {
+            if let Some(observer) = &committer.observer {
+                observer.appended(records.len(), start.elapsed());
+            }
+            let before = committer.publish(graph, events);
+            committer.note_append(None);
+            tell(sequenced.into_iter().map(|sequenced| {
+                let instant = sequenced.request.work.record.instant;
+                (sequenced.request, Ok(Receipt { position: sequenced.position, instant }))
+            }));
+            // Order: drop the old graph after the outcomes are reported, so that no thread waits while its memory is
+            // freed.
+            drop(before);
+        }
+        Err(error) if error.kind() == ErrorKind::Conflict => {
+            // Order: the sequencer replaces this graph, and no other thread may hold it then.
+            drop(graph);
+            sequencer.sequence_again(committer, sequenced);
+        }
+        Err(error) if error.kind().leaves_nothing() => {
+            // Order: as above.
+            drop(graph);
+            committer.note_append(Some(&error));
+            sequencer.withdraw(committer, sequenced, &error);
+        }
+        Err(error) => {
+            let error = refusal(&error);
+            committer.fail(&error);
+            refuse(sequenced.into_iter().map(|sequenced| sequenced.request), &error);
+        }
+    }
+}
+
+fn refusal(error: &Error) -> Error {
+    Error::new(
+        ErrorKind::Unavailable,
+        "the log failed while appending; whether the last transactions are durable is unknown; \
+         writes are refused until the repository is reopened",
+    )
+    .caused_by(error.to_string())
+}

@@ -1,0 +1,15 @@
+//! From a transaction that is handed over to its outcome: the bounded queue, the sequencer, the thread that commits, the
+//! thread that publishes, the ticket. It knows requests, and not how a transaction collects its changes.
+
+// In the order in which a commit meets them.
+pub(super) mod request;
+pub(super) mod expectations;
+pub(super) mod reads;
+pub(super) mod ticket;
+pub(super) mod clock;
+pub(super) mod queue;
+pub(super) mod sequencer;
+pub(super) mod validation;
+pub(super) mod leader;
+mod publisher;
+mod outcome;

@@ -1,0 +1,24 @@
+//! Reports their outcomes to transactions.
+
+use super::request::CommitRequest;
+use super::ticket::{Gate, Receipt};
+use crate::{Error, Result};
+use std::sync::Arc;
+
+/// Reports the same error to all.
+pub(crate) fn refuse(requests: impl IntoIterator<Item = CommitRequest>, error: &Error) {
+    tell(requests.into_iter().map(|request| (request, Err(error.duplicate()))));
+}
+
+/// Reports its outcome to each.
+pub(crate) fn tell(outcomes: impl IntoIterator<Item = (CommitRequest, Result<Receipt>)>) {
+    let mut gates: Vec<Arc<Gate>> = Vec::new();
+    for (CommitRequest { work, promise }, result) in outcomes {
+        if gates.last().is_none_or(|gate| !Arc::ptr_eq(gate, promise.gate())) {
+            gates.push(Arc::clone(promise.gate()));
+        }
+        promise.keep(result, work);
+    }
+    // Order: the promises are dropped first, so that the waiting thread frees the memory of its transaction.
+    gates.iter().for_each(|gate| gate.open());
+}

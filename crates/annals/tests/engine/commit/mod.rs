@@ -1,0 +1,8 @@
+//! Commits: the queue, tickets, the leader, the clock, hooks, and several writers.
+
+mod isolation;
+mod writers;
+mod tickets;
+mod leaders;
+mod clock;
+mod validation;

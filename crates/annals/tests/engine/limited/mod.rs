@@ -1,0 +1,6 @@
+//! Writers with grants.
+
+mod changes;
+mod trees;
+mod reverts;
+mod contents;

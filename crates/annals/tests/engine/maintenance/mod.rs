@@ -1,0 +1,5 @@
+//! Checkpoints, backups, compaction, and what is durable.
+
+mod folder;
+mod durability;
+mod compaction;

@@ -1,0 +1,9 @@
+//! Searches, walks, the log with its values, and subscriptions.
+
+mod searches;
+mod graph_queries;
+mod graph_proxies;
+mod graph_speed;
+mod members_speed;
+mod logged;
+mod subscriptions;

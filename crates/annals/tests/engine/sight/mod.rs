@@ -1,0 +1,6 @@
+//! Reads of readers with grants.
+
+mod sights;
+mod kept_sights;
+mod shown_changes;
+mod shown_trees;

@@ -1,0 +1,6 @@
+//! Changes of trees, and trees in time.
+
+mod tree_changes;
+mod tree_history;
+mod valid_time_trees;
+mod tree_speed;
