@@ -45,8 +45,8 @@ mod http {
     mod oidc;
     mod operating;
     mod operational;
-    mod parameters;
     mod protocol;
+    mod requests;
     mod roles;
     mod shares;
     mod short_imports;
