@@ -10,7 +10,6 @@ mod http {
     mod connections;
     mod contents;
     mod description;
-    mod every_endpoint;
     mod durability;
     mod exporting;
     mod feed;
@@ -45,8 +44,8 @@ mod http {
     mod oidc;
     mod operating;
     mod operational;
-    mod protocol;
     mod requests;
+    mod protocol;
     mod roles;
     mod shares;
     mod short_imports;
