@@ -10,6 +10,8 @@ use annals::ErrorKind;
 #[cfg(unix)]
 #[path = "tidy/titles.rs"]
 mod titles;
+#[path = "tidy/lengths.rs"]
+mod lengths;
 #[path = "tidy/names.rs"]
 mod names;
 #[path = "tidy/words.rs"]
