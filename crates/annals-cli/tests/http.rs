@@ -12,6 +12,5 @@ mod http {
     mod description;
     mod ldp;
     mod serving;
-    mod every_endpoint;
-    mod parameters;
+    mod requests;
 }

@@ -18,6 +18,20 @@ use scenarios::matching::check;
 use scenarios::rust_door::RustDoor;
 use serde_json::{Value as Json, json};
 
+/// The members of a step that walks.
+pub const WALK: &[&str] = &[
+    "direction",
+    "types",
+    "entityTypes",
+    "classified",
+    "entityWhere",
+    "relationshipWhere",
+    "statuses",
+    "depthMin",
+    "depthMax",
+    "visitedMax",
+];
+
 /// The outcome of a step: a JSON result, or the kind of an error.
 pub type Outcome = Result<Json, String>;
 

@@ -12,6 +12,8 @@ use annals::ErrorKind;
 mod titles;
 #[path = "tidy/folders.rs"]
 mod folders;
+#[path = "tidy/lengths.rs"]
+mod lengths;
 #[path = "tidy/names.rs"]
 mod names;
 #[path = "tidy/questions.rs"]

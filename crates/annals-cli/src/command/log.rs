@@ -101,10 +101,10 @@ impl Shown {
     }
 }
 
-/// Prints the records.
-pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
+/// The records that are asked for, without a page.
+fn request(arguments: &Arguments) -> Request {
     let order = if arguments.oldest_first { "oldest-first" } else { "newest-first" };
-    let request = Request::get("/v1/log")
+    Request::get("/v1/log")
         .with_all("author", &arguments.author)
         .with_all("type", &arguments.type_name)
         .with_all("id", &arguments.id)
@@ -112,7 +112,12 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
         .with_all("verb", &arguments.verb)
         .with_all("since", arguments.since)
         .with_all("until", arguments.until)
-        .with("order", order);
+        .with("order", order)
+}
+
+/// Prints the records.
+pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
+    let request = request(arguments);
     let mut after = arguments.after;
     let is_short = !arguments.all && !context.output.is_json();
     let hides_candidates = is_short && arguments.hides_candidates();

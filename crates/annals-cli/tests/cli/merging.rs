@@ -1,4 +1,4 @@
-//! Imports that are compared with what is there.
+//! `import --merge` and its options. The tests of `annals-exchange` have the rules of merges.
 
 use serde_json::json;
 
@@ -47,66 +47,69 @@ fn a_merge_writes_only_what_differs() {
 }
 
 #[test]
-fn rows_of_csv_are_merged() {
+fn options_say_what_a_merge_changes_and_from_when() {
     let place = Place::new();
-    place.write("n.csv", ":ID,:LABEL,n:int\na,t,1\nb,t;x,2\n");
-    place.write("e.csv", ":START_ID,:END_ID,:TYPE,w:int\na,b,knows,1\n");
-    place.ok(&["import", "n.csv", "e.csv"]);
-    assert!(
-        place.ok(&["import", "n.csv", "e.csv", "--merge"]).starts_with("imported 0 changes in 0 records")
-    );
-    place.write("n.csv", ":ID,:LABEL,n:int\na,t,1\nb,t;y,2\n");
-    place.write("e.csv", ":START_ID,:END_ID,:TYPE,w:int\na,b,knows,2\na,b,knows,2\n");
-    assert!(place.ok(&["import", "n.csv", "e.csv", "--merge"]).starts_with("imported 2 changes"));
-    let classifications = place.json_one(&["get", "b"])["classifications"].clone();
-    assert!(classifications["y"].is_object() && classifications["x"].is_null(), "{classifications}");
-    let links = place.json(&["relationships", "a"]);
-    assert_eq!((links.len(), &links[0]["properties"]["w"]), (1, &json!(2)), "{links:?}");
-}
-
-// The tutorial of a catalogue found it: each nightly crawl removed the classifications that people had attached.
-#[test]
-fn classifications_that_a_line_does_not_state_stay() {
-    let place = Place::new();
-    let line = |rows: u64, rest: &str| {
-        format!(r#"{{"entity": {{"id": "a", "type": "table", "properties": {{"rows": {rows}}}{rest}}}}}"#)
+    let write = |n: u32, from: &str| {
+        let line = json!({"entity": {"id": "a", "type": "t", "properties": {"n": n}, "validFrom": from}});
+        place.write("a.jsonl", &line.to_string());
     };
-    let merge = |file: &str, text: &str| {
-        place.write(file, text);
-        place.ok(&["import", file, "--merge"])
-    };
-    let carried = || place.json_one(&["get", "a"])["classifications"]["pii"]["properties"].clone();
-    merge("crawl.jsonl", &line(1, ""));
-    place.ok(&["classify", "a", "pii", "by=ada"]);
-    assert!(merge("crawl.jsonl", &line(1, "")).starts_with("imported 0 changes"));
-    assert!(merge("crawl.jsonl", &line(2, "")).starts_with("imported 1 changes"));
-    assert_eq!(carried(), json!({"by": "ada"}));
-    assert!(merge("n.csv", ":ID,:LABEL,rows:int\na,table,3\n").starts_with("imported 1 changes"));
-    assert_eq!(carried(), json!({"by": "ada"}));
-    place.write("delete.json", r#"{"action": "delete", "kind": "entity", "id": "a"}"#);
-    place.ok(&["apply", "delete.json"]);
-    merge("crawl.jsonl", &line(4, ""));
-    assert_eq!(carried(), json!({"by": "ada"}));
-    let before = place.ok(&["export"]);
-    // A line that states none removes them, and so does an export of an entity without them: a mirror is equal.
-    merge("crawl.jsonl", &line(4, r#", "classifications": []"#));
-    assert_eq!(carried(), json!(null));
-    let mirror = Place::new();
-    for (export, wanted) in [(before, json!({"by": "ada"})), (place.ok(&["export"]), json!(null))] {
-        mirror.write("export.jsonl", &export);
-        mirror.ok(&["import", "export.jsonl", "--merge"]);
-        assert_eq!(mirror.json_one(&["get", "a"])["classifications"]["pii"]["properties"], wanted);
+    let merge = |more: &[&str]| place.run(&[&["import", "a.jsonl", "--merge"], more].concat());
+    let properties = |more: &[&str]| place.json_one(&[&["get", "a"], more].concat())["properties"].clone();
+    write(1, "2024-01-01");
+    assert_eq!(merge(&[]).code, 0);
+    write(2, "2024-06-01");
+    assert_eq!(merge(&["--merge-valid-times"]).code, 0);
+    assert_eq!(properties(&["--valid-at", "2024-05-01"]), json!({"n": 1}));
+    assert_eq!(properties(&["--valid-at", "2024-07-01"]), json!({"n": 2}));
+    write(3, "2024-01-01");
+    assert_eq!(merge(&["--valid-from", "2024-05-01"]).code, 6);
+    assert_eq!(merge(&["--valid-from", "2024-08-01"]).code, 0);
+    assert_eq!(properties(&["--valid-at", "2024-07-31"]), json!({"n": 2}));
+    place.write("a.jsonl", r#"{"entity": {"id": "a", "type": "t", "properties": {"m": 1}}}"#);
+    assert_eq!(merge(&[]).code, 0);
+    assert_eq!(properties(&[]), json!({"m": 1, "n": 3}));
+    assert_eq!(merge(&["--replace"]).code, 0);
+    assert_eq!(properties(&[]), json!({"m": 1}));
+    place.write("a.jsonl", r#"{"entity": {"id": "a", "type": "other"}}"#);
+    let done = merge(&[]);
+    assert_eq!(done.code, 6, "{done:?}");
+    assert!(done.err.starts_with("a.jsonl:1: ") && done.err.contains("found type t"), "{done:?}");
+    assert_eq!(merge(&["--resume"]).code, 2);
+    for option in ["--replace", "--merge-valid-times", "--delete-missing"] {
+        assert_eq!(place.run(&["import", "a.jsonl", option]).code, 2, "{option} only with --merge");
     }
 }
 
 #[test]
-fn what_a_merge_cannot_compare_is_refused() {
+fn a_merge_deletes_what_the_file_does_not_name_up_to_a_share() {
     let place = Place::new();
-    place.write("a.jsonl", &table("a", 1));
-    place.ok(&["import", "a.jsonl"]);
-    place.write("a.jsonl", &table("a", 1).replace("\"table\"", "\"other\""));
-    let done = place.run(&["import", "a.jsonl", "--merge"]);
+    let tables = |count: usize| (0..count).map(|number| table(&format!("t{number}"), 1)).collect::<String>();
+    place.write("crawl.jsonl", &[tables(20), reads("t1", "t19", "x")].concat());
+    place.ok(&["import", "crawl.jsonl"]);
+    let merge = |more: &[&str]| {
+        place.run(&[&["import", "crawl.jsonl", "--merge", "--delete-missing"], more].concat())
+    };
+    place.write("crawl.jsonl", &tables(10));
+    let done = merge(&[]);
+    assert_eq!(done.code, 1, "{done:?}");
+    assert!(done.err.contains("at most 10% of the 21 instances"), "{done:?}");
+    assert!(done.err.contains("say --delete-missing-max 53"), "{done:?}");
+    place.write("crawl.jsonl", &[&tables(19), "{\"entity\": {}}\n"].concat());
+    let done = merge(&["--delete-missing-max", "100%"]);
     assert_eq!(done.code, 6, "{done:?}");
-    assert!(done.err.contains("a.jsonl:1: ") && done.err.contains("table"), "{done:?}");
-    assert_eq!(place.run(&["import", "a.jsonl", "--merge", "--resume"]).code, 2);
+    assert!(
+        done.err.contains("note: 1 refused, so nothing that the input does not name is deleted"),
+        "{done:?}"
+    );
+    place.write("crawl.jsonl", &tables(19));
+    let done = place.json_one(&["import", "crawl.jsonl", "--merge", "--delete-missing"]);
+    let told = ["deleted", "takenAlong", "kept", "changes"].map(|name| done[name].clone());
+    assert_eq!(told, [1, 1, 0, 1].map(|count| json!(count)), "{done}");
+    place.write("crawl.jsonl", &tables(18));
+    let done = merge(&["--delete-missing-max", "11%"]);
+    assert!(done.out.contains(", deleted 1;"), "{done:?}");
+    assert_eq!(place.json_one(&["stats"])["entities"]["total"], 18);
+    for bad in ["101%", "-1", "x", ""] {
+        assert_eq!(merge(&["--delete-missing-max", bad]).code, 2, "{bad}");
+    }
 }

@@ -4,17 +4,12 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value as Json, json};
 
-use crate::support::Server;
-
-pub fn server() -> (tempfile::TempDir, Server) {
-    let folder = tempfile::tempdir().unwrap();
-    let server = Server::start(&folder.path().join("repository"), &[]);
-    (folder, server)
-}
+use super::access::hosts::over_http2;
+use crate::support::server;
 
 #[test]
 fn what_is_not_there_is_a_problem() {
-    let (_folder, server) = server();
+    let (_folder, server) = server(&[]);
     for path in
         ["/nothing", "/v1", "/v1/entities/", "/v1/entities/a/b", "/v1/types/entity", "//", "/v1/../v1/types"]
     {
@@ -30,7 +25,7 @@ fn what_is_not_there_is_a_problem() {
 
 #[test]
 fn bodies_must_be_declared_and_well_formed() {
-    let (_folder, server) = server();
+    let (_folder, server) = server(&[]);
     let post = |headers: &[(&str, &str)], body| server.request("POST", "/v1/entities", headers, Some(body));
     for media_type in ["text/plain", "application/x-www-form-urlencoded", "", "application/jsonx"] {
         let answer = post(&[("content-type", media_type)], "{}");
@@ -49,7 +44,7 @@ fn bodies_must_be_declared_and_well_formed() {
 /// Readers of JSON disagree on which of two equal keys counts, so a proxy that checks bodies may have seen another one.
 #[test]
 fn a_key_that_comes_twice_in_a_body_is_refused_and_named() {
-    let (_folder, server) = server();
+    let (_folder, server) = server(&[]);
     for (method, path, body) in [
         ("POST", "/v1/entities", r#"{"type": "t", "id": "a", "type": "u"}"#),
         (
@@ -78,7 +73,7 @@ fn a_key_that_comes_twice_in_a_body_is_refused_and_named() {
 
 #[test]
 fn a_page_of_another_origin_cannot_write() {
-    let (_folder, server) = server();
+    let (_folder, server) = server(&[]);
     let post =
         |origin: &str| server.request("POST", "/v1/entities", &[("origin", origin)], Some(r#"{"type":"t"}"#));
     assert_eq!(post("https://example.org").problem(), "cross-origin");
@@ -89,7 +84,7 @@ fn a_page_of_another_origin_cannot_write() {
 
 #[test]
 fn head_answers_like_get_without_body() {
-    let (_folder, server) = server();
+    let (_folder, server) = server(&[]);
     server.send("POST", "/v1/entities", &json!({"id": "a", "type": "t"}));
     let (get, head) = (server.get("/v1/entities/a"), server.request("HEAD", "/v1/entities/a", &[], None));
     assert_eq!((head.status, head.header("etag")), (200, Some("\"1.1\"")));
@@ -98,36 +93,18 @@ fn head_answers_like_get_without_body() {
 
 #[test]
 fn several_requests_go_over_one_http2_connection() {
-    let (_folder, server) = server();
+    let (_folder, server) = server(&[]);
     server.send("POST", "/v1/entities", &json!({"id": "a", "type": "t"}));
-    let address = server.address;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(async {
-        use http_body_util::{BodyExt, Empty};
-        let stream = tokio::net::TcpStream::connect(address).await.unwrap();
-        let io = hyper_util::rt::TokioIo::new(stream);
-        let executor = hyper_util::rt::TokioExecutor::new();
-        let (mut client, connection) = hyper::client::conn::http2::handshake(executor, io).await.unwrap();
-        let connection = tokio::spawn(connection);
-        let requests: Vec<_> = (0..20)
-            .map(|_| {
-                let request = hyper::Request::get(format!("http://{address}/v1/entities/a"));
-                client.send_request(request.body(Empty::<hyper::body::Bytes>::new()).unwrap())
-            })
-            .collect();
-        for answer in futures_util::future::join_all(requests).await {
-            let answer = answer.unwrap();
-            assert_eq!((answer.status(), answer.version()), (hyper::StatusCode::OK, hyper::Version::HTTP_2));
-            let body = answer.into_body().collect().await.unwrap().to_bytes();
-            assert_eq!(serde_json::from_slice::<Json>(&body).unwrap()["id"], "a");
-        }
-        connection.abort();
-    });
+    let entity = format!("http://{}/v1/entities/a", server.address);
+    let request = || hyper::Request::get(&entity).body(Default::default()).unwrap();
+    let answers = over_http2(&server, (0..20).map(|_| request()).collect());
+    assert_eq!(answers.len(), 20);
+    assert!(answers.iter().all(|(status, body)| *status == 200 && body["id"] == "a"), "{answers:?}");
 }
 
 #[test]
 fn metrics_count_what_happens() {
-    let (_folder, server) = server();
+    let (_folder, server) = server(&[]);
     server.send("POST", "/v1/entities", &json!({"id": "a", "type": "t"}));
     server.get("/v1/entities/a");
     server.get("/v1/entities/b");
@@ -176,7 +153,7 @@ fn example_of(path: &str, operation: &Json) -> String {
 
 #[test]
 fn everything_described_is_there_and_its_examples_are_understood() {
-    let (_folder, server) = server();
+    let (_folder, server) = server(&[]);
     let description = server.get("/openapi.json").json();
     assert_eq!(description["openapi"], "3.1.0");
     for (path, item) in description["paths"].as_object().unwrap() {

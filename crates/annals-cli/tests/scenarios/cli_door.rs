@@ -7,7 +7,7 @@ use std::process::{Command, Output, Stdio};
 use serde_json::{Value as Json, json};
 
 use crate::support::Server;
-use crate::{Door, Outcome, is_tree_change};
+use crate::{Door, Outcome, WALK, is_tree_change};
 
 /// A repository of its own, in a folder or behind a server.
 pub struct CliDoor {
@@ -372,18 +372,6 @@ impl Done {
 }
 
 const TIMES: &[&str] = &["atPosition", "at", "validAt"];
-const WALK: &[&str] = &[
-    "direction",
-    "types",
-    "entityTypes",
-    "classified",
-    "entityWhere",
-    "relationshipWhere",
-    "statuses",
-    "depthMin",
-    "depthMax",
-    "visitedMax",
-];
 
 /// `annals classify` or `annals declassify`, if that is what the operation does.
 fn classification(operation: &Json) -> Option<Vec<String>> {

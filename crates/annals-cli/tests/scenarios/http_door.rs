@@ -7,7 +7,7 @@ use percent_encoding::{AsciiSet, CONTROLS};
 use serde_json::{Value as Json, json};
 
 use crate::support::{Answer, Server};
-use crate::{Door, Outcome, is_tree_change};
+use crate::{Door, Outcome, WALK, is_tree_change};
 
 /// A server of its own.
 pub struct HttpDoor(Server);
@@ -125,18 +125,6 @@ impl Door for HttpDoor {
 }
 
 const COMMIT: &[&str] = &["author", "message", "validFrom", "dryRun", "operations"];
-const WALK: &[&str] = &[
-    "direction",
-    "types",
-    "entityTypes",
-    "classified",
-    "entityWhere",
-    "relationshipWhere",
-    "statuses",
-    "depthMin",
-    "depthMax",
-    "visitedMax",
-];
 const DIFFERENCE: &[&str] =
     &["from", "fromPosition", "fromValidAt", "to", "toPosition", "toValidAt", "root", "limit", "after"];
 const FIND_AS_OF: [&str; 4] = ["kind", "atPosition", "at", "validAt"];

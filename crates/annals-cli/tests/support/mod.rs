@@ -28,6 +28,13 @@ pub struct Answer {
     pub body: String,
 }
 
+/// A server of a repository in a folder, which is deleted with the first value.
+pub fn server(arguments: &[&str]) -> (tempfile::TempDir, Server) {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(&folder.path().join("repository"), arguments);
+    (folder, server)
+}
+
 impl Server {
     /// Starts it on a free port and waits until it is ready.
     pub fn start(folder: &Path, arguments: &[&str]) -> Server {
@@ -169,6 +176,12 @@ impl Server {
     /// Sends a request with JSON.
     pub fn send(&self, method: &str, path: &str, body: &Json) -> Answer {
         self.request(method, path, &[], Some(&body.to_string()))
+    }
+
+    /// Commits operations.
+    pub fn commit(&self, operations: &[Json]) {
+        let answer = self.send("POST", "/v1/transactions", &serde_json::json!({ "operations": operations }));
+        assert_eq!(answer.status, 200, "{answer:?}");
     }
 
     /// Sends a request, and checks that the answer is as it is described.

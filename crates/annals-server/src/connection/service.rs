@@ -76,16 +76,7 @@ pub async fn serve_connection(
             let answer = match shed(&request) {
                 Some(refusal) => Either::Left(ready(Ok(refusal))),
                 None => {
-                    let mut request = request.map(|body| match body.is_end_stream() {
-                        true => Body::empty(),
-                        false => {
-                            let receiving = Receiving::new(&activity);
-                            Body::new(body.map_frame(move |frame| {
-                                let _until_dropped = &receiving;
-                                frame
-                            }))
-                        }
-                    });
+                    let mut request = request.map(|body| counted(body, &activity));
                     request.extensions_mut().insert(Arc::clone(&peer));
                     request.extensions_mut().insert(client.clone());
                     Either::Right(router.clone().oneshot(request))
@@ -138,6 +129,18 @@ pub async fn serve_connection(
             }
         }
     }
+}
+
+/// The body of a request, which counts as being received until it is dropped.
+fn counted(body: Incoming, activity: &Arc<Activity>) -> Body {
+    if body.is_end_stream() {
+        return Body::empty();
+    }
+    let receiving = Receiving::new(activity);
+    Body::new(body.map_frame(move |frame| {
+        let _until_dropped = &receiving;
+        frame
+    }))
 }
 
 /// Waits for the first bytes, and prepares for the version that they are of. hyper would read the first of them by

@@ -22,7 +22,11 @@ const ORDERED_ITEMS_MAX: usize = 10_000;
 
 /// The endpoints of this file.
 pub fn endpoints() -> Vec<Endpoint> {
-    vec![
+    of_one_entity().into_iter().chain(between_two()).collect()
+}
+
+fn of_one_entity() -> [Endpoint; 3] {
+    [
         Endpoint::new(
             Method::GET,
             "/v1/entities/{id}/relationships",
@@ -86,6 +90,11 @@ pub fn endpoints() -> Vec<Endpoint> {
         .takes(parameters::paging())
         .answers(200, "A page of entities; `count` is the number of all, if asked for.", "RelatedPage")
         .answers_lines("ReachedLine"),
+    ]
+}
+
+fn between_two() -> [Endpoint; 3] {
+    [
         with_graph_files(
             walks(
                 Endpoint::new(Method::GET, "/v1/linking", "Read all paths between two entities", linking),

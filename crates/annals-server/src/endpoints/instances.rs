@@ -50,6 +50,18 @@ const PATHS: [[&str; 4]; 2] = [
     ],
 ];
 
+/// The rules that the content of an instance can break.
+const BROKEN: [&str; 8] = [
+    "invalid-property",
+    "missing-end",
+    "not-unique",
+    "cardinality",
+    "invalid-classification",
+    "invalid-ends",
+    "status-not-allowed",
+    "not-home",
+];
+
 /// The endpoints of this file.
 pub fn endpoints() -> Vec<Endpoint> {
     let of = |(collection, paths): (Collection, [&'static str; 4])| endpoints_of(collection, paths);
@@ -57,16 +69,6 @@ pub fn endpoints() -> Vec<Endpoint> {
 }
 
 fn endpoints_of(of: Collection, [all, one, restored, undone]: [&'static str; 4]) -> Vec<Endpoint> {
-    let broken = [
-        "invalid-property",
-        "missing-end",
-        "not-unique",
-        "cardinality",
-        "invalid-classification",
-        "invalid-ends",
-        "status-not-allowed",
-        "not-home",
-    ];
     let tag = if of == ENTITIES { "entities" } else { "relationships" };
     let (new, content, undone_schema) = if of == ENTITIES {
         ("NewEntity", "EntityContent", "UndoneEntity")
@@ -94,7 +96,7 @@ fn endpoints_of(of: Collection, [all, one, restored, undone]: [&'static str; 4])
         writes(Endpoint::new(Method::POST, all, "Create an instance", move |call| create(of, call)))
             .body(new)
             .answers(201, "Created; `Location` is its address.", of.schema)
-            .fails(&broken)
+            .fails(&BROKEN)
             .fails(&["already-exists"]),
         Endpoint::new(Method::GET, one, "Read one instance", move |call| read(of, call))
             .tag(tag)
@@ -113,7 +115,7 @@ fn endpoints_of(of: Collection, [all, one, restored, undone]: [&'static str; 4])
             .body(content)
             .answers(200, "Replaced.", of.schema)
             .answers(201, "Created.", of.schema)
-            .fails(&broken)
+            .fails(&BROKEN)
             .fails(&["deleted", "already-exists"]),
         writes(Endpoint::new(Method::PATCH, one, "Change some properties", move |call| patch(of, call)))
             .takes([parameters::always()])
@@ -128,7 +130,7 @@ fn endpoints_of(of: Collection, [all, one, restored, undone]: [&'static str; 4])
         writes(Endpoint::new(Method::POST, restored, "Restore a deleted instance", move |call| restore(of, call)))
             .takes(alone)
             .answers(200, "The instance, live again.", of.schema)
-            .fails(&broken)
+            .fails(&BROKEN)
             .fails(&["not-found", "not-deleted", "deleted"]),
         writes(Endpoint::new(Method::POST, undone, "Undo the last change", move |call| undo(of, call)))
             .describe(
@@ -137,7 +139,7 @@ fn endpoints_of(of: Collection, [all, one, restored, undone]: [&'static str; 4])
             )
             .takes([undone_part])
             .answers(200, "The instance after the change; only the receipt if it is deleted or has another id now.", undone_schema)
-            .fails(&broken)
+            .fails(&BROKEN)
             .fails(&["not-found", "deleted", "wrong-type"]),
     ]
 }

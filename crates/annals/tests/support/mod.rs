@@ -6,6 +6,7 @@ pub mod damage;
 pub mod dump;
 pub mod checked;
 pub mod named;
+pub mod access;
 pub mod object_log;
 pub mod trees;
 pub mod typed;

@@ -52,8 +52,8 @@ const QUESTIONS: [Question; 12] = [
         asked: "Where is the token of a request checked?",
         words: &["token", "checked"],
         way: &[File {
-            path: "crates/annals-server/src/access/gate.rs",
-            named: "`annals-server/src/access/gate.rs`",
+            path: "crates/annals-server/src/access/proofs.rs",
+            named: "`annals-server/src/access/proofs.rs`",
             answers: &["pub async fn prove(", "fn prove_token(", "tokens.find(token"],
         }],
     },

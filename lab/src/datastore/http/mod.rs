@@ -106,6 +106,19 @@ impl Opened {
         self.client.check(status).map(|()| Answer::Done)
     }
 
+    /// The leaf that a path of find finds.
+    fn find(&mut self, leaf: &str) -> Outcome<Answer> {
+        self.read(&format!("/v1/tree-find{leaf}"))?;
+        let found: Json = serde_json::from_slice(&self.client.body)?;
+        let value = found["items"].get(0).and_then(|item| item["value"].as_str());
+        Ok(Answer::Leaf(value.map(str::to_owned)))
+    }
+
+    fn get(&mut self, leaf: &str) -> Outcome<Answer> {
+        let is_there = self.read(&format!("/v1/tree{leaf}"))?;
+        Ok(Answer::Leaf(is_there.then(|| serde_json::from_slice(&self.client.body)).transpose()?))
+    }
+
     fn push_one(&mut self, operation: Json) -> Outcome<Answer> {
         self.push(&json!({ "operations": [operation] }).to_string())
     }
@@ -152,21 +165,8 @@ impl Target for Http {
         let count = self.count;
         let leaf_path = |keys| self.leaf_path(keys);
         match call {
-            Call::Find(keys) => {
-                let path = format!("/v1/tree-find{}", leaf_path(keys));
-                let opened = self.opened();
-                opened.read(&path)?;
-                let found: Json = serde_json::from_slice(&opened.client.body)?;
-                let value = found["items"].get(0).and_then(|item| item["value"].as_str());
-                Ok(Answer::Leaf(value.map(str::to_owned)))
-            }
-            Call::Get(keys) => {
-                let path = format!("/v1/tree{}", leaf_path(keys));
-                let opened = self.opened();
-                let is_there = opened.read(&path)?;
-                let value = is_there.then(|| serde_json::from_slice(&opened.client.body)).transpose()?;
-                Ok(Answer::Leaf(value))
-            }
+            Call::Find(keys) => self.opened().find(&leaf_path(keys)),
+            Call::Get(keys) => self.opened().get(&leaf_path(keys)),
             Call::All(store) => {
                 let opened = self.opened();
                 let is_there = opened.read(match store {

@@ -2,12 +2,11 @@
 
 use serde_json::{Value as Json, json};
 
-use crate::support::Server;
+use crate::support::server;
 
 #[test]
 fn with_require_author_no_write_is_without_one() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = Server::start(&folder.path().join("repository"), &["--require-author"]);
+    let (_folder, server) = server(&["--require-author"]);
     let entity = json!({"id": "a", "type": "t"});
     let transaction = |author: &str| json!({"author": author, "operations": []});
     let bob = [("annals-author", "bob")];

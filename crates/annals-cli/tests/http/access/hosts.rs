@@ -4,8 +4,7 @@ use http_body_util::{BodyExt, Full};
 use hyper::body::Bytes;
 use serde_json::{Value as Json, json};
 
-use crate::http::protocol::server;
-use crate::support::{Answer, Server};
+use crate::support::{Answer, Server, server};
 
 const METHODS: [(&str, &str, Option<&str>); 9] = [
     ("GET", "/v1/entities/a", None),
@@ -24,14 +23,13 @@ fn with_host(server: &Server, host: &str) -> Answer {
 }
 
 fn started(arguments: &[&str]) -> (tempfile::TempDir, Server) {
-    let folder = tempfile::tempdir().unwrap();
-    let server = Server::start(&folder.path().join("repository"), arguments);
+    let (folder, server) = server(arguments);
     (folder, server)
 }
 
 #[test]
 fn a_name_that_was_rebound_to_this_machine_is_refused_whatever_the_method() {
-    let (_folder, server) = server();
+    let (_folder, server) = server(&[]);
     server.send("POST", "/v1/entities", &json!({"id": "a", "type": "t", "properties": {"size": 7}}));
     let host = format!("evil.example:{}", server.address.port());
     let origin = format!("http://{host}");
@@ -50,7 +48,7 @@ fn a_name_that_was_rebound_to_this_machine_is_refused_whatever_the_method() {
 
 #[test]
 fn this_machine_may_be_called_localhost_or_by_its_address() {
-    let (_folder, server) = server();
+    let (_folder, server) = server(&[]);
     for host in [
         "localhost",
         "LocalHost:80",
@@ -130,7 +128,7 @@ fn a_host_to_accept_is_a_name_without_a_port() {
 
 #[test]
 fn http1_needs_one_host() {
-    let (_folder, server) = server();
+    let (_folder, server) = server(&[]);
     let get =
         |heads: &str| server.raw(format!("GET /health/live {heads}\r\nconnection: close\r\n\r\n").as_bytes());
     let refused = |answer: &str| {
@@ -163,8 +161,8 @@ fn http1_needs_one_host() {
     }
 }
 
-/// Sends requests over one HTTP/2 connection. Shape: status and body of each.
-fn over_http2(server: &Server, requests: Vec<hyper::Request<Full<Bytes>>>) -> Vec<(u16, Json)> {
+/// Sends requests at once over one HTTP/2 connection. Shape: status and body of each.
+pub fn over_http2(server: &Server, requests: Vec<hyper::Request<Full<Bytes>>>) -> Vec<(u16, Json)> {
     let address = server.address;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
@@ -174,8 +172,10 @@ fn over_http2(server: &Server, requests: Vec<hyper::Request<Full<Bytes>>>) -> Ve
         let (mut client, connection) = hyper::client::conn::http2::handshake(executor, io).await.unwrap();
         let connection = tokio::spawn(connection);
         let mut answers = Vec::new();
-        for request in requests {
-            let answer = client.send_request(request).await.unwrap();
+        let sent: Vec<_> = requests.into_iter().map(|request| client.send_request(request)).collect();
+        for answer in futures_util::future::join_all(sent).await {
+            let answer = answer.unwrap();
+            assert_eq!(answer.version(), hyper::Version::HTTP_2);
             let status = answer.status().as_u16();
             let body = answer.into_body().collect().await.unwrap().to_bytes();
             answers.push((status, serde_json::from_slice(&body).unwrap_or_default()));
@@ -196,7 +196,7 @@ fn http2_write(authority: &str, headers: &[(&str, &str)]) -> hyper::Request<Full
 
 #[test]
 fn http2_is_held_to_the_same_names_and_origins() {
-    let (_folder, server) = server();
+    let (_folder, server) = server(&[]);
     let own = server.address.to_string();
     let own_origin = format!("http://{own}");
     let answers = over_http2(

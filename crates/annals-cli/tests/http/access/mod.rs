@@ -8,4 +8,4 @@ mod grants_to_write;
 mod grants_beside_twins;
 mod refusals;
 mod oidc;
-mod hosts;
+pub mod hosts;

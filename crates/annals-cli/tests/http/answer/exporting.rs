@@ -5,18 +5,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use serde_json::{Value as Json, json};
 
 use crate::http::endpoints::importing::annals;
-use crate::support::Server;
-
-fn server(arguments: &[&str]) -> (tempfile::TempDir, Server) {
-    let folder = tempfile::tempdir().unwrap();
-    let server = Server::start(&folder.path().join("repository"), arguments);
-    (folder, server)
-}
-
-fn commit(server: &Server, operations: &[Json]) {
-    let answer = server.send("POST", "/v1/transactions", &json!({ "operations": operations }));
-    assert_eq!(answer.status, 200, "{answer:?}");
-}
+use crate::support::server;
 
 fn create(id: &str, type_name: &str, text: &str) -> Json {
     json!({"action": "create", "kind": "entity", "id": id, "type": type_name, "properties": {"text": text}})
@@ -27,9 +16,9 @@ fn an_export_gives_what_the_command_gives() {
     let (folder, server) = server(&[]);
     let define = |name: &str, supertypes: Json| json!({"action": "define-type", "type": {"kind": "entity", "name": name, "supertypes": supertypes}});
     let link = json!({"action": "create", "kind": "relationship", "id": "r", "type": "reads", "from": "a", "to": "b"});
-    commit(&server, &[define("table", json!([])), define("view", json!(["table"]))]);
-    commit(&server, &[create("a", "table", "1"), create("b", "view", "2"), create("p", "person", "3"), link]);
-    commit(&server, &[json!({"action": "delete", "kind": "entity", "id": "b"})]);
+    server.commit(&[define("table", json!([])), define("view", json!(["table"]))]);
+    server.commit(&[create("a", "table", "1"), create("b", "view", "2"), create("p", "person", "3"), link]);
+    server.commit(&[json!({"action": "delete", "kind": "entity", "id": "b"})]);
     let repository = folder.path().join("repository");
     for (path, arguments) in [
         ("/v1/export", &["export"][..]),
@@ -73,7 +62,7 @@ fn an_export_that_nobody_reads_is_cut_off() {
     for number in 0..12 {
         let operations: Vec<_> =
             (0..1_000).map(|at| create(&format!("e{number}-{at}"), "table", &text)).collect();
-        commit(&server, &operations);
+        server.commit(&operations);
     }
     let before = server.resident_bytes();
     let mut stream = server.connect();
@@ -105,7 +94,7 @@ fn an_error_in_the_middle_cuts_the_export_off() {
     for number in 0..6 {
         let operations: Vec<_> =
             (0..500).map(|at| create(&format!("e{number}-{at}"), "table", &text)).collect();
-        commit(&server, &operations);
+        server.commit(&operations);
     }
     let segments = folder.path().join("repository/log");
     let segments: Vec<_> = std::fs::read_dir(&segments).unwrap().map(|file| file.unwrap().path()).collect();
@@ -113,7 +102,7 @@ fn an_error_in_the_middle_cuts_the_export_off() {
     let delete = |number: usize, at: usize| json!({"action": "delete", "kind": "entity", "id": format!("e{number}-{at}")});
     let length = std::fs::metadata(log).unwrap().len();
     for number in 0..6 {
-        commit(&server, &(0..500).map(|at| delete(number, at)).collect::<Vec<_>>());
+        server.commit(&(0..500).map(|at| delete(number, at)).collect::<Vec<_>>());
     }
     // The past is read from the log, of which a part near the end is damaged now.
     let mut file = std::fs::OpenOptions::new().write(true).open(log).unwrap();

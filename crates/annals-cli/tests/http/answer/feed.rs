@@ -7,13 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value as Json, json};
 
-use crate::support::Server;
-
-fn server(arguments: &[&str]) -> (tempfile::TempDir, Server) {
-    let folder = tempfile::tempdir().unwrap();
-    let server = Server::start(&folder.path().join("repository"), arguments);
-    (folder, server)
-}
+use crate::support::{Server, server};
 
 fn create(server: &Server, id: &str) {
     assert_eq!(server.send("POST", "/v1/entities", &json!({"id": id, "type": "thing"})).status, 201);

@@ -5,20 +5,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value as Json, json};
 
-use crate::support::{Answer, Server};
+use crate::support::{Answer, Server, server};
 
 const NDJSON: (&str, &str) = ("accept", "application/x-ndjson");
-
-fn server(arguments: &[&str]) -> (tempfile::TempDir, Server) {
-    let folder = tempfile::tempdir().unwrap();
-    let server = Server::start(&folder.path().join("repository"), arguments);
-    (folder, server)
-}
-
-fn commit(server: &Server, operations: &[Json]) {
-    let answer = server.send("POST", "/v1/transactions", &json!({ "operations": operations }));
-    assert_eq!(answer.status, 200, "{answer:?}");
-}
 
 /// Entities `e0`, `e1`, … with `padding` bytes each, each but the first linked with the one before.
 fn create_chain(server: &Server, count: usize, padding: usize) {
@@ -34,7 +23,7 @@ fn create_chain(server: &Server, count: usize, padding: usize) {
     let numbers: Vec<usize> = (0..count).collect();
     for chunk in numbers.chunks(1_000) {
         let linked = chunk.iter().filter(|at| **at > 0).map(|at| link(*at));
-        commit(server, &chunk.iter().map(|at| entity(*at)).chain(linked).collect::<Vec<_>>());
+        server.commit(&chunk.iter().map(|at| entity(*at)).chain(linked).collect::<Vec<_>>());
     }
 }
 
@@ -53,7 +42,7 @@ fn lines(server: &Server, path: &str) -> Vec<Json> {
 fn lines_hold_what_pages_hold() {
     let (_folder, server) = server(&["--page-max", "10"]);
     create_chain(&server, 1_300, 0);
-    commit(&server, &[json!({"action": "update", "kind": "entity", "id": "e7", "patch": {"number": -1}})]);
+    server.commit(&[json!({"action": "update", "kind": "entity", "id": "e7", "patch": {"number": -1}})]);
     let items = |path: &str, member: &str| server.get(path).json()[member].as_array().unwrap().clone();
     let found = lines(&server, "/v1/entities?orderBy=-number");
     assert_eq!(found.len(), 1_300, "no page bounds it");
@@ -96,10 +85,9 @@ fn lines_end_with_the_way_to_the_rest() {
     let (_folder, server) = server(&[]);
     create_chain(&server, 1_200, 0);
     for number in 1..=3 {
-        commit(
-            &server,
-            &[json!({"action": "update", "kind": "entity", "id": "e0", "patch": {"number": -number}})],
-        );
+        server.commit(&[
+            json!({"action": "update", "kind": "entity", "id": "e0", "patch": {"number": -number}}),
+        ]);
     }
     can_be_paged(
         &server,
@@ -119,7 +107,7 @@ fn lines_end_with_the_way_to_the_rest() {
             "from": from, "to": format!("e{to}")})
     };
     let spokes = ["g", "h"].into_iter().flat_map(|id| (0..1_100).map(move |to| spoke(id, to)));
-    commit(&server, &["g", "h"].map(hub).into_iter().chain(spokes).collect::<Vec<_>>());
+    server.commit(&["g", "h"].map(hub).into_iter().chain(spokes).collect::<Vec<_>>());
     can_be_paged(
         &server,
         &[

@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
-use crate::support::{Server, try_request};
+use crate::support::{Server, server, try_request};
 
 /// A small generator of numbers that look random; the seed is printed when a test fails.
 struct Random(u64);
@@ -148,8 +148,7 @@ const QUERIES: &[&str] = &[
 
 #[test]
 fn random_paths_and_queries_never_break_the_server() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = Server::start(&folder.path().join("repository"), &["--request-time-ms", "5000"]);
+    let (_folder, server) = server(&["--request-time-ms", "5000"]);
     let mut random = Random(seed());
     for number in 0..3_000 {
         if number % 100 == 0 {
@@ -179,8 +178,7 @@ fn random_paths_and_queries_never_break_the_server() {
 
 #[test]
 fn random_bodies_never_break_the_server() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = Server::start(&folder.path().join("repository"), &["--request-time-ms", "5000"]);
+    let (_folder, server) = server(&["--request-time-ms", "5000"]);
     let mut random = Random(seed());
     let places = [
         ("POST", "/v1/entities"),
@@ -215,8 +213,7 @@ fn random_bodies_never_break_the_server() {
 
 #[test]
 fn odd_headers_never_break_the_server() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = Server::start(&folder.path().join("repository"), &["--visible-time-ms", "1"]);
+    let (_folder, server) = server(&["--visible-time-ms", "1"]);
     fill(&server);
     let mut random = Random(seed());
     let names = [
@@ -267,8 +264,7 @@ fn odd_headers_never_break_the_server() {
 
 #[test]
 fn bytes_that_are_no_http_never_break_the_server() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = Server::start(&folder.path().join("repository"), &[]);
+    let (_folder, server) = server(&[]);
     for bytes in [
         &b"\r\n\r\n"[..],
         b"GET\r\n\r\n",
@@ -289,8 +285,7 @@ fn bytes_that_are_no_http_never_break_the_server() {
 
 #[test]
 fn deep_and_wide_json_is_refused_or_kept_whole() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = Server::start(&folder.path().join("repository"), &[]);
+    let (_folder, server) = server(&[]);
     let nested = |depth: usize| {
         format!(
             r#"{{"id":"d{depth}","type":"t","properties":{{"p":{}1{}}}}}"#,

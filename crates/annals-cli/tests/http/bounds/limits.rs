@@ -5,13 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::support::{Server, read_answer};
-
-fn server(arguments: &[&str]) -> (tempfile::TempDir, Server) {
-    let folder = tempfile::tempdir().unwrap();
-    let server = Server::start(&folder.path().join("repository"), arguments);
-    (folder, server)
-}
+use crate::support::{Server, read_answer, server};
 
 const POST: &str = "POST /v1/entities HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n";
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value as Json, json};
 
-use crate::support::{Server, try_request};
+use crate::support::{Server, server, try_request};
 
 const BUDGET: [&str; 2] = ["--memory", "72MiB"];
 /// Connections that write at once.
@@ -144,8 +144,7 @@ fn a_checkpoint_beyond_the_budget_is_refused_and_not_loaded() {
 // Reported: one body of 6 MB with 400,000 names took 750 MiB.
 #[test]
 fn names_beyond_the_budget_are_refused_before_they_are_entered() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = Server::start(&folder.path().join("repository"), &["--memory", "64MiB"]);
+    let (_folder, server) = server(&["--memory", "64MiB"]);
     let entity = |id: &str, names: usize| -> Json {
         let properties: serde_json::Map<String, Json> =
             (0..names).map(|number| (format!("{id}-{number}"), json!(1))).collect();
@@ -218,8 +217,7 @@ fn a_deletion_that_would_not_fit_is_refused_before_any_work() {
 // beyond the budget.
 #[test]
 fn rdf_that_would_take_more_than_the_budget_is_refused_before_it_does() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = Server::start(&folder.path().join("repository"), &["--memory", "128MiB"]);
+    let (_folder, server) = server(&["--memory", "128MiB"]);
     let put = |path: &str, body: &str| {
         let headers = [("content-type", "text/turtle")];
         try_request(server.address, "PUT", path, &headers, Some(body)).expect("the server answers")

@@ -5,13 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::support::{Server, try_request};
-
-fn server(arguments: &[&str]) -> (tempfile::TempDir, Server) {
-    let folder = tempfile::tempdir().unwrap();
-    let server = Server::start(&folder.path().join("repository"), arguments);
-    (folder, server)
-}
+use crate::support::{Server, server, try_request};
 
 fn put_binary(server: &Server) -> crate::support::Answer {
     try_request(server.address, "PUT", "/ldp/b", &[("content-type", "a/b")], Some("bytes")).unwrap()

@@ -6,15 +6,9 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::json;
 
-use crate::support::{Answer, Server, read_answer};
+use crate::support::{Answer, Server, read_answer, server};
 
 const LINES: [(&str, &str); 1] = [("content-type", "application/x-ndjson")];
-
-fn server(arguments: &[&str]) -> (tempfile::TempDir, Server) {
-    let folder = tempfile::tempdir().unwrap();
-    let server = Server::start(&folder.path().join("repository"), arguments);
-    (folder, server)
-}
 
 fn entity(number: usize) -> String {
     format!("{{\"entity\": {{\"id\": \"e{number}\", \"type\": \"table\"}}}}\n")

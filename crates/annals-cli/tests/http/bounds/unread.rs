@@ -6,16 +6,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value as Json, json};
 
-use crate::support::Server;
+use crate::support::{Server, server};
 
 /// Most memory that all answers together may take, beside that in use before. Units: bytes.
 const EXTRA_BYTES_MAX: usize = 256 << 20;
-
-fn server(arguments: &[&str]) -> (tempfile::TempDir, Server) {
-    let folder = tempfile::tempdir().unwrap();
-    let server = Server::start(&folder.path().join("repository"), arguments);
-    (folder, server)
-}
 
 /// Writes `count` entities with one text of so many bytes, named `e0`, `e1` and so on, of one type.
 fn fill(server: &Server, type_name: &str, count: usize, text_bytes: usize) {

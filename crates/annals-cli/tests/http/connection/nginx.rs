@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::support::{Server, try_request};
+use crate::support::{Server, server, try_request};
 
 /// `Basic ada:secret`.
 const ADA: (&str, &str) = ("authorization", "Basic YWRhOnNlY3JldA==");
@@ -73,8 +73,7 @@ impl Nginx {
 
 #[test]
 fn binaries_pass_the_packaged_proxy_at_any_length() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = Server::start(&folder.path().join("repository"), &["--host", "annals.example"]);
+    let (folder, server) = server(&["--host", "annals.example"]);
     let Some(nginx) = Nginx::start(folder.path(), &server) else {
         eprintln!("skipped: there is no nginx");
         return;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::http::protocol::server;
+use crate::support::server;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -42,7 +42,7 @@ fn every_method_has_a_row() {
 
 #[test]
 fn every_endpoint_is_in_the_description() {
-    let (_folder, server) = server();
+    let (_folder, server) = server(&[]);
     let description = server.get("/openapi.json").json();
     let page = page();
     let mut count = 0;

@@ -4,11 +4,10 @@ use std::io::Write;
 
 use serde_json::json;
 
-use crate::support::{Server, read_answer};
+use crate::support::{Server, read_answer, server};
 
 fn server_with_bash() -> (tempfile::TempDir, Server) {
-    let folder = tempfile::tempdir().unwrap();
-    let server = Server::start(&folder.path().join("repository"), &[]);
+    let (folder, server) = server(&[]);
     let created = server.send(
         "POST",
         "/v1/entities",

@@ -4,8 +4,7 @@ use std::io::Write;
 
 use serde_json::json;
 
-use crate::http::protocol::server;
-use crate::support::Server;
+use crate::support::{Server, server};
 
 const TEXT: &str = "0123456789abcdef";
 const PATH: &str = "/v1/content/page";
@@ -16,7 +15,7 @@ fn put(server: &Server, path: &str, headers: &[(&str, &str)]) -> u16 {
 
 #[test]
 fn a_content_is_stored_with_its_headers_and_read_back() {
-    let (_folder, server) = server();
+    let (_folder, server) = server(&[]);
     assert_eq!(put(&server, PATH, &[]), 404, "without a type no entity is created");
     let headers = [
         ("content-type", "image/tiff"),
@@ -48,7 +47,7 @@ fn a_content_is_stored_with_its_headers_and_read_back() {
 
 #[test]
 fn a_lying_digest_or_a_broken_body_leaves_nothing() {
-    let (folder, server) = server();
+    let (folder, server) = server(&[]);
     let lies = [
         ("digest", "md5=00000000000000000000000000000000"),
         ("repr-digest", "sha-256=:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=:"),
@@ -76,7 +75,7 @@ fn a_lying_digest_or_a_broken_body_leaves_nothing() {
 
 #[test]
 fn ranges_and_conditions_are_those_of_rfc_9110() {
-    let (_folder, server) = server();
+    let (_folder, server) = server(&[]);
     assert_eq!(put(&server, "/v1/content/page?type=page", &[]), 201);
     let whole = server.get(PATH);
     let tag = whole.header("etag").unwrap().to_owned();
@@ -115,7 +114,7 @@ fn ranges_and_conditions_are_those_of_rfc_9110() {
 
 #[test]
 fn a_property_holds_a_content_beside_others() {
-    let (_folder, server) = server();
+    let (_folder, server) = server(&[]);
     assert_eq!(put(&server, "/v1/content/page?type=page", &[]), 201);
     let thumb = server.request("PUT", "/v1/content/page?property=thumb", &[], Some("small"));
     assert_eq!((thumb.status, &thumb.json()["property"]), (200, &json!("thumb")));
@@ -126,7 +125,7 @@ fn a_property_holds_a_content_beside_others() {
 
 #[test]
 fn a_lost_or_damaged_content_is_a_damage_and_comes_back_with_the_next_put_of_its_bytes() {
-    let (folder, server) = server();
+    let (folder, server) = server(&[]);
     assert_eq!(put(&server, "/v1/content/page?type=page", &[]), 201);
     let receipt = server.request("PUT", PATH, &[], Some(TEXT)).json();
     let file = folder.path().join("repository/content").join(receipt["sha256"].as_str().unwrap());
@@ -144,7 +143,7 @@ fn a_lost_or_damaged_content_is_a_damage_and_comes_back_with_the_next_put_of_its
 
 #[test]
 fn a_wrong_size_of_a_named_content_is_a_mistake_of_the_client() {
-    let (_folder, server) = server();
+    let (_folder, server) = server(&[]);
     assert_eq!(put(&server, "/v1/content/page?type=page", &[]), 201);
     let sha256 = server.request("PUT", PATH, &[], Some(TEXT)).json()["sha256"].clone();
     let content = json!({"$content": sha256, "size": 17, "mediaType": "text/plain"});

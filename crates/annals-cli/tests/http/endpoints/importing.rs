@@ -10,15 +10,9 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::{Value as Json, json};
 
-use crate::support::{Answer, Server, read_answer};
+use crate::support::{Answer, Server, read_answer, server};
 
 const NDJSON: (&str, &str) = ("content-type", "application/x-ndjson");
-
-fn server(arguments: &[&str]) -> (tempfile::TempDir, Server) {
-    let folder = tempfile::tempdir().unwrap();
-    let server = Server::start(&folder.path().join("repository"), arguments);
-    (folder, server)
-}
 
 /// An import whose client sends what it likes, when it likes.
 struct Import(TcpStream);
@@ -415,6 +409,10 @@ fn what_cannot_be_imported_is_refused_with_the_reason() {
             400,
             "invalid-argument",
         ),
+        ("/v1/import?id=a&from=b", vec![author, NDJSON], "", 400, "invalid-argument"),
+        ("/v1/import?from=a", vec![author, NDJSON], "", 400, "invalid-argument"),
+        ("/v1/import?type=a", vec![author, NDJSON], "", 400, "invalid-argument"),
+        ("/v1/import?from=a&to=b", vec![author, NDJSON], "", 400, "invalid-argument"),
         ("/v1/import?batch=0", vec![author, NDJSON], "", 400, "invalid-argument"),
         (
             "/v1/import",
@@ -481,56 +479,4 @@ fn an_export_brings_its_state_back() {
     assert_eq!(counts(&import(&server, path, monday.as_bytes())), [0, 0, 40, 0, 0]);
     let wrong = server.request("POST", "/v1/import?replace", &[NDJSON], Some(""));
     assert_eq!((wrong.status, wrong.problem().as_str()), (400, "invalid-argument"), "{wrong:?}");
-}
-
-#[test]
-fn plain_objects_are_imported_and_equal_reasons_are_counted() {
-    let (_folder, server) = server(&[]);
-    let text =
-        r#"[{"Name": "fiat", "n": 1}, {"Name": "mini"}, {"n": 2}, {"n": 3}, {"n": 4}, {"n": 5}, {"n": 6}]"#;
-    let answer = import(&server, "/v1/import?id=Name&type=car", text.as_bytes());
-    assert_eq!(counts(&answer), [2, 0, 0, 0, 5], "{answer:?}");
-    let refused = answer.json()["refusedLines"].clone();
-    let told: Vec<(u64, Option<u64>)> = refused
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|line| (line["line"].as_u64().unwrap(), line["more"].as_u64()))
-        .collect();
-    assert_eq!(told, [(3, None), (4, None), (5, Some(2))]);
-    let like = r#"{"a": "fiat", "b": "mini", "w": 1}"#;
-    assert_eq!(
-        counts(&import(&server, "/v1/import?from=a&to=b&type=like", like.as_bytes())),
-        [1, 0, 0, 0, 0]
-    );
-    for wrong in ["id=a&from=b", "from=a", "type=a", "from=a&to=b"] {
-        let answer = import(&server, &format!("/v1/import?{wrong}"), b"");
-        assert_eq!(
-            (answer.status, answer.problem().as_str()),
-            (400, "invalid-argument"),
-            "{wrong}: {answer:?}"
-        );
-    }
-}
-
-// No client in JavaScript could write 33.0, which is 33 in JSON.
-#[test]
-fn bodies_read_values_as_their_types_declare_them() {
-    let (_folder, server) = server(&[]);
-    let types = r#"{"type": {"kind": "entity", "name": "t", "attributes": [{"name": "f", "type": "float"},
-        {"name": "d", "type": "decimal"}, {"name": "day", "type": "date"}]}}"#;
-    import(&server, "/v1/import", types.replace('\n', " ").as_bytes());
-    let body = json!({"id": "a", "type": "t", "properties": {"f": 33, "d": "1.50", "day": "2025-01-01"}});
-    assert_eq!(server.send("POST", "/v1/entities", &body).status, 201);
-    let stored = || server.get("/v1/entities/a").json()["properties"].clone();
-    let decimal = |text: &str| json!({ "$decimal": text });
-    assert_eq!(stored(), json!({"f": 33.0, "d": decimal("1.50"), "day": {"$date": "2025-01-01"}}));
-    assert_eq!(server.send("PATCH", "/v1/entities/a", &json!({"f": 1, "d": 1.5})).status, 200);
-    assert_eq!(stored(), json!({"f": 1.0, "d": decimal("1.5"), "day": {"$date": "2025-01-01"}}));
-    let body = json!({"type": "t", "properties": {"f": 2}});
-    assert_eq!(server.send("PUT", "/v1/entities/a", &body).status, 200);
-    assert_eq!(stored(), json!({"f": 2.0}));
-    let operations = json!({"operations": [{"action": "update", "kind": "entity", "id": "a", "patch": {"day": "2025-02-03"}}]});
-    assert_eq!(server.send("POST", "/v1/transactions", &operations).status, 200);
-    assert_eq!(stored(), json!({"f": 2.0, "day": {"$date": "2025-02-03"}}));
 }

@@ -2,12 +2,11 @@
 
 use serde_json::{Value as Json, json};
 
-use crate::support::{Answer, Server};
+use crate::support::{Answer, Server, server};
 
 /// A table `t` with the classification `pii`, read by a job `j`; their types are declared.
 fn catalogue() -> (tempfile::TempDir, Server) {
-    let folder = tempfile::tempdir().unwrap();
-    let server = Server::start(&folder.path().join("repository"), &[]);
+    let (folder, server) = server(&[]);
     let attribute = |name: &str, kind: &str| json!({"name": name, "type": kind});
     let types = [
         json!({"kind": "entity", "name": "table", "attributes": [attribute("name", "string")]}),

@@ -2,11 +2,10 @@
 
 use serde_json::{Value as Json, json};
 
-use crate::support::{Answer, Server};
+use crate::support::{Answer, Server, server};
 
 fn server_with_tables() -> (tempfile::TempDir, Server) {
-    let folder = tempfile::tempdir().unwrap();
-    let server = Server::start(&folder.path().join("repository"), &[]);
+    let (folder, server) = server(&[]);
     for (id, path) in [("orders", "/v1/entities/orders"), ("items", "/v1/entities/items")] {
         let created = server.send("PUT", path, &table(7));
         assert_eq!((created.status, version(&created)), (201, json!(1)), "{id}");

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::support::{Answer, Server, try_request};
+use crate::support::{Answer, Server, server, try_request};
 
 /// Writes from several threads until `until` returns; gives the ids that were acknowledged.
 fn write_until(server: &Server, until: impl FnOnce()) -> Vec<String> {
@@ -117,8 +117,7 @@ fn a_follower_reads_what_the_writer_wrote_and_refuses_writes() {
 
 #[test]
 fn waiting_for_a_position_is_bounded() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = Server::start(&folder.path().join("repository"), &["--visible-time-ms", "50"]);
+    let (_folder, server) = server(&["--visible-time-ms", "50"]);
     let wait = |position| server.request("GET", "/v1/types", &[("annals-wait-position", position)], None);
     assert_eq!(wait("0").status, 200);
     let refused = wait("1");

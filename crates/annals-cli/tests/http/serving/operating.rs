@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value as Json, json};
 
-use crate::support::{Server, try_request};
+use crate::support::{Server, server, try_request};
 
 /// The lines of a log in JSON, once one has all these texts.
 fn lines_with(path: &std::path::Path, texts: &[&str]) -> Json {
@@ -85,8 +85,7 @@ fn a_hang_up_opens_the_log_file_again_and_the_server_goes_on() {
 
 #[test]
 fn every_answer_has_the_id_of_its_request() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = Server::start(&folder.path().join("repository"), &[]);
+    let (_folder, server) = server(&[]);
     let own = server.request("GET", "/v1/entities", &[("x-request-id", "from-the-proxy")], None);
     assert_eq!(own.header("x-request-id"), Some("from-the-proxy"));
     let id = |method: &str, path: &str| {
@@ -98,8 +97,7 @@ fn every_answer_has_the_id_of_its_request() {
 
 #[test]
 fn long_answers_are_compressed_if_the_client_takes_that() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = Server::start(&folder.path().join("repository"), &[]);
+    let (_folder, server) = server(&[]);
     let text = "one and the same ".repeat(1_000);
     let body = json!({"id": "a", "type": "thing", "properties": {"text": text}});
     assert_eq!(server.send("POST", "/v1/entities", &body).status, 201);
@@ -154,8 +152,7 @@ fn web_pages_of_allowed_origins_read_and_write_and_others_do_not() {
 
 #[test]
 fn a_server_without_allowed_origins_shows_no_headers_for_them() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = Server::start(&folder.path().join("repository"), &[]);
+    let (_folder, server) = server(&[]);
     let read = server.request("GET", "/v1/entities", &[("origin", "https://catalogue.example")], None);
     assert_eq!((read.status, read.header("access-control-allow-origin")), (200, None));
 }
@@ -209,8 +206,7 @@ fn the_packaged_configuration_is_good() {
 
 #[test]
 fn the_packaged_alerts_ask_for_metrics_that_the_server_has() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = Server::start(&folder.path().join("repository"), &[]);
+    let (_folder, server) = server(&[]);
     server.get("/v1/types");
     let metrics = server.get("/metrics").body;
     let alerts = std::fs::read_to_string(packaged("alerts.yml")).unwrap();

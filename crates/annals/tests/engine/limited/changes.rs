@@ -4,16 +4,9 @@ use std::sync::Arc;
 
 use annals::*;
 
-use crate::support::named::id;
+use crate::support::access::limited;
+use crate::support::named::{entity, id, relationship as link};
 use crate::support::{Random, seeds};
-
-fn entity(name: &str) -> InstanceId {
-    InstanceId::Entity(id(name))
-}
-
-fn link(name: &str) -> InstanceId {
-    InstanceId::Relationship(id(name))
-}
 
 fn page(name: &str, team: &str) -> NewEntity {
     NewEntity::new("page").id(name).unwrap().property("team", team)
@@ -27,19 +20,6 @@ fn grant(entities: &str, rights: &[Right]) -> (Grant, Vec<Right>) {
 fn rights() -> Arc<Rights> {
     let own = grant("page where team = own", &Right::ALL);
     Arc::new(Rights::new(&[grant("page where not classified secret", &[]), own]).unwrap())
-}
-
-fn limited<T>(
-    repository: &Repository,
-    rights: &Arc<Rights>,
-    mut work: impl FnMut(&mut Transaction) -> Result<T>,
-) -> Result<(T, Receipt)> {
-    repository.transact(|t| {
-        t.limit_to(rights)?;
-        let result = work(t)?;
-        t.check_rights()?;
-        Ok(result)
-    })
 }
 
 /// Pages `own`, `other` and `hidden`, and relationships of each with the next.

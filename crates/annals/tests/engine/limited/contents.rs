@@ -1,28 +1,12 @@
 //! Contents of writers with grants: a digest gives nobody the bytes.
 
-use std::sync::Arc;
-
 use annals::*;
 
-use crate::support::named::id;
+use crate::support::access::{self, open_rights};
+use crate::support::named::{entity, id};
 
-fn entity(name: &str) -> InstanceId {
-    InstanceId::Entity(id(name))
-}
-
-fn rights() -> Arc<Rights> {
-    let open = Grant { entities: "* where not classified secret".parse().unwrap(), ..Grant::default() };
-    Arc::new(Rights::new(&[(open, Right::ALL.to_vec())]).unwrap())
-}
-
-fn limited<T>(repository: &Repository, mut work: impl FnMut(&mut Transaction) -> Result<T>) -> Result<T> {
-    let outcome = repository.transact(|t| {
-        t.limit_to(&rights())?;
-        let result = work(t)?;
-        t.check_rights()?;
-        Ok(result)
-    });
-    outcome.map(|(result, _)| result)
+fn limited<T>(repository: &Repository, work: impl FnMut(&mut Transaction) -> Result<T>) -> Result<T> {
+    access::limited(repository, &open_rights(), work).map(|(result, _)| result)
 }
 
 fn put(repository: &Repository, bytes: &str) -> StoredContent {
@@ -86,14 +70,14 @@ fn bytes_that_a_writer_sends_are_its_own() {
     let repository = repository();
     let sent = put(&repository, "hidden");
     assert!(!sent.is_new());
-    let seen = repository.snapshot().seen_by(rights().sight()).unwrap();
+    let seen = repository.snapshot().seen_by(open_rights().sight()).unwrap();
     assert!(!seen.holds_content(sent.sha256).unwrap());
     limited(&repository, |t| {
         t.allow_content(&sent);
         t.update(&entity("open"), Patch::new().set("content", sent.value()))
     })
     .unwrap();
-    let seen = repository.snapshot().seen_by(rights().sight()).unwrap();
+    let seen = repository.snapshot().seen_by(open_rights().sight()).unwrap();
     assert!(seen.holds_content(sent.sha256).unwrap());
 }
 

@@ -1,26 +1,13 @@
 //! Reverts by writers with grants, where hidden instances belong to what comes back.
 
-use std::sync::Arc;
-
 use annals::*;
 
-use crate::support::named::id;
+use crate::support::access::{self, commit, open_rights, secret};
+use crate::support::named::{entity, id};
 use crate::support::trees::path;
-
-fn entity(name: &str) -> InstanceId {
-    InstanceId::Entity(id(name))
-}
 
 fn item(name: &str) -> Item {
     Item { id: Some(id(name)), ..Item::new().property("n", 1) }
-}
-
-fn commit(repository: &Repository, work: impl FnMut(&mut Transaction) -> Result<()>) {
-    repository.transact(work).unwrap();
-}
-
-fn secret() -> ClassificationContent {
-    ClassificationContent::new("secret")
 }
 
 fn link(name: &str, type_name: &str, from: &str, to: &str) -> NewRelationship {
@@ -33,14 +20,7 @@ fn limited<T>(
     root: &str,
     mut work: impl FnMut(&mut TreeEdit<'_>) -> Result<T>,
 ) -> Result<T> {
-    let open = Grant { entities: "* where not classified secret".parse().unwrap(), ..Grant::default() };
-    let rights = Arc::new(Rights::new(&[(open, Right::ALL.to_vec())]).unwrap());
-    let outcome = repository.transact(|t| {
-        t.limit_to(&rights)?;
-        let result = work(&mut t.tree_below(id(root)))?;
-        t.check_rights()?;
-        Ok(result)
-    });
+    let outcome = access::limited(repository, &open_rights(), |t| work(&mut t.tree_below(id(root))));
     outcome.map(|(result, _)| result)
 }
 

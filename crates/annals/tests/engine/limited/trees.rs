@@ -4,15 +4,9 @@ use std::sync::Arc;
 
 use annals::*;
 
-use crate::support::named::id;
+use crate::support::access::{self, CANARY, commit, grant, open_rights, rights, secret};
+use crate::support::named::{entity, id};
 use crate::support::trees::{declare_lists, path};
-
-/// In everything that is hidden.
-const CANARY: &str = "CANARY";
-
-fn entity(name: &str) -> InstanceId {
-    InstanceId::Entity(id(name))
-}
 
 fn item(name: &str, n: i64) -> Item {
     Item { id: Some(id(name)), ..Item::new().property("n", n) }
@@ -22,20 +16,10 @@ fn listed(k: i64) -> Item {
     Item::new().property("k", k)
 }
 
-/// Changes everything that is not secret.
-fn rights() -> Arc<Rights> {
-    let open = Grant { entities: "* where not classified secret".parse().unwrap(), ..Grant::default() };
-    Arc::new(Rights::new(&[(open, Right::ALL.to_vec())]).unwrap())
-}
-
-fn commit(repository: &Repository, work: impl FnMut(&mut Transaction) -> Result<()>) {
-    repository.transact(work).unwrap();
-}
-
 /// Creates an item that is hidden, with everything below it.
 fn hide(t: &mut Transaction, at: &str, hidden: Item) -> Result<()> {
     let created = t.tree().create(&path(at), &hidden)?;
-    t.classify(&created, ClassificationContent::new("secret"))
+    t.classify(&created, secret())
 }
 
 /// Items `a`, with a list and `b` in it, and `d`, with and without something hidden in them.
@@ -71,12 +55,7 @@ fn limited<T>(
     rights: &Arc<Rights>,
     mut work: impl FnMut(&mut TreeEdit<'_>) -> Result<T>,
 ) -> Result<T> {
-    let outcome = repository.transact(|t| {
-        t.limit_to(rights)?;
-        let result = work(&mut t.tree())?;
-        t.check_rights()?;
-        Ok(result)
-    });
+    let outcome = access::limited(repository, rights, |t| work(&mut t.tree()));
     outcome.map(|(result, _)| result)
 }
 
@@ -90,7 +69,7 @@ fn shape(item: &Item) -> String {
 
 /// The tree that the writer sees.
 fn seen(repository: &Repository) -> String {
-    let snapshot = repository.snapshot().seen_by(rights().sight()).unwrap();
+    let snapshot = repository.snapshot().seen_by(open_rights().sight()).unwrap();
     shape(&snapshot.tree().get(&TreePath::root(), None).unwrap().unwrap())
 }
 
@@ -176,7 +155,7 @@ fn a_writer_changes_the_tree_that_it_sees() {
                 "the records are those that the edits name"
             );
             let before = hidden(&repository);
-            let outcome = limited(&repository, &rights(), edit);
+            let outcome = limited(&repository, &open_rights(), edit);
             assert_eq!(hidden(&repository), before, "{name}");
             assert_eq!(before.is_empty(), !has_hidden);
             (outcome.map_err(|error| (error.kind(), error.to_string())), seen(&repository))
@@ -210,7 +189,7 @@ fn nothing_hidden_moves_or_goes_along() {
         });
         commit(&repository, |t| t.tree().delete(&path("/away")));
         let (position, before) = (repository.snapshot().position(), seen(&repository));
-        let (kind, text) = refused(&repository, &rights(), edit);
+        let (kind, text) = refused(&repository, &open_rights(), edit);
         assert_eq!(kind, ErrorKind::Refused, "{name}: {text}");
         assert!(!text.contains(CANARY), "{name}: {text}");
         assert_eq!((repository.snapshot().position(), seen(&repository)), (position, before), "{name}");
@@ -229,7 +208,7 @@ fn a_name_that_something_hidden_has_is_taken() {
     for (name, edit) in edits {
         let repository = repository(true);
         let before = hidden(&repository);
-        let (kind, text) = refused(&repository, &rights(), edit);
+        let (kind, text) = refused(&repository, &open_rights(), edit);
         assert!(
             matches!(kind, ErrorKind::NotUnique | ErrorKind::InvalidArgument),
             "{name}: {kind:?}: {text}"
@@ -253,7 +232,7 @@ fn a_new_place_in_a_list_tells_nothing_of_hidden_items() {
         contained.relationship.property("order").unwrap()
     };
     for (k, place) in [(4, None), (5, Some(Insert::Last)), (6, Some(Insert::After(step(5))))] {
-        limited(&repository, &rights(), |t| match &place {
+        limited(&repository, &open_rights(), |t| match &place {
             None => t.create(&path(&format!("/a/usr-lst[k='{k}']")), &Item::new()),
             Some(place) => t.insert(&path(&format!("/a/usr-lst[k='{k}']")), &Item::new(), place),
         })
@@ -267,8 +246,7 @@ fn a_new_place_in_a_list_tells_nothing_of_hidden_items() {
 
 /// Reads all, and changes what is below `own`.
 fn below_own() -> Arc<Rights> {
-    let all = Grant { entities: "* where not classified secret".parse().unwrap(), ..Grant::default() };
-    let own = Grant { under: Some(id("own")), ..Grant::default() };
+    let (all, own) = (grant("* where not classified secret", None), grant("*", Some("own")));
     Arc::new(Rights::new(&[(all, Vec::new()), (own, Right::ALL.to_vec())]).unwrap())
 }
 
@@ -321,10 +299,7 @@ fn an_entity_with_another_id_opens_nothing_below_it() {
         t.tree().create(&path("/mine"), &item("mine", 1).property("team", "own"))?;
         hide(t, "/mine/CANARY", item("CANARY-in", 1))
     });
-    let mine = Grant { entities: "* where team = own".parse().unwrap(), ..Grant::default() };
-    let own = Grant { under: Some(id("own")), ..Grant::default() };
-    let rights = Rights::new(&[(mine, Right::ALL.to_vec()), (own, Right::ALL.to_vec())]).unwrap();
-    let rights = Arc::new(rights);
+    let rights = rights(&[("* where team = own", None), ("*", Some("own"))]);
     let outcome = repository.transact(|t| {
         t.limit_to(&rights)?;
         t.reidentify(&entity("mine"), &id("own"))?;
@@ -342,14 +317,8 @@ fn a_transaction_does_not_read_what_its_own_changes_show() {
         t.tree().create(&path("/box"), &item("box", 1).property("team", "own"))?;
         hide(t, "/box/CANARY", item("CANARY-in", 1))
     });
-    let team = Grant {
-        entities: "* where team = own or n = 1 and not classified secret".parse().unwrap(),
-        ..Grant::default()
-    };
-    let root = Grant { entities: "root".parse().unwrap(), ..Grant::default() };
-    let own = Grant { under: Some(id("own")), ..Grant::default() };
-    let all = Right::ALL.to_vec();
-    let rights = Arc::new(Rights::new(&[(team, all.clone()), (root, all.clone()), (own, all)]).unwrap());
+    let team = "* where team = own or n = 1 and not classified secret";
+    let rights = rights(&[(team, None), ("root", None), ("*", Some("own"))]);
     let mut t = repository.transaction();
     t.limit_to(&rights).unwrap();
     t.tree().move_to(&path("/box"), &path("/own/box"), None).unwrap();
@@ -373,17 +342,17 @@ fn a_revert_brings_no_hidden_version_back() {
         provenance: None,
     };
     commit(&repository, |t| t.tree().create(&path("/in/page"), &item("page", 1)).map(drop));
-    commit(&repository, |t| t.push_action(replaced(CANARY, vec![ClassificationContent::new("secret")])));
+    commit(&repository, |t| t.push_action(replaced(CANARY, vec![secret()])));
     commit(&repository, |t| t.push_action(replaced("clean", Vec::new())));
     for (at_path, then) in [("/in/page", 2), ("/in", 2), ("/in/page/text", 2)] {
-        let outcome = limited(&repository, &rights(), |t| t.revert(&path(at_path), at(then)));
+        let outcome = limited(&repository, &open_rights(), |t| t.revert(&path(at_path), at(then)));
         let found = seen(&repository);
         assert!(!found.contains(CANARY), "{at_path}: {outcome:?}: {found}");
-        let restored = limited(&repository, &rights(), |t| t.restore(&path("/in/page"), at(then)));
+        let restored = limited(&repository, &open_rights(), |t| t.restore(&path("/in/page"), at(then)));
         assert!(restored.is_err(), "{at_path}");
         assert!(!seen(&repository).contains(CANARY), "{at_path}");
         // Of a time at which it was visible it comes back.
-        limited(&repository, &rights(), |t| t.revert(&path("/in"), at(3))).unwrap();
+        limited(&repository, &open_rights(), |t| t.revert(&path("/in"), at(3))).unwrap();
         assert!(seen(&repository).contains("clean"), "{at_path}");
     }
 }
@@ -396,7 +365,7 @@ fn an_undo_writes_no_version_of_another_time() {
     commit(&repository, |t| t.update(&entity("own"), Patch::new().set("n", 2)));
     for of_content in [true, false] {
         let outcome = repository.transact(|t| {
-            t.limit_to(&rights())?;
+            t.limit_to(&open_rights())?;
             t.valid_from(Some("2000-01-01".parse()?));
             if of_content {
                 t.undo_content(&entity("own"))?

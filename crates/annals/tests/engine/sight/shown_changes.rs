@@ -1,30 +1,16 @@
 //! The log, feeds and differences of positions under a sight: visible changes only, and nothing of hidden versions.
 
-use std::sync::Arc;
-
 use annals::*;
 
-use crate::support::named::id;
-
-/// In everything that is hidden.
-const CANARY: &str = "CANARY";
+use crate::support::access::{CANARY, secret, sight};
+use crate::support::named::{entity, id};
 
 fn page(name: &str, text: &str) -> NewEntity {
     NewEntity::new("page").id(name).unwrap().property("text", text)
 }
 
-fn entity(name: &str) -> InstanceId {
-    InstanceId::Entity(id(name))
-}
-
 fn link(name: &str, type_name: &str, from: &str, to: &str) -> NewRelationship {
     NewRelationship::new(type_name, id(from), id(to)).id(name).unwrap()
-}
-
-/// Sees pages that are not secret.
-fn sight() -> Arc<Sight> {
-    let open = Grant { entities: "page where not classified secret".parse().unwrap(), ..Grant::default() };
-    Arc::new(Sight::new(vec![open]).unwrap())
 }
 
 fn commit(repository: &Repository, message: &str, mut work: impl FnMut(&mut Transaction) -> Result<()>) {
@@ -34,9 +20,8 @@ fn commit(repository: &Repository, message: &str, mut work: impl FnMut(&mut Tran
 /// A page `open`, one `closed`, and one `late` that was closed once. The page `gone` was deleted with a closed one in it.
 fn repository() -> Repository {
     let repository = Repository::in_memory();
-    let secret = || vec![ClassificationContent::new("secret")];
     let moved = InstanceId::Relationship(id("moved"));
-    let closed = |name: &str| NewEntity { classifications: secret(), ..page(name, CANARY) };
+    let closed = |name: &str| NewEntity { classifications: vec![secret()], ..page(name, CANARY) };
     // Records 1 to 4.
     commit(&repository, "declared", |t| t.define_type(TypeDefinition::relationship("contains").containing()));
     commit(&repository, "opened", |t| {
@@ -73,7 +58,7 @@ fn repository() -> Repository {
 }
 
 fn seen(repository: &Repository) -> Snapshot {
-    repository.snapshot().seen_by(&sight()).unwrap()
+    repository.snapshot().seen_by(&sight(&[("page where not classified secret", None)])).unwrap()
 }
 
 fn told(text: &impl std::fmt::Debug) -> String {
@@ -126,7 +111,7 @@ fn a_feed_shows_visible_changes_of_visible_versions() {
     assert_eq!(records, [(2, 2), (4, 1), (6, 1), (7, 1), (9, 1)]);
     assert_eq!(follow.position(), Position(10));
     // Grants are asked when a record is read.
-    repository.transact(|t| t.classify(&id("open"), ClassificationContent::new("secret"))).unwrap();
+    repository.transact(|t| t.classify(&id("open"), secret())).unwrap();
     let mut follow = repository.follow(Position(2));
     let next = follow.poll_in(&seen(&repository)).unwrap().map(|(position, _)| position);
     assert_eq!(next, Some(Position(7)));

@@ -4,24 +4,12 @@ use std::sync::Arc;
 
 use annals::*;
 
+use crate::support::access::{commit, secret, sight};
 use crate::support::named::id;
 use crate::support::trees::path;
 
 fn item(name: &str) -> Item {
     Item { id: Some(id(name)), ..Item::new() }
-}
-
-fn commit(repository: &Repository, work: impl FnMut(&mut Transaction) -> Result<()>) {
-    repository.transact(work).unwrap();
-}
-
-fn sight(grants: &[(&str, Option<&str>)]) -> Arc<Sight> {
-    let grant = |(entities, under): &(&str, Option<&str>)| Grant {
-        entities: entities.parse().unwrap(),
-        under: under.map(id),
-        ..Grant::default()
-    };
-    Arc::new(Sight::new(grants.iter().map(grant).collect()).unwrap())
 }
 
 /// The next event of a feed of the tree, as `sight` shows it.
@@ -48,7 +36,7 @@ fn an_item_that_becomes_visible_comes_with_everything_below_it() {
     // Records 2 to 4.
     commit(&repository, |t| {
         t.tree().create(&path("/box"), &item("box").child("in", item("in").child("deep", item("deep"))))?;
-        t.classify(&id("box"), ClassificationContent::new("secret"))
+        t.classify(&id("box"), secret())
     });
     assert_eq!(next(&repository, &open, 1), None);
     commit(&repository, |t| t.set_status(&InstanceId::Entity(id("box")), "draft"));
@@ -57,7 +45,7 @@ fn an_item_that_becomes_visible_comes_with_everything_below_it() {
     let created = ["Created /box", "Created /box/in", "Created /box/in/deep"];
     assert_eq!(next(&repository, &open, 1).unwrap(), created);
     // It is hidden again, and so is its past.
-    commit(&repository, |t| t.classify(&id("box"), ClassificationContent::new("secret")));
+    commit(&repository, |t| t.classify(&id("box"), secret()));
     assert_eq!(next(&repository, &open, 1), None);
 }
 

@@ -5,7 +5,7 @@ use serde_json::{Value as Json, json};
 use super::door::{Door, Request, items, lists};
 
 /// Makes what a write needs under a new id, and gives its request.
-pub type Prepare<'p> = &'p dyn Fn(&Door, &str) -> Request;
+pub type Prepare<'p> = &'p dyn Fn(&mut Door, &str) -> Request;
 
 type Check = fn(&mut Door, Prepare);
 
@@ -38,7 +38,7 @@ fn records(door: &mut Door, request: &Request, parameter: Option<(&str, &str)>) 
     let before = door.position();
     let answer = match parameter {
         Some((name, value)) => door.send_with(request, name, value),
-        None => request.send_to(&door.server),
+        None => door.ask(request),
     };
     let name = parameter.map_or("no parameter", |(name, _)| name);
     door.note(request, name, answer.status < 300, &[&answer]);
@@ -137,6 +137,6 @@ fn candidate(door: &mut Door, prepare: Prepare) {
 fn if_match(door: &mut Door, prepare: Prepare) {
     let request = new(door, prepare);
     let refused = door.send_with(&request, "if-match", "\"999.9\"");
-    let accepted = request.send_to(&door.server);
+    let accepted = door.ask(&request);
     door.note(&request, "if-match", refused.status == 412 && accepted.status < 300, &[&refused, &accepted]);
 }

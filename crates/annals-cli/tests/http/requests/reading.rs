@@ -44,21 +44,27 @@ const READS: [(&str, &str); 34] = [
 ];
 
 pub fn check(door: &mut Door) {
-    begin(door);
-    let position = door.position();
-    let instant = door.records_after(position - 1)[0]["instant"].as_str().unwrap().to_owned();
-    let past: Vec<Answer> = READS.iter().map(|(target, _)| read(target).send_to(&door.server)).collect();
+    door.walk(BEGINNING, &[]);
+    let [position, instant] = ["{position}", "{instant}"].map(|name| door.filled(name));
+    let past: Vec<Answer> = READS.iter().map(|(target, _)| door.ask(&read(target))).collect();
     std::thread::sleep(std::time::Duration::from_millis(2));
-    change(door, "?validFrom=2020", 3);
-    for name in ["empty", "night"] {
-        door.tell("POST", "/v1/candidates", json!({ "name": name }));
-    }
-    change(door, "?candidate=night", 5);
+    let [before, after] = ATTRIBUTES;
+    let change = [
+        ("query", "?validFrom=2020"),
+        ("timeless", ""),
+        ("n", "3"),
+        ("list", "entry"),
+        ("attributes", before),
+    ];
+    door.walk(CHANGES, &change);
+    door.walk("for name: empty | night\nPOST /v1/candidates {\"name\": \"{name}\"}", &[]);
+    let [query, timeless] = ["query", "timeless"].map(|name| (name, "?candidate=night"));
+    door.walk(CHANGES, &[query, timeless, ("n", "5"), ("list", "other"), ("attributes", after)]);
     for ((target, edited), past) in READS.into_iter().zip(past) {
         let request = read(target);
         let operation = request.operation();
         let is_history = target.contains("history=true");
-        for (name, value) in [("atPosition", &*position.to_string()), ("at", &instant)] {
+        for (name, value) in [("atPosition", &position), ("at", &instant)] {
             // The history of all records has no other instant.
             if lists(&operation, name) && !(is_history && name == "at") {
                 door.compare(&request, name, value, |present, found| {
@@ -132,54 +138,37 @@ fn read(target: &str) -> Request {
 }
 
 /// A small graph, true since 2001.
-fn begin(door: &Door) {
-    let thing = json!({ "kind": "entity", "name": "thing" });
-    door.tell("POST", "/v1/types", json!({ "types": [thing] }));
-    let then = "?validFrom=2001";
-    for id in ["a", "b"] {
-        let entity = json!({
-            "id": id, "type": "thing", "properties": { "n": 1 },
-            "classifications": [{ "name": "mark", "properties": { "level": 1 } }],
-        });
-        door.tell("POST", &format!("/v1/entities{then}"), entity);
-    }
-    door.send(&content(then, "old"));
-    let r = json!({ "id": "r", "type": "link", "from": "a", "to": "b", "properties": { "n": 1 } });
-    door.tell("POST", &format!("/v1/relationships{then}"), r);
-    door.tell("PATCH", &format!("/v1/relationships/r{then}"), json!({ "n": 2 }));
-    door.tell("PUT", &format!("/v1/tree/config{then}"), json!({ "n": 1 }));
-}
+const BEGINNING: &str = r#"
+POST /v1/types {"types": [{"kind": "entity", "name": "thing"}]}
 
-fn content(query: &str, bytes: &str) -> Request {
-    let request = Request::new("PUT", &format!("/v1/content/a{query}"), Some(bytes));
-    request.header("content-type", "application/octet-stream")
-}
+for one: a | b
+POST /v1/entities?validFrom=2001 {"id": "{one}", "type": "thing", "properties": {"n": 1}, "classifications": [{"name": "mark", "properties": {"level": 1}}]}
 
-/// Changes of everything; with `n` they differ from others.
-fn change(door: &Door, query: &str, n: u32) {
-    let tell = |method: &str, target: &str, body: Json| {
-        door.tell(method, &format!("/v1/{target}{query}"), body);
-    };
-    tell("PATCH", "entities/a", json!({ "n": n }));
-    tell("PUT", "entities/a/classifications/mark", json!({ "properties": { "level": n } }));
-    door.send(&content(query, &format!("bytes {n}")));
-    tell("PUT", &format!("entities/a/classifications/seal{n}"), json!({}));
-    tell("PATCH", "relationships/r", json!({ "n": n }));
-    let between = format!("d{n}");
-    tell("POST", "entities", json!({ "id": between, "type": "thing", "properties": { "n": n } }));
-    for (from, to) in [("a", &*between), (&between, "b")] {
-        tell("POST", "relationships", json!({ "type": "link", "from": from, "to": to }));
-    }
-    tell("PUT", "tree/config", json!({ "n": n, "below": { "n": n } }));
-    let query = if query.contains("validFrom") { "" } else { query };
-    let key = json!([{ "name": "name", "type": "string", "key": true }]);
-    let list = if n == 3 { "entry" } else { "other" };
-    // A declaration names the attributes that are there.
-    let attributes: Json =
-        (3..=n).step_by(2).map(|n| json!({ "name": format!("m{n}"), "type": "string" })).collect();
-    let types = json!([
-        { "kind": "entity", "name": list, "attributes": key },
-        { "kind": "entity", "name": "thing", "attributes": attributes },
-    ]);
-    door.tell("POST", &format!("/v1/types{query}"), json!({ "types": types }));
-}
+PUT /v1/content/a?validFrom=2001 {octets} old
+POST /v1/relationships?validFrom=2001 {"id": "r", "type": "link", "from": "a", "to": "b", "properties": {"n": 1}}
+PATCH /v1/relationships/r?validFrom=2001 {"n": 2}
+PUT /v1/tree/config?validFrom=2001 {"n": 1}
+    position := /position
+    instant := /instant
+"#;
+
+/// Changes of everything; with `n` they differ from others. Types are valid at any time.
+const CHANGES: &str = r#"
+PATCH /v1/entities/a{query} {"n": {n}}
+PUT /v1/entities/a/classifications/mark{query} {"properties": {"level": {n}}}
+PUT /v1/content/a{query} {octets} bytes {n}
+PUT /v1/entities/a/classifications/seal{n}{query} {}
+PATCH /v1/relationships/r{query} {"n": {n}}
+POST /v1/entities{query} {"id": "d{n}", "type": "thing", "properties": {"n": {n}}}
+POST /v1/relationships{query} {"type": "link", "from": "a", "to": "d{n}"}
+POST /v1/relationships{query} {"type": "link", "from": "d{n}", "to": "b"}
+PUT /v1/tree/config{query} {"n": {n}, "below": {"n": {n}}}
+POST /v1/types{timeless} {"types": [{"kind": "entity", "name": "{list}", "attributes": [{"name": "name", "type": "string", "key": true}]}, \
+    {"kind": "entity", "name": "thing", "attributes": [{attributes}]}]}
+"#;
+
+/// Attributes of the type after the changes. A declaration names the attributes that are there.
+const ATTRIBUTES: [&str; 2] = [
+    r#"{"name": "m3", "type": "string"}"#,
+    r#"{"name": "m3", "type": "string"}, {"name": "m5", "type": "string"}"#,
+];

@@ -1,10 +1,12 @@
-//! A server, the parameters that were sent to it, and those that had another effect than the case states.
+//! A server, the parameters that were sent to it, its answers, and where they differ from what a table says.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
-use crate::support::described::{operation_at, parameters};
+use super::NAMES;
+use super::table::document;
+use crate::support::described::{check_described, operation_at, parameters};
 use crate::support::{Answer, Server, try_request};
 
 /// A request that can be sent again with other parameters.
@@ -69,7 +71,11 @@ pub struct Door {
     pub server: Server,
     /// Shape: `[(operation, parameter)]`.
     pub tried: BTreeSet<(String, String)>,
+    /// Shape: `[(operation, status, media type)]`.
+    pub seen: BTreeSet<(String, u16, String)>,
     pub wrong: Vec<String>,
+    /// By name, what a line of a table can say as `{name}`.
+    values: BTreeMap<String, String>,
     ids: usize,
 }
 
@@ -78,14 +84,25 @@ impl Door {
         let folder = tempfile::tempdir().unwrap();
         let arguments = [&["--visible-time-ms", "20"], arguments].concat();
         let server = Server::start(&folder.path().join("repository"), &arguments);
-        Door { _folder: folder, server, tried: BTreeSet::new(), wrong: Vec::new(), ids: 0 }
+        let mut door = Door {
+            _folder: folder,
+            server,
+            tried: BTreeSet::new(),
+            seen: BTreeSet::new(),
+            wrong: Vec::new(),
+            values: BTreeMap::new(),
+            ids: 0,
+        };
+        NAMES.iter().for_each(|(name, value)| door.know(name, value));
+        door
     }
 
-    /// Runs cases on another server, and keeps their outcomes.
-    pub fn on_another(&mut self, arguments: &[&str], check: impl FnOnce(&mut Door)) {
-        let mut other = Door::open(arguments);
+    /// Does the same on another server, and keeps the outcome.
+    pub fn on_another(&mut self, check: impl FnOnce(&mut Door)) {
+        let mut other = Door::open(&[]);
         check(&mut other);
         self.tried.append(&mut other.tried);
+        self.seen.append(&mut other.seen);
         self.wrong.append(&mut other.wrong);
     }
 
@@ -95,14 +112,32 @@ impl Door {
         format!("i{}", self.ids)
     }
 
-    /// Sends a request that must be accepted.
-    pub fn send(&self, request: &Request) -> Answer {
+    /// Gives a value a name.
+    pub fn know(&mut self, name: &str, value: &str) {
+        self.values.insert(format!("{{{name}}}"), value.to_owned());
+    }
+
+    /// A text with the values of its names.
+    pub fn filled(&self, text: &str) -> String {
+        self.values.iter().fold(text.to_owned(), |text, (name, value)| text.replace(name, value))
+    }
+
+    /// Sends a request, and checks that the answer is as it is described.
+    pub fn ask(&mut self, request: &Request) -> Answer {
         let answer = request.send_to(&self.server);
+        let body = request.body.as_deref();
+        self.seen.extend(check_described(&request.method, &request.target, body, &answer));
+        answer
+    }
+
+    /// Sends a request that must be accepted.
+    pub fn send(&mut self, request: &Request) -> Answer {
+        let answer = self.ask(request);
         assert!(answer.status < 300, "{request:?}: {answer:?}");
         answer
     }
 
-    pub fn tell(&self, method: &str, target: &str, body: Json) -> Answer {
+    pub fn tell(&mut self, method: &str, target: &str, body: Json) -> Answer {
         self.send(&Request::tell(method, target, body))
     }
 
@@ -114,7 +149,7 @@ impl Door {
         let request = request.clone();
         let request = if is_header { request.header(name, value) } else { request.query(name, value) };
         self.tried.insert((operation, name.to_owned()));
-        request.send_to(&self.server)
+        self.ask(&request)
     }
 
     /// Notes a parameter that has another effect than stated.
@@ -134,7 +169,7 @@ impl Door {
         value: &str,
         differs: impl FnOnce(&Answer, &Answer) -> bool,
     ) {
-        let without = request.send_to(&self.server);
+        let without = self.ask(request);
         let with = self.send_with(request, name, value);
         let is_as_stated = differs(&without, &with);
         self.note(request, name, is_as_stated, &[&without, &with]);
@@ -156,12 +191,14 @@ impl Door {
 
     /// A page of one item, and the page after it.
     pub fn pages(&mut self, request: &Request) {
-        self.compare(request, "limit", "1", |without, with| count(without) > 1 && count(with) == 1);
+        self.compare(request, "limit", "1", |without, with| {
+            items(without).len() > 1 && items(with).len() == 1
+        });
         let first = request.clone().query("limit", "1");
-        let page = first.send_to(&self.server);
+        let page = self.ask(&first);
         let next = page.json()["next"].as_str().map(str::to_owned).unwrap_or_default();
         self.compare(&first, "after", &next, |first, second| {
-            count(first) == 1 && count(second) == 1 && items(first) != items(second)
+            [first, second].iter().all(|page| items(page).len() == 1) && items(first) != items(second)
         });
     }
 
@@ -193,36 +230,14 @@ pub fn lists(operation: &str, name: &str) -> bool {
     places(operation).iter().any(|(known, _)| known == name)
 }
 
-/// The items of a page: of `items`, or entities and then relationships.
+/// The items of a page: of `items`, or entities and then relationships; or the lines, or the events.
 pub fn items(answer: &Answer) -> Vec<Json> {
-    let json: Json = serde_json::from_str(&answer.body).unwrap_or_default();
-    let of = |name: &str| json[name].as_array().cloned().unwrap_or_default();
-    [of("items"), of("entities"), of("relationships")].concat()
-}
-
-pub fn count(answer: &Answer) -> usize {
-    items(answer).len()
+    let json = document(answer);
+    let of = |json: &Json| json.as_array().cloned().unwrap_or_default();
+    [of(&json), of(&json["items"]), of(&json["entities"]), of(&json["relationships"])].concat()
 }
 
 /// The ids of the items of a page, in order.
 pub fn ids(answer: &Answer) -> Vec<String> {
     items(answer).iter().map(|item| item["id"].as_str().unwrap_or_default().to_owned()).collect()
-}
-
-/// True if an answer is accepted and has this text as a value somewhere.
-pub fn shows(answer: &Answer, text: &str) -> bool {
-    fn has(json: &Json, text: &str) -> bool {
-        match json {
-            Json::String(found) => found == text,
-            Json::Array(parts) => parts.iter().any(|part| has(part, text)),
-            Json::Object(members) => members.values().any(|member| has(member, text)),
-            _ => false,
-        }
-    }
-    answer.status == 200 && has(&serde_json::from_str(&answer.body).unwrap_or_default(), text)
-}
-
-/// A declaration of an entity type whose children form a list, with their name as the key.
-pub fn list_type(name: &str) -> Json {
-    json!({ "kind": "entity", "name": name, "attributes": [{ "name": "name", "type": "string", "key": true }] })
 }
