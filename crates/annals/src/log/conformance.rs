@@ -1,10 +1,10 @@
 //! The conformance suite of all logs, as public test functions and a macro that names them.
 //!
 //! ```
-//! use annals::log::conformance::Subject;
+//! use annals::log::conformance::TestedLog;
 //! use annals::log::{MemoryLog, log_conformance};
 //!
-//! log_conformance!(memory, || Subject::new(MemoryLog::new()));
+//! log_conformance!(memory, || TestedLog::new(MemoryLog::new()));
 //! ```
 
 #![expect(clippy::as_conversions, clippy::expect_used, clippy::indexing_slicing, reason = "tests panic")]
@@ -60,7 +60,7 @@ impl TestedLog {
     }
 }
 
-/// Expands the suite into one named test each: `log_conformance!(name, || Subject::new(…));`.
+/// Expands the suite into one named test each: `log_conformance!(name, || TestedLog::new(…));`.
 #[macro_export]
 #[doc(hidden)]
 macro_rules! __log_conformance {

@@ -467,7 +467,12 @@ fn a_killed_process_loses_nothing_that_was_acknowledged() {
     let rounds = number_from_environment("ANNALS_KILL_ROUNDS", 10);
     for round in 0..rounds {
         let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "durability::child_that_is_killed", "--nocapture", "--test-threads=1"])
+            .args([
+                "--exact",
+                "maintenance::durability::child_that_is_killed",
+                "--nocapture",
+                "--test-threads=1",
+            ])
             .env(CHILD_FOLDER, &path)
             .env(CHILD_ROUND, round.to_string())
             .stdout(Stdio::piped())
