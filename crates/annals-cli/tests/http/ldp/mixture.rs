@@ -26,8 +26,10 @@ enum Said {
     Title(usize),
     /// About the part `#part`.
     PartTitle(usize),
-    /// That it relates to another resource, there or not.
+    /// That it relates to another resource, there or not: a relationship.
     Relation(&'static str),
+    /// The same, written while the other resource was deleted: an IRI, which no purge takes along.
+    Iri(&'static str),
 }
 
 impl Said {
@@ -36,7 +38,7 @@ impl Said {
         match self {
             Said::Title(number) => format!("<> dc:title 't{number}' . "),
             Said::PartTitle(number) => format!("<#part> dc:title 'p{number}' . "),
-            Said::Relation(path) => format!("<> dc:relation <{root}{path}> . "),
+            Said::Relation(path) | Said::Iri(path) => format!("<> dc:relation <{root}{path}> . "),
         }
     }
 
@@ -44,7 +46,9 @@ impl Said {
         match self {
             Said::Title(number) => format!("<{root}{path}> <{DC}title> \"t{number}\" ."),
             Said::PartTitle(number) => format!("<{root}{path}#part> <{DC}title> \"p{number}\" ."),
-            Said::Relation(other) => format!("<{root}{path}> <{DC}relation> <{root}{other}> ."),
+            Said::Relation(other) | Said::Iri(other) => {
+                format!("<{root}{path}> <{DC}relation> <{root}{other}> .")
+            }
         }
     }
 }
@@ -204,7 +208,11 @@ impl World {
         if self.live(path).is_some_and(|found| found.bytes.is_some()) {
             return;
         }
-        let said: BTreeSet<Said> = (0..self.random.below(4)).map(|_| self.any_said()).collect();
+        let said = (0..self.random.below(4)).map(|_| self.any_said()).collect();
+        self.put_graph(path, said);
+    }
+
+    fn put_graph(&mut self, path: &'static str, said: BTreeSet<Said>) {
         let body: String = said.iter().map(|said| said.turtle(&self.door.root)).collect();
         let answer = self.door.turtle("PUT", path, &body);
         self.told(format!("PUT {path} {said:?}"), &answer);
@@ -215,6 +223,7 @@ impl World {
         };
         assert_eq!(answer.status, expected, "{answer:?}: {}", self.what());
         let before = self.model.clone();
+        let said = said.into_iter().map(|said| self.as_stored(said)).collect();
         self.add(path, Resource { said, ..Resource::container() });
         self.note(before, &answer);
     }
@@ -237,6 +246,22 @@ impl World {
         self.note(before, &answer);
     }
 
+    /// A statement as it is stored if it is written now.
+    fn as_stored(&self, said: Said) -> Said {
+        let (Said::Relation(to) | Said::Iri(to)) = said else { return said };
+        if self.model.get(to).is_none_or(|found| found.is_live) {
+            return Said::Relation(to);
+        }
+        // A tombstone to which others refer is an entity still, and a relationship can lead to it.
+        match self.door.server.request("GET", &World::entity(to), &[], None).status {
+            200 => Said::Relation(to),
+            status => {
+                assert_eq!(status, 410, "{to}: {}", self.what());
+                Said::Iri(to)
+            }
+        }
+    }
+
     /// Inserts a statement, or deletes one, or all.
     fn patch(&mut self) {
         let Some(path) = self.live_path() else { return };
@@ -254,11 +279,15 @@ impl World {
                 format!("DELETE WHERE {{ <{root}{path}> dc:title ?title }}")
             }
             1..4 => {
-                found.said.remove(&said);
+                found.said.retain(|other| other.line(&root, path) != said.line(&root, path));
                 format!("DELETE DATA {{ {} }}", about(said.turtle(&root)))
             }
             _ => {
-                found.said.insert(said.clone());
+                let stored = self.as_stored(said.clone());
+                if let Said::Relation(to) = stored {
+                    found.said.remove(&Said::Iri(to));
+                }
+                found.said.insert(stored);
                 format!("INSERT DATA {{ {} }}", about(said.turtle(&root)))
             }
         };
@@ -282,6 +311,10 @@ impl World {
 
     fn delete(&mut self) {
         let path = *self.random.choose(&PATHS);
+        self.delete_at(path);
+    }
+
+    fn delete_at(&mut self, path: &'static str) {
         let answer = self.door.request("DELETE", path, &[], None);
         self.told(format!("DELETE {path}"), &answer);
         let expected = match self.model.get(path) {
@@ -314,6 +347,10 @@ impl World {
             return;
         }
         let path = *self.random.choose(&gone);
+        self.bury_at(path);
+    }
+
+    fn bury_at(&mut self, path: &'static str) {
         let answer = self.door.request("DELETE", &format!("{path}/fcr:tombstone"), &[], None);
         self.told(format!("DELETE {path}/fcr:tombstone"), &answer);
         assert_eq!(answer.status, 204, "{answer:?}: {}", self.what());
@@ -383,9 +420,13 @@ impl World {
         self.forget(&answer);
     }
 
-    /// Another door purges a resource: everything below it, and all links to it, go without a trace.
     fn purge_directly(&mut self) {
         let Some(path) = self.live_path() else { return };
+        self.purge_at(path);
+    }
+
+    /// Another door purges a resource: everything below it, and all links to it, go without a trace.
+    fn purge_at(&mut self, path: &'static str) {
         let answer = self.send("DELETE", &format!("{}?purge=true", World::entity(path)), None);
         assert!(answer.status < 300, "{answer:?}: {}", self.what());
         let is_purged = |other: &str| other == path || is_below(other, path);
@@ -460,8 +501,13 @@ impl World {
         resource.said.iter().map(|said| said.line(&self.door.root, path)).collect()
     }
 
-    fn own(answer: &Answer) -> BTreeSet<String> {
-        answer.body.lines().filter(|line| line.contains(DC)).map(str::to_owned).collect()
+    /// The statements of clients in an answer, each of which is there once.
+    fn own(&self, answer: &Answer) -> BTreeSet<String> {
+        let mut own = BTreeSet::new();
+        for line in answer.body.lines().filter(|line| line.contains(DC)) {
+            assert!(own.insert(line.to_owned()), "{line} is there twice: {}", self.what());
+        }
+        own
     }
 
     fn compare(&self) {
@@ -482,7 +528,7 @@ impl World {
                 }
                 None => answer,
             };
-            assert_eq!(World::own(&described), self.lines(path, found), "{path}: {}", self.what());
+            assert_eq!(self.own(&described), self.lines(path, found), "{path}: {}", self.what());
             if found.bytes.is_none() {
                 let children = described.body.lines().filter(|line| line.contains("ldp#contains>")).count();
                 let live =
@@ -502,7 +548,7 @@ impl World {
             match &expected.bytes {
                 Some(bytes) => assert_eq!(answer.body, *bytes, "{address}: {}", self.what()),
                 None => {
-                    assert_eq!(World::own(&answer), self.lines(path, expected), "{address}: {}", self.what())
+                    assert_eq!(self.own(&answer), self.lines(path, expected), "{address}: {}", self.what())
                 }
             }
         }
@@ -536,4 +582,24 @@ fn requests_of_several_doors_leave_what_a_plain_model_says() {
     }
     println!("{histories} histories, {accepted} requests accepted");
     assert!(accepted > histories * STEPS / 8, "{accepted} requests of {histories} histories were accepted");
+}
+
+/// Story: `/e` named `/g` while that was deleted, then `/g` was made again and purged, and the model lost the statement.
+/// No relationship leads to a deleted resource, so the statement is an IRI, and a purge takes only relationships along.
+#[test]
+fn a_purge_leaves_what_was_said_while_the_resource_was_deleted() {
+    let mut world = World::new(1);
+    world.put_graph("/g", BTreeSet::new());
+    world.delete_at("/g");
+    world.put_graph("/e", BTreeSet::from([Said::Relation("/g")]));
+    world.bury_at("/g");
+    world.put_graph("/g", BTreeSet::new());
+    world.purge_at("/g");
+    world.compare();
+    // Written again while the resource is there, it is a relationship, and goes along.
+    world.put_graph("/g", BTreeSet::new());
+    world.put_graph("/e", BTreeSet::from([Said::Relation("/g")]));
+    world.purge_at("/g");
+    world.compare();
+    assert_eq!(world.model["/e"].said, BTreeSet::new());
 }

@@ -289,6 +289,25 @@ fn what_others_say_about_a_deleted_resource_stays() {
     assert_eq!(door.own("/other"), before);
 }
 
+/// Story: `/other` named `/a` while that was deleted, an update said it again when `/a` was there, and answers had it twice.
+/// The first time it became an IRI, because no relationship leads to a deleted resource, and the second time a relationship.
+#[test]
+fn a_statement_about_a_resource_that_was_made_again_is_there_once() {
+    let door = Door::open();
+    door.request("PUT", "/a", &[], None);
+    assert_eq!(door.request("DELETE", "/a", &[], None).status, 204);
+    let says = "<> dc:relation <a>, 'a' . <#part> dc:relation <a> .";
+    assert_eq!(door.turtle("PUT", "/other", says).status, 201);
+    assert_eq!(door.request("DELETE", "/a/fcr:tombstone", &[], None).status, 204);
+    assert_eq!(door.request("PUT", "/a", &[], None).status, 201);
+    let before = door.own("/other");
+    let update = "INSERT DATA { <> dc:relation <a> . <#part> dc:relation <a> }";
+    assert_eq!(door.update("PATCH", "/other", update).status, 204);
+    let body = door.get("/other").body;
+    let own: Vec<&str> = body.lines().filter(|line| line.contains("/relation>")).collect();
+    assert_eq!((own.len(), own.into_iter().map(str::to_owned).collect()), (3, before));
+}
+
 #[test]
 fn conditions_are_checked() {
     let door = Door::open();

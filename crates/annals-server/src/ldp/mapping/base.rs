@@ -1,6 +1,6 @@
 //! The address of the root, as the client of a request calls it: turns IRIs into paths, and paths into IRIs.
 
-use annals::Entity;
+use annals::{Entity, Value};
 use http::header::HOST;
 use http::{HeaderMap, Uri};
 use oxrdf::NamedNode;
@@ -137,6 +137,11 @@ impl Base {
             None => stored.to_owned(),
         }
     }
+}
+
+/// The stored IRI of a resource, for a statement that is no relationship.
+pub fn stored_iri(path: &Path) -> Value {
+    Value::Iri(format!("ldp:{}", path.encoded()).into())
 }
 
 /// The path in a stored IRI, with its fragment; `None` if it names nothing of this server.

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, HashSet};
 use annals::{Direction, Entity, Id, InstanceId, Patch, PatchStep, Value};
 use oxrdf::Triple;
 
+use super::base::stored_iri;
 use super::path::Path;
 use super::statements::{Managed, NodeName, Object, Statements, Subject, object_of, subject_of};
 use super::stored_names::{link_id, node_id};
@@ -21,6 +22,9 @@ struct Targets {
     new_nodes: BTreeMap<Id, (NodeName, Statements)>,
     /// Shape: `[(from, predicate, to)]`.
     links: Vec<(Id, String, Id)>,
+    /// The same objects as IRIs, which say the same if they were written while the resources were deleted.
+    /// Shape: `{(from, predicate): [IRI]}`.
+    iris: BTreeMap<(Id, String), Vec<Value>>,
 }
 
 impl Writer<'_> {
@@ -54,7 +58,8 @@ impl Writer<'_> {
                 self.add(entity, path, triple, &mut targets)?;
             }
         }
-        let Targets { mut patches, new_nodes, links } = targets;
+        self.remove_iris(&mut targets)?;
+        let Targets { mut patches, new_nodes, links, .. } = targets;
         let before = self.transaction.changes_count();
         if let Some(patch) = patches.remove(entity.id()) {
             self.transaction.update(&entity.instance_id(), patch)?;
@@ -84,9 +89,7 @@ impl Writer<'_> {
         let object = object_of(self.base, path, triple).map_err(|refusal| refusal.into_problem())?;
         let (to, value) = match object {
             Object::Value(value) => (None, Some(value)),
-            Object::Resource(path) => {
-                (Some(path.id()), Some(Value::Iri(format!("ldp:{}", path.encoded()).into())))
-            }
+            Object::Resource(path) => (Some(path.id()), Some(stored_iri(&path))),
             Object::Blank(label) => (labelled(&label), None),
         };
         if let Some(value) = value {
@@ -124,12 +127,14 @@ impl Writer<'_> {
         let value = match object {
             Object::Value(value) => value,
             Object::Resource(target) => {
-                let to = target.id();
+                let (to, iri) = (target.id(), stored_iri(&target));
                 if self.can_link(&target, &to)? {
+                    let iris = targets.iris.entry((from.clone(), predicate.to_owned())).or_default();
+                    iris.push(iri);
                     targets.links.push((from, predicate.to_owned(), to));
                     return Ok(());
                 }
-                Value::Iri(format!("ldp:{}", target.encoded()).into())
+                iri
             }
             Object::Blank(label) => {
                 let to = match self.known_blank(&label)? {
@@ -143,6 +148,19 @@ impl Writer<'_> {
         match targets.new_nodes.get_mut(&from) {
             Some((_, statements)) => statements.add(predicate, Object::Value(value)),
             None => patch_of(targets, &from).steps.push(PatchStep::Add(predicate.into(), value)),
+        }
+        Ok(())
+    }
+
+    /// Removes the IRIs that say the same as the new links, so that no statement is there twice.
+    fn remove_iris(&self, targets: &mut Targets) -> Result<(), Problem> {
+        for ((from, predicate), iris) in std::mem::take(&mut targets.iris) {
+            // Most predicates of links have no values, and then the entity needs no patch.
+            let values = self.snapshot.entity(&from)?.and_then(|entity| entity.property(&predicate));
+            if values.is_some() {
+                let steps = iris.into_iter().map(|iri| PatchStep::Remove(predicate.as_str().into(), iri));
+                patch_of(targets, &from).steps.extend(steps);
+            }
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use annals::{
     Direction, Entity, Id, InstanceId, NewEntity, NewRelationship, Patch, Snapshot, Transaction, Value,
 };
 
-use super::base::{Base, stored_path};
+use super::base::{Base, stored_iri, stored_path};
 use super::model::Model;
 use super::path::{PATH_PROPERTY, Path};
 use super::statements::{Graph, NodeName, Statements};
@@ -208,8 +208,7 @@ impl<'t> Writer<'t> {
                 continue;
             }
             resolved.links.remove(&(predicate.clone(), path.clone()));
-            let iri = Value::Iri(format!("ldp:{}", path.encoded()).into());
-            resolved.values.entry(predicate.clone()).or_default().push(iri);
+            resolved.values.entry(predicate.clone()).or_default().push(stored_iri(path));
         }
         Ok(resolved)
     }
