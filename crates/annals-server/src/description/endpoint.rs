@@ -110,11 +110,15 @@ impl Endpoint {
         self
     }
 
-    /// Adds parameters.
+    /// Adds parameters. A page has bounds, so an endpoint with `limit` fails with `invalid-page`.
     #[must_use]
     pub fn takes(mut self, parameters: impl IntoIterator<Item = Parameter>) -> Endpoint {
+        let before = self.parameters.len();
         self.parameters.extend(parameters);
-        self
+        match self.parameters[before..].iter().any(|parameter| parameter.name == "limit") {
+            true => self.fails(&["invalid-page"]),
+            false => self,
+        }
     }
 
     /// Sets a JSON request body.

@@ -26,7 +26,7 @@ pub fn endpoints() -> Vec<Endpoint> {
             .takes(parameters::paging())
             .takes([parameters::wait_position()])
             .answers(200, "A page of records.", "LogPage")
-            .fails(&["not-found", "invalid-page"]),
+            .fails(&["not-found"]),
     ]
 }
 

@@ -55,14 +55,12 @@ pub fn endpoints() -> Vec<Endpoint> {
             .takes([query("back", flag(), false).says("List the last one first."), parameters::counted()])
             .takes([typed()])
             .answers(200, "A page; `Link: …; rel=\"next\"` leads to the next one.", "TreePage")
-            .answers_lines("TreeLine")
-            .fails(&["invalid-page"]),
+            .answers_lines("TreeLine"),
         reads(Endpoint::new(Method::GET, "/v1/tree-find/{steps}", "Find all items that match a path", find))
             .describe("The path may have `*`, `//`, conditions and places.")
             .takes([parameters::limit(), typed()])
             .answers(200, "The items and properties, in the order of the tree.", "TreeMatches")
-            .answers_lines("TreeLine")
-            .fails(&["invalid-page"]),
+            .answers_lines("TreeLine"),
         Endpoint::new(Method::GET, "/v1/tree-explain/{steps}", "Explain how the items that match a path are found", explain)
             .describe("The plan depends on the declared types alone: reads of the past have the same one.")
             .tag("trees")

@@ -50,8 +50,7 @@ pub fn endpoints() -> Vec<Endpoint> {
             .says("Groups to show; in lines all, if left out."),
     ])
     .answers(200, "The groups.", "Groups")
-    .answers_lines("GroupLine")
-    .fails(&["invalid-page"]);
+    .answers_lines("GroupLine");
     let counted =
         Endpoint::new(Method::GET, "/v1/entities/{id}/reach/count", "Count the entities within reach", count)
             .describe("The number of entities, without the start, and the distance of the farthest.")
