@@ -35,7 +35,7 @@ fn published(publish: impl FnOnce(&Publisher)) -> Arc<Publisher> {
     let publisher = Arc::new(Publisher::new(Indexed::new(graph_at(0), Arc::default())));
     let indexing = {
         let publisher = Arc::clone(&publisher);
-        thread::spawn(move || (0..BATCHES).for_each(|_| publisher.take_tail()))
+        thread::spawn(move || (0..BATCHES).for_each(|_| publisher.update_tail()))
     };
     publish(&publisher);
     indexing.join().unwrap();

@@ -8,10 +8,7 @@ import io.cucumber.junit.Cucumber;
 import io.cucumber.junit.CucumberOptions;
 import org.apache.tinkerpop.gremlin.features.AbstractGuiceFactory;
 import org.apache.tinkerpop.gremlin.features.World;
-import org.junit.runner.Description;
 import org.junit.runner.RunWith;
-import org.junit.runner.Runner;
-import org.junit.runner.notification.RunNotifier;
 import org.junit.runners.model.InitializationError;
 
 /** The scenarios of TinkerPop in Gherkin. The tags that are left out are features that docs/gremlin.md explains. */
@@ -25,22 +22,9 @@ import org.junit.runners.model.InitializationError;
         plugin = {"summary"})
 public class FeaturesTest {
     /** The scenarios, or the part of them that is chosen. */
-    public static final class Chosen extends Runner {
-        private final Cucumber scenarios;
-
+    public static final class Chosen extends Part {
         public Chosen(Class<?> test) throws InitializationError {
-            scenarios = new Cucumber(test);
-            Part.choose(scenarios);
-        }
-
-        @Override
-        public Description getDescription() {
-            return scenarios.getDescription();
-        }
-
-        @Override
-        public void run(RunNotifier notifier) {
-            scenarios.run(notifier);
+            super(new Cucumber(test));
         }
     }
 

@@ -12,10 +12,9 @@ import org.junit.runners.model.RunnerBuilder;
 @SuppressWarnings("deprecation") // Declared deprecated, and still judges a graph.
 public class ProcessLimitedSuiteTest {
     /** The suite, or the part of it that is chosen. */
-    public static final class Chosen extends ProcessLimitedStandardSuite {
+    public static final class Chosen extends Part {
         public Chosen(Class<?> test, RunnerBuilder builder) throws InitializationError {
-            super(test, builder);
-            Part.choose(this);
+            super(new ProcessLimitedStandardSuite(test, builder));
         }
     }
 }

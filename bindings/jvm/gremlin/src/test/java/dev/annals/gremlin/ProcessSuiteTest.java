@@ -12,10 +12,9 @@ import org.junit.runners.model.RunnerBuilder;
 @SuppressWarnings("deprecation") // Declared deprecated, and still judges a graph.
 public class ProcessSuiteTest {
     /** The suite, or the part of it that is chosen. */
-    public static final class Chosen extends ProcessStandardSuite {
+    public static final class Chosen extends Part {
         public Chosen(Class<?> test, RunnerBuilder builder) throws InitializationError {
-            super(test, builder);
-            Part.choose(this);
+            super(new ProcessStandardSuite(test, builder));
         }
     }
 }

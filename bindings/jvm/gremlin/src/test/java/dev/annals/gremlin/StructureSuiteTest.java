@@ -11,10 +11,9 @@ import org.junit.runners.model.RunnerBuilder;
 @GraphProviderClass(provider = AnnalsGraphProvider.class, graph = AnnalsGraph.class)
 public class StructureSuiteTest {
     /** The suite, or the part of it that is chosen. */
-    public static final class Chosen extends StructureStandardSuite {
+    public static final class Chosen extends Part {
         public Chosen(Class<?> test, RunnerBuilder builder) throws InitializationError {
-            super(test, builder);
-            Part.choose(this);
+            super(new StructureStandardSuite(test, builder));
         }
     }
 }
