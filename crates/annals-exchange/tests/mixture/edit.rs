@@ -321,8 +321,7 @@ impl Planning<'_> {
             fields.n = fields.n.or(now.fields.n);
         }
         if fields != now.fields {
-            let Fields { n, code, stored } = fields;
-            let patch = Patched { n: Some(n), code: Some(code), stored: Some(stored) };
+            let patch = Patched::between(&now.fields, &fields);
             self.changes.push(Change::Patch { id: now.id.clone(), patch });
         }
         if is_whole {
@@ -384,4 +383,23 @@ fn told(step: &str, item: &Plain) -> Planned<Plain> {
     let mut item = item.clone();
     item.fields.n = key.or(item.fields.n);
     Ok(item)
+}
+
+/// Story: a candidate put an item, others changed another property of it, and a rebase kept the edits of the candidate. The
+/// model planned all properties of the item, and took back the change of the others, which the engine keeps.
+#[test]
+fn a_put_plans_only_what_differs() {
+    let mut model = Model::default();
+    let id = || "e1".to_owned();
+    let item = Fields::n(1);
+    model.apply((1, 0), &Change::Create { id: id(), type_name: "node", fields: item.clone() }).unwrap();
+    let item = Plain { fields: Fields { code: Some(4), ..item }, ..Plain::default() };
+    let put = TreeEdit { root: id(), kind: EditKind::Put { path: Vec::new(), item } };
+    let planned = model.planned(&put, &mut 0).unwrap();
+    model.apply((2, 0), &Change::Set { is_link: false, id: id(), n: 2 }).unwrap();
+    for change in &planned {
+        model.apply((3, 0), change).unwrap();
+    }
+    let age = model.live(false, "e1").unwrap();
+    assert_eq!(model.all[&age].now().fields, Fields { n: Some(2), code: Some(4), stored: None });
 }

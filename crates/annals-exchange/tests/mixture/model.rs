@@ -235,6 +235,15 @@ pub struct Patched {
 }
 
 impl Patched {
+    /// The properties that differ, each with its value in `after`.
+    pub fn between(before: &Fields, after: &Fields) -> Patched {
+        Patched {
+            n: (before.n != after.n).then_some(after.n),
+            code: (before.code != after.code).then_some(after.code),
+            stored: (before.stored != after.stored).then_some(after.stored),
+        }
+    }
+
     pub fn apply(&self, fields: &mut Fields) {
         fields.n = self.n.unwrap_or(fields.n);
         fields.code = self.code.unwrap_or(fields.code);

@@ -127,6 +127,33 @@ fn what_both_sides_changed_is_a_conflict_that_a_rebase_solves_for_either_side() 
     }
 }
 
+/// Story: a candidate put an item, and others changed another property of it and added a child. A random test expected that a
+/// rebase for the candidate takes these changes back; an edit is the difference that the put made, as `docs/trees.md` says.
+#[test]
+fn a_put_that_is_rebased_keeps_what_others_changed_beside_it() {
+    let repository = CheckedRepository::in_memory();
+    let item = || Item::new().property("mtu", 1500).property("text", "old");
+    repository.transact(|t| t.tree().put(&path("/eth0"), &item()).map(drop)).unwrap();
+    let candidates = repository.candidates();
+    candidates.open("c", "").unwrap();
+    let mine = Item::new().property("mtu", 1500).property("text", "mine");
+    candidates.edit("c", |t| t.tree().put(&path("/eth0"), &mine)).unwrap();
+    repository
+        .transact(|t| {
+            set(t, "/eth0/mtu", 9000)?;
+            set(t, "/eth0/text", "theirs")?;
+            set(t, "/eth0/unit/number", 1)
+        })
+        .unwrap();
+    assert_eq!(candidates.conflicts("c").unwrap().len(), 1);
+    assert!(candidates.rebase("c", Some(Keep::Mine), "").unwrap().is_empty());
+    candidates.commit("c", &CandidateCommit::default()).unwrap();
+    let snapshot = repository.snapshot();
+    assert_eq!(value(&snapshot, "/eth0/text"), Some("mine".into()));
+    assert_eq!(value(&snapshot, "/eth0/mtu"), Some(9000.into()));
+    assert_eq!(value(&snapshot, "/eth0/unit/number"), Some(1.into()));
+}
+
 #[test]
 fn edits_of_what_was_purged_are_told_and_can_only_be_dropped() {
     let repository = filled();
