@@ -92,36 +92,8 @@ async fn run(
     let listener = listen(settings.listen)
         .map_err(|source| Error::io("listen", source).with("address", settings.listen))?;
     let address = listener.local_addr().map_err(|source| Error::io("ask for the address", source))?;
-    let name = settings.folder.file_name().map(|name| name.to_string_lossy().into_owned());
-    let name =
-        percent_encoding::utf8_percent_encode(&name.unwrap_or_default(), percent_encoding::NON_ALPHANUMERIC)
-            .to_string();
-    let hosts = Hosts::new(
-        address.ip(),
-        settings.hosts.clone(),
-        settings.origins.clone(),
-        settings.public_url.clone(),
-    );
-    let source = format!("urn:annals:{name}");
-    let files_max = open_files::raise();
-    let wanted = settings.limits.connections_max;
-    let connections_max = open_files::connections_max(wanted, files_max);
-    let limits = Limits { connections_max, ..settings.limits.clone() };
-    let mut door = Door::new(limits, hosts, source);
-    door.access = access;
-    door.metrics.dropped_lines = log.dropped();
-    let door = Arc::new(door);
+    let door = door_at(address, access, &settings, log);
     let mut signals = Signals::new()?;
-    let (version, folder) = (env!("CARGO_PKG_VERSION"), settings.folder.display());
-    tracing::info!(version, %address, %folder, connections_max, "listening");
-    if connections_max < wanted {
-        let files_max = files_max.unwrap_or_default();
-        tracing::info!(
-            connections_max,
-            files_max,
-            "the hard limit of open files leaves fewer connections than connections-max, {wanted}"
-        );
-    }
     on_listen(address);
     let mut opened = open(&door, &settings)?;
     let mut connections = JoinSet::new();
@@ -169,6 +141,39 @@ async fn run(
         Err(error) => tracing::error!("stopped: {error}"),
     }
     result
+}
+
+/// The door behind an address, which is told to the log.
+fn door_at(address: SocketAddr, access: Access, settings: &Settings, log: &LogFile) -> Arc<Door> {
+    let name = settings.folder.file_name().map(|name| name.to_string_lossy().into_owned());
+    let name =
+        percent_encoding::utf8_percent_encode(&name.unwrap_or_default(), percent_encoding::NON_ALPHANUMERIC)
+            .to_string();
+    let hosts = Hosts::new(
+        address.ip(),
+        settings.hosts.clone(),
+        settings.origins.clone(),
+        settings.public_url.clone(),
+    );
+    let source = format!("urn:annals:{name}");
+    let files_max = open_files::raise();
+    let wanted = settings.limits.connections_max;
+    let connections_max = open_files::connections_max(wanted, files_max);
+    let limits = Limits { connections_max, ..settings.limits.clone() };
+    let mut door = Door::new(limits, hosts, source);
+    door.access = access;
+    door.metrics.dropped_lines = log.dropped();
+    let (version, folder) = (env!("CARGO_PKG_VERSION"), settings.folder.display());
+    tracing::info!(version, %address, %folder, connections_max, "listening");
+    if connections_max < wanted {
+        let files_max = files_max.unwrap_or_default();
+        tracing::info!(
+            connections_max,
+            files_max,
+            "the hard limit of open files leaves fewer connections than connections-max, {wanted}"
+        );
+    }
+    Arc::new(door)
 }
 
 /// Listens with room for clients that come at the same time.

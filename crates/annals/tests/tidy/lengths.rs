@@ -5,10 +5,6 @@ use super::{File, files, report};
 /// A longer function hides a step: move that out. Units: lines, from `fn` to the closing brace.
 const FUNCTION_LINES_MAX: usize = 80;
 
-/// Longer ones, until they are split. Shape: `[(end of the name of the file, function)]`.
-const LONGER: [(&str, &str); 3] =
-    [("/built_on.rs", "built_on"), ("/server.rs", "run"), ("/connection.rs", "serve_connection")];
-
 /// The names of functions of several lines, with their lines. In formatted code a function ends with a brace below its
 /// first letter.
 fn functions(file: &File) -> Vec<(&str, usize)> {
@@ -51,11 +47,7 @@ fn no_function_is_too_long() {
         .flat_map(|file| functions(file).into_iter().map(move |function| (file, function)))
         .collect();
     assert!(all.len() > 3_000, "the functions were not found: {}", all.len());
-    let is_known = |file: &File, name: &str| {
-        LONGER.iter().any(|(end, longer)| file.name.ends_with(end) && name == *longer)
-    };
-    let too_long =
-        all.into_iter().filter(|(file, (name, lines))| *lines > FUNCTION_LINES_MAX && !is_known(file, name));
+    let too_long = all.into_iter().filter(|(_, (_, lines))| *lines > FUNCTION_LINES_MAX);
     let lines = too_long.map(|(file, (name, lines))| format!("{}: `{name}` has {lines} lines", file.name));
     report("at most 80 lines, or a step of the function is a function", lines.collect());
 }

@@ -11,47 +11,14 @@ use std::time::{Duration, Instant};
 
 use self::random::{Random, fresh_seed, number_from_environment};
 use super::resources::Door;
+use super::said::{DC, Said};
 use crate::support::{Answer, Server};
 
 const PATHS: [&str; 8] = ["/a", "/a/b", "/a/b/c", "/a/c", "/a/c/d", "/e", "/e/f", "/g"];
-const DC: &str = "http://purl.org/dc/elements/1.1/";
 /// Requests of one history.
 const STEPS: usize = 50;
 /// Mementos of one history: each waits for the end of its second.
 const MEMENTOS: usize = 2;
-
-/// A statement that a client makes about a resource.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Said {
-    Title(usize),
-    /// About the part `#part`.
-    PartTitle(usize),
-    /// That it relates to another resource, there or not: a relationship.
-    Relation(&'static str),
-    /// The same, written while the other resource was deleted: an IRI, which no purge takes along.
-    Iri(&'static str),
-}
-
-impl Said {
-    /// In Turtle, about the resource itself.
-    fn turtle(&self, root: &str) -> String {
-        match self {
-            Said::Title(number) => format!("<> dc:title 't{number}' . "),
-            Said::PartTitle(number) => format!("<#part> dc:title 'p{number}' . "),
-            Said::Relation(path) | Said::Iri(path) => format!("<> dc:relation <{root}{path}> . "),
-        }
-    }
-
-    fn line(&self, root: &str, path: &str) -> String {
-        match self {
-            Said::Title(number) => format!("<{root}{path}> <{DC}title> \"t{number}\" ."),
-            Said::PartTitle(number) => format!("<{root}{path}#part> <{DC}title> \"p{number}\" ."),
-            Said::Relation(other) | Said::Iri(other) => {
-                format!("<{root}{path}> <{DC}relation> <{root}{other}> .")
-            }
-        }
-    }
-}
 
 #[derive(Clone, Debug, PartialEq)]
 struct Resource {

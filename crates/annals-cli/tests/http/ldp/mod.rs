@@ -12,6 +12,7 @@ mod hostile;
 mod refusals;
 mod iris;
 mod import;
+mod said;
 mod mixture;
 mod webac;
 mod webac_doors;

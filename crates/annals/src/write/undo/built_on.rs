@@ -37,23 +37,7 @@ pub(super) fn built_on(
     let own = own.and_then(|own| Some((kind_of(own), graph.table(kind_of(own)).slot(own.id())?)));
     let mut found = Found { graph, stay: HashSet::new(), all: Vec::new() };
     let is_new = |&(kind, slot): &Slot| !then.sees(kind, slot);
-    for &(kind, slot) in touched.iter().filter(|slot| Some(**slot) != own) {
-        let table = graph.table(kind);
-        let Some(row) = table.row(slot) else { continue };
-        let is_containing = kind == TypeKind::Relationship && graph.containment(row.type_name()).is_some();
-        let child = (TypeKind::Entity, row.ends()[1]);
-        // A later record has already deleted a new instance, and so has no child that was elsewhere lost its place.
-        let is_moved = is_containing && !is_new(&child) && graph.entities.is_live(child.1);
-        let is_gone = is_new(&(kind, slot)) && !row.is_live() && !is_moved;
-        if row.changed() > last.0 && !is_gone {
-            let text = format!("it was changed at position {}", row.changed());
-            found.add((kind, slot), &text);
-            // The place of a child is set back with the child.
-            if is_containing {
-                found.add(child, &text);
-            }
-        }
-    }
+    find_changed(&mut found, last, touched.iter().copied().filter(|slot| Some(*slot) != own), is_new);
     let known: HashSet<Slot> = touched.iter().copied().collect();
     find_placed_elsewhere(&mut found, then, last, touched, &known);
     let lost = lost(now, then, touched)?;
@@ -66,19 +50,7 @@ pub(super) fn built_on(
             _ => new_entities.insert(slot),
         };
     }
-    // To delete a new entity deletes its relationships, and everything that it contains. Those that these records linked to it
-    // leave it first.
-    for &(kind, slot) in new.iter().filter(|(kind, _)| *kind == TypeKind::Entity) {
-        let stranger = graph
-            .live_relationships(slot)
-            .into_iter()
-            .find(|relationship| !known.contains(&(TypeKind::Relationship, *relationship)));
-        if let Some(stranger) = stranger {
-            let changed = graph.relationships.row(stranger).map_or(0, |row| row.changed());
-            let id = graph.relationships.id(stranger);
-            found.add((kind, slot), &format!("relationship {id} was added to it at position {changed}"));
-        }
-    }
+    find_linked(&mut found, &new, &known);
     let is_copy = |&(kind, slot): &Slot| {
         graph.table(kind).row(slot).is_some_and(|row| row.is_live() && !graph.is_own(row.header()))
     };
@@ -115,6 +87,51 @@ pub(super) fn built_on(
         }
     }
     Ok(found.all)
+}
+
+/// Finds instances with a version after `last`.
+fn find_changed(
+    found: &mut Found<'_>,
+    last: Position,
+    touched: impl Iterator<Item = Slot>,
+    is_new: impl Fn(&Slot) -> bool,
+) {
+    let graph = found.graph;
+    for (kind, slot) in touched {
+        let table = graph.table(kind);
+        let Some(row) = table.row(slot) else { continue };
+        let is_containing = kind == TypeKind::Relationship && graph.containment(row.type_name()).is_some();
+        let child = (TypeKind::Entity, row.ends()[1]);
+        // A later record has already deleted a new instance, and so has no child that was elsewhere lost its place.
+        let is_moved = is_containing && !is_new(&child) && graph.entities.is_live(child.1);
+        let is_gone = is_new(&(kind, slot)) && !row.is_live() && !is_moved;
+        if row.changed() > last.0 && !is_gone {
+            let text = format!("it was changed at position {}", row.changed());
+            found.add((kind, slot), &text);
+            // The place of a child is set back with the child.
+            if is_containing {
+                found.add(child, &text);
+            }
+        }
+    }
+}
+
+/// Finds new entities to which others have linked instances since.
+fn find_linked(found: &mut Found<'_>, new: &[Slot], known: &HashSet<Slot>) {
+    let graph = found.graph;
+    // To delete a new entity deletes its relationships, and everything that it contains. Those that these records linked to it
+    // leave it first.
+    for &(kind, slot) in new.iter().filter(|(kind, _)| *kind == TypeKind::Entity) {
+        let stranger = graph
+            .live_relationships(slot)
+            .into_iter()
+            .find(|relationship| !known.contains(&(TypeKind::Relationship, *relationship)));
+        if let Some(stranger) = stranger {
+            let changed = graph.relationships.row(stranger).map_or(0, |row| row.changed());
+            let id = graph.relationships.id(stranger);
+            found.add((kind, slot), &format!("relationship {id} was added to it at position {changed}"));
+        }
+    }
 }
 
 /// Finds new copies of another collection that no container, or end, takes along any more when it is deleted: by
