@@ -60,10 +60,6 @@ impl Http {
     fn opened(&mut self) -> &mut Opened {
         self.opened.as_mut().expect("begin is called before anything else")
     }
-
-    fn leaf_path(&self, keys: Keys) -> String {
-        keys.leaf_path(middle(self.count)).replace(' ', "%20")
-    }
 }
 
 impl Opened {
@@ -163,7 +159,7 @@ impl Target for Http {
 
     fn call(&mut self, call: Call) -> Outcome<Answer> {
         let count = self.count;
-        let leaf_path = |keys| self.leaf_path(keys);
+        let leaf_path = |keys: Keys| keys.leaf_path(middle(count)).replace(' ', "%20");
         match call {
             Call::Find(keys) => self.opened().find(&leaf_path(keys)),
             Call::Get(keys) => self.opened().get(&leaf_path(keys)),
