@@ -111,6 +111,8 @@ class Repository:
         self.suites = read_suites(self.text(SUITES))
         self.commit = self.git("rev-parse", "HEAD")
         self.landed = self.last_landed()
+        # Changes are those since main of the place that this checkout was cloned from, if git knows it.
+        self.base = self.git("rev-parse", "--verify", "--quiet", "refs/remotes/origin/main^{commit}", check=False) or self.landed
 
     def git(self, *arguments, environment=None, check=True):
         done = subprocess.run(["git", *arguments], cwd=self.root, env=environment, capture_output=True, text=True)
@@ -208,10 +210,10 @@ class Repository:
             return True, False, ""
         inputs = self.inputs_hash(suite, self.tree())
         if "changed" in words:
-            was = self.landed and self.suite_of(suite.name, self.landed)
-            if not was or self.inputs_hash(was, self.landed) != inputs:
+            was = self.base and self.suite_of(suite.name, self.base)
+            if not was or self.inputs_hash(was, self.base) != inputs:
                 return True, False, ""
-            return False, False, f"its inputs are those of {self.landed[:8]}, which has landed"
+            return False, False, f"its inputs are those of {self.base[:8]}, which has landed"
         if "unproved" in words:
             proof = self.landed_proofs().get(suite.name)
             if not proof or proof.inputs != inputs:

@@ -136,6 +136,16 @@ class Rules(unittest.TestCase):
         self.checkout.write("one", "second")
         self.assertEqual(self.checkout.chosen("test"), ["quick", "shared/part", "java"])
 
+    def test_in_a_clone_changes_are_those_since_main_of_its_origin(self):
+        self.checkout.land()
+        self.checkout.write("one", "second")
+        self.checkout.commit()
+        self.assertIn("java", self.checkout.chosen("test"))
+        self.checkout.git("update-ref", "refs/remotes/origin/main", "HEAD")
+        self.assertNotIn("java", self.checkout.chosen("test"))
+        self.checkout.write("one", "third")
+        self.assertIn("java", self.checkout.chosen("test"))
+
     def test_without_its_history_everything_that_may_have_changed_runs(self):
         self.checkout.write(proofs.LANDINGS, "commit\tday\n" + "a" * 40 + "\t2026-11-01\n")
         self.assertIn("java", self.checkout.chosen("test"))
