@@ -152,6 +152,8 @@ class Rules(unittest.TestCase):
         self.assertIn("long", self.checkout.chosen("all"))
 
     def test_every_long_suite_needs_a_proof(self):
+        self.assertIn("warning: long: it is new and has no proof; the next landing fails without: ./test --suite 'long'", self.checkout.read().check_proofs())
+        self.checkout.land()
         self.refuses("long: no proof; run: ./test --suite 'long'")
         self.checkout.prove()
         self.assertEqual(self.checkout.read().check_proofs(), [])
