@@ -194,10 +194,12 @@ impl Model {
         })
     }
 
-    /// An item with its subtree, without ids.
+    /// An item with its subtree, without ids. Children with names come first, by name; then the list, by its keys.
     fn item(&self, age: Age) -> Plain {
         let known = &self.all[&age];
-        let children = self.steps(age).into_iter().map(|(_, step, child)| (step, self.item(child)));
+        let mut steps = self.steps(age);
+        steps.sort_by_key(|(_, step, _)| (key_of(step), step.clone()));
+        let children = steps.into_iter().map(|(_, step, child)| (step, self.item(child)));
         Plain {
             id: None,
             type_name: Some(known.now().type_name),
@@ -402,4 +404,30 @@ fn a_put_plans_only_what_differs() {
     }
     let age = model.live(false, "e1").unwrap();
     assert_eq!(model.all[&age].now().fields, Fields { n: Some(2), code: Some(4), stored: None });
+}
+
+/// Story: a candidate copied an item with a list and, made after it, a child with a name. The model planned the copies from
+/// the oldest child on, and gave them in turn the ids of the engine, which copies children in their order.
+#[test]
+fn a_copy_plans_children_in_their_order() {
+    let mut model = Model::default();
+    let plain = |fields| Plain { fields, ..Plain::default() };
+    let [first, second] = [0, 1].map(|n| (crate::model::item_step(n), plain(Fields::n(n))));
+    let named = ("b".to_owned(), plain(Fields::default()));
+    let item = Plain { children: vec![second, first, named], ..Plain::default() };
+    let create = EditKind::Create { path: vec!["a".into()], item };
+    let copy = EditKind::Copy { from: vec!["a".into()], to: vec!["c".into()] };
+    let mut number = 0;
+    let mut plan =
+        |model: &Model, kind| model.planned(&TreeEdit { root: "root".into(), kind }, &mut number).unwrap();
+    for change in plan(&model, create) {
+        model.apply((1, 0), &change).unwrap();
+    }
+    let planned = plan(&model, copy);
+    let created = planned.iter().filter_map(|change| match change {
+        Change::Create { type_name, fields, .. } => Some((*type_name, fields.n)),
+        _ => None,
+    });
+    let expected = [("container", None), ("container", None), ("item", Some(0)), ("item", Some(1))];
+    assert_eq!(created.collect::<Vec<_>>(), expected);
 }
