@@ -14,16 +14,23 @@ const OWN_TYPES: [&str; 2] = ["annals.", "annals-"];
 /// The last versions of a deleted instance that are asked for its type.
 const VERSIONS_ASKED: usize = 4;
 
-/// Refuses a transaction with a change that the roles of its client do not allow.
+/// Refuses a transaction with a change that the roles of its client do not allow. Changes of the instance `own` need none.
 ///
 /// Errors: `forbidden`.
-pub fn check_changes(principal: &Principal, transaction: &Transaction) -> Result<(), Problem> {
+pub fn check_changes(
+    principal: &Principal,
+    transaction: &Transaction,
+    own: Option<&InstanceId>,
+) -> Result<(), Problem> {
     let base = transaction.base();
     transaction.actions().try_for_each(|action| check_grant(base, action))?;
     if principal.verbs == Verbs::ALL {
         return Ok(());
     }
     for action in transaction.actions() {
+        if own.is_some() && action.instance().as_ref() == own {
+            continue;
+        }
         if matches!(action, Action::DefineType(definition) if comes_by_itself(definition)) {
             continue;
         }
