@@ -2,6 +2,7 @@
 
 pub mod tokens;
 mod authors;
+mod at_commit;
 mod roles;
 mod grants;
 mod grants_to_write;

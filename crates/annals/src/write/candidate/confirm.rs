@@ -113,7 +113,8 @@ fn take_back_late(committer: &Arc<Committer>, failed: &mut Failed) -> Result<()>
         }
         let outcome = transact(committer, |t| {
             // It may have been confirmed, or taken back and committed again, since the list was made.
-            let stored = StoredCandidate::read(t.base(), &candidate.name).and_then(StoredCandidate::unconfirmed);
+            let stored =
+                StoredCandidate::read(t.base(), &candidate.name).and_then(StoredCandidate::unconfirmed);
             let Some(stored) = stored.ok().filter(|stored| late(stored.candidate()) && !is_held()) else {
                 return Ok(());
             };

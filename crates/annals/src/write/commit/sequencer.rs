@@ -240,7 +240,9 @@ impl Sequencer {
             )),
             Some((position, _)) => Err(Error::new(
                 ErrorKind::Conflict,
-                format!("something this transaction read, or was allowed by, was changed at position {position}; retry"),
+                format!(
+                    "something this transaction read, or was allowed by, was changed at position {position}; retry"
+                ),
             )),
         }
     }

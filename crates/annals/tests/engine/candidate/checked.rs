@@ -62,7 +62,8 @@ fn a_commit_that_waits_is_asked_when_it_is_confirmed_or_taken_back() {
     let (candidates, may) = client(&repository);
     candidates.open("c", "ada").unwrap();
     update(&candidates).unwrap();
-    let how = CandidateCommit { confirm_within: Some(Duration::from_secs(600)), ..CandidateCommit::default() };
+    let how =
+        CandidateCommit { confirm_within: Some(Duration::from_secs(600)), ..CandidateCommit::default() };
     candidates.commit("c", &how).unwrap();
     may.store(false, Ordering::SeqCst);
     assert_eq!(candidates.confirm("c", "ada").unwrap_err().kind(), ErrorKind::Refused);
@@ -77,9 +78,9 @@ fn a_commit_that_waits_is_asked_when_it_is_confirmed_or_taken_back() {
 fn another_clients_candidate_is_refused_before_its_state_is_told() {
     let repository = filled();
     repository.candidates().open("c", "bob").unwrap();
-    let candidates = repository.candidates().checked(|candidate, _| {
-        if &*candidate.created.author == "ada" { Ok(()) } else { Err(refused()) }
-    });
+    let candidates = repository
+        .candidates()
+        .checked(|candidate, _| if &*candidate.created.author == "ada" { Ok(()) } else { Err(refused()) });
     let outcomes = [
         update(&candidates).map(drop),
         candidates.rebase("c", None, "ada").map(drop),

@@ -122,13 +122,17 @@ fn a_caller_may_rely_on_more() {
     let begin = |rely: fn(&mut Transaction)| {
         let mut t = repository.transaction();
         rely(&mut t);
-        t.update(&entity("own"), Patch::new().set("n", i64::try_from(t.base().position().0).unwrap())).unwrap();
+        t.update(&entity("own"), Patch::new().set("n", i64::try_from(t.base().position().0).unwrap()))
+            .unwrap();
         t
     };
     begin(|t| t.rely_on(&entity("theirs"))).commit().unwrap();
     let changes: [(fn(&mut Transaction), fn(&mut Transaction) -> Result<()>); 3] = [
         (|t| t.rely_on(&entity("theirs")), |t| t.delete(&entity("theirs"))),
-        (|t| t.rely_on_type(TypeKind::Entity, "grant"), |t| t.create_entity(NewEntity::new("grant")).map(drop)),
+        (
+            |t| t.rely_on_type(TypeKind::Entity, "grant"),
+            |t| t.create_entity(NewEntity::new("grant")).map(drop),
+        ),
         (|t| t.rely_on_relationships(&id("out")), |t| contain(t, "out", "own")),
     ];
     for (number, (rely, change)) in changes.into_iter().enumerate() {
