@@ -18,7 +18,7 @@ pub(crate) const NAMES: [&str; 3] = ["a", "b", "c"];
 impl World {
     /// The parts of a transaction: one change, several, or edits of a tree among them.
     pub(crate) fn any_works(&mut self) -> Vec<Work> {
-        let mut works: Vec<Work> = match self.random.below(10) {
+        let works: Vec<Work> = match self.random.below(10) {
             0 if self.random.one_in(if self.model.rules.is_empty() { 2 } else { 1 }) => self.declaring(),
             0..6 => self.any_change().map(Work::Direct).into_iter().collect(),
             6..8 => vec![Work::Tree(self.any_edit())],
@@ -28,14 +28,12 @@ impl World {
             }
             _ => self.several(),
         };
-        // How many versions several changes of an instance make, and so which one an undo takes back, is left open.
-        let is_alone = works.len() == 1;
-        works.retain(|work| is_alone || !matches!(work, Work::Direct(Change::Undo { .. })));
         let has_undo = works.iter().any(|work| matches!(work, Work::Direct(Change::Undo { .. })));
         if has_undo || self.random.one_in(6) { works } else { self.repaired(works) }
     }
 
-    /// Several parts, mostly such as the model allows after each other.
+    /// Several parts, mostly such as the model allows after each other. None is an undo: how many versions several changes
+    /// of an instance make, and so which one it would take back, is left open.
     pub(crate) fn several(&mut self) -> Vec<Work> {
         let (mut works, position) = (Vec::new(), self.position() + 1);
         for _ in 0..8 {
@@ -55,7 +53,10 @@ impl World {
     fn any_work(&mut self) -> Option<Work> {
         match self.random.one_in(4) {
             true => Some(Work::Tree(self.any_edit())),
-            false => self.any_change().map(Work::Direct),
+            false => {
+                let change = self.any_change().filter(|change| !matches!(change, Change::Undo { .. }));
+                change.map(Work::Direct)
+            }
         }
     }
 

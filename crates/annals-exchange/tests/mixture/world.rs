@@ -157,17 +157,23 @@ impl World {
         self.accepted
     }
 
-    /// Stores the model after the last record.
+    /// Stores the model after the last record, which is what the repository has.
     pub(crate) fn note(&mut self) {
-        let position = self.position();
-        self.past.insert(position, self.model.clone());
+        let snapshot = self.repository().snapshot();
+        self.compare_seen(&snapshot);
+        self.past.insert(snapshot.position().0, self.model.clone());
+    }
+
+    fn compare_seen(&self, snapshot: &Snapshot) -> BTreeMap<Name, Seen> {
+        let found = of_snapshot(self.repository(), snapshot);
+        let expected = of_model(&self.model, u64::MAX, &self.model);
+        assert_eq!(found, expected, "{}", self.what());
+        found
     }
 
     pub(crate) fn compare(&mut self) {
         let snapshot = self.repository().snapshot();
-        let found = of_snapshot(self.repository(), &snapshot);
-        let expected = of_model(&self.model, u64::MAX, &self.model);
-        assert_eq!(found, expected, "{}", self.what());
+        let found = self.compare_seen(&snapshot);
         self.check_unique(&found);
         self.check_rules(&snapshot);
         self.compare_views();

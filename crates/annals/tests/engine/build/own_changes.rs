@@ -123,6 +123,33 @@ fn updates_of_one_instance_are_one_version_and_its_patch_stays_short() {
     assert_eq!(before.entity(&id("a")).unwrap().unwrap().property("n"), Some(0.into()));
 }
 
+/// Story: a random history replaced an entity twice, undid its content, and declared a type, all in one transaction.
+#[test]
+fn an_undo_takes_back_what_became_one_version() {
+    let declaration = || TypeDefinition::entity("other");
+    let undone = |declares_first: bool| {
+        let repository = CheckedRepository::in_memory();
+        repository.transact(|t| t.create_entity(new("a").property("n", 1))).unwrap();
+        let replace = |t: &mut Transaction, n: i64| t.replace(&entity("a"), vec![("n".into(), n.into())]);
+        let outcome = repository.transact(|t| {
+            if declares_first {
+                t.define_type(declaration())?;
+            }
+            replace(t, 2)?;
+            replace(t, 3)?;
+            t.undo_content(&entity("a"))?;
+            if declares_first { Ok(()) } else { t.define_type(declaration()) }
+        });
+        outcome.unwrap();
+        let snapshot = repository.snapshot();
+        let a = snapshot.entity(&id("a")).unwrap().unwrap();
+        (a.version(), a.property("n"))
+    };
+    // Both replacements are one version; changes behind a declaration stay apart.
+    assert_eq!(undone(false), (3, Some(1.into())));
+    assert_eq!(undone(true), (4, Some(2.into())));
+}
+
 #[test]
 fn a_change_that_counts_for_itself_stays_a_version() {
     let repository = CheckedRepository::in_memory();
