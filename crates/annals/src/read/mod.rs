@@ -24,6 +24,9 @@ mod declared;
 mod held_contents;
 pub(crate) mod taken_along;
 
+#[cfg(test)]
+mod tests;
+
 pub use entities_of::EntitiesOf;
 pub use find::Explanation;
 pub use instance::{ClassificationRef, Entity, Name, Relationship};
