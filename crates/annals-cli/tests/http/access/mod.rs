@@ -7,6 +7,7 @@ mod roles;
 mod grants;
 mod grants_to_write;
 mod grants_beside_twins;
+mod probing;
 mod refusals;
 mod oidc;
 pub mod hosts;

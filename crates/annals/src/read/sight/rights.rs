@@ -109,6 +109,11 @@ impl Rights {
         &self.sight
     }
 
+    /// True if no grant lets the writer change anything.
+    pub(crate) fn are_none(&self) -> bool {
+        self.changes.iter().all(|sight| sight.grants().is_empty())
+    }
+
     /// The grants with a right: they admit the entities that the writer may change in this way.
     pub fn to(&self, right: Right) -> &Sight {
         &self.changes[right as usize]

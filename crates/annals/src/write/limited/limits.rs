@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::graph::{instance_id, kind_of};
 use crate::model::{Action, Id, InstanceId, TypeKind};
-use crate::read::{Rights, Snapshot};
+use crate::read::{Rights, Snapshot, hidden};
 use crate::write::build::transaction::Transaction;
 use crate::write::commit::expectations::Expected;
 use crate::{Error, ErrorKind, Result};
@@ -90,7 +90,11 @@ impl Transaction {
         if self.rights.is_none() {
             return Ok(());
         }
+        self.check_may_change()?;
         self.check_present()?;
+        if action.bag().name.is_some_and(|name| self.base.is_internal(name)) {
+            return Err(hidden());
+        }
         match action {
             Action::CreateEntity(_) | Action::Void(_) => Ok(()),
             Action::CreateRelationship(new) => {
@@ -121,6 +125,16 @@ impl Transaction {
         }
     }
 
+    /// Errors: `Refused` if no grant lets the writer change anything. Order: before any look-up, so that the refusals of a
+    /// reader tell nothing about ids.
+    pub(in crate::write) fn check_may_change(&self) -> Result<()> {
+        if self.rights.as_ref().is_some_and(|rights| rights.are_none()) {
+            let text = "change: expected a grant to change something, found none; ask for one";
+            return Err(Error::new(ErrorKind::Refused, text));
+        }
+        Ok(())
+    }
+
     /// Errors: `NotFound` if the writer does not see the instance.
     pub(super) fn check_named(&mut self, instance: &InstanceId) -> Result<()> {
         if self.rights.is_none() || self.knows(kind_of(instance), instance.id())? {
@@ -133,18 +147,24 @@ impl Transaction {
     ///
     /// Errors: `PreconditionFailed`; `AlreadyExists` if its id is taken; `TooLarge`.
     pub(in crate::write) fn expect(&mut self, instance: &InstanceId, expected: Expected) -> Result<()> {
-        if self.rights.is_some() && !self.knows(kind_of(instance), instance.id())? {
+        if let Some(are_none) = self.rights.as_ref().map(|rights| rights.are_none())
+            && !self.knows(kind_of(instance), instance.id())?
+        {
             expected.check_absent(self.base.graph(), instance)?;
+            if are_none {
+                return Ok(());
+            }
         }
         self.check_free(instance)?;
         self.expectations.add(instance, expected)
     }
 
-    /// Errors: `AlreadyExists` if an instance that the writer does not see has the id.
+    /// Errors: `AlreadyExists` if an instance that the writer does not see has the id, or had it.
     pub(in crate::write) fn check_free(&mut self, instance: &InstanceId) -> Result<()> {
         let kind = kind_of(instance);
         let is_hidden = self.rights.is_some() && !self.knows(kind, instance.id())?;
-        if is_hidden && self.base.graph().table(kind).slot(instance.id()).is_some() {
+        let table = self.base.graph().table(kind);
+        if is_hidden && table.slot(instance.id()).or_else(|| table.former_ids.slot(instance.id())).is_some() {
             return Err(Error::new(ErrorKind::AlreadyExists, format!("{instance}: its id is taken")));
         }
         Ok(())
