@@ -10,6 +10,8 @@ use annals::ErrorKind;
 #[cfg(unix)]
 #[path = "tidy/titles.rs"]
 mod titles;
+#[path = "tidy/commits.rs"]
+mod commits;
 #[path = "tidy/folders.rs"]
 mod folders;
 #[path = "tidy/lengths.rs"]

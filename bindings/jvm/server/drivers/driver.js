@@ -1,11 +1,15 @@
-// Asks a Gremlin Server on a repository of Annals what its users ask: node driver.js URL
+// Asks a Gremlin Server on a repository of Annals what its users ask: node driver.js URL [NAME TOKEN CERTIFICATE]
 const assert = require("assert");
+const { readFileSync } = require("fs");
 const gremlin = require("gremlin");
 const { traversal } = gremlin.process.AnonymousTraversalSource;
 const { statics: __, P, TextP } = gremlin.process;
 
-async function main(url) {
-  const connection = new gremlin.driver.DriverRemoteConnection(url);
+async function main(url, name, token, certificate) {
+  const options = name
+    ? { authenticator: new gremlin.driver.auth.PlainTextSaslAuthenticator(name, token), ca: readFileSync(certificate) }
+    : {};
+  const connection = new gremlin.driver.DriverRemoteConnection(url, options);
   const g = traversal().withRemote(connection);
   await g.addV("place").property("name", "Paris").property("people", 2100000).next();
   await g.addV("place").property("name", "Parma").property("people", 200000).next();
@@ -20,7 +24,7 @@ async function main(url) {
   console.log("javascript: all as expected");
 }
 
-main(process.argv[2]).catch((error) => {
+main(...process.argv.slice(2)).catch((error) => {
   console.error(error);
   process.exit(1);
 });

@@ -196,7 +196,8 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
         (outcome.is_ok() && summary.changes_count >= CHECKPOINT_CHANGES).then(|| repository.checkpoint());
     let snapshot = repository.snapshot();
     let position = snapshot.position();
-    print_summary(context, &summary, (missing.began_at, position), started)?;
+    let undo = take_backs(&summary, missing.began_at, position, arguments.batch);
+    print_summary(context, &summary, &undo, position, started)?;
     if let Some(Err(error)) = checkpoint {
         eprintln!("warning: the import is committed, but no checkpoint could be written: {error}");
     }
@@ -207,11 +208,40 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     if summary.refused_count + summary.kept_count > 0 { Err(Stop::Silent(REFUSED_LINES)) } else { Ok(()) }
 }
 
-/// Prints what was imported, and how to undo it: the positions before and behind.
+/// The ranges of records whose take-backs, in this order, undo an import that began after a position. Empty if it needs none, or
+/// if deletions took along more than one take-back undoes.
+pub(super) fn take_backs(
+    summary: &Summary,
+    began_at: Position,
+    position: Position,
+    batch: u64,
+) -> Vec<[Position; 2]> {
+    if began_at.0 == 0 || position <= began_at {
+        return Vec::new();
+    }
+    let most = annals::TAKEN_BACK_MAX as u64;
+    let records = match summary.changes_count + summary.taken_along_count {
+        all if all <= most => position.0,
+        _ if summary.taken_along_count > 0 => return Vec::new(),
+        // A record has at most so many changes, of one instance each.
+        _ => most / batch,
+    };
+    let mut ranges = Vec::new();
+    let mut last = position;
+    while last > began_at {
+        let before = Position(last.0.saturating_sub(records)).max(began_at);
+        ranges.push([before.next(), last]);
+        last = before;
+    }
+    ranges
+}
+
+/// Prints what was imported, and how to undo it: by take-backs of these ranges of records.
 pub(super) fn print_summary(
     context: &mut Context,
     summary: &Summary,
-    (began_at, position): (Position, Position),
+    undo: &[[Position; 2]],
+    position: Position,
     started: std::time::Instant,
 ) -> Outcome {
     let seconds = started.elapsed().as_secs_f64();
@@ -246,10 +276,13 @@ pub(super) fn print_summary(
             count(summary.skipped_count),
             position,
         ))?;
-        if began_at.0 > 0 && position > began_at {
-            let first = began_at.next();
-            let range = if position > first { format!("{first} --to {position}") } else { first.to_string() };
-            context.output.line(format!("to undo it: annals take-back {range}"))?;
+        let command = |[first, last]: &[Position; 2]| match first == last {
+            true => format!("annals take-back {first}"),
+            false => format!("annals take-back {first} --to {last}"),
+        };
+        if !undo.is_empty() {
+            let commands: Vec<String> = undo.iter().map(command).collect();
+            context.output.line(format!("to undo it: {}", commands.join("; ")))?;
         }
     }
     Ok(())
@@ -492,4 +525,24 @@ fn import(
 fn ticker(source: &Source, progress: Arc<dyn annals_exchange::Progress>) -> impl FnMut() + use<> {
     let (bytes_read, bytes_total) = (source.bytes_read(), source.bytes_total());
     move || progress.set(bytes_read.load(Ordering::Relaxed), bytes_total)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Story: an import of over a million instances printed one take-back, which was refused as too large.
+    #[test]
+    fn a_large_import_is_undone_by_several_take_backs_the_latest_first() {
+        let ranges = |changes_count, taken_along_count, position| {
+            let summary = Summary { changes_count, taken_along_count, ..Summary::default() };
+            let ranges = take_backs(&summary, Position(2), Position(position), 5_000);
+            ranges.into_iter().map(|[first, last]| (first.0, last.0)).collect::<Vec<_>>()
+        };
+        assert_eq!(ranges(3, 0, 3), [(3, 3)]);
+        assert_eq!(ranges(1_000_000, 0, 202), [(3, 202)]);
+        assert_eq!(ranges(1_020_000, 0, 206), [(7, 206), (3, 6)]);
+        assert_eq!(ranges(900_000, 900_000, 202), []);
+        assert_eq!(ranges(0, 0, 2), []);
+    }
 }

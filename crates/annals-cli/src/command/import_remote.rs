@@ -13,7 +13,7 @@ use annals_exchange::{Progress, RefusedLine, RepeatedReason};
 use hyper::Method;
 use serde_json::Value as Json;
 
-use super::import::{Arguments, Format, Input, print_summary};
+use super::import::{Arguments, Format, Input, print_summary, take_backs};
 use super::listing::json_of_line;
 use super::terminal::Terminal;
 use crate::context::Context;
@@ -75,7 +75,8 @@ pub fn run(context: &mut Context, arguments: &Arguments, inputs: &[Input], start
     terminal.finish();
     // Between them are records of others, too, which nobody wants to take back.
     let is_alone = position.0 - began_at.0 == summary.records_count;
-    print_summary(context, &summary, (if is_alone { began_at } else { position }, position), started)?;
+    let undo = if is_alone { take_backs(&summary, began_at, position, arguments.batch) } else { Vec::new() };
+    print_summary(context, &summary, &undo, position, started)?;
     outcome?;
     if summary.refused_count + summary.kept_count > 0 { Err(Stop::Silent(REFUSED_LINES)) } else { Ok(()) }
 }

@@ -8,7 +8,7 @@ use std::str::FromStr;
 use annals::action;
 use annals::{
     Action, Entity, Error, ErrorKind, Find, InstanceId, Position, Relationship, Repository, Result, Snapshot,
-    TypeKind,
+    Transaction, TypeKind,
 };
 
 use super::loader::LoadOptions;
@@ -102,7 +102,7 @@ impl Missing {
                     return Ok(());
                 }
                 let along = probe.taken_along(&deletion(&instance))?;
-                if self.kept(snapshot, named, &along)?.is_none() {
+                if self.kept(&mut probe, named, &deletion(&instance), &along)?.is_none() {
                     going.add(&instance);
                     for instance in &along {
                         let is_new = going.add(instance);
@@ -139,22 +139,19 @@ impl Missing {
         })
     }
 
-    /// Why an entity stays: the first instance that its deletion would delete, and that must not go.
+    /// Why an entity stays: the first instance that its deletion would take along, and that must not go.
     fn kept(
         &self,
-        snapshot: &Snapshot,
+        transaction: &mut Transaction,
         named: &Named,
+        deletion: &Action,
         along: &[InstanceId],
     ) -> Result<Option<(InstanceId, &'static str)>> {
-        for instance in along {
-            if named.has(instance) {
-                return Ok(Some((instance.clone(), "which the input names")));
-            }
-            if !self.is_old(snapshot, instance)? {
-                return Ok(Some((instance.clone(), "which was written after the import began")));
-            }
+        if let Some(instance) = along.iter().find(|instance| named.has(instance)) {
+            return Ok(Some((instance.clone(), "which the input names")));
         }
-        Ok(None)
+        let later = transaction.built_on_along(deletion, self.began_at)?;
+        Ok(later.map(|(instance, _)| (instance, "which was written after the import began")))
     }
 
     /// True if it is live, and unchanged since the import began.
@@ -188,7 +185,7 @@ impl Missing {
                 }
                 let action = deletion(instance);
                 let along = transaction.taken_along(&action)?;
-                if let Some((other, reason)) = self.kept(&base, named, &along)? {
+                if let Some((other, reason)) = self.kept(transaction, named, &action, &along)? {
                     deleted.kept.push((instance.clone(), other, reason));
                     continue;
                 }

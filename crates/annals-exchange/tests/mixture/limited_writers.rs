@@ -303,7 +303,6 @@ impl World {
             sent.for_each(|content| t.allow_content(content));
             push_all(t, &stored)?;
             let view = of_snapshot(self.repository(), t.view()?);
-            t.check_rights()?;
             Ok(view)
         });
         let Some((mut next, changes)) = allowed else {

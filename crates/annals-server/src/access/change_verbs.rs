@@ -1,6 +1,6 @@
 //! The verbs that the changes of a transaction need, whichever door made them.
 
-use annals::{Action, Id, InstanceId, Relationship, Snapshot, Transaction, TypeDefinition};
+use annals::{Action, Id, InstanceId, Relationship, Snapshot, Transaction, TypeDefinition, TypeKind};
 
 use super::grants::{GRANT, grant_of};
 use super::principal::Principal;
@@ -8,22 +8,26 @@ use super::verb::{Verb, Verbs};
 use crate::ldp_types::is_of_door;
 use crate::protocol::problem::Problem;
 
-/// Beginnings of the names of types for which only admins write.
-const OWN_TYPES: [&str; 2] = ["annals.", "annals-"];
-
 /// The last versions of a deleted instance that are asked for its type.
 const VERSIONS_ASKED: usize = 4;
 
-/// Refuses a transaction with a change that the roles of its client do not allow.
+/// Refuses a transaction with a change that the roles of its client do not allow. Changes of the instance `own` need none.
 ///
 /// Errors: `forbidden`.
-pub fn check_changes(principal: &Principal, transaction: &Transaction) -> Result<(), Problem> {
+pub fn check_changes(
+    principal: &Principal,
+    transaction: &Transaction,
+    own: Option<&InstanceId>,
+) -> Result<(), Problem> {
     let base = transaction.base();
     transaction.actions().try_for_each(|action| check_grant(base, action))?;
     if principal.verbs == Verbs::ALL {
         return Ok(());
     }
     for action in transaction.actions() {
+        if own.is_some() && action.instance().as_ref() == own {
+            continue;
+        }
         if matches!(action, Action::DefineType(definition) if comes_by_itself(definition)) {
             continue;
         }
@@ -48,9 +52,9 @@ pub fn check_changes(principal: &Principal, transaction: &Transaction) -> Result
 /// Refuses a grant that says nothing clear: it would admit nothing.
 fn check_grant(base: &Snapshot, action: &Action) -> Result<(), Problem> {
     let properties = match action {
-        Action::CreateEntity(new) if *new.type_name == *GRANT => &new.properties,
+        Action::CreateEntity(new) if is_grant(base, &new.type_name) => &new.properties,
         Action::Replace(replace) => match &replace.instance {
-            InstanceId::Entity(id) if is_of(base, id, GRANT) => &replace.properties,
+            InstanceId::Entity(id) if is_of_grant(base, id) => &replace.properties,
             _ => return Ok(()),
         },
         _ => return Ok(()),
@@ -62,8 +66,13 @@ fn check_grant(base: &Snapshot, action: &Action) -> Result<(), Problem> {
     grant_of(property).map(drop)
 }
 
-fn is_of(base: &Snapshot, id: &Id, type_name: &str) -> bool {
-    base.entity(id).is_ok_and(|found| found.is_some_and(|it| it.type_name() == type_name))
+fn is_of_grant(base: &Snapshot, id: &Id) -> bool {
+    base.entity(id).is_ok_and(|found| found.is_some_and(|it| is_grant(base, it.type_name())))
+}
+
+/// True for the type of grants and its subtypes.
+fn is_grant(base: &Snapshot, type_name: &str) -> bool {
+    base.is_subtype(TypeKind::Entity, type_name, GRANT)
 }
 
 /// The verbs that an action needs. An unknown one is for admins only.
@@ -91,10 +100,13 @@ fn comes_by_itself(definition: &TypeDefinition) -> bool {
 /// True if an action writes what the repository stores about itself, or a relationship of it: its container could be deleted
 /// with it.
 fn is_own(base: &Snapshot, action: &Action) -> bool {
-    let is_own = |name: &str| OWN_TYPES.iter().any(|start| name.starts_with(start));
+    let is_own = |name: &str| base.is_internal(name);
+    let defines_own = |one: &TypeDefinition| {
+        is_own(&one.name) || one.supertypes.iter().any(|name| is_own(name))
+    };
     let bag = action.bag();
     // `name` is a type or a classification.
-    if bag.name.is_some_and(|name| is_own(name)) || bag.definition.is_some_and(|one| is_own(&one.name)) {
+    if bag.name.is_some_and(|name| is_own(name)) || bag.definition.is_some_and(defines_own) {
         return true;
     }
     // A deleted instance has its type in its versions.

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use annals::{ErrorKind, Transaction};
+use annals::{ErrorKind, Transaction, TypeKind};
 
-use super::grants::Grants;
+use super::grants::{GRANT, Grants};
 use super::principal::Principal;
 use crate::protocol::problem::Problem;
 
@@ -33,6 +33,7 @@ pub fn limit(grants: &Grants, principal: &Principal, transaction: &mut Transacti
     }
     let roles: Vec<Arc<str>> = principal.granted_roles().cloned().collect();
     let rights = grants.rights(transaction.base(), &roles)?;
+    transaction.rely_on_type(TypeKind::Entity, GRANT);
     Ok(transaction.limit_to(&rights)?)
 }
 

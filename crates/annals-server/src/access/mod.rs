@@ -2,7 +2,7 @@
 //!
 //! [`Access`] proves the [`Principal`] of each request once, in front of all doors (`layers/login`). The principal goes with the
 //! request. Each operation names the [`Verb`]s that it needs in one table ([`needs`]), and each transaction is checked
-//! by its own changes before it is committed ([`change_verbs`]).
+//! by its own changes before it is committed ([`may_commit`]).
 
 // In the order a newcomer should read them.
 mod verb;
@@ -13,6 +13,7 @@ mod limited;
 mod explain;
 mod acl_changes;
 mod change_verbs;
+mod may_commit;
 mod settings;
 mod tokens;
 mod token_file;
@@ -25,12 +26,11 @@ mod key_fetch;
 mod oidc;
 mod proofs;
 
-pub use acl_changes::check_acls;
-pub use change_verbs::check_changes;
 pub use explain::{Reason, explain};
 pub use grants::Grants;
 pub use lease_owners::LeaseOwners;
 pub use limited::{limit, told_to};
+pub use may_commit::may_commit;
 pub use needs::{Needs, of_ldp, of_operation};
 pub use oidc::OidcSettings;
 pub use principal::{Principal, unauthenticated};

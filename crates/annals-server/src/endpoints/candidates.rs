@@ -17,7 +17,7 @@ use crate::description::endpoint::Endpoint;
 use crate::description::parameters;
 use crate::protocol::problem::{Outcome, Problem};
 use crate::request::call::Call;
-use crate::request::commit::{Signature, check_owner};
+use crate::request::commit::{Signature, with_candidates};
 
 /// The endpoints of this file.
 pub fn endpoints() -> Vec<Endpoint> {
@@ -131,12 +131,7 @@ async fn rebase(mut call: Box<Call>) -> Outcome {
     let CandidateRebase { keep } = read(&body, "rebase")?;
     let keep = keep.map(keep_from_form);
     let author = Signature::of(&call)?.author;
-    let principal = Arc::clone(&call.principal);
-    told(call, move |candidates, name| {
-        check_owner(&principal, candidates, name)?;
-        Ok(conflicts_to_json(&candidates.rebase(name, keep, &author)?))
-    })
-    .await
+    reads(call, move |candidates, name| Ok(conflicts_to_json(&candidates.rebase(name, keep, &author)?))).await
 }
 
 async fn commit(mut call: Box<Call>) -> Outcome {
@@ -168,20 +163,13 @@ async fn reads(
     call: Box<Call>,
     work: impl FnOnce(&Candidates, &str) -> annals::Result<Json> + Send + 'static,
 ) -> Outcome {
-    told(call, |candidates, name| Ok(work(candidates, name)?)).await
-}
-
-/// The same, for work that the door may refuse.
-async fn told(
-    call: Box<Call>,
-    work: impl FnOnce(&Candidates, &str) -> Result<Json, Problem> + Send + 'static,
-) -> Outcome {
     call.wait_visible().await?;
     let door = Arc::clone(&call.door);
     heavy(&door.bounds, move || {
-        let repository = call.door.repository()?;
-        let json = work(&repository.candidates(), call.path("candidate"))?;
-        Ok(answer::json(StatusCode::OK, &json, repository.snapshot().position()))
+        let json = with_candidates(&call.door, &call.principal, |candidates, _| {
+            work(candidates, call.path("candidate"))
+        })?;
+        Ok(answer::json(StatusCode::OK, &json, call.door.repository()?.snapshot().position()))
     })
     .await
 }
@@ -208,11 +196,9 @@ async fn answers(
     let author = Signature::of(&call)?.author;
     let door = Arc::clone(&call.door);
     heavy(&door.bounds, move || -> Result<_, Problem> {
-        let (candidates, name) = (call.door.repository()?.candidates(), call.path("candidate"));
-        if !name.is_empty() {
-            check_owner(&call.principal, &candidates, name)?;
-        }
-        let (json, receipt) = work(&candidates, name, &author)?;
+        let (json, receipt) = with_candidates(&call.door, &call.principal, |candidates, _| {
+            work(candidates, call.path("candidate"), &author)
+        })?;
         Ok(answer::written(answer::json(status, &json, receipt.position), &receipt))
     })
     .await

@@ -1,5 +1,7 @@
 //! Searches by type, classification and property.
 
+use std::sync::Arc;
+
 use annals::{Expression, Find, Snapshot};
 use annals_json::{
     AS_OF, Members, ObjectOf, Seen, as_of_from_json, deleted_from_text, explanation_to_json, find_from_json,
@@ -75,7 +77,7 @@ async fn find(of: Collection, call: Box<Call>) -> Outcome {
     }
     call.read(Weight::Heavy, move |call, snapshot| {
         let (items, next) = page(of, &snapshot, &find)?;
-        Ok(answer::page(call, &items, None, next, snapshot.position()))
+        Ok(answer::page(call, &items, None, call.cursors().seal(next), snapshot.position()))
     })
     .await
 }
@@ -103,9 +105,7 @@ fn search(call: &Call) -> Result<Find, Problem> {
     for key in call.query.all("orderBy") {
         find.order.push(order_from_text(key)?);
     }
-    if let Some(after) = call.query.get("after") {
-        find.after = Some(after.to_owned());
-    }
+    find.after = call.after()?.or(find.after);
     if let Some(offset) = call.query.get("offset") {
         let known = offset.parse().ok();
         find.offset = known
@@ -126,7 +126,7 @@ fn limit_of(call: &Call, asked: Option<usize>) -> Result<usize, Problem> {
 
 /// Answers in lines with all instances that the search finds, page by page of one snapshot.
 async fn find_lines(call: Box<Call>, of: Collection, mut find: Find, snapshot: Snapshot) -> Outcome {
-    lines::send(call, snapshot, move |_, snapshot, lines| {
+    lines::send(call, snapshot, move |call, snapshot, lines| {
         let mut left = find.limit;
         loop {
             find.limit = left.min(lines::BATCH_ITEMS_MAX);
@@ -135,7 +135,7 @@ async fn find_lines(call: Box<Call>, of: Collection, mut find: Find, snapshot: S
             items.iter().try_for_each(|item| lines.line(item))?;
             match next {
                 Some(next) if left > 0 => (find.after, find.offset) = (Some(next), 0),
-                next => return lines.next(next),
+                next => return lines.next(call.cursors().seal(next)),
             }
         }
     })
@@ -160,8 +160,10 @@ async fn find_json(mut call: Box<Call>) -> Outcome {
     if lines::are_wanted(&call) {
         return find_lines(call, of, find, snapshot).await;
     }
-    heavy_answer(&call.door.bounds, snapshot, move |snapshot| {
+    let door = Arc::clone(&call.door);
+    heavy_answer(&door.bounds, snapshot, move |snapshot| {
         let (items, next) = page(of, &snapshot, &find)?;
+        let next = call.cursors().seal(next);
         let body = ObjectOf(|members: &mut Members| {
             members.add("items", &items);
             members.add("next", &next);
@@ -229,5 +231,6 @@ async fn receive_search(call: &mut Call) -> Result<(Collection, Find, Snapshot),
     let is_limited = fields.contains_key("limit") || find.limit != Find::all().limit;
     find.limit = limit_of(call, is_limited.then_some(find.limit))?;
     find.bytes_max = call.door.bounds.limits.page_bytes_max;
+    find.after = call.cursors().open(find.after)?;
     Ok((of, find, call.present().await?.as_of(as_of)?))
 }

@@ -13,6 +13,7 @@ use crate::description::parameters::{self, count, query, text};
 use crate::protocol::parameter::Parameter;
 use crate::protocol::problem::{Outcome, Problem};
 use crate::request::call::{Call, Weight, check_limit, check_lines_limit};
+use crate::request::cursors::Cursors;
 use crate::request::offset::Offset;
 
 /// Paths found by default.
@@ -165,7 +166,7 @@ async fn relationships(call: Box<Call>) -> Outcome {
         types: all("type"),
         statuses: all("status"),
         order: call.query.all("orderBy").map(order_from_text).collect::<annals::Result<_>>()?,
-        after: call.query.get("after").map(str::to_owned),
+        after: call.after()?,
         skip: call.query.number("skip")?.unwrap_or_default(),
         ..RelationshipsOf::both()
     };
@@ -173,8 +174,8 @@ async fn relationships(call: Box<Call>) -> Outcome {
     if lines::are_wanted(&call) {
         let limit = call.lines_limit()?;
         let snapshot = call.snapshot().await?;
-        return lines::send(call, snapshot, move |_, snapshot, lines| {
-            relationship_lines(lines, &id, of, limit, snapshot)
+        return lines::send(call, snapshot, move |call, snapshot, lines| {
+            relationship_lines(lines, &id, of, (limit, call.cursors()), snapshot)
         })
         .await;
     }
@@ -184,7 +185,7 @@ async fn relationships(call: Box<Call>) -> Outcome {
     call.read(Weight::Heavy, move |call, snapshot| {
         let page = snapshot.relationships_of(&id, &of)?;
         let count = is_counted.then(|| snapshot.relationships_of_count(&id, &all)).transpose()?;
-        Ok(answer::page(call, &page.items, count, page.next, snapshot.position()))
+        Ok(answer::page(call, &page.items, count, call.cursors().seal(page.next), snapshot.position()))
     })
     .await
 }
@@ -194,7 +195,7 @@ fn relationship_lines(
     lines: &mut Lines,
     id: &Id,
     mut of: RelationshipsOf,
-    limit: usize,
+    (limit, cursors): (usize, Cursors),
     snapshot: &Snapshot,
 ) -> Result<(), Problem> {
     // By type and age a page continues after the one before; in another order each page reads all relationships again.
@@ -208,7 +209,7 @@ fn relationship_lines(
         page.items.iter().try_for_each(|one| lines.line(one))?;
         match page.next {
             Some(next) if left > 0 => (of.after, of.skip) = (Some(next), 0),
-            next => return lines.next(next),
+            next => return lines.next(cursors.seal(next)),
         }
     }
 }

@@ -17,7 +17,7 @@ use http::header::{CONTENT_ENCODING, EXPECT};
 use hyper::body::Bytes as Part;
 
 use super::import_report::{Listener, Loaded, ended_early, outcome_of};
-use crate::access::{Principal, Verbs, check_acls, check_changes};
+use crate::access::{Principal, may_commit};
 use crate::bounds::Bounds;
 use crate::bounds::heavy::heavy;
 use crate::bounds::limits::{IMPORT_BYTES, IMPORTS_MAX, Limits};
@@ -120,7 +120,7 @@ impl Order {
                 batch_bytes_max: bytes / 64,
                 author,
                 message,
-                check: change_check(&call.principal),
+                check: Some(change_check(&call.principal)),
             },
             valid_from,
             line_bounds: LineBounds {
@@ -135,17 +135,14 @@ impl Order {
     }
 }
 
-/// Lets lines write only what the roles of the client allow; `None` if they allow everything.
-fn change_check(principal: &Arc<Principal>) -> Option<ChangeCheck> {
-    if principal.verbs == Verbs::ALL {
-        return None;
-    }
+/// Lets lines write only what the client may commit.
+fn change_check(principal: &Arc<Principal>) -> ChangeCheck {
     let by = Arc::clone(principal);
     let check = move |transaction: &Transaction| {
-        let allowed = check_changes(&by, transaction).and_then(|()| check_acls(&by, transaction));
+        let allowed = may_commit(&by, transaction, None);
         allowed.map_err(|problem| Error::new(ErrorKind::Refused, problem.detail()))
     };
-    Some(ChangeCheck(Arc::new(check)))
+    ChangeCheck(Arc::new(check))
 }
 
 /// How plain objects are read, if the request says so.

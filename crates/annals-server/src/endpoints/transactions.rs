@@ -5,7 +5,7 @@ use annals_json::{Operation, add_stays, array, boolean, object, only, operation_
 use http::{Method, StatusCode};
 use serde_json::{Value as Json, json};
 
-use crate::access::{check_acls, check_changes};
+use crate::access::may_commit;
 use crate::answer;
 use crate::bounds::heavy::heavy;
 use crate::description::endpoint::Endpoint;
@@ -169,8 +169,7 @@ async fn dry_run(call: Box<Call>, described: Described) -> Outcome {
     heavy(&call.door.bounds, move || {
         let mut transaction = door.repository()?.transaction();
         let built = described.build(&mut transaction)?;
-        check_changes(&described.signature.target.principal, &transaction)?;
-        check_acls(&described.signature.target.principal, &transaction)?;
+        may_commit(&described.signature.target.principal, &transaction, None)?;
         let base = transaction.base().position();
         let snapshot = transaction.dry_run()?;
         let mut body = json!({

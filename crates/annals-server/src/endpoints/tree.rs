@@ -212,7 +212,7 @@ async fn get(call: Box<Call>) -> Outcome {
 async fn list(call: Box<Call>) -> Outcome {
     let spot = Spot::of(&call)?;
     let mut options = ListOptions {
-        after: call.query.get("after").map(str::to_owned),
+        after: call.after()?,
         is_back: call.query.flag("back")?,
         bytes_max: call.door.bounds.limits.page_bytes_max,
         ..ListOptions::default()
@@ -221,7 +221,7 @@ async fn list(call: Box<Call>) -> Outcome {
     if lines::are_wanted(&call) {
         let mut left = call.lines_limit()?;
         let snapshot = call.snapshot().await?;
-        return lines::send(call, snapshot, move |_, snapshot, lines| {
+        return lines::send(call, snapshot, move |call, snapshot, lines| {
             loop {
                 options.limit = left.min(lines::BATCH_ITEMS_MAX);
                 let page = spot.tree(snapshot).list(&spot.path, &options)?.ok_or_else(|| spot.nothing())?;
@@ -229,7 +229,7 @@ async fn list(call: Box<Call>) -> Outcome {
                 page.items.into_iter().try_for_each(|item| lines.line(&entry(item, is_typed)?))?;
                 match page.next {
                     Some(next) if left > 0 => options.after = Some(next),
-                    next => return lines.next(next),
+                    next => return lines.next(call.cursors().seal(next)),
                 }
             }
         })
@@ -242,7 +242,7 @@ async fn list(call: Box<Call>) -> Outcome {
         let count = if is_counted { tree.count(&spot.path)? } else { None };
         let items = page.items.into_iter().map(|item| entry(item, is_typed));
         let items: Vec<TreeEntry> = items.collect::<annals::Result<_>>()?;
-        Ok(answer::page(call, &items, count, page.next, snapshot.position()))
+        Ok(answer::page(call, &items, count, call.cursors().seal(page.next), snapshot.position()))
     })
     .await
 }

@@ -10,6 +10,7 @@ use http_body::Body as _;
 use serde_json::Value as Json;
 
 use super::body::{self, Bytes};
+use super::cursors::Cursors;
 use super::door::Door;
 use crate::access::{Principal, Verb, Verbs};
 use crate::bounds::heavy::{heavy, heavy_answer};
@@ -106,6 +107,18 @@ impl Call {
     /// Page size: the `limit` of the request, within bounds.
     pub fn limit(&self) -> Result<usize, Problem> {
         check_limit(&self.door.bounds.limits, self.query.number("limit")?)
+    }
+
+    /// How the client gets cursors, and sends them.
+    pub fn cursors(&self) -> Cursors<'_> {
+        Cursors(self.principal.is_granted().then_some(&self.door.cursor_key))
+    }
+
+    /// The cursor of the request: where its page begins.
+    ///
+    /// Errors: `invalid-page`.
+    pub fn after(&self) -> Result<Option<String>, Problem> {
+        self.cursors().open(self.query.get("after").map(str::to_owned))
     }
 
     /// Room for the stored bytes of the items of a page.

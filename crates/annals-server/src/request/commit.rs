@@ -1,13 +1,13 @@
 //! Commits writes: builds a transaction, submits it, and waits for it without holding a thread.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use annals::{Candidates, ErrorKind, Position, RETRIES_MAX, Receipt, Ticket, Transaction};
+use annals::{Candidate, Candidates, ErrorKind, Position, RETRIES_MAX, Receipt, Ticket, Transaction};
 
 use super::call::{Call, Weight};
 use super::door::Door;
-use crate::access::{Principal, Verb, check_acls, check_changes, limit, told_to};
+use crate::access::{Principal, Verb, limit, may_commit, told_to};
 use crate::bounds::heavy::heavy;
 use crate::protocol::names::{AUTHOR, MESSAGE};
 use crate::protocol::problem::Problem;
@@ -87,47 +87,77 @@ pub async fn commit<T: Send + 'static>(
     mut build: Build<T>,
 ) -> Result<(T, Receipt), Problem> {
     let Target { principal, candidate } = target;
+    if let Some(name) = candidate {
+        return Box::pin(edit(door, principal, name, build)).await;
+    }
     let (by, shared) = (Arc::clone(&principal), Arc::clone(door));
     let checked: Build<T> = Box::new(move |transaction| {
         limit(&shared.grants, &by, transaction)?;
         let result = build(transaction)?;
-        match by.is_granted() {
-            true => transaction.check_rights()?,
-            false => check_changes(&by, transaction)?,
-        }
-        check_acls(&by, transaction)?;
+        may_commit(&by, transaction, None)?;
         Ok(result)
     });
     if !principal.is_granted() {
-        return match candidate {
-            Some(name) => Box::pin(edit(door, principal, name, checked)).await,
-            None => commit_now(door, weight, checked).await,
-        };
-    }
-    if candidate.is_some() {
-        let text =
-            "candidate: expected a client that reads everything, found one with grants; write without it";
-        return Err(Problem::door("forbidden", text));
+        return commit_now(door, weight, checked).await;
     }
     // The grants may have to be asked of every instance.
     let outcome = Box::pin(commit_now(door, Weight::Heavy, checked)).await;
     outcome.map_err(|problem| told_to(&principal, problem))
 }
 
+/// Runs `work` on the candidates as a client may use them: each write asks whether the candidate is its own, and whether it
+/// may commit what the write would commit, both by what is true then.
+///
+/// Errors: `forbidden`; those of `work`.
+pub fn with_candidates<T>(
+    door: &Door,
+    principal: &Arc<Principal>,
+    work: impl FnOnce(&Candidates, &KeptProblem) -> annals::Result<T>,
+) -> Result<T, Problem> {
+    if principal.is_granted() {
+        let text =
+            "candidate: expected a client that reads everything, found one with grants; write without it";
+        return Err(Problem::door("forbidden", text));
+    }
+    let (kept, by) = (KeptProblem::default(), Arc::clone(principal));
+    let keep = kept.clone();
+    let candidates = door.repository()?.candidates().checked(move |candidate, transaction| {
+        let own = candidate.instance()?;
+        keep.keep(check_owner(&by, candidate).and_then(|()| may_commit(&by, transaction, Some(&own))))
+    });
+    work(&candidates, &kept).map_err(|error| kept.take().unwrap_or_else(|| error.into()))
+}
+
+/// A problem of the door, kept while an error of the engine stands for it.
+#[derive(Clone, Default)]
+pub struct KeptProblem(Arc<Mutex<Option<Problem>>>);
+
+impl KeptProblem {
+    /// Errors: one that stands for the problem.
+    pub fn keep<T>(&self, outcome: Result<T, Problem>) -> annals::Result<T> {
+        outcome.map_err(|problem| {
+            let error = annals::Error::new(ErrorKind::Refused, problem.detail());
+            *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(problem);
+            error
+        })
+    }
+
+    fn take(&self) -> Option<Problem> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
 /// Refuses a change of a candidate that belongs to another client.
 ///
-/// Errors: `forbidden`; `NotFound`.
-pub fn check_owner(principal: &Principal, candidates: &Candidates, name: &str) -> Result<(), Problem> {
-    if !principal.is_named() || principal.may(Verb::Administer) {
-        return Ok(());
-    }
-    let owner = candidates.get(name)?.created.author;
-    if *owner == *principal.name {
+/// Errors: `forbidden`.
+fn check_owner(principal: &Principal, candidate: &Candidate) -> Result<(), Problem> {
+    let owner = &*candidate.created.author;
+    if !principal.is_named() || principal.may(Verb::Administer) || *owner == *principal.name {
         return Ok(());
     }
     let text = format!(
-        "candidate {name}: expected {owner:?}, who opened it, found {:?}; open one of your own",
-        principal.name
+        "candidate {}: expected {owner:?}, who opened it, found {:?}; open one of your own",
+        candidate.name, principal.name
     );
     Err(Problem::door("forbidden", text))
 }
@@ -141,20 +171,12 @@ async fn edit<T: Send + 'static>(
 ) -> Result<(T, Receipt), Problem> {
     let shared = Arc::clone(door);
     heavy(&door.bounds, move || {
-        // A problem of the door is returned unchanged.
-        let mut problem = None;
-        let candidates = shared.repository()?.candidates();
-        check_owner(&principal, &candidates, &name)?;
-        let outcome = candidates.edit(&name, |transaction| {
-            build(transaction).map_err(|error| {
-                problem = Some(error);
-                annals::Error::new(ErrorKind::InvalidArgument, "the problem is kept beside this")
-            })
-        });
-        shared
-            .metrics
-            .count_commit(&outcome.as_ref().map(|(_, receipt)| *receipt).map_err(annals::Error::duplicate));
-        outcome.map_err(|error| problem.unwrap_or_else(|| error.into()))
+        with_candidates(&shared, &principal, |candidates, kept| {
+            let outcome = candidates.edit(&name, |transaction| kept.keep(build(transaction)));
+            let known = outcome.as_ref().map(|(_, receipt)| *receipt);
+            shared.metrics.count_commit(&known.map_err(annals::Error::duplicate));
+            outcome
+        })
     })
     .await
 }

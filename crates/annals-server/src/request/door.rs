@@ -9,6 +9,7 @@ use std::time::{Duration, Instant as Clock};
 use annals::{Observer, Operational, Position, Repository};
 use tokio::sync::{OwnedMutexGuard, watch};
 
+use super::cursors::CursorKey;
 use super::hosts::Hosts;
 use crate::access::{Access, Grants, LeaseOwners};
 use crate::bounds::Bounds;
@@ -30,6 +31,8 @@ pub struct Door {
     pub access: Access,
     /// The grants in the graph.
     pub grants: Grants,
+    /// Seals the cursors of clients with grants.
+    pub cursor_key: CursorKey,
     /// The owners of leases.
     pub leases: LeaseOwners,
     /// The lines of refused requests.
@@ -93,6 +96,7 @@ impl Door {
             hosts,
             access: Access::default(),
             grants: Grants::default(),
+            cursor_key: CursorKey::default(),
             leases: LeaseOwners::default(),
             refusals: Refusals::default(),
             metrics: Metrics::default(),

@@ -3,6 +3,7 @@
 
 // In the order a newcomer should read them.
 pub mod hosts;
+pub mod cursors;
 pub mod door;
 pub mod body;
 pub mod upload;

@@ -24,6 +24,9 @@ mod declared;
 mod held_contents;
 pub(crate) mod taken_along;
 
+#[cfg(test)]
+mod tests;
+
 pub use entities_of::EntitiesOf;
 pub use find::Explanation;
 pub use instance::{ClassificationRef, Entity, Name, Relationship};
@@ -35,7 +38,7 @@ pub use past::compare::{Changes, ClassificationDifference, Difference, InstanceC
 pub use past::versions::{History, VersionInfo};
 pub use relationships::RelationshipsOf;
 pub use sight::{GRANTS_MAX, Grant, Right, Rights, Sight};
-pub(crate) use sight::{hidden, internal_types};
+pub(crate) use sight::hidden;
 pub use snapshot::{AsOf, Snapshot};
 pub(crate) use source::{Pending, Source};
 pub(crate) use tree::{ChildName, ChildSlot, ItemsRoom, PathTarget};

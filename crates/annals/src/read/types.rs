@@ -102,6 +102,20 @@ impl Snapshot {
         (outcome, differences)
     }
 
+    /// True if a type, or a classification, of this name is one of what the repository stores about itself, such as grants and
+    /// candidates: its name, or that of one of its supertypes as declared last, begins with `annals.` or `annals-`.
+    pub fn is_internal(&self, type_name: &str) -> bool {
+        self.graph().is_internal(type_name)
+    }
+
+    /// True if a type is `ancestor` or one of its subtypes, as declared last.
+    pub fn is_subtype(&self, kind: TypeKind, type_name: &str, ancestor: &str) -> bool {
+        let names = &self.graph().names;
+        let known = names.find(type_name).zip(names.find(ancestor));
+        type_name == ancestor
+            || known.is_some_and(|(name, ancestor)| self.graph().types.is_a(kind, name, ancestor))
+    }
+
     fn has_types_of_now(&self) -> bool {
         let changes = &self.graph().type_changes;
         let last = changes.len().checked_sub(1).and_then(|last| changes.get(last));

@@ -14,6 +14,9 @@ use crate::search::Find;
 use crate::tree::{NameTest, TreePath};
 use crate::{Error, ErrorKind, Position, Result};
 
+/// Most instances that records may have changed for one event.
+const WATCHED_MAX: usize = if cfg!(test) { 100 } else { 1_000_000 };
+
 /// The part of the graph for a subscription.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Watch {
@@ -94,7 +97,12 @@ impl Snapshot {
     ///
     /// Errors: as [`Snapshot::as_of`]; `TooLarge` over a million changed instances; those of reading history.
     pub(crate) fn watched(&self, watch: &Watch, from: Position, to: Position) -> Result<Vec<WatchedChange>> {
-        let touched = self.touched(from, to)?;
+        let Some(touched) = self.touched(from, to, WATCHED_MAX)? else {
+            let text = format!(
+                "watch: expected at most {WATCHED_MAX} changed instances; read the state and watch from there"
+            );
+            return Err(Error::new(ErrorKind::TooLarge, text));
+        };
         let has_sight = self.sight_number().is_some();
         let is_tree = matches!(watch, Watch::Tree { .. });
         // Trees lead to other instances, of which a sight asks each.

@@ -22,4 +22,4 @@ pub use commit::ticket::{Receipt, Ticket};
 pub use commit::validation::{Proposal, Validator};
 pub use tree::{Insert, TreeEdit};
 pub use undo::built_on::BuiltOn;
-pub use undo::taken_back::Keep;
+pub use undo::taken_back::{Keep, TAKEN_BACK_MAX};

@@ -17,10 +17,10 @@ mod commit;
 mod limited;
 mod tree;
 mod undo;
+mod candidate;
 mod maintenance;
 
 // Rooms of the sources with one file of tests.
-mod candidates;
 mod contents;
 mod operational;
 

@@ -45,8 +45,6 @@ pub fn limited<T>(
 ) -> Result<(T, Receipt)> {
     repository.transact(|t| {
         t.limit_to(rights)?;
-        let result = work(t)?;
-        t.check_rights()?;
-        Ok(result)
+        work(t)
     })
 }

@@ -2,10 +2,12 @@
 
 pub mod tokens;
 mod authors;
+mod at_commit;
 mod roles;
 mod grants;
 mod grants_to_write;
 mod grants_beside_twins;
+mod probing;
 mod refusals;
 mod oidc;
 pub mod hosts;

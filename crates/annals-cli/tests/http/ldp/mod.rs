@@ -14,6 +14,6 @@ mod iris;
 mod import;
 mod said;
 mod mixture;
-mod webac;
+pub mod webac;
 mod webac_doors;
 mod webac_hiding;

@@ -1,9 +1,9 @@
 //! The client of a request as an agent of ACLs, and the modes of access that it has to each resource.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use annals::{Direction, Entity, Id, Snapshot};
+use annals::{Direction, Entity, Id, InstanceId, Snapshot, Transaction, TypeKind};
 
 use super::authorization::{Acl, Authorization, objects};
 use super::modes::Modes;
@@ -14,7 +14,7 @@ use crate::ldp::mapping::path::Path;
 use crate::ldp::mapping::stored_names::node_id;
 use crate::ldp::mapping::view::{Found, View};
 use crate::ldp::mapping::vocabulary::{LDP, TYPE};
-use crate::ldp_types::{CONTAINS, NODE};
+use crate::ldp_types::{ACL, ACL_SOURCE, CONTAINS, NODE};
 
 /// The predicate from a group to its members.
 const HAS_MEMBER: &str = "http://www.w3.org/2006/vcard/ns#hasMember";
@@ -45,6 +45,8 @@ struct Read {
     inherited: HashMap<Id, Option<(Arc<Acl>, Id)>>,
     /// Whether the client is a member of a group.
     groups: HashMap<String, bool>,
+    /// The entities of ACLs and groups that the answers were read from.
+    sources: BTreeSet<Id>,
 }
 
 impl Agent {
@@ -58,6 +60,16 @@ impl Agent {
     pub fn at(&self, now: Snapshot) -> Agent {
         let (names, base) = (self.names.clone(), self.base.clone());
         Agent { names, is_known: self.is_known, by_role: self.by_role, base, now, read: Mutex::default() }
+    }
+
+    /// Makes a transaction rely on what the answers were read from: on these entities, and that no ACL comes or goes.
+    pub fn rely(&self, transaction: &mut Transaction) {
+        transaction.rely_on_type(TypeKind::Entity, ACL_SOURCE);
+        transaction.rely_on_type(TypeKind::Relationship, ACL);
+        for id in &self.read().sources {
+            transaction.rely_on(&InstanceId::Entity(id.clone()));
+            transaction.rely_on_relationships(id);
+        }
     }
 
     /// The modes that the client has at a path. Where no resource is, these are those of the nearest container, without
@@ -124,7 +136,7 @@ impl Agent {
     }
 
     fn modes_of(&self, entity: &Entity<'_>) -> annals::Result<Modes> {
-        let given = match Acl::of(entity, &self.base)? {
+        let given = match self.acl_of(entity)? {
             Some(acl) => self.given(&acl, entity.id(), Some(entity), None)?,
             None => match self.view().container(entity)? {
                 Some(container) => self.inherited(&container, entity.id(), Some(entity))?,
@@ -133,6 +145,12 @@ impl Agent {
             },
         };
         Ok(given.and(self.by_role))
+    }
+
+    fn acl_of(&self, entity: &Entity<'_>) -> annals::Result<Option<Acl>> {
+        let acl = Acl::of(entity, &self.base)?;
+        self.read().sources.extend(acl.iter().flat_map(|acl| &acl.sources).cloned());
+        Ok(acl)
     }
 
     /// The modes for a child of a container that has no ACL of its own; `entity` is the child, if it is there.
@@ -159,7 +177,7 @@ impl Agent {
                 break;
             }
             asked.push(above.id().clone());
-            if let Some(acl) = Acl::of(&above, &self.base)?.filter(Acl::is_inherited) {
+            if let Some(acl) = self.acl_of(&above)?.filter(Acl::is_inherited) {
                 found = Some((Arc::new(acl), above.id().clone()));
                 break;
             }
@@ -220,6 +238,7 @@ impl Agent {
             Place::Part(path, _) => node_id(&path.id(), &self.base.stored(group)),
             Place::Outside => return Ok(false),
         };
+        self.read().sources.insert(id.clone());
         let is_member = match self.now.entity(&id)? {
             Some(listed) => {
                 let members = objects(&listed, HAS_MEMBER, &self.base, GROUP_MEMBERS_MAX)?;

@@ -18,6 +18,8 @@ pub const KNOWN: &str = "http://www.w3.org/ns/auth/acl#AuthenticatedAgent";
 pub struct Acl {
     /// Its authorizations, whatever their order.
     pub authorizations: Vec<Authorization>,
+    /// The entities that it was read from.
+    pub sources: Vec<Id>,
 }
 
 /// An authorization: which agents get which modes of access to what.
@@ -69,8 +71,11 @@ impl Acl {
 
     fn add(&mut self, acl: &Entity<'_>, resource: &Id, base: &Base) -> annals::Result<()> {
         self.authorizations.extend(Authorization::of(acl, resource, base)?);
+        self.sources.push(acl.id().clone());
         for node in acl.neighbors(Direction::Out, Some(ldp_types::PART)).entities() {
-            self.authorizations.extend(Authorization::of(&node?, resource, base)?);
+            let node = node?;
+            self.authorizations.extend(Authorization::of(&node, resource, base)?);
+            self.sources.push(node.id().clone());
         }
         Ok(())
     }

@@ -89,9 +89,12 @@ impl Permit {
         self.check_by(&self.agent)
     }
 
-    /// The same by the ACLs of the snapshot that a transaction reads.
-    pub fn check_at(&self, snapshot: &Snapshot) -> Result<(), Problem> {
-        self.check_by(&self.agent.at(snapshot.clone()))
+    /// The same by the ACLs of the snapshot that a transaction reads. The transaction relies on them.
+    pub fn check_at(&self, transaction: &mut Transaction) -> Result<(), Problem> {
+        let agent = self.agent.at(transaction.base().clone());
+        self.check_by(&agent)?;
+        agent.rely(transaction);
+        Ok(())
     }
 
     fn check_by(&self, agent: &Agent) -> Result<(), Problem> {
@@ -122,8 +125,8 @@ impl Permit {
     /// Refuses a transaction that gives members to a resource that the client may not write.
     ///
     /// Errors: as [`Permit::check`].
-    pub fn check_members(&self, transaction: &Transaction) -> Result<(), Problem> {
-        let base = transaction.base();
+    pub fn check_members(&self, transaction: &mut Transaction) -> Result<(), Problem> {
+        let base = &transaction.base().clone();
         let agent = self.agent.at(base.clone());
         for action in transaction.actions() {
             let bag = action.bag();
@@ -145,6 +148,7 @@ impl Permit {
                 }
             }
         }
+        agent.rely(transaction);
         Ok(())
     }
 
@@ -221,10 +225,10 @@ mod tests {
         let path = Path::root().child("a").unwrap();
         let permit = Permit::new((agent, principal), path, (Purpose::Do(Modes::READ), Modes::NONE), &base);
         permit.check().unwrap();
-        permit.check_at(&repository.snapshot()).unwrap();
+        permit.check_at(&mut repository.transaction()).unwrap();
         let node = InstanceId::Entity(Id::new("node").unwrap());
         repository.transact(|transaction| transaction.delete(&node)).unwrap();
-        assert_eq!(permit.check_at(&repository.snapshot()).unwrap_err().status(), 401);
+        assert_eq!(permit.check_at(&mut repository.transaction()).unwrap_err().status(), 401);
         // The request itself reads the ACLs of the time when it came.
         permit.check().unwrap();
     }

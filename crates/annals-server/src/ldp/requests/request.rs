@@ -204,7 +204,7 @@ impl Request {
             signature.sign(transaction);
             let snapshot = transaction.base().clone();
             // ACLs may have changed since the request came.
-            permit.as_ref().map_or(Ok(()), |permit| permit.check_at(&snapshot))?;
+            permit.as_ref().map_or(Ok(()), |permit| permit.check_at(transaction))?;
             let result = work(&mut Writer::new(transaction, &snapshot, &base)?)?;
             permit.as_ref().map_or(Ok(()), |permit| permit.check_members(transaction))?;
             Ok(result)

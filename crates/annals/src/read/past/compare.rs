@@ -12,7 +12,7 @@ use crate::read::snapshot::{AsOf, Snapshot};
 use crate::{Error, ErrorKind, Position, Result};
 
 /// Most instances in a difference of two positions.
-pub(in crate::read) const INSTANCES_MAX: usize = 1_000_000;
+pub(in crate::read) const INSTANCES_MAX: usize = if cfg!(test) { 100 } else { 1_000_000 };
 
 /// The differences between two versions of one instance. A pair is the state before and after.
 ///
@@ -196,7 +196,13 @@ impl Snapshot {
         }
         let before = self.as_of(AsOf { position: Some(from), ..AsOf::default() })?;
         let after = self.as_of(AsOf { position: Some(to), ..AsOf::default() })?;
-        let touched = self.touched(from, to)?.into_iter();
+        let Some(touched) = self.touched(from, to, INSTANCES_MAX)? else {
+            let text = format!(
+                "difference: expected at most {INSTANCES_MAX} changed instances; narrow the positions"
+            );
+            return Err(Error::new(ErrorKind::TooLarge, text));
+        };
+        let touched = touched.into_iter();
         Ok(Changes { snapshot: self, before, after, touched })
     }
 

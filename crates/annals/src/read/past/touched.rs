@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use super::compare::INSTANCES_MAX;
 use crate::graph::actions as action;
 use crate::graph::instance::past::ChangePlace;
 use crate::graph::kind_of;
@@ -11,7 +10,7 @@ use crate::model::{Action, InstanceId, Record, TypeKind};
 use crate::read::snapshot::Snapshot;
 use crate::read::taken_along::Slot;
 use crate::record::decode_record;
-use crate::{Error, ErrorKind, Position, Result};
+use crate::{Position, Result};
 
 /// The instances that records wrote, found so far.
 struct Touched<'s> {
@@ -23,16 +22,10 @@ struct Touched<'s> {
 }
 
 impl Touched<'_> {
-    fn note(&mut self, (kind, slot): Slot) -> Result<()> {
+    fn note(&mut self, (kind, slot): Slot) {
         if self.seen.insert((kind == TypeKind::Relationship, slot)) {
             self.touched.push((kind, slot));
         }
-        if self.touched.len() <= INSTANCES_MAX {
-            return Ok(());
-        }
-        let text =
-            format!("difference: expected at most {INSTANCES_MAX} changed instances; narrow the positions");
-        Err(Error::new(ErrorKind::TooLarge, text))
     }
 
     fn note_record(&mut self, position: Position, record: &Record) -> Result<()> {
@@ -47,13 +40,13 @@ impl Touched<'_> {
             if change.action.writes_along() && graph.has_purged_containment_since(place.position) {
                 self.lost.insert(place);
             }
-            others.into_iter().chain(named).try_for_each(|slot| self.note(slot))?;
+            others.into_iter().chain(named).for_each(|slot| self.note(slot));
         }
         Ok(())
     }
 
     fn finish(mut self) -> Result<Vec<Slot>> {
-        self.snapshot.written_by(&self.lost)?.into_iter().try_for_each(|slot| self.note(slot))?;
+        self.snapshot.written_by(&self.lost)?.into_iter().for_each(|slot| self.note(slot));
         Ok(self.touched)
     }
 }
@@ -70,8 +63,14 @@ impl Snapshot {
         touched.finish()
     }
 
-    /// The instances that records `from + 1 ..= to` wrote, in the order of first change, each once.
-    pub(crate) fn touched(&self, from: Position, to: Position) -> Result<Vec<Slot>> {
+    /// The instances that records `from + 1 ..= to` wrote, in the order of first change, each once. `None` if they are more
+    /// than `at_most`: each caller has a bound of its own, and another way beyond it.
+    pub(crate) fn touched(
+        &self,
+        from: Position,
+        to: Position,
+        at_most: usize,
+    ) -> Result<Option<Vec<Slot>>> {
         let mut touched = self.nothing_touched();
         let mut next = from.next();
         while next <= to {
@@ -85,10 +84,13 @@ impl Snapshot {
                     break;
                 }
                 touched.note_record(next, &decode_record(next, &bytes)?)?;
+                if touched.touched.len() > at_most {
+                    return Ok(None);
+                }
                 next = next.next();
             }
         }
-        touched.finish()
+        Ok(Some(touched.finish()?).filter(|touched| touched.len() <= at_most))
     }
 
     /// The instance that the change at `place` named, unless it is purged, and the further instances that it wrote.

@@ -17,7 +17,6 @@ use crate::read::source::Source;
 use crate::{Error, ErrorKind, Position, Result};
 pub use grant::Grant;
 use grant::{Merged, merged};
-pub(crate) use resolved_grants::internal_types;
 pub(crate) use rights::hidden;
 pub use rights::{Right, Rights};
 
@@ -25,8 +24,9 @@ pub use rights::{Right, Rights};
 pub const GRANTS_MAX: usize = 100_000;
 
 /// The grants of a reader. An entity is in sight if a grant admits it as it is now and, in a read of the past, also as it
-/// was then. A relationship is in sight if a grant admits its type and both its ends are in sight. Entities of types whose
-/// names begin with `annals.` or `annals-` are what the repository stores about itself, and never in sight.
+/// was then. A relationship is in sight if a grant admits its type and both its ends are in sight. Instances of types whose
+/// names begin with `annals.` or `annals-`, and of their subtypes, are what the repository stores about itself, and never in
+/// sight.
 ///
 /// ```
 /// use std::sync::Arc;

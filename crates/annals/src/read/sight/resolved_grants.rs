@@ -18,8 +18,6 @@ use crate::{ErrorKind, Position, Result};
 
 /// How many instances are asked between two checks for cancellation.
 const ASKED_UNCHECKED: u32 = 4_096;
-/// Beginnings of the names of types of what the repository stores about itself, such as candidates and grants.
-const INTERNAL_TYPES: [&str; 2] = ["annals.", "annals-"];
 
 /// A grant with its names looked up.
 struct ResolvedGrant {
@@ -99,12 +97,13 @@ impl ResolvedGrants {
             types.dedup();
             types
         });
-        let internal_types = internal_types(snapshot.graph());
+        let internal_types = snapshot.graph().internal_types();
         Ok(ResolvedGrants { grants, roots: all_roots, unknown, internal_types, links })
     }
 
     pub(super) fn admit_link(&self, type_name: Symbol) -> bool {
-        self.links.as_ref().is_none_or(|types| types.binary_search(&type_name).is_ok())
+        self.internal_types.binary_search(&type_name).is_err()
+            && self.links.as_ref().is_none_or(|types| types.binary_search(&type_name).is_ok())
     }
 
     /// True if a grant admits this version of the entity at `slot`.
@@ -266,13 +265,6 @@ impl ResolvedGrants {
         }
         Ok(Some(self.made(entities, relationships)))
     }
-}
-
-/// The types of what the repository stores about itself, ascending.
-pub(crate) fn internal_types(graph: &Graph) -> Vec<Symbol> {
-    let names = graph.names.iter().enumerate();
-    let internal = names.filter(|(_, name)| INTERNAL_TYPES.iter().any(|start| name.starts_with(start)));
-    internal.map(|(number, _)| Symbol(narrow(number))).collect()
 }
 
 /// The entities that got another place by these relationships, with all below them; `None` if they may have had more places

@@ -1,6 +1,7 @@
 //! Rights: what a writer with some grants may change.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::Sight;
@@ -73,8 +74,7 @@ impl Right {
 /// let create = |team: &str| {
 ///     repository.transact(|t| {
 ///         t.limit_to(&rights)?;
-///         t.create_entity(NewEntity::new("page").property("team", team))?;
-///         t.check_rights()
+///         t.create_entity(NewEntity::new("page").property("team", team))
 ///     })
 /// };
 /// create("own")?;
@@ -109,6 +109,11 @@ impl Rights {
         &self.sight
     }
 
+    /// True if no grant lets the writer change anything.
+    pub(crate) fn are_none(&self) -> bool {
+        self.changes.iter().all(|sight| sight.grants().is_empty())
+    }
+
     /// The grants with a right: they admit the entities that the writer may change in this way.
     pub fn to(&self, right: Right) -> &Sight {
         &self.changes[right as usize]
@@ -117,15 +122,22 @@ impl Rights {
     /// Refuses changes that the writer may not make: the instances `touched` differ between the two snapshots, which have no
     /// sight.
     ///
+    /// Shape: the slots of the entities by which it was decided.
     /// Errors: `Refused`; those of reading long values.
-    pub(crate) fn check(&self, before: &Snapshot, after: &Snapshot, touched: &[Slot]) -> Result<()> {
-        let check = Check { rights: self, before, after, has_hidden: Cell::new(false) };
+    pub(crate) fn check(
+        &self,
+        before: &Snapshot,
+        after: &Snapshot,
+        touched: &[Slot],
+    ) -> Result<BTreeSet<u32>> {
+        let (has_hidden, asked) = (Cell::new(false), RefCell::default());
+        let check = Check { rights: self, before, after, has_hidden, asked };
         touched.iter().try_for_each(|&(kind, slot)| match kind {
             TypeKind::Relationship => check.relationship(slot),
             _ => check.entity(slot),
         })?;
         check.moved(touched)?;
-        if check.has_hidden.get() { Err(hidden()) } else { Ok(()) }
+        if check.has_hidden.get() { Err(hidden()) } else { Ok(check.asked.into_inner()) }
     }
 }
 
@@ -136,6 +148,8 @@ struct Check<'c> {
     /// True if something hidden is refused. Order: refusals of instances in sight come first, so that these are refused as
     /// if nothing hidden belonged to them.
     has_hidden: Cell<bool>,
+    /// The entities that the grants were asked about.
+    asked: RefCell<BTreeSet<u32>>,
 }
 
 impl Check<'_> {
@@ -192,6 +206,7 @@ impl Check<'_> {
             let grants = ResolvedGrants::for_few(snapshot, self.rights.to(Right::Update))?;
             for slot in moved.iter() {
                 snapshot.check_cancelled()?;
+                self.asked.borrow_mut().insert(slot);
                 if !grants.admit_entity(snapshot, slot)? {
                     self.admitted(Right::Update, snapshot, slot)?;
                 }
@@ -201,6 +216,7 @@ impl Check<'_> {
     }
 
     fn admitted(&self, right: Right, snapshot: &Snapshot, slot: u32) -> Result<()> {
+        self.asked.borrow_mut().insert(slot);
         if ResolvedGrants::for_few(snapshot, self.rights.to(right))?.admit_entity(snapshot, slot)? {
             return Ok(());
         }
@@ -236,6 +252,7 @@ impl Check<'_> {
     /// Checks a relationship in one state. `is_placing`: it may put its end into another container.
     fn linked(&self, right: Right, snapshot: &Snapshot, slot: u32, is_placing: bool) -> Result<()> {
         let (type_name, ends) = self.shape(snapshot, slot)?;
+        self.asked.borrow_mut().extend(ends);
         let sight = ResolvedGrants::for_few(snapshot, &self.rights.sight)?;
         let is_seen = sight.admit_link(type_name)
             && sight.admit_entity(snapshot, ends[0])?

@@ -13,6 +13,10 @@ use crate::{Position, Result};
 
 /// Over this count of records a sight is made anew. Units: records.
 const RECORDS_BEHIND_MAX: u64 = 1_000;
+/// A sight of which records changed more than this part is made anew: to look for the changes costs more than to ask again.
+const CHANGED_PART: usize = 4;
+/// In a small graph a change of nearly all may be looked for. Units: instances.
+const CHANGED_MIN: usize = if cfg!(test) { 4 } else { 1_000 };
 
 /// The versions of instances that are in sight.
 pub(in crate::read) struct VersionsInSight {
@@ -196,8 +200,18 @@ impl Snapshot {
         }
         let newer = match known.filter(|kept| kept.position < position && self.pending().is_none()) {
             Some(kept) if position.0 - kept.position.0 <= RECORDS_BEHIND_MAX => {
-                let touched = self.touched(kept.position, position)?;
-                ResolvedGrants::for_few(self, sight)?.updated(self, &kept.sets, kept.position, touched)?
+                let [entities, relationships] =
+                    [&self.graph().entities, &self.graph().relationships].map(|table| table.slots_count());
+                let at_most = CHANGED_MIN.max((entities + relationships) / CHANGED_PART);
+                match self.touched(kept.position, position, at_most)? {
+                    Some(touched) => ResolvedGrants::for_few(self, sight)?.updated(
+                        self,
+                        &kept.sets,
+                        kept.position,
+                        touched,
+                    )?,
+                    None => None,
+                }
             }
             _ => None,
         };

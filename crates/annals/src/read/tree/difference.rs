@@ -92,9 +92,10 @@ impl Tree<'_> {
         };
         let positions = position(&before).zip(position(&after));
         let touched = positions.filter(|_| self.snapshot.pending().is_none());
+        // After more changes than a subtree may have items, its items are compared one by one.
         let touched =
-            touched.map(|(from, to)| self.snapshot.touched(from.min(to), from.max(to))).transpose()?;
-        self.difference_of(path, &before, &after, touched)
+            touched.map(|(from, to)| self.snapshot.touched(from.min(to), from.max(to), INSTANCES_MAX));
+        self.difference_of(path, &before, &after, touched.transpose()?.flatten())
     }
 
     /// The same between two snapshots. Only instances in `touched` may differ; if it is `None`, all may.

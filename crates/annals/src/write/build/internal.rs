@@ -6,7 +6,6 @@ use crate::Result;
 use crate::graph::structures::slot_set::SlotSet;
 use crate::graph::{Graph, past_link_prefix};
 use crate::model::{Direction, InstanceId, Instant};
-use crate::read::internal_types;
 use crate::write::commit::clock::commit_instant;
 
 /// Type of the entities that hold candidates.
@@ -20,7 +19,7 @@ pub(in crate::write) fn is_candidate(instance: &InstanceId) -> bool {
 
 impl Transaction {
     /// True if this transaction deletes, restores or purges an entity of what the repository stores about itself because the
-    /// entity goes along with another one: the name of its type begins with `annals.` or `annals-`.
+    /// entity goes along with another one: the name of its type, or of a supertype, begins with `annals.` or `annals-`.
     ///
     /// Cost: a few look-ups, if no such entity is or was in a container.
     /// Errors: those of the changes so far.
@@ -46,7 +45,7 @@ impl Transaction {
 fn internal_in_containers(graph: &Graph) -> Vec<u32> {
     let lists = &graph.entities.lists.by_type;
     let extents = |name| [lists.extents.of(name), lists.past_extents.of(name)];
-    let slots = internal_types(graph).into_iter().flat_map(extents).flatten().flat_map(SlotSet::iter);
+    let slots = graph.internal_types().into_iter().flat_map(extents).flatten().flat_map(SlotSet::iter);
     let was_linked =
         |slot: u32| graph.past_links.prefix(&past_link_prefix(slot, Direction::In)).next().is_some();
     slots.filter(|slot| graph.container_link(*slot).is_some() || was_linked(*slot)).collect()

@@ -11,7 +11,7 @@ use crate::model::{
 };
 use crate::write::commit::expectations::Expected;
 use crate::write::commit::request::OwnStamps;
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, ErrorKind, Position, Result};
 
 impl Transaction {
     /// Sets the status of an instance.
@@ -281,6 +281,29 @@ impl Transaction {
         let graph = self.own_graph()?.graph();
         let along = graph.taken_along(action);
         Ok(along.slots().map(|(kind, slot)| instance_id(kind, graph.table(kind).id(slot).clone())).collect())
+    }
+
+    /// The first instance that an action would take along now, with the changes of this transaction so far, and that another
+    /// transaction has written after `since`: its later work would be lost. With the position at which it was written.
+    ///
+    /// Errors: as [`taken_along`](Transaction::taken_along).
+    pub fn built_on_along(
+        &mut self,
+        action: &Action,
+        since: Position,
+    ) -> Result<Option<(InstanceId, Position)>> {
+        self.check_unlimited("taken along")?;
+        if !action.takes_along() {
+            return Ok(None);
+        }
+        self.reads.extend(action.instance());
+        let along = self.own_graph()?.graph().taken_along(action);
+        // Of the commits of others only: this transaction may have changed it, too.
+        let graph = self.base.graph();
+        Ok(along.slots().find_map(|(kind, slot)| {
+            let changed = graph.table(kind).row(slot).map(|row| row.changed()).filter(|at| *at > since.0)?;
+            Some((instance_id(kind, graph.table(kind).id(slot).clone()), Position(changed)))
+        }))
     }
 
     /// Makes the commit fail with `Conflict` if another transaction commits first and `action` then takes other instances

@@ -1,11 +1,13 @@
 //! Reads of a transaction: of its base snapshot with its own changes. Each read is noted for serializable transactions.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use super::transaction::Transaction;
 use crate::model::{Id, InstanceId, TypeKind};
 use crate::read::{Entity, Neighbors, Page, Relationship, Snapshot};
 use crate::search::Find;
+use crate::write::commit::reads::Reads;
 use crate::{Direction, Result};
 
 impl Transaction {
@@ -50,6 +52,29 @@ impl Transaction {
             true => self.base().relationship(id),
             false => self.current()?.relationship(id),
         }
+    }
+
+    /// Makes the commit fail with `Conflict` if another transaction changes the instance first: for callers that decide by
+    /// it whether this transaction is allowed.
+    ///
+    /// The first call in the life of a repository counts all commits since the snapshot as changes.
+    pub fn rely_on(&mut self, instance: &InstanceId) {
+        self.relied().instance(instance.clone());
+    }
+
+    /// The same for all instances of a type, and of its subtypes, also those that come and go.
+    pub fn rely_on_type(&mut self, kind: TypeKind, type_name: &str) {
+        self.relied().search(kind, Some(type_name.into()));
+    }
+
+    /// The same for the relationships of an entity, also those that come.
+    pub fn rely_on_relationships(&mut self, entity: &Id) {
+        self.relied().neighborhood(entity);
+    }
+
+    fn relied(&mut self) -> &mut Reads {
+        self.committer.is_remembering.store(true, Ordering::Relaxed);
+        &mut self.relied
     }
 
     /// True if the own changes leave the fields of an instance as they are in the base.

@@ -60,6 +60,8 @@ pub struct Transaction {
     pub(super) is_of_history: bool,
     is_serializable: bool,
     pub(in crate::write) reads: Reads,
+    // What decided whether the transaction is allowed.
+    pub(super) relied: Reads,
     pub(in crate::write) expectations: Expectations,
     // For the edits of a candidate: the number of changes with an older base, and that base.
     pub(in crate::write) edits: Option<(Position, usize)>,
@@ -98,6 +100,7 @@ impl Transaction {
             is_of_history: false,
             is_serializable: false,
             reads: Reads::default(),
+            relied: Reads::default(),
             expectations: Expectations::default(),
             edits: None,
             stamped: Vec::new(),
@@ -449,7 +452,8 @@ impl Transaction {
     /// The snapshot after the commit, without committing.
     ///
     /// Errors: as [`Transaction::commit`] for the changes; it checks neither reads nor the size of the record.
-    pub fn dry_run(self) -> Result<Snapshot> {
+    pub fn dry_run(mut self) -> Result<Snapshot> {
+        self.check_rights()?;
         let latest = self.committer.snapshot();
         self.expectations.check(latest.graph())?;
         find_conflict(latest.graph(), self.base.graph().position, &self.record.changes)?;
@@ -494,6 +498,7 @@ impl Transaction {
     }
 
     fn hand_over(mut self, enqueue: impl FnOnce(&Committer, Box<Work>) -> Result<Ticket>) -> Result<Ticket> {
+        self.check_rights()?;
         if self.record.changes.is_empty() {
             if self.left_out_count > 0 {
                 // A read-only repository refuses every write, even one that would change nothing.
@@ -525,6 +530,7 @@ impl Transaction {
             instant,
             is_of_history: self.is_of_history,
             reads: self.is_serializable.then_some(self.reads),
+            relied: self.relied,
             edits,
             stamped: self.stamped,
             _pins: pins,

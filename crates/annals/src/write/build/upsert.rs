@@ -98,6 +98,7 @@ impl Transaction {
     ///
     /// Errors: `AlreadyExists` if it is hidden from the writer.
     fn live_instance(&mut self, instance: &InstanceId) -> Result<Option<Arc<Instance>>> {
+        self.check_may_change()?;
         self.check_free(instance)?;
         self.reads.instance(instance.clone());
         self.graph_of(instance)?.live_instance(instance)

@@ -29,13 +29,18 @@ const AUTHOR: &str = "annals";
 /// Undoes the commit of a candidate. The candidate is then open again, based on the present state.
 ///
 /// Shape: the instances that stay as they are, because later records built on them.
-pub(super) fn take_back(t: &mut Transaction, name: &str, keep: Option<Keep>) -> Result<Vec<BuiltOn>> {
-    let stored = StoredCandidate::read(t.base(), name)?.unconfirmed()?;
+pub(super) fn take_back(
+    t: &mut Transaction,
+    stored: &StoredCandidate,
+    keep: Option<Keep>,
+    check: impl FnOnce(&mut Transaction) -> Result<()>,
+) -> Result<Vec<BuiltOn>> {
     let Some(unconfirmed) = &stored.candidate().unconfirmed else { return Ok(Vec::new()) };
     let position = unconfirmed.position;
-    check_is_commit(t, position, &stored)?;
+    check_is_commit(t, position, stored)?;
     // The commit changed the candidate, too, so undoing it also ends the wait.
     let left = t.take_back_except(position..=position, keep, Some(&stored.instance))?;
+    check(t)?;
     stored.open_again(t, &left)?;
     Ok(left)
 }
@@ -108,14 +113,14 @@ fn take_back_late(committer: &Arc<Committer>, failed: &mut Failed) -> Result<()>
         }
         let outcome = transact(committer, |t| {
             // It may have been confirmed, or taken back and committed again, since the list was made.
-            let is_late =
-                StoredCandidate::read(t.base(), &candidate.name).is_ok_and(|stored| late(stored.candidate()));
-            if !is_late || is_held() {
+            let stored =
+                StoredCandidate::read(t.base(), &candidate.name).and_then(StoredCandidate::unconfirmed);
+            let Some(stored) = stored.ok().filter(|stored| late(stored.candidate()) && !is_held()) else {
                 return Ok(());
-            }
+            };
             let text = format!("candidate {}: taken back, since nobody confirmed it in time", candidate.name);
             t.author(AUTHOR).message(&text);
-            take_back(t, &candidate.name, None).map(drop)
+            take_back(t, &stored, None, |_| Ok(())).map(drop)
         });
         if let Err(error) = outcome {
             failed.insert(commit, std::time::Instant::now() + RETRY_INTERVAL);

@@ -29,17 +29,54 @@ pub struct CandidateConflict {
     pub reason: Error,
 }
 
-/// Refuses if another transaction changed an edited instance since the base; names the first such edit.
+/// Refuses if another transaction changed an edited instance since the base, or one that an edit takes along; names the
+/// first such edit.
 ///
 /// Errors: `PreconditionFailed`.
-pub(super) fn check(stored: &StoredCandidate) -> Result<()> {
+pub(super) fn check(stored: &StoredCandidate, committer: &Arc<Committer>) -> Result<()> {
     let edits = stored.edits()?;
-    let found = edits.iter().find_map(|edit| conflict(stored, edit));
+    let found = match edits.iter().find_map(|edit| conflict(stored, edit)) {
+        Some(found) => Some(found),
+        None => first_along(stored, committer, &edits)?,
+    };
     found.map_or(Ok(()), |conflict| {
         let text =
             format!("candidate {}: {}; see its conflicts, then rebase it", stored.name, conflict.text());
         Err(Error::new(ErrorKind::PreconditionFailed, text).with("candidate", &stored.name))
     })
+}
+
+/// The first conflict of an edit that takes others along. An edit that cannot be applied is reported by the commit.
+fn first_along(
+    stored: &StoredCandidate,
+    committer: &Arc<Committer>,
+    edits: &[Change],
+) -> Result<Option<Error>> {
+    let Some(last) = edits.iter().rposition(|edit| edit.action.takes_along()) else { return Ok(None) };
+    let mut transaction = Transaction::new(Arc::clone(committer), stored.snapshot.clone());
+    for edit in &edits[..=last] {
+        if let Some(found) = along(stored, &mut transaction, edit)? {
+            return Ok(Some(found));
+        }
+        if transaction.try_change(edit).is_err() {
+            break;
+        }
+    }
+    Ok(None)
+}
+
+/// Why an edit conflicts with later commits: it would take something along that others have written since the base.
+fn along(stored: &StoredCandidate, transaction: &mut Transaction, edit: &Change) -> Result<Option<Error>> {
+    let Some((other, changed)) = transaction.built_on_along(&edit.action, stored.base())? else {
+        return Ok(None);
+    };
+    let named = edit.action.instance().map(|instance| instance.to_string()).unwrap_or_default();
+    let text = format!(
+        "{named}: to {} it would take {other} along, which was changed at position {changed}, after the base {}",
+        edit.action.verb(),
+        stored.base()
+    );
+    Ok(Some(Error::new(ErrorKind::Conflict, text)))
 }
 
 /// Why an edit conflicts with later commits. An edit that creates an instance is refused when it is applied.
@@ -68,17 +105,17 @@ fn stranger(stored: &StoredCandidate, edit: &Change) -> Option<Error> {
 
 /// All conflicts, in the order of the edits.
 pub(super) fn find(stored: &StoredCandidate, committer: &Arc<Committer>) -> Result<Vec<CandidateConflict>> {
-    sort(stored, committer, None).map(|(conflicts, _)| conflicts)
+    sort(stored, committer, None).map(|(conflicts, ..)| conflicts)
 }
 
-/// Rebases the candidate on the snapshot of `t`; returns the dropped edits.
+/// Rebases the candidate on the snapshot of `t`; returns the dropped edits, and a transaction with the others.
 pub(super) fn rebase(
     stored: &StoredCandidate,
     t: &mut Transaction,
     committer: &Arc<Committer>,
     keep: Option<Keep>,
-) -> Result<Vec<CandidateConflict>> {
-    let (conflicts, kept) = sort(stored, committer, keep)?;
+) -> Result<(Vec<CandidateConflict>, Transaction)> {
+    let (conflicts, kept, transaction) = sort(stored, committer, keep)?;
     if keep != Some(Keep::Theirs)
         && let Some(first) = conflicts.first()
     {
@@ -91,15 +128,15 @@ pub(super) fn rebase(
         return Err(Error::new(ErrorKind::PreconditionFailed, text).with("candidate", &stored.name));
     }
     stored.put(t, t.base().position(), &kept)?;
-    Ok(conflicts)
+    Ok((conflicts, transaction))
 }
 
-/// The edits in conflict, and the others. With [`Keep::Mine`] only edits that cannot be applied are in conflict.
+/// The edits in conflict, and the others, also in a transaction. With [`Keep::Mine`] only edits that cannot be applied are in conflict.
 fn sort(
     stored: &StoredCandidate,
     committer: &Arc<Committer>,
     keep: Option<Keep>,
-) -> Result<(Vec<CandidateConflict>, Vec<Change>)> {
+) -> Result<(Vec<CandidateConflict>, Vec<Change>, Transaction)> {
     let edits = stored.edits()?;
     // Edits that use a unique value of others: this shows when all edits are applied, because one may free a value.
     let mut taken: BTreeMap<usize, Error> = BTreeMap::new();
@@ -108,7 +145,7 @@ fn sort(
         let found = sorted.transaction.edits_not_unique(&sorted.kept)?;
         if found.is_empty() {
             let kept = sorted.kept.into_iter().map(|edit| edits[edit].clone()).collect();
-            return Ok((sorted.conflicts, kept));
+            return Ok((sorted.conflicts, kept, sorted.transaction));
         }
         taken.extend(found);
     }
@@ -148,6 +185,11 @@ fn sort_except(
             (true, _) => Ok(()),
             (false, Some(Keep::Mine)) => stranger(stored, change).map_or(Ok(()), Err),
             (false, _) => conflict(stored, change).map_or(Ok(()), Err),
+        };
+        // Also by an edit of what the candidate created: others may have filled what it moved in there.
+        let changed = match keep {
+            Some(Keep::Mine) => changed,
+            _ => changed.and(along(stored, &mut transaction, change)?.map_or(Ok(()), Err)),
         };
         let changed = taken.get(&edit).map_or(changed, |reason| Err(reason.duplicate()));
         match changed.and_then(|()| transaction.try_change(change)) {

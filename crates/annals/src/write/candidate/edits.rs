@@ -1,9 +1,11 @@
 //! A transaction whose first changes are the edits of a candidate.
 
 use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 
+use crate::graph::actions as action;
 use crate::graph::instance_id;
-use crate::model::{Action, Change};
+use crate::model::{Action, Change, InstanceId};
 use crate::read::Snapshot;
 use crate::write::Transaction;
 use crate::{Error, Position, Result};
@@ -21,6 +23,34 @@ impl Transaction {
         self.expectations.check_edits(self.base.graph(), before)?;
         self.current()?;
         self.check_size()
+    }
+
+    /// Makes the commit fail with `Conflict` if an edit takes other instances along then: what it names, and what the edits
+    /// moved there.
+    pub(in crate::write) fn expect_edits_along(&mut self) -> Result<()> {
+        let record = Arc::clone(&self.record);
+        if !record.changes.iter().any(|edit| edit.action.takes_along()) {
+            return Ok(());
+        }
+        for Change { action, .. } in &record.changes {
+            let moved = match action {
+                Action::CreateRelationship(new) => Some(new.to.clone()),
+                Action::Relink(relink) => match &relink.to {
+                    Some(to) => Some(to.clone()),
+                    None => self.base.relationship(&relink.id)?.map(|link| link.to().clone()),
+                },
+                _ => None,
+            };
+            match moved {
+                Some(id) => {
+                    let instance = InstanceId::Entity(id);
+                    self.expect_taken_along(&action::Delete { instance }.into())?;
+                }
+                None if action.takes_along() => self.expect_taken_along(action)?,
+                None => {}
+            }
+        }
+        Ok(())
     }
 
     /// The edits that gave an instance a value that must be unique and that others have. `numbers` are those of the

@@ -44,7 +44,11 @@ use stored::{CONFIRM_BEFORE, StoredCandidate};
 #[derive(Clone)]
 pub struct Candidates {
     committer: Arc<Committer>,
+    check: Option<Arc<Check>>,
 }
+
+/// Refuses a transaction on behalf of a candidate.
+type Check = dyn Fn(&Candidate, &mut Transaction) -> Result<()> + Send + Sync;
 
 /// Holds the timer of commits that must be confirmed, until it is dropped.
 #[derive(Debug)]
@@ -52,7 +56,32 @@ pub struct HeldTimer(#[expect(dead_code, reason = "its owners are counted")] Arc
 
 impl Candidates {
     pub(crate) fn new(committer: Arc<Committer>) -> Candidates {
-        Candidates { committer }
+        Candidates { committer, check: None }
+    }
+
+    /// The same candidates, for a client that may not do everything. Each write but an opening asks `check` by what is true
+    /// then: first with the candidate and a transaction without changes, and then with the transaction that would take
+    /// effect. That of an edit and of a rebase has all edits, that of a commit all that it commits, that of a take-back all
+    /// that it sets back, and that of a confirmation what it keeps in force but deletions and restorations.
+    #[must_use]
+    pub fn checked(
+        self,
+        check: impl Fn(&Candidate, &mut Transaction) -> Result<()> + Send + Sync + 'static,
+    ) -> Candidates {
+        Candidates { check: Some(Arc::new(check)), ..self }
+    }
+
+    /// A candidate that the client may write.
+    ///
+    /// Errors: `NotFound`; those of the check.
+    fn writable(&self, t: &Transaction, name: &str) -> Result<StoredCandidate> {
+        let stored = StoredCandidate::read(t.base(), name)?;
+        self.ask(&stored, &mut Transaction::new(Arc::clone(&self.committer), t.base().clone()))?;
+        Ok(stored)
+    }
+
+    fn ask(&self, stored: &StoredCandidate, transaction: &mut Transaction) -> Result<()> {
+        self.check.as_ref().map_or(Ok(()), |check| check(stored.candidate(), transaction))
     }
 
     /// All candidates, by name.
@@ -91,11 +120,19 @@ impl Candidates {
         mut work: impl FnMut(&mut Transaction) -> Result<T>,
     ) -> Result<(T, Receipt)> {
         self.transact(|outer| {
-            let stored = StoredCandidate::read(outer.base(), name)?.open()?;
+            let stored = self.writable(outer, name)?.open()?;
             let mut inner = self.with_edits(&stored)?;
             inner.is_always = outer.is_always;
             let (before, count) = (inner.current()?.clone(), inner.record.changes.len());
             let result = work(&mut inner)?;
+            if inner.rights.is_some() {
+                let text = format!(
+                    "candidate {name}: expected edits of a writer without grants, because nobody asks them at its commit; \
+                     write without a candidate"
+                );
+                return Err(Error::new(ErrorKind::Refused, text));
+            }
+            self.ask(&stored, &mut inner)?;
             inner.check_edits(&before)?;
             outer.author(&inner.record.author).message(&inner.record.message);
             let edits = inner.record_mut().changes.split_off(count);
@@ -120,7 +157,8 @@ impl Candidates {
     }
 
     /// The edits that prevent the commit of the candidate: edits of instances that another transaction has changed
-    /// since its base, edits that can no longer be applied, and edits whose unique values others have taken. [`Candidates::check`] also finds conditions that all of
+    /// since its base, edits that would take such instances along, edits that can no longer be applied, and edits whose
+    /// unique values others have taken. [`Candidates::check`] also finds conditions that all of
     /// them together break.
     ///
     /// Errors: `NotFound`; `PreconditionFailed` if it waits for a confirmation.
@@ -134,9 +172,11 @@ impl Candidates {
     /// Errors: as [`Candidates::commit`], including the conditions at the end of a transaction, and refusals of hooks.
     pub fn check(&self, name: &str) -> Result<()> {
         let stored = StoredCandidate::read(&self.committer.snapshot(), name)?.open()?;
-        conflicts::check(&stored)?;
+        conflicts::check(&stored, &self.committer)?;
         let mut transaction = Transaction::new(Arc::clone(&self.committer), stored.snapshot.clone());
         transaction.begin_with_edits(stored.edits()?, stored.base());
+        self.ask(&stored, &mut transaction)?;
+        transaction.expect_edits_along()?;
         transaction.dry_run().map(drop)
     }
 
@@ -148,8 +188,10 @@ impl Candidates {
     pub fn rebase(&self, name: &str, keep: Option<Keep>, author: &str) -> Result<Vec<CandidateConflict>> {
         self.transact(|t| {
             t.author(author).message(&format!("candidate {name}: rebased"));
-            let stored = StoredCandidate::read(t.base(), name)?.open()?;
-            conflicts::rebase(&stored, t, &self.committer, keep)
+            let stored = self.writable(t, name)?.open()?;
+            let (conflicts, mut kept) = conflicts::rebase(&stored, t, &self.committer, keep)?;
+            self.ask(&stored, &mut kept)?;
+            Ok(conflicts)
         })
         .map(|(dropped, _)| dropped)
     }
@@ -162,13 +204,15 @@ impl Candidates {
     pub fn commit(&self, name: &str, how: &CandidateCommit) -> Result<Receipt> {
         let confirm_before = how.confirm_within.map(|within| self.deadline(within)).transpose()?;
         let (outcome, receipt) = self.transact(|t| {
-            let stored = StoredCandidate::read(t.base(), name)?.open()?;
+            let stored = self.writable(t, name)?.open()?;
             // Order: report the conflict before trying. Trying again does not remove it.
-            if let Err(conflict) = conflicts::check(&stored) {
+            if let Err(conflict) = conflicts::check(&stored, &self.committer) {
                 return Ok(Err(conflict));
             }
             t.author(&how.author).message(&how.message);
             t.begin_with_edits(stored.edits()?, stored.base());
+            self.ask(&stored, t)?;
+            t.expect_edits_along()?;
             if let Some(before) = confirm_before {
                 check_can_be_taken_back(&t.record.changes)?;
                 t.update(&stored.instance, Patch::new().set(CONFIRM_BEFORE, before))?;
@@ -185,7 +229,14 @@ impl Candidates {
     /// Errors: `NotFound`; `PreconditionFailed` if no commit waits: it was not committed, or was undone.
     pub fn confirm(&self, name: &str, author: &str) -> Result<Receipt> {
         self.transact(|t| {
-            let stored = StoredCandidate::read(t.base(), name)?.unconfirmed()?;
+            let stored = self.writable(t, name)?.unconfirmed()?;
+            if self.check.is_some() {
+                let mut kept = Transaction::new(Arc::clone(&self.committer), t.base().clone());
+                let mut edits = stored.edits()?;
+                edits.retain(|edit| !edit.action.takes_along());
+                kept.begin_with_edits(edits, stored.base());
+                self.ask(&stored, &mut kept)?;
+            }
             t.author(author).message(&format!("candidate {name}: confirmed"));
             t.purge(&stored.instance)
         })
@@ -201,7 +252,8 @@ impl Candidates {
     pub fn take_back(&self, name: &str, keep: Option<Keep>, author: &str) -> Result<(Vec<BuiltOn>, Receipt)> {
         self.transact(|t| {
             t.author(author).message(&format!("candidate {name}: taken back"));
-            confirm::take_back(t, name, keep)
+            let stored = self.writable(t, name)?.unconfirmed()?;
+            confirm::take_back(t, &stored, keep, |t| self.ask(&stored, t))
         })
     }
 
@@ -216,7 +268,7 @@ impl Candidates {
     /// Errors: `NotFound`; `PreconditionFailed` if it waits for a confirmation: confirm the commit, or undo it first.
     pub fn discard(&self, name: &str, author: &str) -> Result<Receipt> {
         self.transact(|t| {
-            let stored = StoredCandidate::read(t.base(), name)?.open()?;
+            let stored = self.writable(t, name)?.open()?;
             t.author(author).message(&format!("candidate {name}: discarded"));
             t.purge(&stored.instance)
         })

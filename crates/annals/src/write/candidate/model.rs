@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::Position;
-use crate::model::{Instant, Stamp};
+use super::stored::id_of;
+use crate::model::{InstanceId, Instant, Stamp};
+use crate::{Position, Result};
 
 /// Most candidates at once.
 pub const CANDIDATES_MAX: usize = 1_000;
@@ -26,6 +27,15 @@ pub struct Candidate {
     pub updated: Stamp,
     /// Its commit, if that waits for a confirmation.
     pub unconfirmed: Option<Unconfirmed>,
+}
+
+impl Candidate {
+    /// The entity that holds the candidate.
+    ///
+    /// Errors: `InvalidArgument` for a name that no candidate can have.
+    pub fn instance(&self) -> Result<InstanceId> {
+        id_of(&self.name).map(InstanceId::Entity)
+    }
 }
 
 /// A commit that is undone unless it is confirmed.

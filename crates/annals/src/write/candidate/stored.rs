@@ -195,7 +195,14 @@ fn brought_back(change: Change) -> Vec<Change> {
 pub(super) fn open(t: &mut Transaction, name: &str) -> Result<()> {
     let id = id_of(name)?;
     let base = t.base().clone();
-    if base.entity(&id)?.is_some() {
+    if let Some(found) = base.entity(&id)? {
+        if found.type_name() != CANDIDATE {
+            let text = format!(
+                "candidate {name}: expected that its id is free, found the entity {id} of the type {}; choose another name",
+                found.type_name()
+            );
+            return Err(Error::new(ErrorKind::AlreadyExists, text).with("candidate", name));
+        }
         let text = format!("candidate {name}: there is one of this name; edit it, or discard it first");
         return Err(Error::new(ErrorKind::AlreadyExists, text).with("candidate", name));
     }

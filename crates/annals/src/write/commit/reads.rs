@@ -78,6 +78,14 @@ impl Reads {
         self.bound();
     }
 
+    /// True if nothing was read.
+    pub(crate) fn are_none(&self) -> bool {
+        !self.everything
+            && self.instances.is_empty()
+            && self.neighborhoods.is_empty()
+            && self.types.is_empty()
+    }
+
     fn bound(&mut self) {
         if self.everything || self.instances.len() + self.neighborhoods.len() + self.types.len() > READS_MAX {
             self.everything();

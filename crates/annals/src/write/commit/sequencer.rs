@@ -9,7 +9,7 @@ use super::clock::commit_instant;
 use super::outcome::refuse;
 use super::publisher::Publisher;
 use super::queue::{Committer, State};
-use super::reads::{Touched, touched_by};
+use super::reads::{Reads, Touched, touched_by};
 use super::request::{CommitRequest, Work};
 use super::ticket::Receipt;
 use super::validation::Validators;
@@ -218,17 +218,20 @@ impl Sequencer {
     }
 
     fn check_reads(&self, work: &Work) -> Result<()> {
-        let Some(reads) = &work.reads else { return Ok(()) };
-        if self.working.position == work.base {
+        if self.working.position == work.base || work.reads.is_none() && work.relied.are_none() {
             return Ok(());
         }
+        let are_touched = |touched: &[Touched]| {
+            let mut all = work.reads.iter().chain([&work.relied]);
+            all.any(|reads: &Reads| reads.are_touched_by(&self.working, touched))
+        };
         let is_known = self.recent.front().is_some_and(|(oldest, _)| oldest.0 <= work.base.0 + 1);
         let touched = self
             .recent
             .iter()
             .rev()
             .take_while(|(position, _)| *position > work.base)
-            .find(|(_, touched)| reads.are_touched_by(&self.working, touched));
+            .find(|(_, touched)| are_touched(touched));
         match touched {
             None if is_known => Ok(()),
             None => Err(Error::new(
@@ -237,7 +240,9 @@ impl Sequencer {
             )),
             Some((position, _)) => Err(Error::new(
                 ErrorKind::Conflict,
-                format!("something this transaction read was changed at position {position}; retry"),
+                format!(
+                    "something this transaction read, or was allowed by, was changed at position {position}; retry"
+                ),
             )),
         }
     }

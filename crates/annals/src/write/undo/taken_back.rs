@@ -17,6 +17,10 @@ use crate::write::build::transaction::Transaction;
 use crate::write::tree::then::{Then, Was, restoring};
 use crate::{Error, ErrorKind, Position, Result};
 
+/// Most instances that the records of one take-back may have changed: it is one transaction. An import of more is taken back
+/// in several.
+pub const TAKEN_BACK_MAX: usize = if cfg!(test) { 100 } else { 1_000_000 };
+
 /// The side whose changes stay in a conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep {
@@ -93,7 +97,13 @@ impl Transaction {
         };
         self.check_all_can_be_taken_back(first, last)?;
         let snapshot = self.base.as_of(AsOf { position: Some(before), ..AsOf::default() })?;
-        let touched = self.base.touched(before, last)?;
+        let Some(touched) = self.base.touched(before, last, TAKEN_BACK_MAX)? else {
+            let text = format!(
+                "take back: expected at most {TAKEN_BACK_MAX} changed instances; take fewer records back at once, \
+                 the latest first"
+            );
+            return Err(Error::new(ErrorKind::TooLarge, text));
+        };
         let mut left = Vec::new();
         if keep != Some(Keep::Mine) {
             left = built_on(&self.base, &snapshot, last, &touched, own)?;

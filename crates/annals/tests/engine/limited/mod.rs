@@ -1,5 +1,6 @@
 //! Writers with grants.
 
+mod at_commit;
 mod changes;
 mod trees;
 mod reverts;

@@ -1,0 +1,43 @@
+"""Logs in at a Gremlin Server with TLS and tokens: tokens.py PORT CERTIFICATE.pem ADA_TOKEN EVE_TOKEN REVOKE…
+
+Ada has the role write and Eve the role read. REVOKE is the command that revokes Ada's token.
+"""
+import ssl
+import subprocess
+import sys
+
+from gremlin_python.driver.client import Client
+
+port, certificate, ada, eve = sys.argv[1:5]
+revoke = sys.argv[5:]
+context = ssl.create_default_context(cafile=certificate)
+
+
+def count(client):
+    return client.submit("g.V().count()").all().result()
+
+
+def refused(what, text, work):
+    try:
+        work()
+    except Exception as error:  # Drivers have many classes for it.
+        assert text in str(error), f"{what}: {error!r}"
+    else:
+        raise AssertionError(f"{what} was let in")
+
+
+def client(name, token):
+    return Client(f"wss://localhost:{port}/gremlin", "g", username=name, password=token, ssl_options=context)
+
+
+refused("no token", "token", lambda: count(client("", "")))
+refused("a wrong token", "token", lambda: count(client("ada", ada[:-1] + ("1" if ada.endswith("0") else "0"))))
+refused("another name", "token", lambda: count(client("eve", ada)))
+refused("a token that only reads", "role write", lambda: count(client("eve", eve)))
+refused("no TLS", "", lambda: count(Client(f"ws://localhost:{port}/gremlin", "g", username="ada", password=ada)))
+known = client("ada", ada)
+assert count(known) == [0]
+subprocess.run(revoke, check=True, stdout=subprocess.DEVNULL)
+refused("a token that was revoked meanwhile", "revoked", lambda: count(known))
+refused("a revoked token", "token", lambda: count(client("ada", ada)))
+print("tokens: all as expected")

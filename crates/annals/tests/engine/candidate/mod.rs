@@ -1,0 +1,5 @@
+//! Candidates.
+
+mod along;
+mod candidates;
+mod checked;
