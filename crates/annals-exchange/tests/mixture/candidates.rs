@@ -7,7 +7,7 @@ use std::time::Duration;
 use annals::*;
 
 use crate::edit::Work;
-use crate::model::{Change, Model};
+use crate::model::{Age, Change, Model};
 use crate::push::push_all;
 use crate::world::World;
 
@@ -19,7 +19,7 @@ pub struct Open {
 
 impl World {
     pub(crate) fn work_on_the_candidate(&mut self) {
-        let candidates = self.repository().candidates();
+        let candidates = self.limited_candidates();
         let Some(mut open) = self.candidate.take() else {
             let base = self.position();
             self.history.push(format!("{}: open", base + 1));
@@ -70,6 +70,9 @@ impl World {
         let outcome = candidates.edit("c", |t| push_all(t, &stored));
         self.history.push(format!("{position}: edit {work:?}: {:?}", outcome.is_ok()));
         let edits = candidates.edits("c").expect("its edits");
+        if outcome.is_ok() {
+            self.check_role("an edit", &edits, &outcome);
+        }
         let news = &edits[open.edits.len().min(edits.len())..];
         if outcome.is_err() {
             assert!(news.is_empty(), "a refused edit stays: {}", self.what());
@@ -101,9 +104,8 @@ impl World {
         open.edits.extend(made);
     }
 
-    fn end_candidate(&mut self, candidates: &Candidates, open: Open) {
-        let is_reversible = open.edits.iter().all(Change::can_be_taken_back);
-        let must_confirm = is_reversible && self.random.one_in(2);
+    /// The model after the commit of a candidate, or why it is refused.
+    fn expect_committed(&self, open: &Open) -> (Model, std::result::Result<(), ErrorKind>) {
         let position = self.position() + 1;
         // An edit makes a version, also if others have made the same change since it was added.
         let mut next = Model { is_always: true, ..self.model.clone() };
@@ -114,14 +116,27 @@ impl World {
                 expected = Err(ErrorKind::PreconditionFailed);
             }
             if expected.is_ok() {
+                let before = next.clone();
                 expected = next.apply((position, number), edit).map(drop);
+                if expected.is_ok() && self.takes_others_along(open.base, edit, &before, &next) {
+                    expected = Err(ErrorKind::PreconditionFailed);
+                }
             }
         }
         if expected.is_ok() {
             expected = next.check_end(position);
         }
+        (next, expected)
+    }
+
+    fn end_candidate(&mut self, candidates: &Candidates, open: Open) {
+        let is_reversible = open.edits.iter().all(Change::can_be_taken_back);
+        let must_confirm = is_reversible && self.random.one_in(2);
+        let position = self.position() + 1;
+        let (next, expected) = self.expect_committed(&open);
         let within = must_confirm.then(|| Duration::from_secs(3_600));
         let how = CandidateCommit { confirm_within: within, ..CandidateCommit::default() };
+        let edits = candidates.edits("c").expect("its edits");
         let outcome = candidates.commit("c", &how);
         self.history.push(format!("{position}: commit candidate, confirm {must_confirm}: {outcome:?}"));
         // A revert may bring back what it deletes again, and the model cannot see that.
@@ -129,8 +144,13 @@ impl World {
             && open.edits.iter().filter_map(Change::named).any(|(is_link, name)| {
                 self.model.find(is_link, name).is_none_or(|age| !self.model.all[&age].now().is_live)
             });
+        self.check_role("a commit", &edits, &outcome);
         let is_same = match (&outcome, expected) {
             (Ok(_), Ok(())) => true,
+            (Err(found), expected) if found.kind() == ErrorKind::Refused => {
+                // A conflict is reported first.
+                expected != Err(ErrorKind::PreconditionFailed)
+            }
             (Err(found), Ok(())) if found.kind() == ErrorKind::PreconditionFailed => is_unseen,
             // A creation of an instance that there is by now is a conflict, too.
             (Err(found), Err(expected)) => {
@@ -147,29 +167,50 @@ impl World {
         self.accepted += 1;
         self.learn_ids();
         self.note();
-        if !must_confirm {
-            return;
+        if must_confirm {
+            self.end_confirmation(position, edits);
         }
-        // Others change something meanwhile.
+    }
+
+    /// Others change something while the commit at `position` waits; then it is confirmed or taken back.
+    fn end_confirmation(&mut self, position: u64, edits: Vec<annals::Change>) {
         for _ in 0..self.random.below(5) {
             let works = self.any_works();
             self.commit_all(works);
         }
+        let candidates = &self.limited_candidates();
+        let anyone = self.repository().candidates();
         if self.random.one_in(3) {
-            candidates.confirm("c", "").expect("it can be confirmed");
-            self.history.push(format!("{}: confirm", self.position()));
+            let outcome = candidates.confirm("c", "");
+            self.history.push(format!("{}: confirm: {outcome:?}", self.position()));
+            // Deletions and restorations are not asked again.
+            let is_whole =
+                |edit: &annals::Change| matches!(edit.action, Action::Delete(_) | Action::Restore(_));
+            let kept: Vec<_> = edits.into_iter().filter(|edit| !is_whole(edit)).collect();
+            if outcome.is_ok() {
+                self.check_role("a confirmation", &kept, &outcome);
+            } else {
+                anyone.confirm("c", "").expect("it can be confirmed");
+            }
             return self.note();
         }
-        let expected = self.expect_taken_back(position);
-        let outcome = match self.random.one_in(2) {
+        let expected = self.expect_taken_back(position..=position);
+        let is_asked = self.random.one_in(2);
+        let mut outcome = match is_asked {
             true => candidates.take_back("c", None, "").map(drop),
-            false => self.let_time_run_out(candidates),
+            false => self.let_time_run_out(&anyone),
         };
         self.history.push(format!("{}: take candidate back: {outcome:?}", self.position()));
+        if outcome.is_ok() && is_asked {
+            self.check_role("a take-back", &self.last_changes(), &outcome);
+        }
+        if outcome.as_ref().is_err_and(|error| error.kind() == ErrorKind::Refused) {
+            outcome = anyone.take_back("c", None, "").map(drop);
+        }
         self.judge_taken_back(outcome, expected);
-        match candidates.get("c").expect("it is there").unconfirmed {
-            None => drop(candidates.discard("c", "").expect("it can be discarded")),
-            Some(_) => drop(candidates.confirm("c", "").expect("it can be confirmed")),
+        match anyone.get("c").expect("it is there").unconfirmed {
+            None => drop(anyone.discard("c", "").expect("it can be discarded")),
+            Some(_) => drop(anyone.confirm("c", "").expect("it can be confirmed")),
         }
         self.note();
     }
@@ -209,6 +250,9 @@ impl World {
             if is_conflict || tried.apply((before + 1, number), edit).is_err() {
                 continue;
             }
+            if keep != Some(Keep::Mine) && self.takes_others_along(open.base, edit, &next, &tried) {
+                continue;
+            }
             next = tried;
             kept.push(edit.clone());
             created.extend(edit.created().map(|(is_link, name)| (is_link, name.to_owned())));
@@ -221,8 +265,15 @@ impl World {
             _ if dropped_count > 0 => Err(ErrorKind::PreconditionFailed),
             _ => Ok(0),
         };
+        let edits = candidates.edits("c").expect("its edits");
         let outcome = candidates.rebase("c", keep, "");
         self.history.push(format!("{}: rebase, keep {keep:?}: {outcome:?}", self.position()));
+        if outcome.is_ok() {
+            let kept = candidates.edits("c").expect("its edits");
+            self.check_role("a rebase", &kept, &outcome);
+        } else if outcome.as_ref().is_err_and(|error| error.kind() == ErrorKind::Refused) {
+            return self.check_role("a rebase", &edits, &outcome);
+        }
         let found = outcome.as_ref().map(Vec::len).map_err(Error::kind);
         match (is_unique, keep, &outcome) {
             (true, ..) => assert_eq!(found, expected, "{outcome:?}: {}", self.what()),
@@ -238,6 +289,17 @@ impl World {
         if outcome.is_ok() {
             *open = Open { base: before, edits: kept };
         }
+    }
+
+    /// True if an edit, which leads from `before` to `after`, takes something along that others have written since `base`.
+    fn takes_others_along(&self, base: u64, edit: &Change, before: &Model, after: &Model) -> bool {
+        let named = edit.named().and_then(|(is_link, name)| before.find(is_link, name));
+        let is_touched = |age: &Age| match (before.all.get(age), after.all.get(age)) {
+            (Some(known), Some(now)) => known.versions.len() != now.versions.len(),
+            (known, _) => known.is_some(),
+        };
+        let others = self.model.all.iter().filter(|(_, known)| known.place().0 > base);
+        others.map(|(age, _)| age).any(|age| Some(*age) != named && is_touched(age))
     }
 
     /// Fails if these edits cannot be committed.

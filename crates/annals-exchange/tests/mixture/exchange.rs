@@ -43,9 +43,11 @@ impl Exported {
             delete_max: "100%".parse().expect("a share"),
             option: "--delete-missing-max",
         };
-        load(repository, &self.text, run, Some(merge), Some(missing)).map_err(|stop| match stop {
-            Stop::Failed(error) => error.kind(),
-            stop => panic!("{stop:?}"),
+        load(repository, ("export", false), &self.text, run, Some(merge), Some(missing)).map_err(|stop| {
+            match stop {
+                Stop::Failed(error) => error.kind(),
+                stop => panic!("{stop:?}"),
+            }
         })
     }
 
@@ -102,8 +104,10 @@ impl Exported {
     }
 }
 
-fn load(
+/// Loads lines of a file, from the beginning or as a run that goes on.
+pub fn load(
     repository: &Repository,
+    (name, is_resuming): (&str, bool),
     text: &[u8],
     run: Run,
     merge: Option<Merge>,
@@ -120,8 +124,8 @@ fn load(
     report.merge = merge;
     let file = JsonlOptions {
         load: &options,
-        name: "export",
-        is_resuming: false,
+        name,
+        is_resuming,
         run,
         set_aside: Default::default(),
         valid_from: None,
@@ -146,7 +150,7 @@ pub fn copied(repository: &Repository, store: Arc<dyn Store>, clock: Clock) -> (
     let options = Options { contents: Some(store), clock, ..Options::default() };
     let copy = Repository::open_with(folder.path().join("copy"), options).expect("it opens");
     let run = Run::begin(&copy);
-    let summary = load(&copy, &text, run, None, None).expect("it loads");
+    let summary = load(&copy, ("export", false), &text, run, None, None).expect("it loads");
     assert_eq!(summary.refused_count, 0);
     let snapshot = copy.snapshot();
     (of_snapshot(&copy, &snapshot), Rules::of(&snapshot))

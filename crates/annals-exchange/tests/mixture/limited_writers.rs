@@ -273,10 +273,14 @@ impl World {
     /// A transaction of a writer with grants, and its reads.
     pub(crate) fn work_with_grants(&mut self) {
         let number = self.random.below(WRITERS);
-        let writers = std::mem::take(&mut self.writers);
-        match self.random.one_in(8) {
-            true => self.revert_with_grants(&writers[number]),
-            false => self.commit_with_grants(&writers[number]),
+        let mut writers = std::mem::take(&mut self.writers);
+        if self.random.one_in(16) {
+            writers = Writer::any(&mut self.random);
+        }
+        match self.random.below(8) {
+            0 => self.revert_with_grants(&writers[number]),
+            1 | 2 => self.commit_with_grants_later(&writers[number]),
+            _ => self.commit_with_grants(&writers[number]),
         }
         self.check_reads(&writers[number]);
         self.writers = writers;
@@ -318,6 +322,39 @@ impl World {
             assert_eq!(self.position() + 1, position, "{}", self.what());
         } else {
             self.accept(next, &changes);
+        }
+    }
+
+    /// A transaction of a writer that is committed when others have changed something: what its grants admitted then is
+    /// not committed if they do not admit it now.
+    fn commit_with_grants_later(&mut self, writer: &Writer) {
+        let mut works = self.any_works();
+        // Others, which depend on what was there before, are planned when they are added.
+        let is_plain = |work: &Work| matches!(work, Work::Direct(change) if !change.is_planned());
+        works.retain(is_plain);
+        let stored = self.stored(&works);
+        let mut transaction = self.repository().transaction();
+        let begun = transaction.limit_to(&writer.rights).and_then(|()| {
+            stored
+                .iter()
+                .flat_map(|(_, contents)| contents)
+                .for_each(|content| transaction.allow_content(content));
+            push_all(&mut transaction, &stored)
+        });
+        let made = self.model.clone().attempt(self.position() + 1, &works, &mut self.count);
+        if begun.is_err() || made.is_ok_and(|made| made.len() < works.len()) {
+            return;
+        }
+        let others = self.any_works();
+        self.commit_all(others);
+        let position = self.position() + 1;
+        let allowed = self.allowed(writer, position, &works, true);
+        let outcome = transaction.commit().map(drop).map_err(|error| error.kind());
+        self.history.push(format!("{position}: later, with {:?}: {works:?}: {outcome:?}", writer.what()));
+        match (outcome, allowed) {
+            (Ok(()), Some((next, changes))) if !changes.is_empty() => self.accept(next, &changes),
+            (Ok(()), None) => panic!("expected a refusal: {}", self.what()),
+            _ => assert_eq!(self.position() + 1, position, "{}", self.what()),
         }
     }
 

@@ -23,6 +23,7 @@ mod push;
 #[path = "../../../annals/tests/support/random.rs"]
 mod random;
 mod reverted;
+mod roles;
 mod rules;
 mod see;
 mod sights;

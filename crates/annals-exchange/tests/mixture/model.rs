@@ -265,6 +265,11 @@ impl Change {
         )
     }
 
+    /// True if its effect is planned by what is there when it is added.
+    pub fn is_planned(&self) -> bool {
+        matches!(self, Change::Upsert { .. } | Change::Undo { .. } | Change::Declare { .. })
+    }
+
     /// The instance that it creates.
     pub fn created(&self) -> Option<(bool, &str)> {
         match self {

@@ -1,6 +1,7 @@
 //! Records that are taken back.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use annals::*;
 
@@ -13,20 +14,24 @@ impl World {
         if known.is_empty() {
             return;
         }
-        let position = *self.random.choose(&known);
-        let expected = self.expect_taken_back(position);
-        let outcome = self.repository().transact(|t| t.take_back(Position(position))).map(drop);
-        self.history.push(format!("{}: take back {position}: {outcome:?}", self.position()));
+        let first = *self.random.choose(&known);
+        let wanted = first + if self.random.one_in(2) { self.random.below(6) as u64 } else { 0 };
+        let can_go_on = |position: &u64| self.can_be_taken_back.contains(position);
+        let last = (first..=wanted).take_while(can_go_on).last().expect("the first can be taken back");
+        let expected = self.expect_taken_back(first..=last);
+        let positions = Position(first)..=Position(last);
+        let outcome = self.repository().transact(|t| t.take_back_all(positions.clone(), None)).map(drop);
+        self.history.push(format!("{}: take back {first} to {last}: {outcome:?}", self.position()));
         self.judge_taken_back(outcome, expected);
     }
 
-    /// The model after the record at `position` is taken back; `None` if later records built on it.
-    pub(crate) fn expect_taken_back(&self, position: u64) -> Option<BTreeMap<Age, Content>> {
-        let before = position - 1;
+    /// The model after these records are taken back as one; `None` if later records built on them.
+    pub(crate) fn expect_taken_back(&self, records: RangeInclusive<u64>) -> Option<BTreeMap<Age, Content>> {
+        let (before, position) = (records.start() - 1, *records.end());
         let mut targets = BTreeMap::new();
         let touched = |age: Age| {
             let known = self.model.all.get(&age);
-            known.is_some_and(|known| known.versions.iter().any(|version| version.place.0 == position))
+            known.is_some_and(|known| known.versions.iter().any(|version| records.contains(&version.place.0)))
         };
         let ages: Vec<Age> = self.model.all.keys().copied().filter(|age| touched(*age)).collect();
         for &age in &ages {

@@ -16,6 +16,7 @@ use crate::model::{Change, Fields, Known, Model};
 use crate::place::Place;
 use crate::push::{instance, push_all};
 use crate::random::Random;
+use crate::roles::Role;
 use crate::rules::{Rules, is_of_rules};
 use crate::see::{Name, Seen, of_model, of_snapshot};
 use crate::sights::Sights;
@@ -35,6 +36,8 @@ pub struct World {
     /// Records of which the model does not know what was deleted together.
     pub(crate) vague: BTreeSet<u64>,
     pub(crate) candidate: Option<Open>,
+    /// Of the client of the candidate.
+    pub(crate) role: Role,
     /// An earlier export.
     pub(crate) exported: Option<Exported>,
     /// The state behind each tag ever seen, by kind and id.
@@ -70,6 +73,7 @@ impl World {
             can_be_taken_back: BTreeSet::new(),
             vague: BTreeSet::new(),
             candidate: None,
+            role: Role::default(),
             exported: None,
             tags: HashMap::new(),
             accepted: 0,

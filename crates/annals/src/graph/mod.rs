@@ -18,9 +18,6 @@ pub(crate) mod report;
 pub(crate) mod compare;
 pub(crate) mod meanings;
 
-#[cfg(test)]
-mod tests;
-
 use std::sync::Arc;
 
 use crate::structures::key_set::KeySet;

@@ -1,11 +1,11 @@
 //! One client uses at most its share of each kind of room.
 
-use std::io::Write;
+use std::io::{BufReader, Read, Write};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::support::{Server, server, try_request};
+use crate::support::{Server, read_answer, server, try_request};
 
 fn put_binary(server: &Server) -> crate::support::Answer {
     try_request(server.address, "PUT", "/ldp/b", &[("content-type", "a/b")], Some("bytes")).unwrap()
@@ -108,9 +108,18 @@ fn one_client_holds_at_most_its_share_of_the_room_for_bodies() {
 fn an_import_leaves_its_client_room_for_other_bodies() {
     let (_folder, server) = server(&["--client-share", "25"]);
     let mut import = server.connect();
-    let head = "POST /v1/import HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/x-ndjson\r\n";
-    import.write_all(format!("{head}content-length: 1000000\r\n\r\n{{").as_bytes()).unwrap();
-    std::thread::sleep(Duration::from_millis(500));
+    let head = "POST /v1/import HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/x-ndjson\r\n\
+                expect: 100-continue\r\ncontent-length: 1000000\r\n\r\n";
+    import.write_all(head.as_bytes()).unwrap();
+    // The import has its room when it asks for the body.
+    let mut asked = [0; 25];
+    import.read_exact(&mut asked).unwrap();
+    assert_eq!(&asked, b"HTTP/1.1 100 Continue\r\n\r\n");
     let answer = server.send("POST", "/v1/entities", &json!({"type": "thing"}));
     assert_eq!(answer.status, 201, "{answer:?}");
+    // It was under way all the time.
+    let line = "{\"entity\": {\"type\": \"thing\"}}\n";
+    import.write_all(format!("{line}{}", "\n".repeat(1_000_000 - line.len())).as_bytes()).unwrap();
+    let answer = read_answer(&mut BufReader::new(import), false).unwrap();
+    assert_eq!((answer.status, answer.json()["created"].as_u64()), (200, Some(1)), "{answer:?}");
 }

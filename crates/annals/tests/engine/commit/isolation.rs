@@ -165,8 +165,10 @@ fn what_does_not_concern_a_serializable_transaction_does_not_stop_it() {
     assert!(transaction.entity(&id("a")).unwrap().is_some());
     transaction.find_entities(&Find::of("other")).unwrap();
     repository.transact(|t| t.update(&entity("b"), set(5))).unwrap();
-    transaction.update(&entity("a"), set(5)).unwrap();
+    transaction.update(&entity("a"), set(6)).unwrap();
     transaction.commit().unwrap();
+    let snapshot = repository.snapshot();
+    assert_eq!((number(&snapshot, "a"), number(&snapshot, "b")), (6, 5));
 }
 
 /// Every way to read, and a change that concerns it.

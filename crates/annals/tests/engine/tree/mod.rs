@@ -3,4 +3,3 @@
 mod tree_changes;
 mod tree_history;
 mod valid_time_trees;
-mod tree_speed;

@@ -343,10 +343,21 @@ fn an_item_returns_whose_relationship_to_its_container_was_purged() {
         let link = snapshot.neighbors(&item, Direction::In, None).unwrap().next().unwrap().unwrap();
         link.relationship.instance_id()
     };
+    let seen = || {
+        let snapshot = repository.snapshot();
+        let item = snapshot.entity(&item).unwrap().expect("it is there");
+        (item.birth(), item.type_name().to_owned(), item.property("leaf"))
+    };
+    let before = seen();
+    assert_eq!(before.2, Some(1.into()));
     let (_, deleted) = repository.transact(|t| t.delete(&a)).unwrap();
     repository.transact(|t| t.purge(&link)).unwrap();
     repository.transact(|t| t.take_back(deleted.position)).unwrap();
-    assert!(repository.snapshot().entity(&item).unwrap().is_some());
+    assert_eq!(seen(), before);
+    let snapshot = repository.snapshot();
+    assert!(snapshot.tree().item(&path("/a")).unwrap().is_some());
+    // Its place is purged.
+    assert!(snapshot.neighbors(&item, Direction::In, None).unwrap().next().is_none());
 }
 
 /// Story: a record changed a value of an item; a later one deleted the item; "mine" brought it back outside of its tree.
