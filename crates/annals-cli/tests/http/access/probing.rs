@@ -92,7 +92,10 @@ fn relationships_and_classifications_of_internal_names_are_for_admins_under_gran
 #[test]
 fn a_former_id_of_a_hidden_entity_tells_neither_its_version_nor_its_new_id() {
     let probed = Probed::start();
-    assert_eq!(probed.ask(&probed.admin, "PUT", "/v1/entities/hidden/id", json!({"id": "new"})).status, 200);
+    assert_eq!(
+        probed.ask(&probed.admin, "PUT", "/v1/entities/hidden/id", json!({"newId": "new"})).status,
+        200
+    );
     let expected = |token: &str, id: &str, version: u32| {
         let body =
             json!({"operations": [{"action": "expect", "kind": "entity", "id": id, "ifVersion": version}]});
