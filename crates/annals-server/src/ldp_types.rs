@@ -3,6 +3,8 @@
 
 use annals::{Snapshot, Transaction, TypeDefinition, TypeKind};
 
+/// Any resource.
+const RESOURCE: &str = "ldp.Resource";
 /// A resource in RDF.
 pub const RDF_SOURCE: &str = "ldp.RDFSource";
 /// A container.
@@ -59,6 +61,11 @@ pub fn is_of_door(definition: &TypeDefinition) -> bool {
         && (definitions().contains(definition) || definitions_of_acls().contains(definition))
 }
 
+/// True for the types of entities whose ids are addresses: resources, and what stays of them.
+pub fn is_addressed(snapshot: &Snapshot, type_name: &str) -> bool {
+    type_name == PLACEHOLDER || snapshot.is_subtype(TypeKind::Entity, type_name, RESOURCE)
+}
+
 /// True for the names of the types that ACLs have, and the relationships to them.
 pub fn is_of_acls(type_name: &str) -> bool {
     type_name == ACL || type_name == ACL_SOURCE
@@ -88,9 +95,9 @@ fn definitions() -> Vec<TypeDefinition> {
         ..TypeDefinition::relationship(name).containing()
     };
     vec![
-        entity("ldp.Resource", "", "A resource of the LDP door."),
-        entity(RDF_SOURCE, "ldp.Resource", "A resource in RDF."),
-        entity(NON_RDF_SOURCE, "ldp.Resource", "A binary."),
+        entity(RESOURCE, "", "A resource of the LDP door."),
+        entity(RDF_SOURCE, RESOURCE, "A resource in RDF."),
+        entity(NON_RDF_SOURCE, RESOURCE, "A binary."),
         entity("ldp.Container", RDF_SOURCE, "A container."),
         entity(BASIC_CONTAINER, "ldp.Container", "A container without members of its own."),
         entity(DIRECT_CONTAINER, "ldp.Container", "Its children are members of a resource."),

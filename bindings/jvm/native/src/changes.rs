@@ -7,7 +7,7 @@ use annals_json::{Object, invalid, json_from_slice, operation_from_json};
 use serde_json::{Value as Json, json};
 
 use crate::argument::{flag, object, text};
-use crate::handles::{self, Thing};
+use crate::handles::{self, Open, Thing};
 use crate::packed::{Reader, Writer};
 
 /// Begins a transaction; settings as of `Native.begin`.
@@ -18,7 +18,7 @@ pub fn begin(repository: i64, settings: &[u8]) -> Result<i64> {
         transaction.serializable();
     }
     set(&mut transaction, &settings)?;
-    Ok(handles::add(Thing::Transaction(Arc::new(Mutex::new(Some(transaction))))))
+    Ok(handles::add(Thing::Transaction(Arc::new(Mutex::new(Open::Yes(Box::new(transaction)))))))
 }
 
 fn set(transaction: &mut Transaction, settings: &Object) -> Result<()> {
@@ -43,7 +43,7 @@ fn set(transaction: &mut Transaction, settings: &Object) -> Result<()> {
 
 /// Adds a change by its number in `Native.apply`.
 pub fn apply(transaction: i64, operation: i32, request: &[u8]) -> Result<Vec<u8>> {
-    handles::with_transaction(transaction, |transaction| {
+    handles::with_whole(transaction, |transaction| {
         let mut out = Writer::default();
         let mut input = Reader::new(request);
         match operation {

@@ -1,7 +1,7 @@
 //! Requests to the HTTP door in process.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use annals::Result;
 use annals_server::Exchange;
@@ -60,7 +60,7 @@ pub fn read(exchange: i64, bytes_max: usize) -> Result<Option<Vec<u8>>> {
 
 fn with<T>(handle: i64, work: impl FnOnce(&mut Exchange) -> Result<T>) -> Result<T> {
     let exchange = handles::exchange(handle)?;
-    let mut exchange = exchange.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut exchange = exchange.lock().map_err(|_| handles::panicked("exchange"))?;
     work(&mut exchange)
 }
 

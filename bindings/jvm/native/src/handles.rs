@@ -17,10 +17,18 @@ const PARTS: usize = 32;
 pub enum Thing {
     Repository(Arc<Opened>),
     Snapshot(Arc<Snapshot>),
-    /// `None` once it is committed.
-    Transaction(Arc<Mutex<Option<Transaction>>>),
+    /// The lock is poisoned after a panic within the transaction.
+    Transaction(Arc<Mutex<Open>>),
     /// The closer ends it while a thread waits for it.
     Exchange(Arc<Mutex<Exchange>>, Closer),
+}
+
+/// A transaction, or the reason why it is over.
+pub enum Open {
+    /// Takes changes.
+    Yes(Box<Transaction>),
+    /// Takes none any more.
+    No(&'static str),
 }
 
 struct Table {
@@ -91,8 +99,30 @@ pub fn exchange(handle: i64) -> Result<Arc<Mutex<Exchange>>> {
 /// Errors: as [`get`]; those of `work`.
 pub fn with_transaction<T>(handle: i64, work: impl FnOnce(&mut Transaction) -> Result<T>) -> Result<T> {
     let Thing::Transaction(transaction) = get(handle)? else { return Err(wrong(handle, "a transaction")) };
-    let mut transaction = transaction.lock().unwrap_or_else(PoisonError::into_inner);
-    work(transaction.as_mut().ok_or_else(ended)?)
+    let mut transaction = transaction.lock().map_err(|_| panicked("transaction"))?;
+    match &mut *transaction {
+        Open::Yes(transaction) => work(transaction),
+        Open::No(why) => Err(ended(why)),
+    }
+}
+
+/// Works with the transaction behind a handle, and discards it if the work fails after its first change: nothing of it
+/// may be committed.
+///
+/// Errors: as [`with_transaction`].
+pub fn with_whole<T>(handle: i64, work: impl FnOnce(&mut Transaction) -> Result<T>) -> Result<T> {
+    let mut is_torn = false;
+    let done = with_transaction(handle, |transaction| {
+        let before = transaction.changes_count();
+        let done = work(transaction);
+        is_torn = done.is_err() && transaction.changes_count() != before;
+        done
+    });
+    if is_torn && let Thing::Transaction(transaction) = get(handle)? {
+        *transaction.lock().map_err(|_| panicked("transaction"))? =
+            Open::No("operations failed after the first of their changes, so it was discarded");
+    }
+    done
 }
 
 /// Takes the transaction out of its handle.
@@ -101,9 +131,20 @@ pub fn with_transaction<T>(handle: i64, work: impl FnOnce(&mut Transaction) -> R
 pub fn take_transaction(handle: i64) -> Result<Transaction> {
     let Thing::Transaction(transaction) = get(handle)? else { return Err(wrong(handle, "a transaction")) };
     remove(handle);
-    transaction.lock().unwrap_or_else(PoisonError::into_inner).take().ok_or_else(ended)
+    let mut transaction = transaction.lock().map_err(|_| panicked("transaction"))?;
+    match std::mem::replace(&mut *transaction, Open::No("it is committed already")) {
+        Open::Yes(transaction) => Ok(*transaction),
+        Open::No(why) => Err(ended(why)),
+    }
 }
 
-fn ended() -> Error {
-    Error::new(ErrorKind::Closed, "transaction: it is committed already; begin another one")
+fn ended(why: &str) -> Error {
+    Error::new(ErrorKind::Closed, format!("transaction: {why}; begin another one"))
+}
+
+/// The error for a thing with which a call panicked, so that nobody knows its state.
+pub fn panicked(what: &str) -> Error {
+    let text =
+        format!("{what}: an earlier call with it panicked, so that its state is unknown; begin another one");
+    Error::new(ErrorKind::Closed, text)
 }

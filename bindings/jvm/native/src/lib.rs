@@ -3,10 +3,13 @@
 #![allow(unsafe_code, reason = "the virtual machine finds native methods by their names")]
 
 mod argument;
-mod changes;
+#[doc(hidden)]
+pub mod changes;
 mod exchanges;
-mod handles;
-mod opened;
+#[doc(hidden)]
+pub mod handles;
+#[doc(hidden)]
+pub mod opened;
 mod packed;
 mod views;
 

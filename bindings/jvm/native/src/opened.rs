@@ -23,7 +23,7 @@ impl Opened {
     /// Errors: as [`Repository::open_with`]; `InvalidArgument` for an unknown setting.
     pub fn open(settings: &[u8]) -> Result<Opened> {
         let settings = object(settings, "settings")?;
-        let known = ["folder", "readOnly", "checkpointLogBytes", "segmentBytes"];
+        let known = ["folder", "readOnly", "checkpointLogBytes", "segmentBytes", "memoryBytesMax"];
         if let Some(name) = settings.keys().find(|name| !known.contains(&name.as_str())) {
             return Err(invalid(format!("settings: expected {}, found {name:?}", known.join(", "))));
         }
@@ -34,6 +34,7 @@ impl Opened {
         if let Some(bytes) = number(&settings, "segmentBytes")? {
             options.segment_bytes = bytes;
         }
+        options.memory_bytes_max = number(&settings, "memoryBytesMax")?;
         let repository = match text(&settings, "folder")? {
             Some(folder) => Repository::open_with(PathBuf::from(folder), options)?,
             None => Repository::in_memory(),

@@ -6,8 +6,11 @@ use serde_json::{Value as Json, json};
 
 use super::apply::commit;
 use super::classify::properties;
+use super::listing::json_of_line;
 use crate::context::{Access, Context, SignatureArguments};
-use crate::stop::Outcome;
+use crate::request::Request;
+use crate::stop::{Outcome, Stop};
+use crate::told::Told;
 
 /// Create an entity
 #[derive(Args, Debug)]
@@ -79,6 +82,7 @@ Examples:
   annals delete orders -m 'moved to another system'
   annals delete reads-1 --relationship
   annals delete orders --purge                        permanently, with its whole history
+  annals delete archive --in-steps                    a container of a million items, beside other writers
 With an entity its relationships are deleted, and everything that it contains. `annals take-back` brings all of it back,
 but not after a purge.")]
 pub struct Delete {
@@ -90,6 +94,9 @@ pub struct Delete {
     /// Delete permanently, with the whole history
     #[arg(long = "purge")]
     is_purge: bool,
+    /// Delete everything that the entity contains first, in many small commits: for a container that is too large for one
+    #[arg(long = "in-steps", conflicts_with = "is_relationship")]
+    is_in_steps: bool,
     #[command(flatten)]
     signature: SignatureArguments,
 }
@@ -144,10 +151,40 @@ impl Link {
 impl Delete {
     /// Commits it.
     pub fn run(&self, context: &mut Context) -> Outcome {
+        if self.is_in_steps {
+            return self.run_in_steps(context);
+        }
         let action = if self.is_purge { "purge" } else { "delete" };
         let operation =
             json!({"action": action, "kind": kind(self.is_relationship), "id": self.id.to_string()});
         one(context, operation, &self.signature, None)
+    }
+
+    /// Asks until all of it is deleted. After an interruption the command goes on.
+    fn run_in_steps(&self, context: &mut Context) -> Outcome {
+        let SignatureArguments { author, message, valid_from } = &self.signature;
+        context.enter(Access::Write)?;
+        let author = context.author(author.as_deref())?;
+        loop {
+            let request = Request::get_of("entities", &self.id, "").deleted().with("inSteps", true);
+            let request = request.flag("purge", self.is_purge).with_all("validFrom", *valid_from);
+            let request = context.of_candidate(request.signed(author.as_deref(), message));
+            let left = |told: &Told| told.context.iter().any(|(name, _)| name == "left");
+            match context.ask(request) {
+                Err(Stop::Told(told)) if left(&told) => eprintln!("{}", told.text),
+                Err(stop) => return Err(stop),
+                Ok(mut answer) => {
+                    let receipt = json_of_line(&answer.whole()?)?;
+                    match context.output.is_json() {
+                        true => context.output.json(&receipt)?,
+                        false => context
+                            .output
+                            .line(format!("deleted in steps; now at position {}", receipt["position"]))?,
+                    }
+                    return context.leave();
+                }
+            }
+        }
     }
 }
 

@@ -7,8 +7,9 @@
 
 use std::collections::BTreeMap;
 use std::io::BufRead;
+use std::ops::RangeInclusive;
 
-use annals::{Error, ErrorKind, Position, Repository, Result};
+use annals::{Error, ErrorKind, Position, Repository, Result, takes_back};
 
 use super::line_sums::LineSums;
 use super::source::read_error;
@@ -62,6 +63,43 @@ pub struct Run {
     stretches: Vec<(Position, Stretch)>,
 }
 
+/// The stretches of a run in the order of the log, and those that a later record took back.
+#[derive(Default)]
+struct Written {
+    began_at: Option<Position>,
+    stretches: Vec<(Position, Stretch)>,
+    /// For each record that took others back: their positions, and whether it is in force.
+    taken_back: Vec<(Position, Vec<RangeInclusive<Position>>, bool)>,
+}
+
+impl Written {
+    /// Begins again for another run.
+    fn add(&mut self, position: Position, began_at: Position, stretches: Vec<Stretch>) {
+        if self.began_at.replace(began_at) != Some(began_at) {
+            self.stretches.clear();
+        }
+        self.stretches.extend(stretches.into_iter().map(|stretch| (position, stretch)));
+    }
+
+    /// A record that takes back a take-back brings back what that took.
+    fn take_back(&mut self, position: Position, ranges: Vec<RangeInclusive<Position>>) {
+        let covers = |at: &Position| ranges.iter().any(|range| range.contains(at));
+        for (_, _, is_in_force) in self.taken_back.iter_mut().filter(|(at, ..)| covers(at)) {
+            *is_in_force = false;
+        }
+        self.taken_back.push((position, ranges, true));
+    }
+
+    /// The stretches whose records nobody has taken back.
+    fn in_force(self) -> Vec<(Position, Stretch)> {
+        let gone = |at: &Position| {
+            let in_force = self.taken_back.iter().filter(|(_, _, is_in_force)| *is_in_force);
+            in_force.flat_map(|(_, ranges, _)| ranges).any(|range| range.contains(at))
+        };
+        self.stretches.iter().copied().filter(|(at, _)| !gone(at)).collect()
+    }
+}
+
 impl Run {
     /// A run that begins now.
     pub fn begin(repository: &Repository) -> Run {
@@ -93,22 +131,22 @@ impl Run {
         file: &str,
         tail: Position,
     ) -> std::result::Result<Run, E> {
-        let mut run = Run { began_at: tail, ..Run::default() };
+        let mut written = Written::default();
         let mut unsummed = None;
         for message in messages {
             let (position, message) = message?;
             match read_mark(&message, file) {
                 Some(Mark::Summed(began_at, stretches)) => {
-                    if unsummed.take().is_some() || run.stretches.is_empty() || began_at != run.began_at {
-                        run = Run { began_at, ..Run::default() };
+                    if unsummed.take().is_some() {
+                        written.began_at = None;
                     }
-                    for stretch in stretches {
-                        run.covered.add(stretch.first, stretch.last);
-                        run.stretches.push((position, stretch));
-                    }
+                    written.add(position, began_at, stretches);
                 }
                 Some(Mark::Unsummed) => unsummed = Some(position),
-                None => {}
+                None => match takes_back(&message) {
+                    ranges if ranges.is_empty() => {}
+                    ranges => written.take_back(position, ranges),
+                },
             }
         }
         if let Some(position) = unsummed {
@@ -119,6 +157,14 @@ impl Run {
             );
             return Err(Error::new(ErrorKind::InvalidArgument, text).into());
         }
+        let began_at = written.began_at.unwrap_or(tail);
+        let stretches = written.in_force();
+        // A run that was taken back whole is as if it had never been.
+        let mut run = Run { began_at: if stretches.is_empty() { tail } else { began_at }, ..Run::default() };
+        for (_, stretch) in &stretches {
+            run.covered.add(stretch.first, stretch.last);
+        }
+        run.stretches = stretches;
         Ok(run)
     }
 
@@ -250,6 +296,30 @@ mod tests {
         }
         assert_eq!(read_mark("about [import x] lines 1-2]", "x"), None);
         assert_eq!(read_mark("first load [import x lines 1-2]", "x"), Some(Mark::Unsummed));
+    }
+
+    #[test]
+    fn a_take_back_ends_marks_and_its_own_take_back_brings_them_back() {
+        let mark = |first: u64, last: u64| {
+            marked_message("", "a", Position(0), &[Stretch { first, last, sum: Some(0) }])
+        };
+        let run = |more: &[&str]| {
+            let marks = [mark(1, 4), mark(5, 9)];
+            let messages = marks.iter().map(String::as_str).chain(more.iter().copied());
+            let messages =
+                (1..).zip(messages).map(|(at, message)| Ok::<_, Error>((Position(at), message.to_owned())));
+            Run::of_messages(messages, "a", Position(100)).expect("marks")
+        };
+        let covered = |run: &Run| (1..=9).filter(|line| run.covered.has(*line)).collect::<Vec<u64>>();
+        assert_eq!(covered(&run(&[])), [1, 2, 3, 4, 5, 6, 7, 8, 9]);
+        let first = run(&["undone [takes back 1-1]"]);
+        assert_eq!((covered(&first), first.began_at), (vec![5, 6, 7, 8, 9], Position(0)));
+        let both = run(&["[takes back 2-2]", "[takes back 1-1]"]);
+        assert_eq!((both.is_empty(), both.began_at), (true, Position(100)));
+        assert_eq!(covered(&run(&["[takes back 1-2]", "redone [takes back 3-3]"])).len(), 9);
+        assert_eq!(covered(&run(&["[takes back 1-2]", "[takes back 3-3]", "[takes back 4-4]"])).len(), 0);
+        // Lines that a resumed import loads again.
+        assert_eq!(covered(&run(&["[takes back 1-2]", &mark(1, 4)])), [1, 2, 3, 4]);
     }
 
     #[test]

@@ -62,6 +62,9 @@ impl Unit {
                  line: import a line for the former end, too, or purge the relationship, or give the line another id"
             ),
             ErrorKind::MissingEnd => format!("{error}; put entities before the relationships between them"),
+            ErrorKind::AlreadyExists if self.is_deleted(snapshot) => {
+                format!("{error}; to load it again as it is in the file, import with --merge")
+            }
             ErrorKind::AlreadyExists => {
                 format!("{error}; if an import was interrupted, run it again with --resume")
             }
@@ -69,13 +72,22 @@ impl Unit {
         }
     }
 
-    /// True if it is a relationship that is deleted.
-    fn returns(&self, snapshot: &Snapshot) -> bool {
+    /// True if the instance of its first operation is deleted.
+    fn is_deleted(&self, snapshot: &Snapshot) -> bool {
         let Some(instance) = self.operations.first().and_then(|operation| operation.action.instance()) else {
             return false;
         };
-        let is_there = matches!(snapshot.relationship(instance.id()), Ok(Some(_)));
-        !is_there && snapshot.revision(&instance).is_some()
+        let is_live = match &instance {
+            InstanceId::Entity(id) => matches!(snapshot.entity_summary(id), Ok(Some(_))),
+            InstanceId::Relationship(id) => matches!(snapshot.relationship(id), Ok(Some(_))),
+        };
+        !is_live && snapshot.revision(&instance).is_some()
+    }
+
+    /// True if it is a relationship that is deleted.
+    fn returns(&self, snapshot: &Snapshot) -> bool {
+        let first = self.operations.first().and_then(|operation| operation.action.instance());
+        matches!(first, Some(InstanceId::Relationship(_))) && self.is_deleted(snapshot)
     }
 
     /// True if it is a relationship between entities that exist.

@@ -1,16 +1,17 @@
-//! The changes of ACLs of the LDP door, which other doors make for admins only.
+//! The changes of ACLs of the LDP door, which other doors make for admins only, and of addresses, which no door makes.
 
 use annals::{Action, Direction, Entity, Id, InstanceId, Snapshot, Transaction, TypeKind};
 
 use super::principal::Principal;
 use super::verb::{Verb, Verbs};
-use crate::ldp_types::{ACL, NODE, PART, PLACEHOLDER, is_of_acls};
+use crate::ldp_types::{ACL, NODE, PART, PLACEHOLDER, is_addressed, is_of_acls};
 use crate::protocol::problem::Problem;
 
 /// Refuses a transaction that changes an ACL, unless its client is an admin, or an ACL lets it.
 ///
-/// Errors: `forbidden`.
+/// Errors: `forbidden`; `invalid-argument` for another id of a resource.
 pub fn check_acls(principal: &Principal, transaction: &Transaction) -> Result<(), Problem> {
+    transaction.actions().try_for_each(|action| check_address(transaction.base(), action))?;
     let administer = Verbs::of(&[Verb::Administer]);
     let is_allowed = principal.verbs.has_all(administer);
     // A client with grants may see a node, and not the ACL that has it.
@@ -19,6 +20,21 @@ pub fn check_acls(principal: &Principal, transaction: &Transaction) -> Result<()
         true => Err(principal.forbidden(administer, "all")),
         false => Ok(()),
     }
+}
+
+/// Refuses another id of a resource of the LDP door: its id is its address, where ACLs are looked for, and an address that an
+/// entity had once is free for no other one.
+fn check_address(base: &Snapshot, action: &Action) -> Result<(), Problem> {
+    let Action::Reidentify(change) = action else { return Ok(()) };
+    let InstanceId::Entity(id) = &change.instance else { return Ok(()) };
+    let type_name = base.entity_summary(id)?.map(|known| known.type_name().to_owned());
+    if !type_name.is_some_and(|name| is_addressed(base, &name)) {
+        return Ok(());
+    }
+    Err(Problem::invalid(format!(
+        "entity {id}: expected an entity other than a resource of the LDP door, whose id is its address; make a resource at the other \
+         address, and delete this one"
+    )))
 }
 
 /// True if an action changes an ACL: its entity, its nodes, or what leads to them.

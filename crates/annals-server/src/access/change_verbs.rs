@@ -101,9 +101,8 @@ fn comes_by_itself(definition: &TypeDefinition) -> bool {
 /// with it.
 fn is_own(base: &Snapshot, action: &Action) -> bool {
     let is_own = |name: &str| base.is_internal(name);
-    let defines_own = |one: &TypeDefinition| {
-        is_own(&one.name) || one.supertypes.iter().any(|name| is_own(name))
-    };
+    let defines_own =
+        |one: &TypeDefinition| is_own(&one.name) || one.supertypes.iter().any(|name| is_own(name));
     let bag = action.bag();
     // `name` is a type or a classification.
     if bag.name.is_some_and(|name| is_own(name)) || bag.definition.is_some_and(defines_own) {

@@ -2,7 +2,7 @@
 //! entities.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 
 use annals::{Find, Grant, Id, Position, Right, Rights, Snapshot, Value};
 
@@ -45,7 +45,10 @@ impl Grants {
         // Grants of now hold for a reader of an earlier snapshot, too.
         if !kept.are_of(snapshot)? && snapshot.position() >= kept.position {
             let (state, position, by_role) = (State::of(snapshot)?, snapshot.position(), by_role(snapshot)?);
-            *kept = Kept { state, position, checked: position, by_role, rights: HashMap::new() };
+            let mut rights = std::mem::take(&mut kept.rights);
+            // Roles whose grants stay the same keep what was found out for them: which instances they see.
+            rights.retain(|roles, _| roles.iter().all(|role| kept.by_role.get(role) == by_role.get(role)));
+            *kept = Kept { state, position, checked: position, by_role, rights };
         }
         let roles = sorted(roles);
         if let Some(rights) = kept.rights.get(&roles) {
@@ -58,16 +61,16 @@ impl Grants {
         Ok(rights)
     }
 
-    /// The same, if it takes no longer than a look-up, also to see the snapshot with it.
-    ///
-    /// Errors: those of looking whether a grant has changed.
-    pub fn ready(&self, snapshot: &Snapshot, roles: &[Arc<str>]) -> annals::Result<Option<Arc<Rights>>> {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if !kept.are_of(snapshot)? {
-            return Ok(None);
-        }
-        let rights = kept.rights.get(&sorted(roles));
-        Ok(rights.filter(|rights| rights.sight().is_ready_for(snapshot)).cloned())
+    /// The same, if it takes no longer than a look-up, also to see the snapshot with it: threads of the network ask it, so it
+    /// waits for no lock and reads no grants.
+    pub fn ready(&self, snapshot: &Snapshot, roles: &[Arc<str>]) -> Option<Arc<Rights>> {
+        let kept = match self.0.try_lock() {
+            Ok(kept) => kept,
+            Err(TryLockError::Poisoned(kept)) => kept.into_inner(),
+            Err(TryLockError::WouldBlock) => return None,
+        };
+        let rights = (kept.checked == snapshot.position()).then(|| kept.rights.get(&sorted(roles))).flatten();
+        rights.filter(|rights| rights.sight().is_ready_for(snapshot)).cloned()
     }
 }
 
@@ -204,5 +207,40 @@ mod tests {
             assert!(!Arc::ptr_eq(&last, &now), "{id} {search}");
             last = now;
         }
+    }
+
+    /// Story: after a change of any grant each role asked all entities again.
+    #[test]
+    fn a_role_keeps_its_rights_while_the_grants_of_others_change() {
+        let repository = Repository::in_memory();
+        let new = |id: &str, role: &str| NewEntity::new(GRANT).id(id).map(|new| new.property("role", role));
+        repository
+            .transact(|t| {
+                [("g1", "one"), ("g2", "two")]
+                    .into_iter()
+                    .try_for_each(|(id, role)| t.create_entity(new(id, role)?).map(drop))
+            })
+            .expect("grants");
+        let grants = Grants::default();
+        let rights = |roles: &[&str]| {
+            let roles: Vec<Arc<str>> = roles.iter().map(|role| Arc::from(*role)).collect();
+            grants.rights(&repository.snapshot(), &roles).expect("rights")
+        };
+        let before = [rights(&["one"]), rights(&["two"]), rights(&["two", "one"])];
+        let change = |id: &str, search: &str| {
+            let instance = InstanceId::Entity(id.parse().expect("an id"));
+            repository
+                .transact(|t| t.update(&instance, Patch::new().set("where", search)))
+                .expect("a change");
+        };
+        change("g2", "page");
+        let after = [rights(&["one"]), rights(&["two"]), rights(&["two", "one"])];
+        let kept = std::iter::zip(&before, &after).map(|(before, after)| Arc::ptr_eq(before, after));
+        assert_eq!(kept.collect::<Vec<_>>(), [true, false, false]);
+        // A first grant of a role is a change, too.
+        let none = rights(&["three"]);
+        repository.transact(|t| t.create_entity(new("g3", "three")?).map(drop)).expect("a grant");
+        assert!(!Arc::ptr_eq(&none, &rights(&["three"])));
+        assert!(Arc::ptr_eq(&before[0], &rights(&["one"])));
     }
 }

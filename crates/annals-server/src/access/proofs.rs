@@ -132,7 +132,7 @@ impl Access {
                 let text = "address: expected requests from the proxy, found another machine; send them to the proxy";
                 return Err(Problem::door("forbidden", text));
             }
-            (Some(credential), None) => return self.prove_by(credential).await.map(Arc::new),
+            (Some(credential), None) => return self.prove_by(credential, client.address).await.map(Arc::new),
             (Some(_), Some(_)) => {
                 return Err(Problem::invalid("header authorization: expected one, found several; send one"));
             }
@@ -164,7 +164,7 @@ impl Access {
         is_other && !is_near && !self.settings.is_plain_allowed
     }
 
-    async fn prove_by(&self, credential: &http::HeaderValue) -> Result<Principal, Problem> {
+    async fn prove_by(&self, credential: &http::HeaderValue, address: IpAddr) -> Result<Principal, Problem> {
         let expected = "header authorization: expected Bearer and a token, or Basic with name and token";
         let text = credential.to_str().map_err(|_| unauthenticated(expected))?;
         let (scheme, rest) = text.trim().split_once(' ').ok_or_else(|| unauthenticated(expected))?;
@@ -172,7 +172,7 @@ impl Access {
         match scheme.to_ascii_lowercase().as_str() {
             "bearer" if is_token(rest) => self.prove_token(rest, name_of(rest)),
             "bearer" => match &self.oidc {
-                Some(oidc) => oidc.prove(rest).await,
+                Some(oidc) => oidc.prove(rest, address).await,
                 None => Err(unauthenticated(expected)),
             },
             "basic" => {

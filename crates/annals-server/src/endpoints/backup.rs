@@ -31,7 +31,7 @@ pub fn endpoints() -> Vec<Endpoint> {
             .describe(
                 "The files that `annals backup` writes: contents, then the log up to one position. Unpacked into an empty folder \
                  they are a repository. Reads and writes continue. The last file, `backup.json`, has the report and the \
-                 SHA-256 of each file of the log; without it the backup is not whole. It takes constant memory and no room on \
+                 SHA-256 of each file of the log; without it the backup is not whole. It takes some 100 bytes of memory for each content, and no room on \
                  the disk. One runs at a time, and none beside a compaction or a check.",
             )
             .tag("operation")

@@ -8,6 +8,7 @@ use http::{Method, StatusCode};
 
 use super::instances::unseen;
 use crate::answer;
+use crate::bounds::heavy::heavy;
 use crate::content::receive::{about, receive};
 use crate::content::send::{Wanted, send};
 use crate::content::validators::{Validators, tag_of};
@@ -130,8 +131,8 @@ async fn put(mut call: Box<Call>) -> Outcome {
     let order = Order::of(&call)?;
     let about = about(&call.headers)?;
     // Before the bytes arrive: a client learns at once that they would be refused.
-    let is_new = order.check(&call.sighted(call.door.repository()?.snapshot()).await?)?;
-    may_send(&call, &order.id, is_new)?;
+    let is_new = order.check(&call.sighted().await?)?;
+    may_send(&call, &order.id, is_new).await?;
     let stored = Arc::new(receive(&call.door, &call.headers, body, about, &call.peer).await?);
     let (id, property, signature) = (order.id.clone(), order.property.clone(), order.signature.clone());
     let target = signature.target.clone();
@@ -159,10 +160,12 @@ async fn put(mut call: Box<Call>) -> Outcome {
 /// Refuses bytes of a client whose grants cannot let it write them: they would take room until a compaction.
 ///
 /// Errors: `forbidden`.
-fn may_send(call: &Call, id: &Id, is_new: bool) -> Result<(), Problem> {
+async fn may_send(call: &Call, id: &Id, is_new: bool) -> Result<(), Problem> {
     let Some(granted) = Granted::of(&call.door, &call.principal) else { return Ok(()) };
     let right = if is_new { Right::Create } else { Right::Update };
-    match granted.may(right, Some(id).filter(|_| !is_new))? {
+    let entity = Some(id.clone()).filter(|_| !is_new);
+    // The grants may have to be read again.
+    match heavy(&call.door.bounds, move || granted.may(right, entity.as_ref())).await? {
         true => Ok(()),
         false => {
             let text =

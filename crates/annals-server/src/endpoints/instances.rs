@@ -10,6 +10,7 @@ use annals_json::{
 use axum::body::Body;
 use http::{Method, Response, StatusCode};
 
+use super::delete_in_steps::delete_in_steps;
 use crate::answer;
 use crate::bounds::heavy::heavy;
 use crate::description::endpoint::Endpoint;
@@ -86,6 +87,11 @@ fn endpoints_of(of: Collection, [all, one, restored, undone]: [&'static str; 4])
     let alone = query("alone", flag(), false)
         .says("Restore the entity without the relationships that were deleted with it.");
     let alone = (of == ENTITIES).then_some(alone);
+    let in_steps = query("inSteps", flag(), false).says(
+        "Delete everything that the entity contains first, in many small commits. If it takes long, the answer is 503 `busy`, with \
+         how many are `left`: the same request goes on. For containers that are too large for one commit.",
+    );
+    let in_steps = (of == ENTITIES).then_some(in_steps);
     let undone_part = query(
         "of",
         serde_json::json!({ "type": "string", "enum": ["version", "content"], "default": "version" }),
@@ -125,6 +131,7 @@ fn endpoints_of(of: Collection, [all, one, restored, undone]: [&'static str; 4])
         writes(Endpoint::new(Method::DELETE, one, "Delete, or purge", move |call| delete(of, call)))
             .describe("The relationships of an entity are deleted with it. A deleted instance can be restored, a purged one cannot.")
             .takes([query("purge", flag(), false).says("Delete permanently, with the whole history.")])
+            .takes(in_steps)
             .answers(200, "Done.", "Receipt")
             .fails(&["not-found", "deleted", "not-home"]),
         writes(Endpoint::new(Method::POST, restored, "Restore a deleted instance", move |call| restore(of, call)))
@@ -244,6 +251,9 @@ async fn patch(of: Collection, mut call: Box<Call>) -> Outcome {
 async fn delete(of: Collection, call: Box<Call>) -> Outcome {
     let id = of.named(&call)?;
     let is_purge = call.query.flag("purge")?;
+    if of == ENTITIES && call.query.flag("inSteps")? {
+        return delete_in_steps(call, id, is_purge).await;
+    }
     let instance = id.clone();
     let work = move |transaction: &mut Transaction| {
         let pushed = if is_purge { transaction.purge(&instance) } else { transaction.delete(&instance) };

@@ -3,6 +3,7 @@
 
 // In the order of the description.
 mod instances;
+mod delete_in_steps;
 mod lifecycle;
 mod versions;
 mod neighbors;

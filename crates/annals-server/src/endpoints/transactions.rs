@@ -1,5 +1,7 @@
 //! Transactions: many operations, all or none.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use annals::{BuiltOn, Id, Transaction};
 use annals_json::{Operation, add_stays, array, boolean, object, only, operation_from_json, optional_text};
 use http::{Method, StatusCode};
@@ -47,6 +49,8 @@ struct Described {
     is_serializable: bool,
     is_dry_run: bool,
     operations: Vec<Operation>,
+    /// For each operation, once they are built, the number of the changes before it.
+    starts: Arc<Mutex<Vec<usize>>>,
 }
 
 impl Described {
@@ -79,6 +83,7 @@ impl Described {
             is_serializable: boolean(fields, what, "serializable", false)?,
             is_dry_run: boolean(fields, what, "dryRun", false)?,
             operations,
+            starts: Arc::default(),
         })
     }
 
@@ -90,8 +95,10 @@ impl Described {
             transaction.serializable();
         }
         let before = transaction.changes_count();
+        let mut starts = Vec::with_capacity(self.operations.len());
         let mut built = Built::default();
         for (index, operation) in self.operations.iter().enumerate() {
+            starts.push(transaction.changes_count());
             let added = operation.add_to(transaction, self.signature.valid_from);
             let added = added.map_err(|error| Problem::from(error).with("operation", index))?;
             built.ids.extend(added.created);
@@ -100,7 +107,14 @@ impl Described {
             }
         }
         built.changes_count = transaction.changes_count() - before;
+        *self.starts.lock().unwrap_or_else(PoisonError::into_inner) = starts;
         Ok(built)
+    }
+
+    /// The same problem, with the operation that made the change which was refused.
+    fn naming(&self, problem: Problem) -> Problem {
+        let starts = self.starts.lock().unwrap_or_else(PoisonError::into_inner);
+        problem.of_change(|change| starts.partition_point(|start| *start <= change).checked_sub(1))
     }
 }
 
@@ -157,21 +171,24 @@ async fn post(mut call: Box<Call>) -> Outcome {
     let is_light = is_small && described.operations.iter().all(Operation::is_short);
     let weight = if is_light { Weight::Light } else { Weight::Heavy };
     let target = described.signature.target.clone();
-    let build = move |transaction: &mut Transaction| described.build(transaction);
-    let (built, receipt) = commit(&call.door, weight, target, Box::new(build)).await?;
+    let described = Arc::new(described);
+    let building = Arc::clone(&described);
+    let build = move |transaction: &mut Transaction| building.build(transaction);
+    let outcome = commit(&call.door, weight, target, Box::new(build)).await;
+    let (built, receipt) = outcome.map_err(|problem| described.naming(problem))?;
     let mut body = answer::receipt_to_json(&receipt);
     built.add_to(&mut body);
     Ok(answer::written(answer::json(StatusCode::OK, &body, receipt.position), &receipt))
 }
 
 async fn dry_run(call: Box<Call>, described: Described) -> Outcome {
-    let door = std::sync::Arc::clone(&call.door);
+    let door = Arc::clone(&call.door);
     heavy(&call.door.bounds, move || {
         let mut transaction = door.repository()?.transaction();
         let built = described.build(&mut transaction)?;
         may_commit(&described.signature.target.principal, &transaction, None)?;
         let base = transaction.base().position();
-        let snapshot = transaction.dry_run()?;
+        let snapshot = transaction.dry_run().map_err(|error| described.naming(error.into()))?;
         let mut body = json!({
             "dryRun": true,
             "entities": snapshot.entities_count(),

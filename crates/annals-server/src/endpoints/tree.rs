@@ -45,7 +45,7 @@ pub fn endpoints() -> Vec<Endpoint> {
             .describe(
                 "The path of the tree follows `/v1/tree`, as in `/v1/tree/interfaces/interface[name='eth0']/mtu`; you may also \
                  percent-encode it as one segment. A path to a property returns the value. A long answer is complete or visibly \
-                 cut off. An answer that shows only one entity has an `ETag`: for properties, and with `depth=0`.",
+                 cut off. An answer has an `ETag`: that of the entity for a property, and with `depth=0`; without a depth and a time, one that covers everything below the item.",
             )
             .takes(parameters::tree_extent())
             .answers(200, "The item, or the value of the property.", "TreeContent")
@@ -134,15 +134,31 @@ impl Spot {
         Ok(extent.depth == Some(0) || !tree.item(&self.path)?.is_some_and(is_item))
     }
 
-    /// The whole answer; `None` if it is too long for one part.
-    fn whole(&self, snapshot: &Snapshot, extent: &TreeExtent) -> Result<Option<Response<Body>>, Problem> {
+    /// The tag of an answer; `None` if it shows a part of what is below the item, or the past.
+    fn tag(&self, snapshot: &Snapshot, extent: &TreeExtent) -> Result<Option<Tag>, Problem> {
         let found = self.found(snapshot)?;
-        let tag = Tag::of_entity(&found.entity);
+        if found.property_name().is_some() || extent.depth == Some(0) {
+            return Ok(Some(Tag::of_entity(&found.entity)));
+        }
+        if extent.depth.is_some() || !snapshot.is_present() {
+            return Ok(None);
+        }
+        let state = self.tree(snapshot).state(&self.path, |_| {})?;
+        Ok(state.map(|state| Tag::of_subtree(&found.entity, &state)))
+    }
+
+    /// The whole answer; `None` if it is too long for one part.
+    fn whole(
+        &self,
+        snapshot: &Snapshot,
+        extent: &TreeExtent,
+        tag: Option<&Tag>,
+    ) -> Result<Option<Response<Body>>, Problem> {
+        let found = self.found(snapshot)?;
         let position = snapshot.position();
         if let (Some(name), Some(value)) = (found.property_name(), found.value()) {
             let leaf = LeafForm::of(&value, &found.entity, name);
-            let response = answer::json(StatusCode::OK, &leaf, position);
-            return Ok(Some(answer::with_etag(response, &tag)));
+            return Ok(Some(tagged(answer::json(StatusCode::OK, &leaf, position), tag)));
         }
         let mut is_long = false;
         let mut take = |text: &mut JsonText| {
@@ -156,7 +172,7 @@ impl Spot {
         let mut response = Response::new(Body::from(written?.ok_or_else(|| self.nothing())?));
         response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let response = answer::with_position(response, position);
-        Ok(Some(if extent.depth == Some(0) { answer::with_etag(response, &tag) } else { response }))
+        Ok(Some(tagged(response, tag)))
     }
 
     /// Sends the answer while it is made.
@@ -180,6 +196,13 @@ impl Spot {
     }
 }
 
+fn tagged(response: Response<Body>, tag: Option<&Tag>) -> Response<Body> {
+    match tag {
+        Some(tag) => answer::with_etag(response, tag),
+        None => response,
+    }
+}
+
 /// Stops a visit whose result is no longer needed.
 fn stopped() -> Error {
     Error::new(ErrorKind::Cancelled, "tree: the answer takes no more")
@@ -190,13 +213,16 @@ async fn get(call: Box<Call>) -> Outcome {
     let extent = TreeExtent { depth: call.query.number("depth")?, has_ids: call.query.flag("ids")? };
     let snapshot = call.snapshot().await?;
     let is_present = call.query.as_of()? == AsOf::default();
-    let whole = if is_present && spot.is_short(&snapshot, &extent)? {
-        spot.whole(&snapshot, &extent)?
+    let (whole, tag) = if is_present && spot.is_short(&snapshot, &extent)? {
+        let tag = spot.tag(&snapshot, &extent)?;
+        (spot.whole(&snapshot, &extent, tag.as_ref())?, tag)
     } else {
         let (door, spot, extent) = (Arc::clone(&call.door), spot.clone(), extent.clone());
         heavy_read(&call.door.bounds, snapshot.clone(), move |snapshot| {
-            let response = spot.whole(&snapshot, &extent)?;
-            response.map(|response| sending::admit(&door.bounds, response)).transpose()
+            let tag = spot.tag(&snapshot, &extent)?;
+            let response = spot.whole(&snapshot, &extent, tag.as_ref())?;
+            let response = response.map(|response| sending::admit(&door.bounds, response)).transpose()?;
+            Ok((response, tag))
         })
         .await?
     };
@@ -206,7 +232,7 @@ async fn get(call: Box<Call>) -> Outcome {
     let send = move |_: &Call, snapshot: &Snapshot, lines: &mut Lines| spot.send(snapshot, &extent, lines);
     let mut response = lines::send_whole(call, snapshot, send).await?;
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    Ok(response)
+    Ok(tagged(response, tag.as_ref()))
 }
 
 async fn list(call: Box<Call>) -> Outcome {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use annals::{Id, Snapshot, Transaction};
+use annals::{Id, InstanceId, Snapshot, Transaction};
 use annals_json::{
     TreeChange, TreeContent, TreeOperation, insert_from_texts, tree_content_from_json, tree_of,
 };
@@ -173,13 +173,14 @@ async fn write(call: Box<Call>, conditions: Conditions, root: Option<Id>, change
     let body_room = call.body_room.clone();
     drop(call);
     let operation = TreeOperation { root, change };
-    let weight = if operation.change.is_short() { Weight::Light } else { Weight::Heavy };
+    let is_light = operation.change.is_short() && conditions.name_no_tag();
+    let weight = if is_light { Weight::Light } else { Weight::Heavy };
     let build = move |transaction: &mut Transaction| {
         signature.sign(transaction);
         // A candidate may hold earlier edits.
         let before = transaction.view()?.clone();
         if !conditions.are_empty() {
-            conditions.check(tag(&before, &operation)?.as_ref())?;
+            check(&conditions, &before, &operation, transaction)?;
         }
         let id = operation.add_to(transaction)?;
         // Order: only after the change is the path known to lead to one item.
@@ -199,6 +200,42 @@ async fn write(call: Box<Call>, conditions: Conditions, root: Option<Id>, change
         body["id"] = id.to_string().into();
     }
     Ok(answer::written(answer::json(status, &body, receipt.position), &receipt))
+}
+
+/// Checks the conditions of a change. A change that replaces, or deletes, an item with everything below it needs the tag of
+/// all that; the transaction then relies on it. Any other change takes that, or the tag of the entity.
+///
+/// Errors: `precondition-failed`.
+fn check(
+    conditions: &Conditions,
+    before: &Snapshot,
+    operation: &TreeOperation,
+    transaction: &mut Transaction,
+) -> Result<(), Problem> {
+    let path = operation.change.path();
+    let tree = tree_of(before, operation.root.as_ref());
+    let Some(found) = tree.item(path)? else { return conditions.check(None) };
+    let entity = Tag::of_entity(&found.entity);
+    if found.property_name().is_some() || conditions.name_no_tag() {
+        return conditions.check(Some(&entity));
+    }
+    let is_whole = matches!(
+        operation.change,
+        TreeChange::Put(..) | TreeChange::Replace(..) | TreeChange::Delete(_) | TreeChange::Remove(_)
+    );
+    let mut below = Vec::new();
+    let state = tree.state(path, |id| below.push(id.clone()))?;
+    let whole = state.map_or(entity.clone(), |state| Tag::of_subtree(&found.entity, &state));
+    if !is_whole {
+        let outcome = conditions.check(Some(&entity));
+        return outcome.or_else(|problem| conditions.check(Some(&whole)).map_err(|_| problem));
+    }
+    conditions.check(Some(&whole))?;
+    for id in below {
+        transaction.rely_on_relationships(&id);
+        transaction.rely_on(&InstanceId::Entity(id));
+    }
+    Ok(())
 }
 
 /// The tag of the entity at the path of a change, or of the entity with the property there; `None` if the path leads to

@@ -204,6 +204,16 @@ impl Problem {
         Problem { detail: detail.to_owned(), members: Map::new(), ..self }
     }
 
+    /// The same problem of a request with operations: the member `operation` instead of the number of a change.
+    #[must_use]
+    pub fn of_change(mut self, operation_of: impl Fn(usize) -> Option<usize>) -> Problem {
+        let change = self.members.remove("change").and_then(|change| change.as_u64());
+        if let Some(operation) = change.and_then(|change| operation_of(usize::try_from(change).ok()?)) {
+            self.members.insert("operation".to_owned(), operation.into());
+        }
+        self
+    }
+
     /// Names the expected, the found and the remedy.
     pub fn detail(&self) -> &str {
         &self.detail
@@ -266,7 +276,7 @@ impl From<Error> for Problem {
         let kind = error.kind();
         let mut members = Map::new();
         for (name, value) in error.context() {
-            let is_number = matches!(*name, "latestVersion" | "operation");
+            let is_number = matches!(*name, "latestVersion" | "operation" | "change");
             let number = value.parse::<u64>().ok().filter(|_| is_number);
             let value = || number.map_or_else(|| value.as_str().into(), Json::from);
             members.entry((*name).to_owned()).or_insert_with(value);

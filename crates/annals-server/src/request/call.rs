@@ -12,6 +12,7 @@ use serde_json::Value as Json;
 use super::body::{self, Bytes};
 use super::cursors::Cursors;
 use super::door::Door;
+use super::prepared::prepare;
 use crate::access::{Principal, Verb, Verbs};
 use crate::bounds::heavy::{heavy, heavy_answer};
 use crate::bounds::limits::Limits;
@@ -141,24 +142,30 @@ impl Call {
     pub async fn present(&self) -> Result<Snapshot, Problem> {
         self.wait_visible().await?;
         let Some(name) = self.query.get("candidate") else {
-            return self.sighted(self.door.repository()?.snapshot()).await;
+            return self.sighted().await;
         };
         self.check_reads_all()?;
         let (door, name) = (Arc::clone(&self.door), name.to_owned());
         Box::pin(heavy(&self.door.bounds, move || Ok(door.repository()?.candidates().view(&name)?))).await
     }
 
-    /// The snapshot as the client sees it.
-    pub async fn sighted(&self, snapshot: Snapshot) -> Result<Snapshot, Problem> {
+    /// The present as the client sees it.
+    pub async fn sighted(&self) -> Result<Snapshot, Problem> {
+        let snapshot = self.door.repository()?.snapshot();
         if !self.principal.is_granted() {
             return Ok(snapshot);
         }
         let roles: Vec<Arc<str>> = self.principal.granted_roles().cloned().collect();
-        if let Some(rights) = self.door.grants.ready(&snapshot, &roles)? {
+        if let Some(rights) = self.door.grants.ready(&snapshot, &roles) {
             return Ok(snapshot.seen_by(rights.sight())?);
         }
+        Box::pin(prepare(&self.door, &self.principal)).await?;
         let door = Arc::clone(&self.door);
-        // After a change of grants every instance is asked; after other changes, those that changed.
+        let snapshot = door.repository()?.snapshot();
+        if let Some(rights) = door.grants.ready(&snapshot, &roles) {
+            return Ok(snapshot.seen_by(rights.sight())?);
+        }
+        // Those that changed meanwhile are asked.
         Box::pin(heavy(&self.door.bounds, move || {
             let rights = door.grants.rights(&snapshot, &roles)?;
             Ok(snapshot.seen_by(rights.sight())?)

@@ -7,6 +7,7 @@ use annals::{Candidate, Candidates, ErrorKind, Position, RETRIES_MAX, Receipt, T
 
 use super::call::{Call, Weight};
 use super::door::Door;
+use super::prepared::prepare;
 use crate::access::{Principal, Verb, limit, may_commit, told_to};
 use crate::bounds::heavy::heavy;
 use crate::protocol::names::{AUTHOR, MESSAGE};
@@ -101,6 +102,7 @@ pub async fn commit<T: Send + 'static>(
         return commit_now(door, weight, checked).await;
     }
     // The grants may have to be asked of every instance.
+    Box::pin(prepare(door, &principal)).await?;
     let outcome = Box::pin(commit_now(door, Weight::Heavy, checked)).await;
     outcome.map_err(|problem| told_to(&principal, problem))
 }

@@ -51,6 +51,12 @@ impl Conditions {
         self.matches.is_none() && self.differs.is_none()
     }
 
+    /// True if no condition names a tag: there is none, or only `*`.
+    pub fn name_no_tag(&self) -> bool {
+        let mut both = self.matches.iter().chain(&self.differs);
+        both.all(|condition| matches!(condition, Condition::Any))
+    }
+
     /// True if the client already has the representation with this tag.
     pub fn is_known(&self, tag: &Tag) -> bool {
         self.differs.as_ref().is_some_and(|condition| condition.holds_tag(Some(tag.text()), true))

@@ -11,6 +11,7 @@ use tokio::sync::{OwnedMutexGuard, watch};
 
 use super::cursors::CursorKey;
 use super::hosts::Hosts;
+use super::prepared::Preparing;
 use crate::access::{Access, Grants, LeaseOwners};
 use crate::bounds::Bounds;
 use crate::bounds::limits::Limits;
@@ -31,6 +32,8 @@ pub struct Door {
     pub access: Access,
     /// The grants in the graph.
     pub grants: Grants,
+    /// The sights that are being made.
+    pub preparing: Preparing,
     /// Seals the cursors of clients with grants.
     pub cursor_key: CursorKey,
     /// The owners of leases.
@@ -96,6 +99,7 @@ impl Door {
             hosts,
             access: Access::default(),
             grants: Grants::default(),
+            preparing: Preparing::default(),
             cursor_key: CursorKey::default(),
             leases: LeaseOwners::default(),
             refusals: Refusals::default(),

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use annals::{Entity, InstanceId, Relationship, Revision, Snapshot};
+use annals::{Entity, InstanceId, Relationship, Revision, Snapshot, SubtreeState};
 use annals_json::Seen;
 use http::header::HeaderValue;
 
@@ -19,6 +19,16 @@ impl Tag {
     /// The tag of an entity.
     pub fn of_entity(entity: &Entity<'_>) -> Tag {
         Tag::of(entity.revision())
+    }
+
+    /// The tag of an item of a tree with everything below it. Without anything below it is that of the entity.
+    pub fn of_subtree(entity: &Entity<'_>, state: &SubtreeState) -> Tag {
+        let own = Tag::of_entity(entity);
+        if state.items_count == 0 {
+            return own;
+        }
+        let text = format!("\"{};{};{}\"", own.text.trim_matches('"'), state.items_count, state.changed);
+        Tag { text, ..own }
     }
 
     /// The tag of an instance that a snapshot shows.

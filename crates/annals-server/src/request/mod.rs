@@ -7,6 +7,7 @@ pub mod cursors;
 pub mod door;
 pub mod body;
 pub mod upload;
+pub mod prepared;
 pub mod call;
 pub mod etag;
 pub mod conditions;

@@ -39,7 +39,7 @@ use crate::Position;
 use crate::model::{Direction, Id, InstanceId, Instant, TypeDefinition, TypeKind};
 
 pub(crate) use actions::apply::{
-    changed_since, check_conflicts, find_conflict, reidentified, too_many_properties,
+    changed_since, check_conflicts, find_conflict, named_at_end, reidentified, too_many_properties,
 };
 
 /// A version that a purge has removed.

@@ -214,6 +214,7 @@ impl Table {
     ///
     /// Shape: deletions, and slots with the index of their deletion; slots ascending, each once, all live.
     pub(crate) fn delete(&mut self, deletions: &[Deletion], slots: &[(u32, usize)]) {
+        self.deletions.forget_unused();
         let mut numbers = vec![None; deletions.len()];
         let slots: Vec<(u32, u32)> = slots
             .iter()

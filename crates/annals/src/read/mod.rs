@@ -37,12 +37,14 @@ pub use operators::page::Page;
 pub use past::compare::{Changes, ClassificationDifference, Difference, InstanceChange, PropertyDifference};
 pub use past::versions::{History, VersionInfo};
 pub use relationships::RelationshipsOf;
-pub use sight::{GRANTS_MAX, Grant, Right, Rights, Sight};
 pub(crate) use sight::hidden;
+pub use sight::{GRANTS_MAX, Grant, Right, Rights, Sight};
 pub use snapshot::{AsOf, Snapshot};
 pub(crate) use source::{Pending, Source};
 pub(crate) use tree::{ChildName, ChildSlot, ItemsRoom, PathTarget};
-pub use tree::{ListOptions, PathPlan, Tree, TreeChange, TreeChangeKind, TreeItem, TreeVisitor};
+pub use tree::{
+    ListOptions, PathPlan, SubtreeState, Tree, TreeChange, TreeChangeKind, TreeItem, TreeVisitor,
+};
 pub use types::{TypeDifference, TypeMatch};
 pub use walk::*;
 pub use watch::{Watch, WatchedChange};

@@ -105,6 +105,11 @@ impl Snapshot {
         Snapshot { view, ..self.clone() }
     }
 
+    /// True if it shows the present, and not an earlier time.
+    pub fn is_present(&self) -> bool {
+        self.view.is_none()
+    }
+
     /// True if it sees the present of the whole graph: then counts and lists of the graph are its own.
     #[inline]
     pub(crate) fn is_plain(&self) -> bool {

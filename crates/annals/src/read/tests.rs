@@ -41,7 +41,8 @@ fn what_one_take_back_refuses_as_too_large_several_do() {
     create(&repository, 1);
     let first = create(&repository, TAKEN_BACK_MAX / 2);
     let last = create(&repository, TAKEN_BACK_MAX);
-    let refused = repository.transact(|t| t.take_back_all(first..=last, None).map(drop)).expect_err("too many");
+    let refused =
+        repository.transact(|t| t.take_back_all(first..=last, None).map(drop)).expect_err("too many");
     assert_eq!(refused.kind(), ErrorKind::TooLarge);
     assert!(refused.text().contains("take fewer records back at once, the latest first"), "{refused}");
     for position in [last, first] {

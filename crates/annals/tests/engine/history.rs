@@ -448,3 +448,36 @@ fn purge_leaves_no_trace_in_any_view() {
     repository.transact(|t| t.create_entity(new("a").property("n", 2))).unwrap();
     assert_eq!(repository.snapshot().versions(&entity("a"), 0, 9).unwrap().len(), 1);
 }
+
+/// Story: a page of a history read the content of each version to ask grants of it.
+#[test]
+fn a_page_of_a_history_under_grants_reads_about_its_page() {
+    let log = CountedLog::new();
+    let repository = Repository::with_log(log.clone(), Options::default()).unwrap();
+    repository.transact(|t| t.create_entity(new("a").property("shown", true))).unwrap();
+    commit_all(&repository, 600, |t, number| {
+        t.update(&entity("a"), Patch::new().set("shown", number % 3 != 1).set("n", number))
+    });
+    let grant = Grant { entities: "t where shown = true".parse().unwrap(), ..Grant::default() };
+    let seen = repository.snapshot().seen_by(&Arc::new(Sight::new(vec![grant]).unwrap())).unwrap();
+    let numbers = |history: &History| -> Vec<u32> {
+        seen.history(&entity("a"), history).unwrap().iter().map(|one| one.version).collect()
+    };
+    let all = numbers(&History { limit: usize::MAX, ..History::default() });
+    assert_eq!(all.len(), 401);
+    for is_oldest_first in [false, true] {
+        let mut expected = all.clone();
+        if is_oldest_first {
+            expected.reverse();
+        }
+        for (skip, limit) in [(0, 5), (7, 1), (399, 5), (401, 5), (0, 0), (500, 2)] {
+            let history = History { skip, limit, is_oldest_first, ..History::default() };
+            let page: Vec<u32> = expected.iter().copied().skip(skip).take(limit).collect();
+            assert_eq!(numbers(&history), page, "{history:?}");
+        }
+    }
+    let before = log.reads_count.load(Ordering::SeqCst);
+    numbers(&History { limit: 5, ..History::default() });
+    let reads = log.reads_count.load(Ordering::SeqCst) - before;
+    assert!(reads < 300, "{reads} reads of the log");
+}

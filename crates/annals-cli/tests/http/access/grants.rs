@@ -123,7 +123,7 @@ fn contained(from: &str, to: &str) -> Json {
     json
 }
 
-/// Without instants, which differ.
+/// Without instants, which differ, and without the texts of sealed cursors.
 pub fn plain(answer: &Answer) -> (u16, String) {
     let mut text = String::new();
     let mut rest = answer.body.as_str();
@@ -140,6 +140,13 @@ pub fn plain(answer: &Answer) -> (u16, String) {
         rest = rest[found.0..].split_once('Z').map_or("", |(_, rest)| rest);
     }
     text.push_str(rest);
+    if let Some((before, next)) = text.split_once("\"next\":\"")
+        && let Some((cursor, behind)) = next.split_once('"')
+    {
+        let is_sealed = !cursor.contains(':') && !cursor.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let shown = if is_sealed { cursor.len().to_string() } else { cursor.to_owned() };
+        text = format!("{before}\"next\":\"{shown}\"{behind}");
+    }
     (answer.status, text)
 }
 

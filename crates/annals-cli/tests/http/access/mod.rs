@@ -8,6 +8,7 @@ mod grants;
 mod grants_to_write;
 mod grants_beside_twins;
 mod probing;
+mod many_grants;
 mod refusals;
 mod oidc;
 pub mod hosts;

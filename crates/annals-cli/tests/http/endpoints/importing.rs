@@ -480,3 +480,32 @@ fn an_export_brings_its_state_back() {
     let wrong = server.request("POST", "/v1/import?replace", &[NDJSON], Some(""));
     assert_eq!((wrong.status, wrong.problem().as_str()), (400, "invalid-argument"), "{wrong:?}");
 }
+
+/// Story: an import said how to undo it; the file was then imported with `resume`, which skipped all lines, and succeeded.
+#[test]
+fn a_resumed_import_loads_again_what_was_taken_back() {
+    let (_folder, server) = server(&[]);
+    let lines: String =
+        (0..6).map(|n| json!({"entity": {"type": "t", "properties": {"n": n}}}).to_string() + "\n").collect();
+    let import = |path: &str| {
+        let done = server.request("POST", path, &[NDJSON], Some(&lines));
+        let report = done.json();
+        (done.status, report["changes"].clone(), report["skipped"].clone())
+    };
+    let take_back = |first: u64, last: u64| {
+        let body = json!({"message": "wrong file", "operations": [{"action": "take-back", "position": first, "toPosition": last}]});
+        let done = server.send("POST", "/v1/transactions", &body);
+        assert_eq!(done.status, 200, "{done:?}");
+    };
+    let resume = "/v1/import?name=a.jsonl&batch=2&resume=true";
+    assert_eq!(import("/v1/import?name=a.jsonl&batch=2"), (200, json!(6), json!(0)));
+    assert_eq!(import(resume), (200, json!(0), json!(6)));
+    take_back(2, 3);
+    let log = server.get("/v1/log").json();
+    assert!(log["items"].to_string().contains("wrong file [takes back 2-3]"), "{log}");
+    assert_eq!(import(resume), (200, json!(4), json!(2)));
+    assert_eq!(import(resume), (200, json!(0), json!(6)));
+    let last = server.get("/v1/stats").header("annals-position").unwrap().parse().unwrap();
+    take_back(1, last);
+    assert_eq!(import(resume), (200, json!(6), json!(0)));
+}

@@ -168,3 +168,37 @@ fn a_replacement_changes_the_provenance_that_it_states_and_refuses_another_statu
     plain["status"] = "draft".into();
     told(&put(&plain), 400, "invalid-argument", "status");
 }
+
+/// Story: of 50 creations the 31st lacked an attribute, and the answer named neither its number nor its id.
+#[test]
+fn a_refused_commit_names_the_operation() {
+    let (_folder, server) = catalogue();
+    let types = json!({"types": [{"kind": "entity", "name": "u", "attributes": [
+        {"name": "k", "type": "integer", "required": true, "unique": true}]}]});
+    assert_eq!(server.send("POST", "/v1/types", &types).status, 200);
+    let refused = |more: &dyn Fn(usize) -> Json| {
+        let mut operations: Vec<Json> = (0..50)
+            .map(|n| {
+                let mut one =
+                    json!({"action": "create", "kind": "entity", "id": format!("u{n}"), "type": "u"});
+                one["properties"] = more(n);
+                one
+            })
+            .collect();
+        // Makes no change.
+        operations.insert(0, json!({"action": "expect", "kind": "entity", "id": "u0", "ifVersion": 0}));
+        let body = |is_dry: bool| json!({"operations": operations, "dryRun": is_dry});
+        let both = [true, false].map(|is_dry| {
+            let answer = server.send("POST", "/v1/transactions", &body(is_dry)).json();
+            assert!(answer.get("change").is_none(), "{answer}");
+            (answer["kind"].clone(), answer["operation"].clone(), answer["instance"].clone())
+        });
+        assert_eq!(both[0], both[1]);
+        both[1].clone()
+    };
+    let lacking = refused(&|n| if n == 30 { json!({}) } else { json!({"k": n}) });
+    assert_eq!(lacking, (json!("invalid-property"), json!(31), json!("entity u30")));
+    let taken = refused(&|n| json!({"k": if n == 30 { 7 } else { n }}));
+    assert_eq!(taken.0, json!("not-unique"));
+    assert!([json!(8), json!(31)].contains(&taken.1), "{taken:?}");
+}

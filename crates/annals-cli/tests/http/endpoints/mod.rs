@@ -7,5 +7,6 @@ mod contents;
 mod trees;
 mod candidates;
 mod operational;
+mod large_containers;
 mod log;
 pub mod importing;

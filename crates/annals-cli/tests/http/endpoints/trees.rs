@@ -79,9 +79,9 @@ fn conditions_hold_for_the_item_at_the_path() {
     let with = |method: &str, path: &str, header: (&str, &str), body: Option<&str>| {
         server.request(method, path, &[header, ("content-type", "application/json")], body)
     };
-    assert_eq!(server.get(leaf).header("etag"), None, "what is below may change without it");
     let short = server.get(&format!("{leaf}?depth=0"));
     let first = short.header("etag").expect("it shows one entity");
+    assert_eq!(server.get(leaf).header("etag"), Some(first), "nothing is below it");
     let birth = first.strip_suffix(".1\"").expect("its first version");
     let second = format!("{birth}.2\"");
     assert_eq!(server.get(&format!("{leaf}/n")).header("etag"), Some(first));
@@ -97,6 +97,78 @@ fn conditions_hold_for_the_item_at_the_path() {
     assert_eq!(with("PUT", "/v1/tree/c/none", ("if-match", "*"), Some("{}")).status, 412);
     assert_eq!(with("DELETE", leaf, ("if-match", &second), None).status, 200);
     assert_eq!(server.get(leaf).status, 404);
+}
+
+/// Story: a client replaced a container by the tag that it had read, and another client's item in it was gone.
+#[test]
+fn the_tag_of_what_is_replaced_or_deleted_whole_covers_what_is_below() {
+    let (_folder, server) = filled();
+    let deep = "/v1/tree/c/deep";
+    let tag = |path: &str| server.get(path).header("etag").map(str::to_owned);
+    let with = |method: &str, path: &str, tag: &str, body: Option<&str>| {
+        let headers = [("if-match", tag), ("content-type", "application/json")];
+        server.request(method, path, &headers, body).status
+    };
+    let writes = [("PUT", Some("{}")), ("DELETE", None)];
+    assert_eq!(tag(&format!("{deep}?depth=1")), None, "it shows a part");
+    assert_eq!(tag(&format!("{deep}?atPosition=1")), None, "it shows the past");
+    // Each change below the item changes its tag, and not that of the item alone.
+    let changes = [
+        ("PUT", "/v1/tree/c/deep/theirs", Some("{\"n\":1}")),
+        ("PUT", "/v1/tree/c/deep/theirs/n", Some("2")),
+        ("PUT", "/v1/tree/c/deep/theirs/below", Some("{}")),
+        ("DELETE", "/v1/tree/c/deep/theirs/below", None),
+        ("DELETE", "/v1/tree/c/deep/theirs", None),
+    ];
+    let alone = tag(&format!("{deep}?depth=0")).unwrap();
+    for (method, path, body) in changes {
+        let known = tag(deep).unwrap();
+        let done = server.request(method, path, &[("content-type", "application/json")], body);
+        assert!(done.status < 300, "{done:?}");
+        assert_ne!(tag(deep).unwrap(), known);
+        for (method, body) in writes {
+            assert_eq!(with(method, deep, &known, body), 412, "{method} by the tag before");
+            assert_eq!(with(method, deep, &alone, body), 412, "{method} by the tag of the item");
+        }
+    }
+    assert_eq!(tag(&format!("{deep}?depth=0")).unwrap(), alone);
+    // A change that leaves what it does not name takes either.
+    assert_eq!(with("PATCH", deep, &alone, Some("{\"a\":1}")), 200);
+    let known = tag(deep).unwrap();
+    assert_eq!(with("PATCH", deep, &known, Some("{\"a\":2}")), 200);
+    assert_eq!(with("PATCH", deep, &known, Some("{\"a\":3}")), 412);
+    let known = tag(deep).unwrap();
+    assert_eq!(with("PUT", deep, &known, Some("{\"b\":1}")), 200);
+    assert_eq!(with("DELETE", deep, &known, None), 412);
+    assert_eq!(with("DELETE", deep, &tag(deep).unwrap(), None), 200);
+}
+
+/// Others add items while a client replaces and deletes by tags: none goes that was acknowledged after the tag was read.
+#[test]
+fn nothing_comes_between_a_tag_and_its_write() {
+    let (_folder, server) = filled();
+    for round in 0..40 {
+        let at = format!("/v1/tree/c/box{round}");
+        assert_eq!(server.send("PUT", &at, &json!({"a": {}, "b": {"n": 1}})).status, 201);
+        let tag = server.get(&at).header("etag").unwrap().to_owned();
+        let (removed, added) = std::thread::scope(|scope| {
+            let add = scope.spawn(|| match round % 2 {
+                0 => server.send("POST", &format!("{at}/theirs"), &json!({})),
+                _ => server.send("PUT", &format!("{at}/b/n"), &json!(2)),
+            });
+            let removed = server.request("DELETE", &at, &[("if-match", &tag)], None);
+            (removed, add.join().unwrap())
+        });
+        let position = |answer: &crate::support::Answer| -> u64 {
+            answer.header("annals-position").unwrap().parse().unwrap()
+        };
+        if removed.status == 200 && added.status < 300 {
+            // The other one found nothing there, and made it anew.
+            assert!(position(&removed) < position(&added), "round {round}: {removed:?} {added:?}");
+        } else {
+            assert!(removed.status == 412 || added.status >= 400, "round {round}: {removed:?} {added:?}");
+        }
+    }
 }
 
 #[test]

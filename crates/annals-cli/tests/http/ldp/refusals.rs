@@ -110,3 +110,23 @@ fn a_server_that_only_reads_shows_the_root_of_a_repository_without_one() {
     assert_eq!(answer.status, 200, "{answer:?}");
     assert!(answer.body.contains("BasicContainer"), "{answer:?}");
 }
+
+/// Story: another door gave the entity of a resource another id. Its address was gone for ever: no tombstone was there to delete.
+#[test]
+fn the_entity_of_a_resource_gets_no_other_id_so_its_address_stays_usable() {
+    let door = Door::open();
+    assert_eq!(door.turtle("PUT", "/a", "<> dc:title \"a\" .").status, 201);
+    let all = door.server.get("/v1/entities?type=ldp.Resource").json();
+    let ids: Vec<&str> =
+        all["items"].as_array().unwrap().iter().map(|one| one["id"].as_str().unwrap()).collect();
+    for (number, id) in ids.iter().enumerate() {
+        let path = format!("/v1/entities/{}/id", id.replace('%', "%25").replace('/', "%2F"));
+        let answer = door.server.send("PUT", &path, &json!({"newId": format!("new-{number}")}));
+        assert_eq!((answer.status, &*answer.problem()), (400, "invalid-argument"), "{id}: {answer:?}");
+    }
+    assert!(!ids.is_empty());
+    assert_eq!(door.request("GET", "/a", &[], None).status, 200);
+    assert_eq!(door.request("DELETE", "/a", &[], None).status, 204);
+    assert_eq!(door.request("DELETE", "/a/fcr:tombstone", &[], None).status, 204);
+    assert_eq!(door.turtle("PUT", "/a", "<> dc:title \"b\" .").status, 201);
+}

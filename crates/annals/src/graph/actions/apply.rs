@@ -26,6 +26,36 @@ const FEW_CHANGES_MAX: usize = 32;
 /// Most instances of one kind in a graph, including purged ones.
 pub(super) const SLOTS_MAX: usize = u32::MAX as usize - 1;
 
+/// The error of one of several changes, with its number and its instance.
+fn named(error: Error, record: &Record, number: u32) -> Error {
+    let change = record.changes.get(number as usize).filter(|_| record.changes.len() > 1);
+    let Some(change) = change else { return error };
+    let instance = change.action.instance().map(|instance| instance.to_string());
+    let error = error.with("change", number);
+    match instance.filter(|instance| !error.text().contains(instance)) {
+        Some(instance) => error.with("instance", instance),
+        None => error,
+    }
+}
+
+/// The error of an instance at the end of a record, with the number of its last change.
+pub(crate) fn named_at_end(error: Error, record: &Record) -> Error {
+    let context = error.context();
+    let instance = context.iter().find(|(name, _)| *name == "instance").map(|(_, instance)| instance);
+    let is_of = |change: &Change| {
+        let named = change.action.instance();
+        named.is_some_and(|named| Some(&named.to_string()) == instance)
+    };
+    let number = match instance.is_some() && record.changes.len() > 1 {
+        true => record.changes.iter().rposition(is_of),
+        false => None,
+    };
+    match number {
+        Some(number) => error.with("change", number),
+        None => error,
+    }
+}
+
 impl Graph {
     /// As [`Graph::apply`] for a new record, which must keep the bounds of names, too.
     pub(crate) fn apply_new(&mut self, position: Position, record: &Record) -> Result<()> {
@@ -107,8 +137,8 @@ impl Graph {
                 let Done { together, single } = self.apply_together(run, context_at)?;
                 for (index, change) in run.iter().enumerate().skip(together).take(single) {
                     let context = context_at(index);
-                    check_not_later(&context)?;
-                    change.action.apply(self, context)?;
+                    let applied = check_not_later(&context).and_then(|()| change.action.apply(self, context));
+                    applied.map_err(|error| named(error, record, context.place.change))?;
                 }
                 number += narrow::<u32, usize>(together + single);
                 run = &run[together + single..];

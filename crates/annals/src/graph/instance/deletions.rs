@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use foldhash::{HashMap, HashMapExt};
+
 use super::past::ChangePlace;
 use super::unpacked::RowStamp;
 use crate::structures::number::narrow;
@@ -9,6 +11,9 @@ use crate::structures::vector::Vector;
 
 /// Number of slots in a page.
 const PAGE_SLOTS: usize = 1_024;
+
+/// So many deletions that no instance has any more may stay.
+const UNUSED_MAX: usize = if cfg!(test) { 3 } else { 1_024 };
 
 /// In a page: the row of the slot says everything.
 const NO_DELETION: u32 = u32::MAX;
@@ -66,6 +71,23 @@ impl Deletions {
         let (page, place) = at(slot);
         let number = self.pages.get(page)?.number(place);
         if number == NO_DELETION { None } else { self.list.get(number as usize) }
+    }
+
+    /// Forgets the deletions that no instance has any more, once they are most of the list: otherwise a container that is
+    /// deleted and restored again and again adds one each time. Numbers that [`Deletions::push`] gave before it change.
+    pub(crate) fn forget_unused(&mut self) {
+        if self.list.len() <= UNUSED_MAX + 2 * self.len {
+            return;
+        }
+        let mut used = Deletions::new();
+        let mut numbers: HashMap<u32, u32> = HashMap::new();
+        for SlotRun { first, len, number } in self.runs() {
+            let deletion = self.list[number as usize];
+            let number = *numbers.entry(number).or_insert_with(|| used.push(deletion));
+            let slots: Vec<(u32, u32)> = (first..first + len).map(|slot| (slot, number)).collect();
+            used.put_sorted(&slots);
+        }
+        *self = used;
     }
 
     /// Adds a deletion; returns its number.
@@ -192,6 +214,8 @@ mod tests {
             for (first, len, every, is_put) in steps {
                 let slots: Vec<u32> = (first..first + len).step_by(every).collect();
                 if is_put {
+                    deletions.forget_unused();
+                    prop_assert!(deletions.list.len() <= UNUSED_MAX + 2 * deletions.len);
                     let number = deletions.push(deletion(first));
                     let free: Vec<(u32, u32)> =
                         slots.into_iter().filter(|slot| !model.contains_key(slot)).map(|slot| (slot, number)).collect();

@@ -2,12 +2,12 @@
 
 use super::types::{Attribute, DeclaredType, check_element};
 use super::values::{check_limits, check_value, shown};
-use crate::graph::Graph;
 use crate::graph::index::key::for_each_indexed;
 use crate::graph::instance::properties::Properties;
 use crate::graph::instance::row::Row;
 use crate::graph::instance::unpacked::Instance;
 use crate::graph::structures::symbols::Symbol;
+use crate::graph::{Graph, instance_id};
 use crate::model::time::display_micros;
 use crate::model::{Direction, EndDefinition, Id, TypeKind, Value};
 use crate::{Error, ErrorKind, Result};
@@ -150,7 +150,8 @@ impl Graph {
             self.names.name(name),
             shown(&scalar)
         );
-        Err(Error::new(ErrorKind::NotUnique, text).with("holder", other))
+        let own = instance_id(kind, table.id(own_slot).clone());
+        Err(Error::new(ErrorKind::NotUnique, text).with("holder", other).with("instance", own))
     }
 
     /// The slot of a live entity that has existed without a break since `valid_from`.

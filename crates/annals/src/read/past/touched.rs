@@ -65,12 +65,7 @@ impl Snapshot {
 
     /// The instances that records `from + 1 ..= to` wrote, in the order of first change, each once. `None` if they are more
     /// than `at_most`: each caller has a bound of its own, and another way beyond it.
-    pub(crate) fn touched(
-        &self,
-        from: Position,
-        to: Position,
-        at_most: usize,
-    ) -> Result<Option<Vec<Slot>>> {
+    pub(crate) fn touched(&self, from: Position, to: Position, at_most: usize) -> Result<Option<Vec<Slot>>> {
         let mut touched = self.nothing_touched();
         let mut next = from.next();
         while next <= to {

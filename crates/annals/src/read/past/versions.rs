@@ -175,16 +175,18 @@ impl Snapshot {
         let in_force = self.version_seen(&instance).map(|seen| seen.version);
         let mut versions = self.known_versions(&instance);
         self.keep_between(&mut versions, history);
-        self.retain_in_sight(kind_of(id), slot, &mut versions)?;
-        let (count, skip) = (versions.len(), history.skip.min(versions.len()));
-        let shown = history.limit.min(count - skip);
-        let page =
-            if history.is_oldest_first { skip..skip + shown } else { count - skip - shown..count - skip };
+        if !history.is_oldest_first {
+            versions.reverse();
+        }
+        let mut page = self.page_in_sight(kind_of(id), slot, versions, history)?;
+        if !history.is_oldest_first {
+            page.reverse();
+        }
         let past = self.past_of(kind_of(id), slot, instance);
         let (mut made, mut bytes) = (VecDeque::new(), 0);
-        for version in &versions[page] {
+        for version in page {
             self.check_cancelled()?;
-            let one = make(&past, *version, in_force)?;
+            let one = make(&past, version, in_force)?;
             bytes += bytes_of(&one);
             made.push_back(one);
             if bytes >= history.bytes_max && history.is_oldest_first {

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::{InSight, Sight, next_number};
-use crate::graph::Graph;
 use crate::graph::integrity::types::TypeNames;
 use crate::graph::structures::slot_set::SlotSet;
 use crate::graph::structures::symbols::Symbol;

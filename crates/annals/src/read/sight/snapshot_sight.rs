@@ -7,6 +7,7 @@ use super::{InSight, Kept, Sight, SnapshotSight};
 use crate::graph::instance::past::{PastVersion, View};
 use crate::graph::structures::slot_set::SlotSet;
 use crate::model::{Record, TypeKind};
+use crate::read::past::versions::History;
 use crate::read::snapshot::{AsOf, Snapshot};
 use crate::read::taken_along::Slot;
 use crate::{Position, Result};
@@ -175,6 +176,36 @@ impl Snapshot {
         }
         *versions = kept;
         Ok(())
+    }
+
+    /// The versions of a page of a history that are in sight, of `versions` in the order of the page. Versions behind the page
+    /// are not asked.
+    pub(in crate::read) fn page_in_sight(
+        &self,
+        kind: TypeKind,
+        slot: u32,
+        versions: Vec<PastVersion>,
+        history: &History,
+    ) -> Result<Vec<PastVersion>> {
+        let Some(versions_in_sight) = self.versions_in_sight()? else {
+            return Ok(versions.into_iter().skip(history.skip).take(history.limit).collect());
+        };
+        let (mut page, mut skipped) = (Vec::new(), 0);
+        for version in versions {
+            if page.len() == history.limit {
+                break;
+            }
+            self.check_cancelled()?;
+            if !versions_in_sight.has(kind, slot, version)? {
+                continue;
+            }
+            if skipped < history.skip {
+                skipped += 1;
+            } else {
+                page.push(version);
+            }
+        }
+        Ok(page)
     }
 
     /// True if this version of the instance at `slot` is in sight.

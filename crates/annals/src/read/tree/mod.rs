@@ -8,6 +8,7 @@ mod look_up;
 mod listing;
 mod matching;
 mod whole;
+mod state;
 mod difference;
 
 use crate::model::{Id, TypeKind};
@@ -19,6 +20,7 @@ pub use item::TreeItem;
 pub use listing::ListOptions;
 pub use matching::PathPlan;
 pub(crate) use names::{ChildName, PathTarget};
+pub use state::SubtreeState;
 pub(crate) use whole::ItemsRoom;
 pub use whole::TreeVisitor;
 

@@ -11,7 +11,7 @@ use crate::tree::{Branch, Item, NameTest, TreePath};
 use crate::{Error, ErrorKind, Result};
 
 /// Most items of a read as of an earlier time, if there are fewer entities: some may be in several containers.
-const REPEATED_MAX: usize = 10_000;
+pub(super) const REPEATED_MAX: usize = 10_000;
 
 /// Visits a tree item by item in the order of its text form: each parent before its children.
 pub trait TreeVisitor {
@@ -131,7 +131,7 @@ impl ItemsRoom {
         ItemsRoom { items_max, left: items_max }
     }
 
-    fn use_one(&mut self) -> Result<()> {
+    pub(super) fn use_one(&mut self) -> Result<()> {
         self.left = self.left.checked_sub(1).ok_or_else(|| {
             let text = format!(
                 "tree: expected at most {} items; ask for fewer levels, or for a path further down",

@@ -1,6 +1,8 @@
 //! Transactions that write a record of a history again.
 
 use super::transaction::Transaction;
+use std::sync::Arc;
+
 use crate::Result;
 use crate::model::Instant;
 
@@ -24,6 +26,7 @@ impl Transaction {
     /// Checks the conditions that hold at the end of this transaction.
     pub(super) fn check_own_end(&mut self) -> Result<()> {
         let is_of_history = self.is_of_history;
-        self.own_graph()?.check_end(is_of_history)
+        let record = Arc::clone(&self.record);
+        self.own_graph()?.check_end(&record, is_of_history)
     }
 }

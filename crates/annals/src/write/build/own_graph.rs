@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::graph::Graph;
 use crate::graph::indexed::Indexed;
 use crate::graph::record_end::RecordStart;
 use crate::graph::structures::symbols::Symbol;
+use crate::graph::{Graph, named_at_end};
 use crate::memory::{Charge, Memory};
 use crate::model::{Action, Change, Instant, Record, TypeKind};
 use crate::record::RecordBody;
@@ -100,8 +100,9 @@ impl OwnGraph {
     /// state. Call it before [`OwnGraph::indexed`], which removes the data that this checks.
     ///
     /// Errors: as [`Graph::check_record`].
-    pub(super) fn check_end(&self, is_of_history: bool) -> Result<()> {
-        self.indexed.graph.check_record(&self.start, is_of_history)
+    pub(super) fn check_end(&self, record: &Record, is_of_history: bool) -> Result<()> {
+        let checked = self.indexed.graph.check_record(&self.start, is_of_history);
+        checked.map_err(|error| named_at_end(error, record))
     }
 
     /// Calls `found` as [`Graph::each_not_unique`] for the changes so far.

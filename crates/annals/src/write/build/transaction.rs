@@ -2,6 +2,7 @@
 
 use crate::graph::actions as action;
 use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -26,6 +27,7 @@ use crate::write::commit::queue::Committer;
 use crate::write::commit::reads::Reads;
 use crate::write::commit::request::{OwnStamps, Work};
 use crate::write::commit::ticket::{Receipt, Ticket};
+use crate::write::undo::mark::marked;
 use crate::{Error, ErrorKind, Position, Result};
 
 /// Largest transaction. Units: bytes of its record.
@@ -65,6 +67,8 @@ pub struct Transaction {
     pub(in crate::write) expectations: Expectations,
     // For the edits of a candidate: the number of changes with an older base, and that base.
     pub(in crate::write) edits: Option<(Position, usize)>,
+    // The records that it takes back.
+    pub(in crate::write) taken_back: Vec<RangeInclusive<Position>>,
     // Classifications that get their stamps at commit.
     pub(super) stamped: Vec<OwnStamps>,
     pub(super) touched: Touched,
@@ -103,6 +107,7 @@ impl Transaction {
             relied: Reads::default(),
             expectations: Expectations::default(),
             edits: None,
+            taken_back: Vec::new(),
             stamped: Vec::new(),
             touched: Touched::default(),
             created: Created::default(),
@@ -517,6 +522,9 @@ impl Transaction {
         let Transaction { committer, base, record, instant, edits, .. } = self;
         let mut record = Arc::unwrap_or_clone(record);
         record.instant = instant.unwrap_or_default();
+        if !self.taken_back.is_empty() {
+            record.message = marked(&record.message, &self.taken_back).into();
+        }
         anchoring::attach(&base.unsighted(), &mut record.changes, || Stamp {
             instant: instant.unwrap_or_else(Instant::now),
             author: Arc::clone(&record.author),

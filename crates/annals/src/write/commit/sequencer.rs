@@ -14,7 +14,7 @@ use super::request::{CommitRequest, Work};
 use super::ticket::Receipt;
 use super::validation::Validators;
 use crate::graph::indexed::Indexed;
-use crate::graph::{self, Graph, check_conflicts, find_conflict};
+use crate::graph::{self, Graph, check_conflicts, find_conflict, named_at_end};
 use crate::log::{APPEND_RECORDS_MAX, ReadLimit};
 use crate::memory::{Memory, StoredData};
 use crate::model::{Instant, Record};
@@ -169,7 +169,10 @@ impl Sequencer {
         let position = self.working.position.next();
         let start = self.working.record_start();
         let applied = self.working.apply_new(position, &work.record);
-        if let Err(error) = applied.and_then(|()| self.working.check_record(&start, work.is_of_history)) {
+        if let Err(error) = applied.and_then(|()| {
+            let checked = self.working.check_record(&start, work.is_of_history);
+            checked.map_err(|error| named_at_end(error, &work.record))
+        }) {
             self.roll_back();
             if error.kind() == ErrorKind::AlreadyExists {
                 find_conflict(&self.working, work.base, &work.record.changes)?;

@@ -64,6 +64,8 @@ impl Transaction {
     /// deleted with everything that was put into them since; with [`Keep::Theirs`] instances on which others built stay
     /// as they are, and the rest is taken back.
     ///
+    /// The message of the record names the records, as [`takes_back`](crate::takes_back) reads it.
+    ///
     /// Shape: the instances that stay as they are, because later records built on them; empty without `Theirs`.
     /// Errors: as [`take_back`](Transaction::take_back).
     pub fn take_back_all(
@@ -122,6 +124,7 @@ impl Transaction {
             self.expect_nothing_new_in(&changed.new_entities)?;
         }
         self.returning(|t| t.set_back(snapshot, changed))?;
+        self.taken_back.push(first..=last);
         Ok(left)
     }
 

@@ -48,6 +48,10 @@ final class BatchWork implements Work {
         return List.of();
     }
 
+    JsonArray operations() {
+        return operations;
+    }
+
     @Override
     public void settings(JsonObject settings) {
         if (settings.has("committedAt")) {

@@ -157,11 +157,12 @@ public final class Candidate {
      * Makes the present the base, and chooses a side in conflicts.
      *
      * @param keep the side
+     * @return the conflicts in which it chose, at most the first 1,000: with {@link Keep#THEIRS} these edits are gone
      */
-    public void rebase(Keep keep) {
+    public List<Conflict> rebase(Keep keep) {
         JsonObject body = new JsonObject();
         body.addProperty("keep", keep.toString());
-        client.send("POST", at("/rebase"), body);
+        return Json.list(client.send("POST", at("/rebase"), body), "items", Conflict::of);
     }
 
     /**
@@ -202,8 +203,23 @@ public final class Candidate {
      * @return the record that takes it back
      * @throws AnnalsException kind {@code precondition-failed}: later commits built on it
      */
-    public Receipt takeBack() {
-        return Receipt.of(client.send("POST", at("/take-back"), Map.of()));
+    public TakenBack takeBack() {
+        return takeBack(Query.NONE);
+    }
+
+    /**
+     * Takes back a commit that waits for its confirmation, and chooses a side where later commits built on it. The
+     * candidate is open again.
+     *
+     * @param keep the side
+     * @return the record that takes it back, and what stays
+     */
+    public TakenBack takeBack(Keep keep) {
+        return takeBack(Query.NONE.and("keep", keep));
+    }
+
+    private TakenBack takeBack(Query query) {
+        return TakenBack.of(client.send("POST", query.on(at("/take-back")), Map.of()));
     }
 
     /** Ends the candidate without a commit. */

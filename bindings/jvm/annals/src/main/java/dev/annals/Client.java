@@ -39,6 +39,14 @@ final class Client implements AutoCloseable {
         return Json.object(json(answer("GET", target, Map.of(), NONE)));
     }
 
+    /** An instance, with the tag of the answer as a member. */
+    JsonObject instance(String target) {
+        Door.Answer answer = answer("GET", target, Map.of(), NONE);
+        JsonObject instance = Json.object(json(answer));
+        answer.head().header("etag").ifPresent(tag -> instance.addProperty(Header.TAG, tag.replace("\"", "")));
+        return instance;
+    }
+
     JsonElement element(String target) {
         return json(answer("GET", target, Map.of(), NONE));
     }

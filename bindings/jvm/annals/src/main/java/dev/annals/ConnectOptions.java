@@ -1,7 +1,9 @@
 package dev.annals;
 
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 
 /**
@@ -13,13 +15,26 @@ import java.util.TreeMap;
  * @param idleTime the longest wait for the next part of a streamed answer; 90 s. The feed sends something more often
  * @param uploadTime the longest time of a request with a streamed body; 6 hours
  * @param headers headers of every request by name, for a proxy in front of the server
+ * @param authorities a file of certificates in PEM: the server's certificate must come from one of them. Without it the
+ *     authorities of the Java virtual machine count
+ * @param certificate the certificate by which this client says its name; for servers with {@code --tls-client-ca}
  */
 public record ConnectOptions(
         Duration connectTime,
         Duration requestTime,
         Duration idleTime,
         Duration uploadTime,
-        Map<String, String> headers) {
+        Map<String, String> headers,
+        Optional<Path> authorities,
+        Optional<Certificate> certificate) {
+    /**
+     * A certificate and its key.
+     *
+     * @param chain a file in PEM: the certificate, and then those that lead to its authority
+     * @param key a file in PEM: the private key in PKCS#8, without a password
+     */
+    public record Certificate(Path chain, Path key) {}
+
     /**
      * Copies the headers and checks the times.
      *
@@ -30,6 +45,8 @@ public record ConnectOptions(
      *     often
      * @param uploadTime the longest time of a request with a streamed body; 6 hours
      * @param headers headers of every request by name, for a proxy in front of the server
+     * @param authorities a file of certificates in PEM, from which the server's must come
+     * @param certificate the certificate of this client
      * @throws AnnalsException kind {@code invalid-argument}: a time is not positive
      */
     public ConnectOptions {
@@ -48,7 +65,8 @@ public record ConnectOptions(
      */
     public static ConnectOptions defaults() {
         return new ConnectOptions(
-                Duration.ofSeconds(10), Duration.ofSeconds(60), Duration.ofSeconds(90), Duration.ofHours(6), Map.of());
+                Duration.ofSeconds(10), Duration.ofSeconds(60), Duration.ofSeconds(90), Duration.ofHours(6), Map.of(),
+                Optional.empty(), Optional.empty());
     }
 
     /**
@@ -61,7 +79,7 @@ public record ConnectOptions(
     public ConnectOptions header(String name, String value) {
         Map<String, String> more = new TreeMap<>(headers);
         more.put(name, value);
-        return new ConnectOptions(connectTime, requestTime, idleTime, uploadTime, more);
+        return new ConnectOptions(connectTime, requestTime, idleTime, uploadTime, more, authorities, certificate);
     }
 
     /**
@@ -71,7 +89,7 @@ public record ConnectOptions(
      * @return the new options
      */
     public ConnectOptions requestTime(Duration time) {
-        return new ConnectOptions(connectTime, time, idleTime, uploadTime, headers);
+        return new ConnectOptions(connectTime, time, idleTime, uploadTime, headers, authorities, certificate);
     }
 
     /**
@@ -81,6 +99,35 @@ public record ConnectOptions(
      * @return the new options
      */
     public ConnectOptions connectTime(Duration time) {
-        return new ConnectOptions(time, requestTime, idleTime, uploadTime, headers);
+        return new ConnectOptions(time, requestTime, idleTime, uploadTime, headers, authorities, certificate);
+    }
+
+    /**
+     * Trusts servers whose certificates come from these authorities, and no others.
+     *
+     * @param pem a file of certificates in PEM
+     * @return the new options
+     */
+    public ConnectOptions authorities(Path pem) {
+        return new ConnectOptions(
+                connectTime, requestTime, idleTime, uploadTime, headers, Optional.of(pem), certificate);
+    }
+
+    /**
+     * Says the name of this client by a certificate.
+     *
+     * @param chain a file in PEM: the certificate, and then those that lead to its authority
+     * @param key a file in PEM: the private key in PKCS#8, without a password
+     * @return the new options
+     */
+    public ConnectOptions certificate(Path chain, Path key) {
+        return new ConnectOptions(
+                connectTime,
+                requestTime,
+                idleTime,
+                uploadTime,
+                headers,
+                authorities,
+                Optional.of(new Certificate(chain, key)));
     }
 }

@@ -6,9 +6,13 @@ import java.time.Instant;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Optional;
 
 /** The fields that Annals keeps for each instance, decoded when the first of them is asked for. */
 interface Header {
+    /** The member of an instance in JSON that holds the tag of its answer. */
+    String TAG = "tag";
+
     Fixed fixed();
 
     /** The fields. */
@@ -16,6 +20,8 @@ interface Header {
             int version,
             int latestVersion,
             int contentVersion,
+            long birth,
+            Optional<String> tag,
             long position,
             Stamp created,
             Stamp updated,
@@ -35,6 +41,8 @@ interface Header {
                     Json.number(json, "version"),
                     Json.number(json, "latestVersion"),
                     Json.number(json, Json.has(json, "contentVersion") ? "contentVersion" : "version"),
+                    0,
+                    Json.optional(json, TAG),
                     Json.large(json, "position"),
                     Stamp.of(json.get("created")),
                     Stamp.of(json.get("updated")),
@@ -43,6 +51,11 @@ interface Header {
                     Json.text(json, "status").equals("deleted"),
                     Provenance.of(json),
                     classifications(json.get("classifications")));
+        }
+
+        /** What the tag of the answer says; otherwise made of the birth, which is 0 if it is not known. */
+        Optional<String> revision() {
+            return birth > 0 ? Optional.of(birth + "." + latestVersion) : tag;
         }
 
         private static Map<String, Classification> classifications(JsonElement json) {
@@ -86,6 +99,7 @@ interface Header {
             int latestVersion = reader.u32();
             int contentVersion = reader.u32();
             long position = reader.i64();
+            long birth = reader.i64();
             Stamp created = reader.stamp();
             Stamp updated = reader.stamp();
             Instant validFrom = reader.instant();
@@ -106,6 +120,8 @@ interface Header {
                     version,
                     latestVersion,
                     contentVersion,
+                    birth,
+                    Optional.empty(),
                     position,
                     created,
                     updated,

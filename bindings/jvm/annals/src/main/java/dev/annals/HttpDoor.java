@@ -44,10 +44,11 @@ final class HttpDoor implements Door {
         String text = uri.toString();
         this.base = text.endsWith("/") ? text.substring(0, text.length() - 1) : text;
         this.options = options;
-        this.client = HttpClient.newBuilder()
+        HttpClient.Builder builder = HttpClient.newBuilder()
                 .version(HttpClient.Version.HTTP_1_1)
-                .connectTimeout(options.connectTime())
-                .build();
+                .connectTimeout(options.connectTime());
+        Tls.context(options).ifPresent(builder::sslContext);
+        this.client = builder.build();
     }
 
     @Override

@@ -29,7 +29,7 @@ class HttpView implements View {
     public Optional<Instance> get(InstanceId id) {
         try {
             String target = "/v1/" + id.kind().path() + "/" + Utf8.percent(id.id());
-            return Optional.of(Instance.of(id.kind(), open().get(time.on(target))));
+            return Optional.of(Instance.of(id.kind(), open().instance(time.on(target))));
         } catch (NotFoundException | DeletedException error) {
             return Optional.empty();
         }
@@ -58,7 +58,7 @@ class HttpView implements View {
     private Optional<Instance> summary(Kind kind, String id) {
         String target = "/v1/" + kind.path() + "/" + Utf8.percent(id) + (kind == Kind.ENTITY ? "/summary" : "");
         try {
-            return Optional.of(Instance.of(kind, open().get(time.on(target))));
+            return Optional.of(Instance.of(kind, open().instance(time.on(target))));
         } catch (DeletedException error) {
             return Optional.ofNullable(read(kind, List.of(id), true).get(id));
         } catch (NotFoundException error) {

@@ -118,6 +118,19 @@ public abstract sealed class Instance permits Entity, Relationship {
     }
 
     /**
+     * The birth of the instance and the version that was written last, such as {@code 17.3}: what an entity tag of the
+     * server says. The birth is the position of the first record. After a purge another instance may get the id, and
+     * its versions count from 1 again; its revision is another one. {@link Patch#ifRevision} and
+     * {@link Transaction#expect(InstanceId, String)} take it.
+     *
+     * @return the revision. Over a connection only reads of one instance by its id say it, and searches leave it out;
+     *     in process it is always there
+     */
+    public final Optional<String> revision() {
+        return header().revision();
+    }
+
+    /**
      * The number of this version without those that changed only classifications.
      *
      * @return the number, from 1

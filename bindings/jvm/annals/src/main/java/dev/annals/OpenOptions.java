@@ -9,15 +9,16 @@ import java.util.OptionalLong;
  *
  * @param isReadOnly true to follow the process that writes; writes are then {@code read-only}
  * @param segmentBytes the size at which a file of the log is full, in bytes
+ * @param memoryBytesMax the most memory of this process, in bytes (docs/memory.md); none is no bound
  */
-public record OpenOptions(boolean isReadOnly, OptionalLong segmentBytes) {
+public record OpenOptions(boolean isReadOnly, OptionalLong segmentBytes, OptionalLong memoryBytesMax) {
     /**
      * Reads and writes, with the usual sizes.
      *
      * @return the options
      */
     public static OpenOptions defaults() {
-        return new OpenOptions(false, OptionalLong.empty());
+        return new OpenOptions(false, OptionalLong.empty(), OptionalLong.empty());
     }
 
     /**
@@ -26,7 +27,7 @@ public record OpenOptions(boolean isReadOnly, OptionalLong segmentBytes) {
      * @return the new options
      */
     public OpenOptions readOnly() {
-        return new OpenOptions(true, segmentBytes);
+        return new OpenOptions(true, segmentBytes, memoryBytesMax);
     }
 
     /**
@@ -36,13 +37,25 @@ public record OpenOptions(boolean isReadOnly, OptionalLong segmentBytes) {
      * @return the new options
      */
     public OpenOptions segmentBytes(long bytes) {
-        return new OpenOptions(isReadOnly, OptionalLong.of(bytes));
+        return new OpenOptions(isReadOnly, OptionalLong.of(bytes), memoryBytesMax);
+    }
+
+    /**
+     * Bounds the memory of this process, with its heap: long values then are in files beside the repository, and work
+     * that would exceed it is {@code too-large}.
+     *
+     * @param bytes the bound, at least 16 MiB
+     * @return the new options
+     */
+    public OpenOptions memoryBytesMax(long bytes) {
+        return new OpenOptions(isReadOnly, segmentBytes, OptionalLong.of(bytes));
     }
 
     JsonObject json() {
         JsonObject json = new JsonObject();
         json.addProperty("readOnly", isReadOnly);
         segmentBytes.ifPresent(bytes -> json.addProperty("segmentBytes", bytes));
+        memoryBytesMax.ifPresent(bytes -> json.addProperty("memoryBytesMax", bytes));
         return json;
     }
 }

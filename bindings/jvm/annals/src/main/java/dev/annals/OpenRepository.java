@@ -5,6 +5,7 @@ import com.google.gson.JsonObject;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -91,18 +92,18 @@ final class OpenRepository implements Repository {
     }
 
     @Override
-    public Receipt takeBack(long position, long toPosition) {
+    public TakenBack takeBack(long position, long toPosition) {
         return takeBack(position, Query.NONE.and("toPosition", toPosition));
     }
 
     @Override
-    public Receipt takeBack(long position, long toPosition, Keep keep) {
+    public TakenBack takeBack(long position, long toPosition, Keep keep) {
         return takeBack(position, Query.NONE.and("toPosition", toPosition).and("keep", keep));
     }
 
-    private Receipt takeBack(long position, Query query) {
+    private TakenBack takeBack(long position, Query query) {
         String target = query.on("/v1/records/" + position + "/take-back");
-        return Receipt.of(client.send("POST", target, Map.of()));
+        return TakenBack.of(client.send("POST", target, Map.of()));
     }
 
     @Override
@@ -151,6 +152,39 @@ final class OpenRepository implements Repository {
         Candidate candidate = new Candidate(client, name);
         candidate.state();
         return candidate;
+    }
+
+    @Override
+    public List<Lease.State> leases() {
+        return Json.list(client.get("/v1/leases"), "items", Lease.State::of);
+    }
+
+    @Override
+    public Lease openLease(String name, Duration lasts) {
+        JsonObject body = Lease.time(lasts);
+        body.addProperty("name", name);
+        client.send("POST", "/v1/leases", body);
+        return new Lease(client, name);
+    }
+
+    @Override
+    public Optional<Object> operational(String path) {
+        try {
+            return Optional.of(TreeValues.value(
+                    client.element(Query.NONE.and("path", path).on("/v1/operational/"))));
+        } catch (NotFoundException error) {
+            return Optional.empty();
+        }
+    }
+
+    @Override
+    public InputStream backup() {
+        return client.stream("GET", "/v1/backup", Map.of(), null).body();
+    }
+
+    @Override
+    public Check check() {
+        return Check.of(client.get("/v1/check"));
     }
 
     @Override

@@ -2,8 +2,10 @@ package dev.annals;
 
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
+import com.google.gson.JsonPrimitive;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * Steps that change some properties: {@code Patch.of("ada").set("city", "London").unset("age")}. Not for several
@@ -12,7 +14,7 @@ import java.util.List;
 public final class Patch {
     private final InstanceId instance;
     private final List<Step> steps = new ArrayList<>();
-    private long ifVersion = -1;
+    private Optional<JsonPrimitive> ifVersion = Optional.empty();
 
     private Patch(InstanceId instance) {
         this.instance = instance;
@@ -127,7 +129,20 @@ public final class Patch {
      * @return this
      */
     public Patch ifVersion(int version) {
-        ifVersion = version;
+        ifVersion = Optional.of(new JsonPrimitive(version));
+        return this;
+    }
+
+    /**
+     * Changes it only if this is the instance, and its last written version, at the moment of the commit, before the
+     * transaction; otherwise the commit is {@code precondition-failed}. Unlike {@link #ifVersion} it tells an instance
+     * from a later one with the same id.
+     *
+     * @param revision {@link Instance#revision}
+     * @return this
+     */
+    public Patch ifRevision(String revision) {
+        ifVersion = Optional.of(new JsonPrimitive(revision));
         return this;
     }
 
@@ -145,7 +160,7 @@ public final class Patch {
     }
 
     boolean isPlain() {
-        return ifVersion < 0;
+        return ifVersion.isEmpty();
     }
 
     JsonArray json() {
@@ -157,9 +172,7 @@ public final class Patch {
     JsonObject operation() {
         JsonObject operation = Operations.on("update", instance);
         operation.add("patch", json());
-        if (ifVersion >= 0) {
-            operation.addProperty("ifVersion", ifVersion);
-        }
+        ifVersion.ifPresent(version -> operation.add("ifVersion", version));
         return operation;
     }
 }

@@ -1,10 +1,12 @@
 package dev.annals;
 
 import java.io.InputStream;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Stream;
@@ -140,7 +142,7 @@ public interface Repository extends AutoCloseable {
      * @return the commit
      * @throws AnnalsException kind {@code precondition-failed}: later records built on it; kind {@code not-found}
      */
-    default Receipt takeBack(long position) {
+    default TakenBack takeBack(long position) {
         return takeBack(position, position);
     }
 
@@ -152,7 +154,7 @@ public interface Repository extends AutoCloseable {
      * @return the commit
      * @throws AnnalsException kind {@code precondition-failed}: later records built on them; kind {@code not-found}
      */
-    Receipt takeBack(long position, long toPosition);
+    TakenBack takeBack(long position, long toPosition);
 
     /**
      * Takes back a range of records, and chooses a side where later records built on them.
@@ -160,10 +162,10 @@ public interface Repository extends AutoCloseable {
      * @param position the first position
      * @param toPosition the last position
      * @param keep the side
-     * @return the commit
+     * @return the commit, and what stays
      * @throws AnnalsException kind {@code not-found}: no such position
      */
-    Receipt takeBack(long position, long toPosition, Keep keep);
+    TakenBack takeBack(long position, long toPosition, Keep keep);
 
     /**
      * Every record from a position on, once, in order and without gaps. The stream waits for records to come; closing
@@ -235,6 +237,32 @@ public interface Repository extends AutoCloseable {
     Candidate candidate(String name);
 
     /**
+     * The leases that are open.
+     *
+     * @return them by name
+     */
+    List<Lease.State> leases();
+
+    /**
+     * Opens a lease, under which this client pushes state into the operational view.
+     *
+     * @param name its name
+     * @param lasts the time until it ends unless it is renewed, at most a day
+     * @return the lease
+     * @throws AnnalsException kind {@code already-exists}
+     */
+    Lease openLease(String name, Duration lasts);
+
+    /**
+     * Reads an item of the tree with the state that clients pushed, everything below it, and {@code @origin} where that
+     * changes: {@code running} or {@code lease:NAME}.
+     *
+     * @param path the path
+     * @return the item as a map, or the value, if there is something
+     */
+    Optional<Object> operational(String path);
+
+    /**
      * Sends a request of docs/http.md, for what has no method here. Also in this process.
      *
      * @param method such as {@code GET}
@@ -261,6 +289,23 @@ public interface Repository extends AutoCloseable {
      * @throws AnnalsException kind {@code invalid-argument}: an unknown parameter
      */
     Map<String, Object> importLines(InputStream lines, Map<String, String> options);
+
+    /**
+     * Opens a backup of everything, up to one position: one tar, as {@code GET /v1/backup} of docs/http.md. Close it after
+     * use. It is whole if its last file is {@code backup.json}.
+     *
+     * @return the bytes of the tar
+     * @throws AnnalsException kind {@code busy}: another backup, a check or a compaction runs
+     */
+    InputStream backup();
+
+    /**
+     * Builds the graph anew from the log and compares. Returns when it is done.
+     *
+     * @return what it found
+     * @throws AnnalsException kind {@code busy}: a check, a backup or a compaction runs
+     */
+    Check check();
 
     /**
      * Removes the bytes of purged instances from the log, and contents that no version names. Returns when it is done.

@@ -317,6 +317,17 @@ public final class Transaction implements AutoCloseable {
     }
 
     /**
+     * Lets a relationship start at another entity and lead to another one, in one version.
+     *
+     * @param relationshipId the id of the relationship
+     * @param from the id of the entity at which it starts
+     * @param to the id of the entity to which it leads
+     */
+    public void relink(String relationshipId, String from, String to) {
+        operate(Operations.with(Operations.with(Operations.on("relink", relationshipId), "from", from), "to", to));
+    }
+
+    /**
      * Declares a type, or extends the declared one.
      *
      * @param type the declaration
@@ -352,9 +363,20 @@ public final class Transaction implements AutoCloseable {
     }
 
     /**
+     * Refuses the commit ({@code precondition-failed}) unless this is the instance, and its last written version, before
+     * this transaction. Unlike {@link #expect(InstanceId, int)} it tells an instance from a later one with the same id.
+     *
+     * @param instance the instance
+     * @param revision {@link Instance#revision}
+     */
+    public void expect(InstanceId instance, String revision) {
+        operate(Operations.with(Operations.on("expect", instance), "ifVersion", revision));
+    }
+
+    /**
      * Adds any operation of docs/json.md, also those that have no method here.
      *
-     * @param json the operation, an object with {@code action}
+     * @param json the operation, an object with {@code action}; its {@code ifVersion} is a version or a revision
      * @throws AnnalsException kind {@code invalid-argument}: the text is no JSON object
      */
     public void operation(String json) {

@@ -14,6 +14,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 
@@ -54,7 +55,7 @@ class BrokenServerTest {
         }
 
         Repository connect() {
-            ConnectOptions options = new ConnectOptions(SHORT, SHORT, SHORT, SHORT, Map.of());
+            ConnectOptions options = new ConnectOptions(SHORT, SHORT, SHORT, SHORT, Map.of(), Optional.empty(), Optional.empty());
             return Annals.connect(URI.create("http://127.0.0.1:" + socket.getLocalPort()), options);
         }
 

@@ -28,6 +28,7 @@ class DocumentTest {
             import dev.annals.*;
             import java.io.*;
             import java.net.URI;
+            import java.nio.file.Path;
             import java.time.*;
             import java.util.*;
             import java.util.stream.Stream;
@@ -60,6 +61,7 @@ class DocumentTest {
         }
         String given = "InputStream input, OutputStream output"
                 + (text.contains("Repository repository =") ? "" : ", Repository repository")
+                + (text.contains(" + token") ? ", String token" : "")
                 + (text.contains("snapshot.") ? ", Snapshot snapshot" : "");
         return source(name, FRAME.formatted(name, given, text));
     }

@@ -121,10 +121,12 @@ final class ScenarioOperations {
                 t.reidentify(id(o), Json.text(o, "newId"));
             }
             case "relink" -> {
-                if (!only(o, "kind", "id", "from") && !only(o, "kind", "id", "to")) {
+                if (!only(o, "kind", "id", "from", "to")) {
                     return false;
                 }
-                if (o.has("from")) {
+                if (o.has("from") && o.has("to")) {
+                    t.relink(Json.text(o, "id"), Json.text(o, "from"), Json.text(o, "to"));
+                } else if (o.has("from")) {
                     t.relinkFrom(Json.text(o, "id"), Json.text(o, "from"));
                 } else {
                     t.relinkTo(Json.text(o, "id"), Json.text(o, "to"));

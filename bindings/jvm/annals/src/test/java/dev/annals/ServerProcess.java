@@ -16,7 +16,7 @@ import java.util.regex.Pattern;
 
 /** A process of {@code annals serve} with a repository of its own. */
 final class ServerProcess implements AutoCloseable {
-    private static final Pattern ADDRESS = Pattern.compile("listens on (http://\\S+)");
+    private static final Pattern ADDRESS = Pattern.compile("listens on (https?://\\S+)");
 
     private final Process process;
     private final URI uri;
