@@ -19,6 +19,9 @@ impl World {
         let can_go_on = |position: &u64| self.can_be_taken_back.contains(position);
         let last = (first..=wanted).take_while(can_go_on).last().expect("the first can be taken back");
         let expected = self.expect_taken_back(first..=last);
+        if expected.as_ref().is_some_and(|targets| self.has_lost_end(targets)) {
+            return;
+        }
         let positions = Position(first)..=Position(last);
         let outcome = self.repository().transact(|t| t.take_back_all(positions.clone(), None)).map(drop);
         self.history.push(format!("{}: take back {first} to {last}: {outcome:?}", self.position()));
@@ -78,6 +81,16 @@ impl World {
     /// True if an instance is live in this state, or now if the state does not have it.
     fn is_back(&self, age: Age, targets: &BTreeMap<Age, Content>) -> bool {
         targets.get(&age).map_or(self.model.all[&age].now().is_live, |target| target.is_live)
+    }
+
+    /// True if a relationship was deleted with an end that it got in these records, and that is to be no more: it cannot be
+    /// restored with that end, so another one takes its place, which the model does not know.
+    fn has_lost_end(&self, targets: &BTreeMap<Age, Content>) -> bool {
+        targets.iter().any(|(age, target)| {
+            let now = self.model.all[age].now();
+            let ends = now.ends.filter(|_| target.is_live && !now.is_live && target.ends != now.ends);
+            ends.is_some_and(|ends| ends.into_iter().any(|end| !self.is_back(end, targets)))
+        })
     }
 
     /// True if a relationship cannot get its ends back, because others have deleted one since. A child that others have

@@ -465,3 +465,19 @@ fn a_container_returns_without_what_its_record_created_in_it() {
     assert!(repository.snapshot().tree().item(&path("/a/new")).unwrap().is_none());
     assert_eq!(leaf(&repository, "/a/new/below/leaf"), None);
 }
+
+/// Story: a random history moved an item into a container, and deleted both; the container was new in the same records.
+#[test]
+fn an_item_returns_from_a_new_container_that_was_deleted_with_it() {
+    let (repository, item) = with_containers();
+    let first = set(&repository, "/new/leaf", 1);
+    move_item(&repository, "/a/item", "/new/item");
+    let new = repository.snapshot().tree().item(&path("/new")).unwrap().unwrap().entity.instance_id();
+    let (_, last) = repository.transact(|t| t.delete(&new)).unwrap();
+    repository.transact(|t| t.take_back_all(first..=last.position, None)).unwrap();
+    let snapshot = repository.snapshot();
+    let found = snapshot.tree().item(&path("/a/item")).unwrap().expect("it is back");
+    assert_eq!((found.entity.id(), leaf(&repository, "/a/item/leaf")), (&item, Some(1.into())));
+    assert!(snapshot.tree().item(&path("/new")).unwrap().is_none());
+    // Its relationship went with the container, so it has another one.
+}
