@@ -80,7 +80,7 @@ pub type Build<T> = Box<dyn FnMut(&mut Transaction) -> Result<T, Problem> + Send
 /// Commits the changes that `build` puts into a transaction, or adds them to the candidate of the request as edits, if the
 /// roles of the client allow each of them.
 ///
-/// Errors: `forbidden`; those of `build`; those of the commit.
+/// Errors: `unauthenticated` if the client does not stand any more; `forbidden`; those of `build`; those of the commit.
 pub async fn commit<T: Send + 'static>(
     door: &Arc<Door>,
     weight: Weight,
@@ -93,6 +93,8 @@ pub async fn commit<T: Send + 'static>(
     }
     let (by, shared) = (Arc::clone(&principal), Arc::clone(door));
     let checked: Build<T> = Box::new(move |transaction| {
+        // The body, or a turn, may have taken long.
+        shared.access.check_standing(&by)?;
         limit(&shared.grants, &by, transaction)?;
         let result = build(transaction)?;
         may_commit(&by, transaction, None)?;
