@@ -22,5 +22,5 @@ pub use commit::ticket::{Receipt, Ticket};
 pub use commit::validation::{Proposal, Validator};
 pub use tree::{Insert, TreeEdit};
 pub use undo::built_on::BuiltOn;
-pub use undo::mark::takes_back;
 pub use undo::taken_back::{Keep, TAKEN_BACK_MAX};
+pub use undo::taken_back_mark::takes_back;
