@@ -7,7 +7,7 @@ use std::time::Duration;
 use annals::*;
 
 use crate::edit::Work;
-use crate::model::{Age, Change, Model};
+use crate::model::{Age, Change, Fields, Model};
 use crate::push::push_all;
 use crate::world::World;
 
@@ -27,6 +27,9 @@ impl World {
             self.candidate = Some(Open { base, edits: Vec::new() });
             return self.note();
         };
+        if self.random.one_in(3) {
+            self.fill(&open);
+        }
         if self.random.one_in(5) && !open.edits.iter().any(|edit| matches!(edit, Change::Undo { .. })) {
             self.rebase(&candidates, &mut open);
             self.candidate = Some(open);
@@ -37,7 +40,37 @@ impl World {
             self.candidate = Some(open);
             return self.note();
         }
+        let candidates = if self.random.one_in(4) { self.demoted_candidates() } else { candidates };
         self.end_candidate(&candidates, open);
+    }
+
+    /// Others put something into a container that an edit would take away, or below it.
+    fn fill(&mut self, open: &Open) {
+        let container = |edit: &Change| match edit {
+            Change::Delete { is_link: false, id } | Change::Purge { is_link: false, id } => {
+                self.model.live(false, id).ok()
+            }
+            _ => None,
+        };
+        let containers: Vec<Age> = open.edits.iter().filter_map(container).collect();
+        if containers.is_empty() {
+            return;
+        }
+        let mut at = *self.random.choose(&containers);
+        while self.random.one_in(2) {
+            let children = self.model.children(at);
+            if children.is_empty() {
+                break;
+            }
+            at = *self.random.choose(&children);
+        }
+        let from = self.model.all[&at].now().id.clone();
+        self.count += 1;
+        let (id, link, name) =
+            (format!("e0{}", self.count), format!("r0{}", self.count), format!("n{}", self.count));
+        let create = Change::Create { id: id.clone(), type_name: "container", fields: Fields::default() };
+        let contain = Change::Contain { id: link, from, to: id, name: Some(name), n: Some(0) };
+        self.commit_all(vec![Work::Direct(create), Work::Direct(contain)]);
     }
 
     /// Adds an edit, or the edits that a change of a tree makes.

@@ -52,6 +52,16 @@ impl World {
         self.role.limits(self.repository().candidates())
     }
 
+    /// The same, for a client that has just lost the right to one of its edits.
+    pub(crate) fn demoted_candidates(&mut self) -> Candidates {
+        let edits = self.repository().candidates().edits("c").expect("its edits");
+        if !edits.is_empty() {
+            self.role = Role(BTreeSet::from([self.random.choose(&edits).action.verb()]));
+            self.history.push(format!("{}: the role forbids {:?}", self.position(), self.role.0));
+        }
+        self.role.limits(self.repository().candidates())
+    }
+
     /// Fails if the role does not forbid one of these changes, and the outcome says so; or if it does, and they took effect.
     pub(crate) fn check_role<T>(&self, what: &str, edits: &[annals::Change], outcome: &Result<T>) {
         let is_forbidden = edits.iter().any(|edit| self.role.forbids(&edit.action));
