@@ -346,6 +346,8 @@ async fn serve_stream(
 /// Lets requests in progress end, within the bound or until a second signal.
 async fn stop(door: &Arc<Door>, mut connections: JoinSet<()>, signals: &mut Signals) {
     door.stop();
+    // A compaction in progress would last until the bound.
+    door.opened().into_iter().for_each(Repository::begin_closing);
     let ended = async { while connections.join_next().await.is_some() {} };
     tokio::select! {
         _ = tokio::time::timeout(door.bounds.limits.stop_time, ended) => {}

@@ -8,6 +8,7 @@ mod tree;
 mod undo;
 mod candidate;
 
+pub(crate) use build::purged_edits::forget as forget_purged_edits;
 pub(crate) use build::retry::transact;
 pub use build::transaction::{RETRIES_MAX, TRANSACTION_BYTES_MAX, Transaction};
 pub(crate) use candidate::start as start_confirming;

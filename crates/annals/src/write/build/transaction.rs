@@ -516,6 +516,7 @@ impl Transaction {
             return Ok(Ticket::done(Ok(Receipt { position, instant })));
         }
         self.check_corrections()?;
+        self.take_out_purged_edits()?;
         let pins = self.pin_contents()?;
         // Drop them: parts of the graph that other versions share must be copied when they change.
         (self.own, self.view, self.typed) = (None, None, None);
