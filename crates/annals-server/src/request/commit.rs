@@ -112,7 +112,7 @@ pub async fn commit<T: Send + 'static>(
 /// Runs `work` on the candidates as a client may use them: each write asks whether the candidate is its own, and whether it
 /// may commit what the write would commit, both by what is true then.
 ///
-/// Errors: `forbidden`; those of `work`.
+/// Errors: `unauthenticated` if the client does not stand any more; `forbidden`; those of `work`.
 pub fn with_candidates<T>(
     door: &Door,
     principal: &Arc<Principal>,
@@ -123,6 +123,8 @@ pub fn with_candidates<T>(
             "candidate: expected a client that reads everything, found one with grants; write without it";
         return Err(Problem::door("forbidden", text));
     }
+    // A turn may have taken long.
+    door.access.check_standing(principal)?;
     let (kept, by) = (KeptProblem::default(), Arc::clone(principal));
     let keep = kept.clone();
     let candidates = door.repository()?.candidates().checked(move |candidate, transaction| {
