@@ -10,6 +10,7 @@ mod edit;
 mod ends;
 mod exchange;
 mod generate;
+mod imports;
 mod leases;
 mod limited_writers;
 mod limited_reverts;

@@ -136,7 +136,8 @@ impl World {
             24 => self.revert(),
             25..36 => self.work_with_grants(),
             36..42 => self.work_under_rules(),
-            44..50 => self.work_on_the_candidate(),
+            42 => self.import_and_resume(),
+            43..50 => self.work_on_the_candidate(),
             _ => {
                 let works = self.any_works();
                 self.commit_all(works);
